@@ -1,0 +1,3 @@
+"""Word alignment of parallel text by maximum-margin bipartite matching."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Text in: bitexts, links, and the formats they come in."""

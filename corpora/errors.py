@@ -1,0 +1,24 @@
+"""The errors a user can mend, as one line: ``file:line: what (what to do)``."""
+
+from __future__ import annotations
+
+import os
+
+
+class AlignerError(Exception):
+    """Base of every error that bad input or bad settings cause; anything else is a bug."""
+
+
+class CorpusError(AlignerError):
+    """A file that cannot be used.
+
+    path: as the user wrote it.  line: 1-based; 0 means the file as a whole.
+    what: what is wrong.  hint: what to do about it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], line: int, what: str, *, hint: str) -> None:
+        self.path = os.fspath(path)
+        self.line = line
+        self.what = what
+        self.hint = hint
+        super().__init__(f"{self.path}:{line}: {what} ({hint})")

@@ -1,0 +1,1 @@
+"""Pairs to edges: corpus statistics and the features of every word pair."""
