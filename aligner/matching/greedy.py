@@ -1,0 +1,11 @@
+"""The approximate oracle of [LJSP13 §5]: best edge first, at least half of the optimum."""
+
+from __future__ import annotations
+
+from aligner.matching import F64, I32, I64
+from aligner.matching._kernels import match_blocks_greedily
+
+
+def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) -> int:
+    """Multiplicative accuracy >= 1/2 of the best score; ties go to the first edge."""
+    return int(match_blocks_greedily(scores, shapes, offsets, row_offsets, mates)[1])

@@ -1,0 +1,19 @@
+"""A reference oracle: ``scipy.optimize.linear_sum_assignment`` on max(scores, 0), one call a pair."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from aligner.matching import F64, I32, I64
+from aligner.matching._references import match_one_by_one
+
+
+def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) -> int:
+    """Exact: pairs of score <= 0 that the complete assignment has to make are dropped."""
+    return match_one_by_one(_best, scores, shapes, offsets, row_offsets, mates)
+
+
+def _best(scores: F64) -> tuple[I64, I64]:
+    rows, columns = linear_sum_assignment(np.maximum(scores, 0.0), maximize=True)
+    return rows, columns

@@ -1,0 +1,147 @@
+"""Model: weights, what they were trained on, and the corpus statistics that new text is looked up in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aligner import __version__
+from aligner.decoding import Alignment, decode
+from aligner.errors import AlignerError, ModelError
+from aligner.model_file import read_model, write_model
+from corpora.alignment import Links, PairLinks
+from corpora.bitext import Bitext, BitextBuilder
+from corpora.normalize import Normalizer
+from corpora.streams import StrPath, write_atomically
+from features.extractor import FeatureSet
+from features.parallel import map_threads
+from features.statistics import CorpusStatistics
+
+_PAIRS_AT_ONCE = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A trained aligner.
+
+    weights: (d,) of the features' columns.  source_language, target_language: as the corpus named them, or None.
+    record: JSON values about the training: corpus, fingerprint, solver, gap, AER…
+    """
+
+    weights: npt.NDArray[np.float64]
+    features: FeatureSet
+    statistics: CorpusStatistics
+    source_normalizer: Normalizer
+    target_normalizer: Normalizer
+    source_language: str | None
+    target_language: str | None
+    record: Mapping[str, Any]
+
+    def align(
+        self, source: Sequence[str], target: Sequence[str], links: Sequence[Iterable[tuple[int, int]]] = ()
+    ) -> Alignment:
+        """Align one sentence pair, given as tokens.
+
+        links: other aligners' links of the pair, one set for each file the model was trained with.
+        Raises AlignerError where these are missing or out of range; TypeError on strings instead of tokens.
+        """
+        return next(self.align_many([(source, target)], [[pair_links] for pair_links in links]))
+
+    def align_many(
+        self,
+        pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
+        links: Sequence[Iterable[Iterable[tuple[int, int]]]] = (),
+    ) -> Iterator[Alignment]:
+        """Align a stream of (source tokens, target tokens), in order, in batches on all cores.
+
+        links: for each file of other aligners' links the model was trained with, the links of each pair.
+        """
+        others = [iter(file) for file in links]
+        stream = iter(pairs)
+
+        def read() -> Iterator[tuple[Bitext, list[Links]]]:
+            while batch := list(islice(stream, _PAIRS_AT_ONCE)):
+                builder = self.builder()
+                for source, target in batch:
+                    if isinstance(source, str) or isinstance(target, str):
+                        raise TypeError("a sentence is a sequence of tokens, not a string (use .split())")
+                    builder.add_tokens(source, target)
+                taken = [
+                    Links.from_pairs(PairLinks(frozenset(p), frozenset()) for p in islice(file, len(batch)))
+                    for file in others
+                ]
+                yield builder.bitext(), taken
+
+        for aligned in map_threads(lambda job: self.align_bitext(*job), read()):
+            yield from aligned
+
+    def builder(self) -> BitextBuilder:
+        """An empty bitext whose text is normalised as the model's corpus was."""
+        return BitextBuilder(
+            self.source_normalizer, self.target_normalizer, self.source_language, self.target_language
+        )
+
+    def align_bitext(self, bitext: Bitext, links: Sequence[Links] = ()) -> list[Alignment]:
+        """Align every pair of a bitext made by `builder`, on the calling thread.
+
+        links: one for each file of other aligners' links the model was trained with.
+        """
+        if len(links) != len(self.features.links):
+            raise AlignerError(
+                f"the model was trained with {len(self.features.links)} files of other aligners' links, "
+                f"{len(links)} are given (give as many, in the same order, with --links)"
+            )
+        for other in links:
+            _check_links(other, bitext)
+        return decode(bitext, self.statistics, self.features, self.weights, links)
+
+    def save(self, path: StrPath, *, force: bool = False) -> None:
+        """Write the model to one file, whole or not at all.  Raises CorpusError if it exists, without force."""
+        header = {
+            "version": __version__,
+            "families": self.features.families,
+            "links": self.features.links,
+            "feature_names": self.features.names,
+            "languages": [self.source_language, self.target_language],
+            "normalizers": [self.source_normalizer.as_dict(), self.target_normalizer.as_dict()],
+            "record": dict(self.record),
+        }
+        with write_atomically(path, force=force) as file:
+            write_model(file, header, {"weights": self.weights, **self.statistics.to_arrays()})
+
+
+def load(path: StrPath) -> Model:
+    """Open a model file.  Raises ModelError, a line for the user, on anything else."""
+    header, arrays = read_model(path)
+    try:
+        features = FeatureSet(tuple(header["families"]), tuple(header["links"]))
+        if features.names != tuple(header["feature_names"]) or arrays["weights"].shape != (len(features.names),):
+            raise AlignerError("the features of this version differ")
+        source_normalizer, target_normalizer = (Normalizer.from_dict(n) for n in header["normalizers"])
+        return Model(
+            arrays["weights"], features, CorpusStatistics.from_arrays(arrays), source_normalizer, target_normalizer,
+            header["languages"][0], header["languages"][1], header["record"],
+        )  # fmt: skip
+    except (AlignerError, KeyError, TypeError, ValueError) as error:
+        what = f"was made by version {header.get('version', '?')}, which this version {__version__} cannot read: {error}"
+        raise ModelError(path, 0, what, hint="train the model again") from error
+
+
+def _check_links(links: Links, bitext: Bitext) -> None:
+    """Raise AlignerError unless every link points at words of its pair."""
+    if len(links) != len(bitext):
+        raise AlignerError(f"{len(links)} lines of links for {len(bitext)} sentence pairs (give one for each)")
+    pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    outside = (links.source >= bitext.source.lengths[pair]) | (links.target >= bitext.target.lengths[pair])
+    outside |= (links.source < 0) | (links.target < 0)
+    if outside.any():
+        first = int(np.flatnonzero(outside)[0])
+        raise AlignerError(
+            f"pair {pair[first] + 1}: link {links.source[first]}-{links.target[first]} of another aligner is out of "
+            f"range for {bitext.source.lengths[pair[first]]} source and {bitext.target.lengths[pair[first]]} target words"
+        )

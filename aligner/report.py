@@ -1,0 +1,139 @@
+"""Evaluations as text and as JSON; figures in percent. Nothing here prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from aligner.evaluation import Evaluation, Interval
+
+_METRICS = {"aer": "AER", "precision": "Precision", "recall": "Recall", "f1": "F1"}
+_LENGTH_TITLES = {"text": "Source length", "links": "Last linked source word"}
+
+
+def format_text(evaluations: Sequence[Evaluation]) -> str:
+    """Lay out the evaluations of one `evaluate` call as plain tables, without a final newline.
+
+    All figures are percent but the numbers of pairs and links and the p-value. The tables are as wide as
+    their contents. No evaluations give the empty string.
+    """
+    if not evaluations:
+        return ""
+    first = evaluations[0]
+    interval_title = f"{100 * first.confidence:g} % interval"
+    header = ["System", "Links"]
+    for title in _METRICS.values():
+        header += [title, interval_title]
+    rows = []
+    for evaluation in evaluations:
+        row = [evaluation.name, str(evaluation.links)]
+        for metric in _METRICS:
+            row += [_percent(getattr(evaluation, metric)), _interval(evaluation.intervals[metric])]
+        rows.append(row)
+    gold = (
+        f"Gold {first.gold}: {first.pairs} sentence pairs, {first.sure} sure links, "
+        f"{first.possible} sure or possible links"
+    )
+    parts = [gold, _table(header, rows), _length_table(evaluations)]
+    tested = [(evaluation.name, evaluation.paired) for evaluation in evaluations]
+    tests = [
+        [
+            name,
+            test.baseline,
+            f"{100 * test.difference:+.2f}",
+            _interval(test.interval),
+            f"{test.p_value:.4f}",
+        ]
+        for name, test in tested
+        if test is not None
+    ]
+    if tests:
+        parts.append(_table(["System", "Compared with", "AER difference", interval_title, "p"], tests))
+    parts.append("\n".join(dict.fromkeys(evaluation.signature for evaluation in evaluations)))
+    return "\n\n".join(parts)
+
+
+def format_json(evaluations: Sequence[Evaluation]) -> str:
+    """Return a JSON list, one object per evaluation.
+
+    Metrics, intervals and differences are percent (0-100); p_value is a probability. `interval` is that of
+    AER, `intervals` has all. `possible` includes the sure links. `lengths` tells whether the lengths in
+    `by_length` are those of the text or only inferred from the links.
+    """
+    return json.dumps([_as_json(evaluation) for evaluation in evaluations], indent=2, allow_nan=False)
+
+
+def _as_json(evaluation: Evaluation) -> dict[str, object]:
+    test = evaluation.paired
+    return {
+        "name": evaluation.name,
+        "gold": evaluation.gold,
+        **{metric: 100 * getattr(evaluation, metric) for metric in _METRICS},
+        "links": evaluation.links,
+        "sure": evaluation.sure,
+        "possible": evaluation.possible,
+        "pairs": evaluation.pairs,
+        "confidence": 100 * evaluation.confidence,
+        "interval": _percents(evaluation.intervals["aer"]),
+        "intervals": {metric: _percents(evaluation.intervals[metric]) for metric in _METRICS},
+        "lengths": evaluation.lengths,
+        "by_length": [
+            {
+                "lengths": row.lengths,
+                "pairs": row.pairs,
+                "links": row.links,
+                **{metric: 100 * getattr(row, metric) for metric in _METRICS},
+            }
+            for row in evaluation.by_length
+        ],
+        "paired": None
+        if test is None
+        else {
+            "baseline": test.baseline,
+            "difference": 100 * test.difference,
+            "interval": _percents(test.interval),
+            "p_value": test.p_value,
+        },
+        "signature": evaluation.signature,
+    }
+
+
+def _length_table(evaluations: Sequence[Evaluation]) -> str:
+    header = ["System", _LENGTH_TITLES[evaluations[0].lengths], "Pairs", "Links", *_METRICS.values()]
+    rows = [
+        [
+            evaluation.name,
+            row.lengths,
+            str(row.pairs),
+            str(row.links),
+            *(_percent(getattr(row, metric)) for metric in _METRICS),
+        ]
+        for evaluation in evaluations
+        for row in evaluation.by_length
+    ]
+    return _table(header, rows)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns two spaces apart; the first is set left, the others right."""
+    lines = [header, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            [line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))]
+        )
+        for line in lines
+    )
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.2f}"
+
+
+def _percents(interval: Interval) -> list[float]:
+    return [100 * bound for bound in interval]
+
+
+def _interval(interval: Interval) -> str:
+    low, high = interval
+    return f"[{_percent(low)}, {_percent(high)}]"

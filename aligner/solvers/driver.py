@@ -1,0 +1,118 @@
+"""solve(): the only loop. It owns the clock, the audits, the stopping rules and Ctrl-C; solvers own their steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from math import ceil
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from aligner.errors import ScoreError
+from aligner.problem import BlockProblem
+from aligner.solvers.records import F64, Audit, Result, Status, Stop, TracePoint
+
+State = TypeVar("State")
+
+_BLOCKS_AT_ONCE = 4096
+
+
+class Solver(Protocol[State]):
+    """A frozen configuration; everything that changes is in the state it makes."""
+
+    @property
+    def signature(self) -> str: ...
+
+    def init(self, problem: BlockProblem, rng: np.random.Generator) -> State:
+        """The state at w = 0."""
+        ...
+
+    def sweep(self, problem: BlockProblem, state: State) -> int:
+        """One effective pass over the blocks; returns the number of oracle calls."""
+        ...
+
+    def iterate(self, state: State) -> tuple[F64, float]:
+        """The weights (d,) to judge, and ℓ(α) of the dual point they belong to."""
+        ...
+
+    def absorb(self, state: State, audit: Audit) -> None:
+        """Use the oracle's answers of an audit, if that is of use."""
+        ...
+
+
+def solve(
+    problem: BlockProblem,
+    solver: Solver[Any],
+    *,
+    stop: Stop = Stop(),  # noqa: B008 - frozen
+    seed: int = 0,
+    callback: Callable[[TracePoint, F64], bool | None] | None = None,
+) -> Result:
+    """Minimise the structured hinge loss until one of the stopping rules holds.
+
+    callback: called after each audit with its numbers and weights; solving stops if it returns False.
+    Each audit evaluates the objective exactly, by one oracle call for each block; primal - dual certifies it.
+    """
+    state = solver.init(problem, np.random.default_rng(seed))
+    signature = f"{solver.signature}|{problem.signature}|seed:{seed}"
+    trace: list[TracePoint] = []
+    passes = oracle_calls = 0
+    seconds = 0.0
+    next_audit = 0
+    w: F64 = np.zeros(problem.n_features)
+    try:
+        while True:
+            iterate, loss = solver.iterate(state)
+            if not (np.isfinite(iterate).all() and np.isfinite(loss)):
+                return Result(w, Status.NOT_FINITE, tuple(trace), signature)
+            out_of_time = seconds >= stop.seconds
+            if passes >= next_audit or passes >= stop.passes or out_of_time:
+                audit = audit_at(problem, iterate.copy(), loss)
+                oracle_calls += problem.n_blocks
+                w = audit.w
+                point = TracePoint(passes, oracle_calls, seconds, audit.primal, audit.dual, audit.gap)
+                trace.append(point)
+                solver.absorb(state, audit)
+                go_on = callback(point, audit.w) if callback is not None else None
+                status = _status(point, stop, out_of_time, go_on)
+                if status is not None:
+                    return Result(w, status, tuple(trace), signature)
+                next_audit = max(passes + 1, ceil(passes * stop.audit_growth))
+            start = time.perf_counter()
+            oracle_calls += solver.sweep(problem, state)
+            seconds += time.perf_counter() - start
+            passes += 1
+    except ScoreError:
+        if np.isfinite(solver.iterate(state)[0]).all():
+            raise
+        return Result(w, Status.NOT_FINITE, tuple(trace), signature)
+    except KeyboardInterrupt:
+        return Result(w, Status.INTERRUPTED, tuple(trace), signature)
+
+
+def _status(point: TracePoint, stop: Stop, out_of_time: bool, go_on: bool | None) -> Status | None:
+    if point.relative_gap <= stop.gap:
+        return Status.CONVERGED
+    if go_on is False:
+        return Status.CALLBACK
+    if point.passes >= stop.passes:
+        return Status.PASSES
+    return Status.SECONDS if out_of_time else None
+
+
+def audit_at(problem: BlockProblem, w: F64, loss: float) -> Audit:
+    """Primal, dual and gap at weights w whose dual point has ℓ(α) = loss  [SPEC §3]; one oracle call a block."""
+    n, regularization = problem.n_blocks, problem.regularization
+    hinges = np.empty(n)
+    psi, losses = np.zeros_like(w), 0.0
+    for first in range(0, n, _BLOCKS_AT_ONCE):
+        blocks = np.arange(first, min(first + _BLOCKS_AT_ONCE, n))
+        corners = problem.corners(blocks, w)
+        hinges[blocks] = corners.losses - corners.psi @ w
+        psi += corners.psi.sum(axis=0)
+        losses += float(corners.losses.sum())
+    squared = float(w @ w)
+    primal = 0.5 * regularization * squared + float(hinges.mean())
+    dual = loss - 0.5 * regularization * squared
+    return Audit(w, loss, primal, dual, primal - dual, psi / (regularization * n), losses / n, hinges)

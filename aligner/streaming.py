@@ -1,0 +1,145 @@
+"""Aligning text as it comes: lines in, as many lines out, in bounded memory."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import BinaryIO, NamedTuple
+
+from aligner.decoding import Alignment
+from aligner.model import Model
+from corpora.alignment import Links, PairLinks
+from corpora.errors import CorpusError
+from corpora.readers import Corpus, split_joint_line
+from corpora.streams import UTF8_BOM
+from features.parallel import map_threads
+
+TextLine = tuple[int, bytes, bytes]
+"""Line number, source line, target line."""
+
+_PAIRS_AT_ONCE = 512
+
+
+def _pharaoh(model: Model, line: TextLine, found: Alignment) -> str:
+    return str(found)
+
+
+def _scored(model: Model, line: TextLine, found: Alignment) -> str:
+    return " ".join(f"{j}-{k}:{score:.4f}" for (j, k), score in zip(found.links, found.scores, strict=True))
+
+
+def _jsonl(model: Model, line: TextLine, found: Alignment) -> str:
+    return json.dumps(
+        {
+            "source": model.source_normalizer.tokens(line[1]),
+            "target": model.target_normalizer.tokens(line[2]),
+            "links": [[j, k, round(score, 4)] for (j, k), score in zip(found.links, found.scores, strict=True)],
+        },
+        ensure_ascii=False,
+    )
+
+
+FORMATS: dict[str, Callable[[Model, TextLine, Alignment], str]] = {
+    "pharaoh": _pharaoh,
+    "scored": _scored,
+    "jsonl": _jsonl,
+}
+"""Output formats: ``i-j``; ``i-j:score``; an object with the tokens and [i, j, score] links. One line a pair."""
+
+
+class _Job(NamedTuple):
+    lines: list[TextLine]
+    links: list[Links]
+
+
+def align_corpus(
+    model: Model, corpus: Corpus, format_: str, links: Sequence[Iterator[PairLinks]] = ()
+) -> Iterator[str]:
+    """One formatted line, without its end, for each pair of a corpus; batches run on all cores, in order.
+
+    links: other aligners' links, a stream for each file the model was trained with.
+    Raises CorpusError on text that is not UTF-8.
+    """
+    for lines in map_threads(lambda job: _align(model, corpus, format_, job), _jobs(corpus.texts(), links)):
+        yield from lines
+
+
+def align_arriving(
+    model: Model, stream: BinaryIO, name: str, format_: str, links: Sequence[Iterator[PairLinks]] = ()
+) -> Iterator[list[str]]:
+    """Align ``source ||| target`` lines as they arrive; each list answers all the lines that had arrived.
+
+    A reader who waits for an answer to the line just written gets it: nothing is held back to fill a batch.
+    Raises CorpusError on a line without exactly one ``|||`` and on text that is not UTF-8.
+    """
+    number = 0
+    for arrived in _arriving_lines(stream):
+        texts = [(n, *split_joint_line(line, name, n)) for n, line in enumerate(arrived, number + 1)]
+        number += len(arrived)
+        corpus = Corpus.of_lines(name)
+        answers: list[str] = []
+        for lines in map_threads(lambda job: _align(model, corpus, format_, job), _jobs(iter(texts), links)):
+            answers.extend(lines)
+        yield answers
+
+
+def _jobs(texts: Iterator[TextLine], links: Sequence[Iterator[PairLinks]]) -> Iterator[_Job]:
+    while lines := list(islice(texts, _PAIRS_AT_ONCE)):
+        yield _Job(lines, [Links.from_pairs(islice(file, len(lines))) for file in links])
+
+
+def _align(model: Model, corpus: Corpus, format_: str, job: _Job) -> list[str]:
+    builder = model.builder()
+    for line in job.lines:
+        try:
+            builder.add(line[1], line[2])
+        except UnicodeDecodeError as error:
+            raise corpus.not_utf8(line[0], line[1]) from error
+    found = model.align_bitext(builder.bitext(), job.links)
+    write = FORMATS[format_]
+    return [write(model, line, alignment) for line, alignment in zip(job.lines, found, strict=True)]
+
+
+def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
+    r"""The whole lines of each read, without their ends (``\n`` or ``\r\n``) and without a byte order mark."""
+    read = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
+    rest: list[bytes] = []
+    first = True
+    while chunk := read(1 << 18):
+        if first:
+            chunk, first = chunk.removeprefix(UTF8_BOM), False
+        *lines, tail = chunk.split(b"\n")
+        if lines:
+            lines[0] = b"".join([*rest, lines[0]])
+            rest = []
+            yield [line.rstrip(b"\r") for line in lines]
+        if tail:
+            rest.append(tail)
+    if rest:
+        yield [b"".join(rest).rstrip(b"\r")]
+
+
+def check_corpus(corpus: Corpus) -> int:
+    """Read a corpus through once, so that bad text is found before anything is written; returns its pairs.
+
+    Raises CorpusError on sides of unequal length and text that is not UTF-8.
+    """
+    pairs = 0
+    for line, source, target in corpus.texts():
+        try:
+            source.decode()
+            target.decode()
+        except UnicodeDecodeError as error:
+            raise corpus.not_utf8(line, source) from error
+        pairs += 1
+    return pairs
+
+
+def count_lines(links: Iterable[PairLinks], path: str, pairs: int) -> None:
+    """Raise CorpusError unless there are as many lines of links as pairs."""
+    lines = sum(1 for _ in links)
+    if lines != pairs:
+        what = f"has {lines} lines of links for {pairs} sentence pairs"
+        raise CorpusError(path, min(lines, pairs), what, hint="give one line for each pair, empty ones too")

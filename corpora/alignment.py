@@ -1,0 +1,111 @@
+"""Links between the words of sentence pairs, sure and possible."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpora.errors import CorpusError
+from corpora.streams import StrPath
+
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Link = tuple[int, int]
+
+
+class PairLinks(NamedTuple):
+    """The links of one sentence pair as 0-based (source, target) positions; possible excludes sure."""
+
+    sure: frozenset[Link]
+    possible: frozenset[Link]
+
+
+NO_LINKS = PairLinks(frozenset(), frozenset())
+
+
+def check_range(links: PairLinks, n_source: int, n_target: int, path: StrPath, line: int) -> None:
+    """Raise CorpusError, at ``line`` of ``path``, if a link leaves sentences of these lengths."""
+    for source, target in links.sure | links.possible:
+        if source >= n_source or target >= n_target:
+            raise out_of_range((source, target), n_source, n_target, path, line)
+
+
+def out_of_range(link: Link, n_source: int, n_target: int, path: StrPath, line: int) -> CorpusError:
+    """The error of a 0-based link that leaves sentences of these lengths."""
+    what = f"link {link[0]}-{link[1]} is out of range for {n_source} source and {n_target} target words"
+    hint = "are source and target swapped? --source and --target choose their order"
+    return CorpusError(path, line, what, hint=hint)
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The links of n sentence pairs, packed: those of pair i are rows offsets[i]:offsets[i + 1].
+
+    Rows are sorted by (source, target) within a pair, so that equal links are equal arrays.
+    """
+
+    source: I32  # (m,) 0-based word positions
+    target: I32  # (m,)
+    sure: Bools  # (m,) False: possible
+    offsets: I64  # (n + 1,)
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[PairLinks]) -> Links:
+        """Pack a stream of pairs, keeping 9 bytes a link and 8 a pair."""
+        ends = array("q", [0])
+        positions = array("i")  # source, target, source, target, ...
+        sure = bytearray()
+        for pair in pairs:
+            if pair.possible:
+                ordered = sorted(pair.sure | pair.possible)
+                sure.extend([link in pair.sure for link in ordered])
+            else:
+                ordered = sorted(pair.sure)
+                sure.extend(b"\x01" * len(ordered))
+            positions.extend(chain.from_iterable(ordered))
+            ends.append(len(sure))
+        both = np.frombuffer(positions, dtype=np.int32).reshape(-1, 2)
+        return cls(
+            source=np.ascontiguousarray(both[:, 0]),
+            target=np.ascontiguousarray(both[:, 1]),
+            sure=np.frombuffer(sure, dtype=np.bool_),
+            offsets=np.frombuffer(ends, dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> PairLinks:
+        """The links of pair ``index`` (negative counts from the end); IndexError beyond the last."""
+        n = len(self)
+        if not -n <= index < n:
+            raise IndexError(f"pair {index} of {n}")
+        rows = slice(self.offsets[index % n], self.offsets[index % n + 1])
+        links = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
+        sure: set[Link] = set()
+        possible: set[Link] = set()
+        for link, is_sure in zip(links, self.sure[rows].tolist(), strict=True):
+            (sure if is_sure else possible).add(link)
+        return PairLinks(frozenset(sure), frozenset(possible))
+
+    def __iter__(self) -> Iterator[PairLinks]:
+        return (self[index] for index in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Links):
+            return NotImplemented
+        return (
+            np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.source, other.source)
+            and np.array_equal(self.target, other.target)
+            and np.array_equal(self.sure, other.sure)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, and arrays have no hash

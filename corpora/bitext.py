@@ -1,0 +1,235 @@
+"""Bitexts: two texts of as many sentences, as arrays of word ids."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corpora.alignment import I32, I64, PairLinks
+from corpora.errors import CorpusError
+from corpora.normalize import Normalizer
+from corpora.readers import Corpus
+
+PROGRESS_STEP = 10_000
+_HASH_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The distinct words of a text; the id of a word is its place in the list."""
+
+    words: list[str]
+    index: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "index", {word: id_ for id_, word in enumerate(self.words)})
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """n sentences of T words in all: sentence i is ids[offsets[i]:offsets[i + 1]], possibly empty."""
+
+    ids: I32  # (T,)
+    offsets: I64  # (n + 1,)
+    vocabulary: Vocabulary
+    language: str | None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> I64:
+        """(n,) words in each sentence."""
+        return np.diff(self.offsets)
+
+    def sentence(self, index: int) -> I32:
+        """The word ids of one sentence, a view; negative counts from the end, IndexError beyond the last."""
+        n = len(self)
+        if not -n <= index < n:
+            raise IndexError(f"sentence {index} of {n}")
+        return self.ids[self.offsets[index % n] : self.offsets[index % n + 1]]
+
+
+class SentencePair(NamedTuple):
+    """One pair of a bitext: views of its ids, and its words as normalised."""
+
+    source: I32  # (J,)
+    target: I32  # (K,)
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Bitext:
+    """Two texts whose sentences translate each other, one to one.  ValueError on unequal numbers."""
+
+    source: Text
+    target: Text
+
+    def __post_init__(self) -> None:
+        if len(self.source) != len(self.target):
+            raise ValueError(f"{len(self.source)} source and {len(self.target)} target sentences")
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __getitem__(self, index: int) -> SentencePair:
+        source, target = self.source.sentence(index), self.target.sentence(index)
+        source_words, target_words = self.source.vocabulary.words, self.target.vocabulary.words
+        return SentencePair(
+            source,
+            target,
+            tuple(source_words[id_] for id_ in source.tolist()),
+            tuple(target_words[id_] for id_ in target.tolist()),
+        )
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        return (self[index] for index in range(len(self)))
+
+    def fingerprint(self) -> str:
+        """A hexadecimal digest of languages, words and sentence boundaries, whatever the ids."""
+        digest = blake2b(digest_size=16)
+        for text in (self.source, self.target):
+            digest.update(json.dumps([text.language, len(text), len(text.ids)]).encode())
+            digest.update(text.offsets.astype("<i8").tobytes())
+            hashes = b"".join(blake2b(w.encode(), digest_size=8).digest() for w in text.vocabulary.words)
+            table = np.frombuffer(hashes, dtype=np.uint64)
+            for start in range(0, len(text.ids), _HASH_CHUNK):
+                digest.update(table[text.ids[start : start + _HASH_CHUNK]].tobytes())
+        return digest.hexdigest()
+
+
+class _WordIds(dict[bytes | str, int]):
+    """From raw token to word id; a token is decoded and normalised when first met, and only then."""
+
+    def __init__(self, normalizer: Normalizer) -> None:
+        self.normalizer = normalizer
+        self.index: dict[str, int] = {}
+
+    def __missing__(self, token: bytes | str) -> int:
+        word = self.normalizer.word(token if isinstance(token, str) else token.decode())
+        self[token] = id_ = self.index.setdefault(word, len(self.index))
+        return id_
+
+
+class _TextBuilder:
+    """A growing text."""
+
+    def __init__(self, normalizer: Normalizer) -> None:
+        self._ids = array("i")
+        self._ends = array("q", [0])
+        self._word_ids = _WordIds(normalizer)
+        self._lookup = self._word_ids.__getitem__
+        self._split: Callable[[bytes], Iterable[bytes | str]]
+        self._split = normalizer.tokens if normalizer.tokenize else bytes.split
+
+    def add(self, line: bytes) -> None:
+        """Append a sentence.  UnicodeDecodeError if it is not UTF-8."""
+        self.add_tokens(self._split(line))
+
+    def add_tokens(self, tokens: Iterable[bytes | str]) -> None:
+        self._ids.extend(map(self._lookup, tokens))
+        self._ends.append(len(self._ids))
+
+    def text(self, language: str | None) -> Text:
+        vocabulary = Vocabulary(list(self._word_ids.index))
+        ids = np.frombuffer(self._ids, dtype=np.int32)
+        return Text(ids, np.frombuffer(self._ends, dtype=np.int64), vocabulary, language)
+
+
+class BitextBuilder:
+    """A growing bitext, normalised as it grows."""
+
+    def __init__(
+        self,
+        source_normalizer: Normalizer,
+        target_normalizer: Normalizer,
+        source_language: str | None = None,
+        target_language: str | None = None,
+    ) -> None:
+        self._languages = source_language, target_language
+        self._source, self._target = _TextBuilder(source_normalizer), _TextBuilder(target_normalizer)
+
+    def add(self, source_line: bytes, target_line: bytes) -> None:
+        """Append a pair of lines.  UnicodeDecodeError if one is not UTF-8."""
+        self._source.add(source_line)
+        self._target.add(target_line)
+
+    def add_tokens(self, source: Iterable[str], target: Iterable[str]) -> None:
+        """Append a pair of tokenised sentences."""
+        self._source.add_tokens(source)
+        self._target.add_tokens(target)
+
+    def bitext(self) -> Bitext:
+        """The pairs so far; nothing may be added after that."""
+        source_language, target_language = self._languages
+        return Bitext(self._source.text(source_language), self._target.text(target_language))
+
+
+def read_bitext(
+    corpora: Sequence[Corpus],
+    source_normalizer: Normalizer,
+    target_normalizer: Normalizer,
+    on_progress: Callable[[int], None] | None = None,
+) -> Bitext:
+    """Read corpora one after the other into one bitext; each line is a pair, empty ones too.
+
+    on_progress is called with the number of pairs so far, every PROGRESS_STEP pairs and at the end.
+
+    Raises CorpusError on a corpus without lines, text that is not UTF-8, sides of unequal length, and
+    corpora whose languages stand in opposite order.
+    """
+    builder = BitextBuilder(source_normalizer, target_normalizer, *_common_languages(corpora))
+    n_pairs = 0
+    for corpus in corpora:
+        before = n_pairs
+        try:
+            for line, source_line, target_line in corpus.texts():  # noqa: B007 (the handler needs it)
+                builder.add(source_line, target_line)
+                n_pairs += 1
+                if on_progress is not None and n_pairs % PROGRESS_STEP == 0:
+                    on_progress(n_pairs)
+        except UnicodeDecodeError as error:
+            raise corpus.not_utf8(line, source_line) from error
+        if n_pairs == before:
+            raise CorpusError(corpus.source_file, 0, "the corpus is empty", hint="check the file name")
+    if on_progress is not None and n_pairs % PROGRESS_STEP:
+        on_progress(n_pairs)
+    return builder.bitext()
+
+
+def _common_languages(corpora: Sequence[Corpus]) -> tuple[str | None, str | None]:
+    source = next((c.source_language for c in corpora if c.source_language is not None), None)
+    target = next((c.target_language for c in corpora if c.target_language is not None), None)
+    for corpus in corpora:
+        crossed = corpus.source_language == target or corpus.target_language == source
+        if crossed and source is not None and target is not None and source != target:
+            what = f"is {corpus.source_language}-{corpus.target_language}, but before it is {source}-{target}"
+            raise CorpusError(corpus.name, 0, what, hint="give --source and --target")
+    return source, target
+
+
+def to_aligned_sent(source_words: Sequence[str], target_words: Sequence[str], links: PairLinks) -> Any:
+    """An ``nltk.translate.AlignedSent`` of the sure links (nltk has no possible ones).
+
+    Its ``words`` are the source and its ``mots`` the target, because nltk's pairs are (words, mots).
+    """
+    from nltk.translate import AlignedSent, Alignment
+
+    return AlignedSent(list(source_words), list(target_words), Alignment(sorted(links.sure)))
+
+
+def from_aligned_sent(sentence: Any) -> tuple[tuple[str, ...], tuple[str, ...], PairLinks]:
+    """The source words, target words and links, all sure, of an ``AlignedSent``; see ``to_aligned_sent``."""
+    # nltk marks a word without a link by None in place of its partner.
+    sure = frozenset((pair[0], pair[1]) for pair in sentence.alignment if None not in pair[:2])
+    return tuple(sentence.words), tuple(sentence.mots), PairLinks(sure, frozenset())

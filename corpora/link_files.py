@@ -1,0 +1,94 @@
+"""Links files in any of their formats, checked against the text they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice, zip_longest
+
+from corpora import recognize
+from corpora.alignment import Links, PairLinks, check_range, out_of_range
+from corpora.comtrans import parse_comtrans
+from corpora.errors import CorpusError
+from corpora.giza import parse_a3
+from corpora.naacl import NaaclLink, gather_naacl, parse_naacl
+from corpora.pharaoh import parse_pharaoh
+from corpora.streams import StrPath, read_lines
+
+LINK_FORMATS = ("pharaoh", "talp", "naacl", "giza", "comtrans")
+
+Lengths = Iterable[tuple[int, int]]  # source and target words of each sentence pair
+
+
+def open_links(
+    path: StrPath,
+    *,
+    format: str | None = None,
+    lengths: Lengths | None = None,
+    sentences: Sequence[int] | None = None,
+) -> Iterator[PairLinks]:
+    """The links of each pair of a file (or ``-``).
+
+    format: one of LINK_FORMATS; None: from the first lines, and talp from the name.
+    lengths: of the sentences of the text, against which the links and their number are checked.
+    sentences: in the NAACL format, the numbers of the text's sentences; None: 1, 2, ...
+
+    Raises CorpusError on an unknown format, a broken link, and whatever disagrees with ``lengths``.
+    """
+    if format is not None and format not in LINK_FORMATS:
+        known = ", ".join(LINK_FORMATS)
+        raise CorpusError(path, 0, f"unknown links format '{format}'", hint=f"known are {known}")
+    lines = read_lines(path)
+    first_lines = list(islice(lines, recognize.HEAD_LINES))
+    lines = chain(first_lines, lines)
+    pairs: Iterator[PairLinks]
+    match format or recognize.links_format(path, first_lines):
+        case "naacl":
+            return iter(_naacl_links(lines, path, lengths, sentences))
+        case "giza":
+            pairs, step = (pair.links for pair in parse_a3(lines, path)), 3
+        case "comtrans":
+            pairs, step = (pair.links for pair in parse_comtrans(lines, path)), 3
+        case "talp":
+            pairs, step = parse_pharaoh(lines, path, base=1), 1
+        case _:
+            pairs, step = parse_pharaoh(lines, path), 1
+    return pairs if lengths is None else _checked(pairs, lengths, path, step)
+
+
+def read_links(path: StrPath, format: str | None = None, lengths: Lengths | None = None) -> Links:
+    """All links of a file, packed; see ``open_links``."""
+    return Links.from_pairs(open_links(path, format=format, lengths=lengths))
+
+
+def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: int) -> Iterator[PairLinks]:
+    hint = "each pair needs its links, possibly an empty line: do the files belong together?"
+    for n_before, (links, length) in enumerate(zip_longest(pairs, lengths)):
+        if links is None:
+            what = f"the links end after {n_before} pairs, but the text goes on"
+            raise CorpusError(path, n_before * step, what, hint=hint)
+        line = (n_before + 1) * step
+        if length is None:
+            what = f"the text ends after {n_before} pairs, but the links go on"
+            raise CorpusError(path, line, what, hint=hint)
+        check_range(links, length[0], length[1], path, line)
+        yield links
+
+
+def _naacl_links(
+    lines: Iterable[bytes], path: StrPath, lengths: Lengths | None, sentences: Sequence[int] | None
+) -> list[PairLinks]:
+    links = parse_naacl(lines, path)
+    if lengths is None:
+        return gather_naacl(links, path, sentences)
+    known = list(lengths)
+    numbers = range(1, len(known) + 1) if sentences is None else sentences
+    by_number = dict(zip(numbers, known, strict=True))
+
+    def checked() -> Iterator[NaaclLink]:
+        for entry in links:
+            length = by_number.get(entry.sentence)
+            if length is not None and (entry.link[0] >= length[0] or entry.link[1] >= length[1]):
+                raise out_of_range(entry.link, *length, path, entry.line)
+            yield entry
+
+    return gather_naacl(checked(), path, numbers)

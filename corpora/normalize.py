@@ -1,0 +1,129 @@
+"""From raw tokens to the words that are counted: NFC, case, stems; and an optional tokeniser."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from corpora.errors import AlignerError
+
+SNOWBALL_CODES = {
+    "ar": "arabic",
+    "da": "danish",
+    "de": "german",
+    "en": "english",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+}
+# Letters that have no decomposition into a base letter and a mark.
+_UNDECOMPOSED = str.maketrans(
+    {
+        **{
+            "æ": "ae",
+            "œ": "oe",
+            "ß": "ss",
+            "ø": "o",
+            "ł": "l",
+            "đ": "d",
+            "ð": "d",
+            "þ": "th",
+            "ħ": "h",
+            "ı": "i",
+        },
+        **{"Æ": "AE", "Œ": "OE", "ẞ": "SS", "Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Ħ": "H"},
+    }
+)
+
+
+def unaccented(word: str) -> str:
+    """The word without its combining marks, ligatures and letters with strokes written out.
+
+    >>> unaccented("Œuvre"), unaccented("naïve"), unaccented("Łódź")
+    ('OEuvre', 'naive', 'Lodz')
+    """
+    if word.isascii():
+        return word
+    decomposed = unicodedata.normalize("NFD", word.translate(_UNDECOMPOSED))
+    # A letter with a stroke may carry a mark too (ǿ): it shows only once that mark is split off.
+    return "".join(c for c in decomposed.translate(_UNDECOMPOSED) if not unicodedata.combining(c))
+
+
+@dataclass(frozen=True)
+class Normalizer:
+    """How a line becomes tokens, and a token the word that is counted.
+
+    casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace
+    only.  stem: Snowball language, by name or ISO 639-1 code; None keeps words whole.
+    Raises AlignerError if there is no Snowball stemmer for the language.
+    """
+
+    casefold: bool = True
+    tokenize: bool = False
+    stem: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.stem is not None and self.stem not in {*SNOWBALL_CODES, *SNOWBALL_CODES.values()}:
+            known = ", ".join(f"{code} ({name})" for code, name in SNOWBALL_CODES.items())
+            raise AlignerError(f"no stemmer for the language '{self.stem}' (known are {known})")
+
+    @cached_property
+    def _stem(self) -> Callable[[str], str]:
+        from nltk.stem.snowball import SnowballStemmer
+
+        name = self.stem or ""
+        stem: Callable[[str], str] = SnowballStemmer(SNOWBALL_CODES.get(name, name)).stem
+        return stem
+
+    @cached_property
+    def _tokenize(self) -> Callable[[str], list[str]]:
+        from nltk.tokenize.toktok import ToktokTokenizer
+
+        tokenizer = ToktokTokenizer()
+        # These rules escape or lose characters; without them tokens are always pieces of the line.
+        unfaithful = (tokenizer.AMPERCENT, tokenizer.TAB, tokenizer.PIPE, tokenizer.URL_FOE_3)
+        faithful = [rule for rule in tokenizer.TOKTOK_REGEXES if rule not in unfaithful]
+        tokenizer.TOKTOK_REGEXES = [(tokenizer.PIPE[0], " | "), *faithful]
+        tokenize: Callable[[str], list[str]] = tokenizer.tokenize
+        return tokenize
+
+    def tokens(self, line: bytes | str) -> list[str]:
+        """The raw tokens of a line, split at ASCII whitespace: other spaces stay inside tokens.
+
+        With ``tokenize`` it is split at any whitespace and around punctuation; no other character is lost.
+
+        Raises UnicodeDecodeError on bytes that are not UTF-8.
+        """
+        if self.tokenize:
+            return self._tokenize(line.decode() if isinstance(line, bytes) else line)
+        content = line if isinstance(line, bytes) else line.encode()
+        return [token.decode() for token in content.split()]
+
+    def word(self, token: str) -> str:
+        """The word of a raw token: NFC, case folded, stemmed (unless nothing of the word would be left)."""
+        if self.casefold:
+            # Folding the decomposed token makes canonically equal tokens equal [Unicode D145].
+            word = unicodedata.normalize("NFC", unicodedata.normalize("NFD", token).casefold())
+        else:
+            word = unicodedata.normalize("NFC", token)
+        return word if self.stem is None else self._stem(word) or word
+
+    def as_dict(self) -> dict[str, Any]:
+        """The settings as plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, settings: dict[str, Any]) -> Normalizer:
+        """The inverse of ``as_dict``."""
+        return cls(**settings)

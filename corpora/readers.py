@@ -1,0 +1,321 @@
+"""Open a corpus or a links file in any of its forms; nothing is read whole, and no index ever shifts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+
+from corpora import recognize
+from corpora.alignment import PairLinks
+from corpora.comtrans import read_comtrans
+from corpora.errors import CorpusError
+from corpora.giza import A3Pair, read_a3
+from corpora.link_files import LINK_FORMATS, Lengths, open_links, read_links
+from corpora.naacl import is_marked_up, parse_sentence
+from corpora.streams import StrPath, read_lines
+from corpora.symmetrize import symmetrize
+
+__all__ = ["LINK_FORMATS", "Corpus", "group_corpora", "open_corpus", "open_links", "read_links"]
+
+TWO_DIRECTIONS = "grow-diag-final-and"
+
+TextLine = tuple[int, bytes, bytes]  # line number, source line, target line
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A recognised corpus; nothing of it is read before ``texts`` or ``links`` is asked for."""
+
+    name: str  # as the user wrote it
+    form: str  # what was recognised, in words
+    source_language: str | None
+    target_language: str | None
+    source_file: str
+    target_file: str
+    texts: Callable[[], Iterator[TextLine]] = field(repr=False)
+    _links: Callable[[], Iterator[PairLinks]] | None = field(repr=False)
+    _target_shift: int = 0  # lines from a source sentence to its target sentence in the same file
+
+    @property
+    def has_links(self) -> bool:
+        return self._links is not None
+
+    def links(self) -> Iterator[PairLinks]:
+        """The links of each pair, checked against the text.
+
+        Raises CorpusError if there are none, if their number differs from the text's, and on a broken
+        link or one that leaves its sentences.
+        """
+        if self._links is None:
+            raise CorpusError(self.name, 0, "has no links", hint="put them beside the text, like train.wa")
+        return self._links()
+
+    def description(self) -> str:
+        """One line for the user: what was recognised, and which side is the source."""
+        return f"{self.name}: {self.form}"
+
+    def not_utf8(self, line: int, source_line: bytes) -> CorpusError:
+        """The error of a pair of which one side is not UTF-8: the source, if its line is not."""
+        path, at = self.target_file, line + self._target_shift
+        try:
+            source_line.decode()
+        except UnicodeDecodeError:
+            path, at = self.source_file, line
+        return CorpusError(path, at, "not valid UTF-8", hint="convert the file to UTF-8")
+
+
+def open_corpus(
+    paths: StrPath | Sequence[StrPath], *, source: str | None = None, target: str | None = None
+) -> Corpus:
+    """Recognise a corpus from what is there.
+
+    paths: one prefix (``train`` of train.en.gz and train.fr.gz, with links in train.wa or the like), a
+    folder with one prefix, a file (``source ||| target`` lines, comtrans, GIZA++ A3.final), ``-`` or a
+    pipe with ``source ||| target`` lines; or two files: texts, source first, or A3.final files of
+    opposite directions, whose links are symmetrised by grow-diag-final-and.
+
+    source, target: the languages.  With a prefix they choose the files, else the source is the first in
+    alphabetical order; of two text files with these suffixes they choose the order; otherwise they only
+    name the sides.  Links are always read in the source-target order in use, never transposed.
+
+    Raises CorpusError if nothing, or more than one thing, is recognised.
+    """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if source is not None and source == target:
+        raise CorpusError(given[0], 0, f"source and target are both {source}", hint="name two languages")
+    match given:
+        case [path]:
+            return _open_one(path, source, target)
+        case [first, second]:
+            return _open_two(first, second, source, target)
+        case _:
+            raise ValueError(f"a corpus is one path or two, not {len(given)}")
+
+
+def _open_one(path: StrPath, source: str | None, target: str | None) -> Corpus:
+    if recognize.is_stream(path):
+        return _joint(path, source, target)
+    if not Path(path).is_file():
+        return _open_prefix(path, source, target)
+    lines = recognize.head(path)
+    if not lines:
+        raise CorpusError(path, 0, "the corpus is empty", hint="check the file name")
+    form = recognize.file_form(lines)
+    openers = {"joint": _joint, "comtrans": _comtrans, "giza": _giza}
+    if form in openers:
+        return openers[form](path, source, target)
+    what = "is one text" if form == "text" else "holds links, not text"
+    hint = "give two files, or the PREFIX of PREFIX.en and PREFIX.fr"
+    raise CorpusError(path, 0, what, hint=hint)
+
+
+def _joint(path: StrPath, source: str | None, target: str | None) -> Corpus:
+    def texts() -> Iterator[TextLine]:
+        for line, content in enumerate(read_lines(path), 1):
+            parts = recognize.split_joint(content)
+            if len(parts) != 2:
+                what = "no ||| between source and target" if len(parts) < 2 else "more than one |||"
+                raise CorpusError(path, line, what, hint="each line must be: source ||| target")
+            yield line, parts[0], parts[1]
+
+    name = os.fspath(path)
+    return Corpus(name, "one file of 'source ||| target' lines", source, target, name, name, texts, None)
+
+
+def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:
+    def texts() -> Iterator[TextLine]:
+        return ((pair.line, pair.source, pair.target) for pair in read_comtrans(path))
+
+    def links() -> Iterator[PairLinks]:
+        return open_links(path, format="comtrans", lengths=_lengths(texts()))
+
+    name = os.fspath(path)
+    form = "comtrans file of source, target and links"
+    return Corpus(name, form, source, target, name, name, texts, links, _target_shift=1)
+
+
+def _giza(path: StrPath, source: str | None, target: str | None) -> Corpus:
+    def texts() -> Iterator[TextLine]:
+        return map(_a3_text, read_a3(path))
+
+    def links() -> Iterator[PairLinks]:
+        return (pair.links for pair in read_a3(path))
+
+    name = os.fspath(path)
+    form = "GIZA++ A3.final file, the side with NULL = source"
+    return Corpus(name, form, source, target, name, name, texts, links)
+
+
+def _a3_text(pair: A3Pair) -> TextLine:
+    return pair.line, " ".join(pair.source).encode(), " ".join(pair.target).encode()
+
+
+def _lengths(texts: Iterable[TextLine]) -> Lengths:
+    return ((len(source.split()), len(target.split())) for _, source, target in texts)
+
+
+def _open_prefix(path: StrPath, source: str | None, target: str | None) -> Corpus:
+    wanted = [language for language in (source, target) if language is not None]
+    prefix = recognize.only_prefix(Path(path), wanted) if Path(path).is_dir() else Path(path)
+    there = recognize.prefixes(prefix.parent, wanted) if prefix.parent.is_dir() else {}
+    files = there.get(prefix.name)
+    if files is None or not files.texts:
+        raise CorpusError(path, 0, "no such file, folder or prefix", hint="check the name")
+    languages = list(files.texts)
+    listed = ", ".join(languages)
+    for language in wanted:
+        if language not in languages:
+            raise CorpusError(prefix, 0, f"no text in {language}", hint=f"there is {listed}")
+    if len(languages) == 1:
+        hint = f"name the other text like {prefix.name}.xx, or give both files"
+        raise CorpusError(prefix, 0, f"only one text, in {listed}", hint=hint)
+    if len(languages) > 2 and len(wanted) < 2:
+        hint = "choose two of them with --source and --target"
+        raise CorpusError(prefix, 0, f"texts in {len(languages)} languages: {listed}", hint=hint)
+    first = source or next(language for language in languages if language != target)
+    second = target or next(language for language in languages if language != first)
+    why = "as chosen" if wanted else "alphabetical order; --source/--target change it"
+    return _text_pair(str(path), files.texts[first], files.texts[second], first, second, why, files.links)
+
+
+def _open_two(first: StrPath, second: StrPath, source: str | None, target: str | None) -> Corpus:
+    forms = [recognize.file_form(recognize.head(path)) for path in (first, second)]
+    if "pharaoh" in forms:
+        path = (first, second)[forms.index("pharaoh")]
+        raise CorpusError(path, 0, "holds links, not text", hint="give the text of the other language")
+    name = f"{os.fspath(first)} {os.fspath(second)}"
+    if forms == ["giza", "giza"]:
+        return _two_directions(name, first, second, source, target)
+    if "giza" in forms:
+        text = (first, second)[1 - forms.index("giza")]
+        hint = "give two A3.final files, two texts, or one A3.final file alone"
+        raise CorpusError(text, 0, "is no A3.final file, but the other one is", hint=hint)
+    languages = recognize.language_of(first), recognize.language_of(second)
+    swapped = languages[0] != languages[1] and (
+        (source is not None and source == languages[1]) or (target is not None and target == languages[0])
+    )
+    if swapped:
+        first, second, languages = second, first, languages[::-1]
+    why = "as chosen" if swapped else "the order given"
+    return _text_pair(name, first, second, source or languages[0], target or languages[1], why, None)
+
+
+def _text_pair(
+    name: str,
+    source_file: StrPath,
+    target_file: StrPath,
+    source: str | None,
+    target: str | None,
+    why: str,
+    links_file: Path | None,
+) -> Corpus:
+    marked_up = any(map(is_marked_up, recognize.head(source_file)[:1] + recognize.head(target_file)[:1]))
+
+    def numbered() -> Iterator[tuple[int, TextLine]]:
+        return _without_markup(_side_by_side(source_file, target_file), source_file, target_file)
+
+    def texts() -> Iterator[TextLine]:
+        return (pair for _, pair in numbered()) if marked_up else _side_by_side(source_file, target_file)
+
+    def links(path: Path) -> Iterator[PairLinks]:
+        numbers = [number for number, _ in numbered()] if marked_up else None
+        return open_links(path, lengths=_lengths(texts()), sentences=numbers)
+
+    form = f"texts {Path(source_file).name} = source, {Path(target_file).name} = target ({why})"
+    linker = None
+    if links_file is not None:
+        form += f", links {links_file.name}"
+        linker = partial(links, links_file)
+    return Corpus(name, form, source, target, os.fspath(source_file), os.fspath(target_file), texts, linker)
+
+
+def _side_by_side(source_file: StrPath, target_file: StrPath) -> Iterator[TextLine]:
+    sources, targets = read_lines(source_file), read_lines(target_file)
+    for line, (source, target) in enumerate(zip_longest(sources, targets), 1):
+        if source is None or target is None:
+            shorter, longer, rest = source_file, target_file, targets
+            if target is None:
+                shorter, longer, rest = target_file, source_file, sources
+            more = 1 + sum(1 for _ in rest)
+            what = f"ends here, but {os.fspath(longer)} has {more} more line{'s' if more > 1 else ''}"
+            raise CorpusError(shorter, line - 1, what, hint="line n of both files must be one pair")
+        yield line, source, target
+
+
+def _without_markup(
+    pairs: Iterable[TextLine], source_file: StrPath, target_file: StrPath
+) -> Iterator[tuple[int, TextLine]]:
+    for line, source_line, target_line in pairs:
+        source = parse_sentence(source_line, source_file, line)
+        target = parse_sentence(target_line, target_file, line)
+        if source.number != target.number:
+            what = f"sentence {target.number}, but {os.fspath(source_file)} has sentence {source.number} here"
+            raise CorpusError(target_file, line, what, hint="line n of both files must be one pair")
+        yield source.number, (line, source.text, target.text)
+
+
+def _two_directions(
+    name: str, first: StrPath, second: StrPath, source: str | None, target: str | None
+) -> Corpus:
+    def pairs() -> Iterator[tuple[A3Pair, A3Pair]]:
+        last = 0
+        for forward, reverse in zip_longest(read_a3(first), read_a3(second)):
+            if forward is None or reverse is None:
+                shorter = first if forward is None else second
+                hint = "give the two directions of one GIZA++ run"
+                raise CorpusError(shorter, last, "has fewer pairs than the other direction", hint=hint)
+            if not _opposite(forward, reverse):
+                what = f"is not the pair at line {forward.line} of {os.fspath(first)} with its sides swapped"
+                hint = "give the two directions of one GIZA++ run"
+                raise CorpusError(second, reverse.line, what, hint=hint)
+            last = forward.line + 2
+            yield forward, reverse
+
+    def texts() -> Iterator[TextLine]:
+        return (_a3_text(forward) for forward, _ in pairs())
+
+    def links() -> Iterator[PairLinks]:
+        for forward, reverse in pairs():
+            transposed = {(i, j) for j, i in reverse.links.sure}
+            sure = symmetrize(forward.links.sure, transposed, TWO_DIRECTIONS)
+            yield PairLinks(frozenset(sure), frozenset())
+
+    form = f"GIZA++ A3.final files of two directions ({TWO_DIRECTIONS}), the first's side with NULL = source"
+    return Corpus(name, form, source, target, os.fspath(first), os.fspath(first), texts, links)
+
+
+def _opposite(forward: A3Pair, reverse: A3Pair) -> bool:
+    return forward.source == reverse.target and forward.target == reverse.source
+
+
+def group_corpora(paths: Sequence[str]) -> list[list[str]]:
+    """Group the paths of a command line into corpora, for ``open_corpus``.
+
+    Two consecutive texts of one language each make a corpus, and so do two consecutive A3.final files
+    of opposite directions; every other path stands alone.
+    """
+    groups: list[list[str]] = []
+    rest = list(paths)
+    while rest:
+        size = 2 if len(rest) > 1 and _belong_together(rest[0], rest[1]) else 1
+        groups.append(rest[:size])
+        rest = rest[size:]
+    return groups
+
+
+def _belong_together(first: str, second: str) -> bool:
+    forms = {_form(first), _form(second)}
+    if forms == {"giza"}:
+        pairs = next(read_a3(first), None), next(read_a3(second), None)
+        return pairs[0] is not None and pairs[1] is not None and _opposite(pairs[0], pairs[1])
+    return forms == {"text"}
+
+
+def _form(path: str) -> str | None:
+    if path == "-" or not Path(path).exists() or Path(path).is_dir():
+        return None
+    return recognize.file_form(recognize.head(path))

@@ -1,0 +1,132 @@
+"""What a path stands for: the form of a file by its first lines, the files of a prefix by their names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from corpora import giza, naacl, pharaoh
+from corpora.errors import CorpusError
+from corpora.streams import StrPath, read_lines
+
+HEAD_LINES = 30
+LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
+
+_LANGUAGE = re.compile(r"[A-Za-z]{1,3}([-_][A-Za-z0-9]{2,8})*|source|target")
+_SEPARATOR = re.compile(rb"(?<!\S)\|\|\|(?!\S)")
+
+
+def head(path: StrPath) -> list[bytes]:
+    """The first lines of a file; none of a pipe or standard input, which can be read only once."""
+    if is_stream(path):
+        return []
+    return list(islice(read_lines(path), HEAD_LINES))
+
+
+def is_stream(path: StrPath) -> bool:
+    """Whether a path is standard input, a pipe or a device."""
+    return os.fspath(path) == "-" or (
+        Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
+    )
+
+
+def split_joint(line: bytes) -> list[bytes]:
+    """The parts of a line between its ``|||`` tokens: two of a good ``source ||| target`` line."""
+    return [part.strip() for part in _SEPARATOR.split(line)]
+
+
+def file_form(lines: Sequence[bytes]) -> str:
+    """'giza', 'comtrans', 'joint', 'naacl' or 'pharaoh' links, or 'text', from the first lines of a file."""
+    if lines and giza.COMMENT.fullmatch(lines[0].strip()):
+        return "giza"
+    if _is_comtrans(lines):
+        return "comtrans"
+    if any(len(split_joint(line)) > 1 for line in lines):
+        return "joint"
+    content = [line for line in lines if line.strip()]
+    if content and all(map(naacl.LINK_LINE.fullmatch, content)):
+        return "naacl"
+    return "pharaoh" if content and all(map(pharaoh.is_links, content)) else "text"
+
+
+def links_format(path: StrPath, lines: Sequence[bytes]) -> str:
+    """The format of a links file, from its name if it ends in ``.talp``, else from its first lines."""
+    if plain_name(path).endswith(".talp"):
+        return "talp"
+    if lines and giza.COMMENT.fullmatch(lines[0].strip()):
+        return "giza"
+    if _is_comtrans(lines):
+        return "comtrans"
+    first = next(filter(bytes.strip, lines), b"")
+    # A broken file is left to the parser, which names the line and the token.
+    return "naacl" if naacl.LINK_LINE.fullmatch(first) else "pharaoh"
+
+
+def _is_comtrans(lines: Sequence[bytes]) -> bool:
+    links = [line for line in lines[2::3] if line.strip()]
+    texts = [line for line in (*lines[0::3], *lines[1::3]) if line.strip()]
+    return (
+        bool(links and texts) and all(map(pharaoh.is_links, links)) and not any(map(pharaoh.is_links, texts))
+    )
+
+
+def plain_name(path: StrPath) -> str:
+    """The name of a file without its folder and without ``.gz`` or ``.xz``."""
+    name = Path(path).name
+    return name.removesuffix(".gz").removesuffix(".xz")
+
+
+def language_of(path: StrPath) -> str | None:
+    """The language that the suffix of a text file names."""
+    suffix = plain_name(path).rpartition(".")[2]
+    is_language = "." in plain_name(path) and _LANGUAGE.fullmatch(suffix) and suffix not in LINK_SUFFIXES
+    return suffix if is_language else None
+
+
+@dataclass(frozen=True)
+class PrefixFiles:
+    """The files that share a prefix: texts by language, in alphabetical order, and the links beside them."""
+
+    texts: dict[str, Path]
+    links: Path | None
+
+
+def prefixes(folder: Path, wanted: Sequence[str] = ()) -> dict[str, PrefixFiles]:
+    """The prefixes in a folder: ``prefix.LANGUAGE`` and ``prefix.wa`` or the like, plain, .gz or .xz.
+
+    Of a plain and a compressed file the plain one is taken.  wanted: languages to accept however they
+    are written.  Raises CorpusError if the folder cannot be read.
+    """
+    try:
+        files = sorted(file for file in folder.iterdir() if not file.is_dir())
+    except OSError as error:
+        raise CorpusError(folder, 0, f"cannot be read: {error.strerror}", hint="check the folder") from error
+    by_prefix: dict[str, dict[str, Path]] = {}
+    for file in files:
+        prefix, _, suffix = plain_name(file).rpartition(".")
+        if prefix and (suffix in LINK_SUFFIXES or suffix in wanted or _LANGUAGE.fullmatch(suffix)):
+            by_prefix.setdefault(prefix, {}).setdefault(suffix, file)
+    return {prefix: _sorted_out(by_suffix) for prefix, by_suffix in by_prefix.items()}
+
+
+def _sorted_out(files: dict[str, Path]) -> PrefixFiles:
+    texts = {suffix: file for suffix, file in sorted(files.items()) if suffix not in LINK_SUFFIXES}
+    return PrefixFiles(texts, next((files[suffix] for suffix in LINK_SUFFIXES if suffix in files), None))
+
+
+def only_prefix(folder: Path, wanted: Sequence[str] = ()) -> Path:
+    """The one prefix in a folder that has texts in two languages.  CorpusError if there is none, or more."""
+    found = sorted(name for name, files in prefixes(folder, wanted).items() if len(files.texts) > 1)
+    match found:
+        case [prefix]:
+            return folder / prefix
+        case []:
+            hint = "name the files like train.en and train.fr"
+            raise CorpusError(folder, 0, "no texts in two languages in this folder", hint=hint)
+        case _:
+            hint = f"name one of them, like {folder / found[0]}"
+            raise CorpusError(folder, 0, f"more than one corpus: {', '.join(found)}", hint=hint)

@@ -1,0 +1,143 @@
+"""Files as streams of lines: plain, gzip, xz or standard input; and files written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import sys
+import uuid
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Literal, cast
+
+from corpora.errors import CorpusError
+
+StrPath = str | os.PathLike[str]
+
+GZIP_MAGIC = b"\x1f\x8b"
+XZ_MAGIC = b"\xfd7zXZ\x00"
+UTF8_BOM = b"\xef\xbb\xbf"
+BUFFER_BYTES = 1 << 18
+
+
+def _cannot_open(path: StrPath, error: OSError) -> CorpusError:
+    match error:
+        case FileNotFoundError():
+            return CorpusError(path, 0, "no such file", hint="check the name")
+        case IsADirectoryError():
+            return CorpusError(path, 0, "is a folder, not a file", hint="name a file inside it")
+        case PermissionError():
+            return CorpusError(path, 0, "permission denied", hint="change the permissions")
+        case _:
+            return CorpusError(path, 0, f"cannot be opened: {error.strerror}", hint="check the name")
+
+
+@contextmanager
+def open_bytes(path: StrPath) -> Iterator[BinaryIO]:
+    """A buffered binary reader of the content, decompressed; ``-`` is standard input, which is not closed.
+
+    gzip and xz are known by their first bytes, never by the name, and the file is opened once, so that
+    pipes work.  Raises CorpusError if the file cannot be opened.
+    """
+    with ExitStack() as stack:
+        if os.fspath(path) == "-":
+            raw = cast(io.BufferedReader, sys.stdin.buffer)
+            if not hasattr(raw, "peek"):  # a double of standard input
+                raw = io.BufferedReader(raw)
+        else:
+            try:
+                file = io.FileIO(path)
+            except OSError as error:
+                raise _cannot_open(path, error) from error
+            raw = stack.enter_context(io.BufferedReader(file, BUFFER_BYTES))
+        head = raw.peek(len(XZ_MAGIC))
+        # The inner readers are Python code: the outer buffer hands out lines at the speed of C.
+        if head.startswith(GZIP_MAGIC):
+            unzipped = cast(io.RawIOBase, stack.enter_context(gzip.GzipFile(fileobj=raw)))
+            yield stack.enter_context(io.BufferedReader(unzipped, BUFFER_BYTES))
+        elif head.startswith(XZ_MAGIC):
+            unpacked = cast(io.RawIOBase, stack.enter_context(lzma.LZMAFile(raw)))
+            yield stack.enter_context(io.BufferedReader(unpacked, BUFFER_BYTES))
+        else:
+            yield raw
+
+
+def read_lines(path: StrPath) -> Iterator[bytes]:
+    r"""The lines of a file without their ends, split at ``\n`` only.
+
+    ``\r`` at the end of a line and a UTF-8 byte order mark at the start of the file are dropped; the
+    last line counts with or without its ``\n``.  Raises CorpusError, with the number of whole lines
+    read before, if the file cannot be opened, or its compressed data is damaged or cut off.
+    """
+    number = 0
+    try:
+        with open_bytes(path) as stream:
+            for number, line in enumerate(stream, 1):
+                if number == 1:
+                    line = line.removeprefix(UTF8_BOM)
+                yield line.rstrip(b"\r\n")
+    except EOFError as error:
+        hint = "the file was cut off: copy or make it again"
+        raise CorpusError(path, number, "the compressed data ends too early", hint=hint) from error
+    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        hint = "copy or make the file again"
+        raise CorpusError(path, number, f"the compressed data is damaged: {error}", hint=hint) from error
+    except OSError as error:
+        raise CorpusError(path, number, f"cannot be read: {error.strerror}", hint="check the disk") from error
+
+
+def write_atomically(path: StrPath, *, force: bool = False) -> AbstractContextManager[BinaryIO]:
+    """A binary file that appears under its name only when the ``with`` block ends without an exception.
+
+    ``-`` is standard output; devices and pipes are written directly.  Raises CorpusError at the call,
+    before any work, if the file exists (unless ``force``), is a folder, or its folder does not exist.
+    """
+    if os.fspath(path) == "-":
+        return _standard_output()
+    resolved = Path(path).resolve()  # a symbolic link stays one: its target is replaced
+    try:
+        exists = resolved.exists()
+    except OSError as error:
+        raise _cannot_open(path, error) from error
+    if resolved.is_dir():
+        raise CorpusError(path, 0, "is a folder, not a file", hint="name a file inside it")
+    if exists and not resolved.is_file():
+        return _opened(path, resolved, "wb")
+    if exists and not force:
+        raise CorpusError(path, 0, "file exists", hint="choose another name or pass --force")
+    if not resolved.parent.is_dir():
+        raise CorpusError(path, 0, "its folder does not exist", hint=f"create {resolved.parent} first")
+    return _replaced(path, resolved)
+
+
+@contextmanager
+def _standard_output() -> Iterator[BinaryIO]:
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _opened(path: StrPath, resolved: Path, mode: Literal["wb", "xb"]) -> Iterator[BinaryIO]:
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(resolved.open(mode))
+        except OSError as error:
+            raise _cannot_open(path, error) from error
+        yield stream
+
+
+@contextmanager
+def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
+    temporary = resolved.parent / f".{uuid.uuid4().hex}.tmp"
+    try:
+        with _opened(path, temporary, "xb") as stream:
+            yield stream
+        temporary.replace(resolved)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise

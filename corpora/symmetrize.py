@@ -1,0 +1,76 @@
+"""One link set from the links of two directions.
+
+Och and Ney 2003; the heuristics as in Koehn, Och and Marcu 2003 and the pseudo-code of the Moses manual.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Set
+
+from corpora.alignment import Link
+
+METHODS = ("intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and")
+
+# The order matters: a point that is added can stop a later one. This is the order of the pseudo-code.
+_NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
+
+
+def symmetrize(forward: Set[Link], reverse: Set[Link], method: str) -> set[Link]:
+    """Combine the links of one sentence pair found in two directions.
+
+    forward, reverse: (source, target) positions, both in this order.  method: one of METHODS.
+    grow-diag starts at the intersection and adds, from each point in source-major order, the
+    neighbours (8 cells) in the union whose source or target word has no link yet, until none is left;
+    final then adds the points of forward, then of reverse, whose source *or* target word has no link
+    yet; final-and those whose source *and* target words have none.
+
+    Raises ValueError on an unknown method.
+    """
+    if method not in METHODS:
+        raise ValueError(f"unknown method '{method}', known are {', '.join(METHODS)}")
+    if method == "union":
+        return set(forward | reverse)
+    links = set(forward & reverse)
+    if method == "intersection":
+        return links
+    sources = {source for source, _ in links}
+    targets = {target for _, target in links}
+    _grow(links, sources, targets, set(forward ^ reverse))
+    if method != "grow-diag":
+        for direction in (forward, reverse):
+            _finish(links, sources, targets, sorted(direction - links), both=method.endswith("-and"))
+    return links
+
+
+def _grow(links: set[Link], sources: set[int], targets: set[int], candidates: set[Link]) -> None:
+    # Words never lose their links, so a neighbour refused once is refused for ever: each point is
+    # visited once, in the round of scans over the matrix in which the pseudo-code first meets it.
+    scan = sorted(links)  # a sorted list is a heap
+    while scan and candidates:
+        missed: list[Link] = []
+        while scan:
+            point = heapq.heappop(scan)
+            for down, right in _NEIGHBOURS:
+                new = point[0] + down, point[1] + right
+                if new in candidates and (new[0] not in sources or new[1] not in targets):
+                    candidates.discard(new)
+                    links.add(new)
+                    sources.add(new[0])
+                    targets.add(new[1])
+                    if new > point:
+                        heapq.heappush(scan, new)
+                    else:
+                        missed.append(new)
+        scan = sorted(missed)
+
+
+def _finish(
+    links: set[Link], sources: set[int], targets: set[int], candidates: Iterable[Link], *, both: bool
+) -> None:
+    for link in candidates:
+        free = link[0] not in sources, link[1] not in targets
+        if all(free) if both else any(free):
+            links.add(link)
+            sources.add(link[0])
+            targets.add(link[1])

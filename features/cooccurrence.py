@@ -1,0 +1,216 @@
+"""Co-occurrence counts of a bitext and the Dice coefficient of word pairs.
+
+Counts are over *sentence pairs*: C_e and C_f are the numbers of pairs whose source (target) contains the word,
+C_ef the number of pairs that contain both, however often. Dice(e, f) = 2 C_ef / (C_e + C_f)  [TLK05 §3].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from corpora.bitext import Bitext
+
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+
+MINIMUM_DICE = 0.001
+"""Cells with a smaller Dice are not kept.
+
+C_ef <= |target sentence| per occurrence of e, so a row keeps at most 2/MINIMUM_DICE · (mean target length) cells
+however long the corpus, and the table at most V_source times that; measured sizes are in README.
+"""
+
+_CELLS_PER_CHUNK = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class CooccurrenceTable:
+    """Counts of words and word pairs, compressed by source word.
+
+    source_counts: (V_source,), target_counts: (V_target,) int32, sentence pairs that contain the word.
+    row_offsets: (V_source + 1,) int64; cells of source word e are row_offsets[e] .. row_offsets[e + 1].
+    targets: (cells,) int32, ascending within a row;  counts: (cells,) int32, C_ef.
+    pairs: number of sentence pairs counted.
+    """
+
+    source_counts: I32
+    target_counts: I32
+    row_offsets: I64
+    targets: I32
+    counts: I32
+    pairs: int
+
+    def dice(self, source: int, target: int) -> float:
+        """Dice of one word pair, by ids; 0 for a pair that is not in the table."""
+        start, end = self.row_offsets[source], self.row_offsets[source + 1]
+        cell = start + int(np.searchsorted(self.targets[start:end], target))
+        if cell == end or self.targets[cell] != target:
+            return 0.0
+        total = int(self.source_counts[source]) + int(self.target_counts[target])
+        return 2.0 * float(self.counts[cell]) / total
+
+
+def count_cooccurrences(
+    bitext: Bitext,
+    *,
+    minimum_dice: float = MINIMUM_DICE,
+    workers: int = 2,
+    on_progress: Callable[[float], None] | None = None,
+) -> CooccurrenceTable:
+    """Count a bitext.  on_progress is called with the fraction done.
+
+    For each source word, its sentences are walked and their target words added up in one array of V_target counters
+    per thread; the row is then pruned and written out. Peak memory beyond the result and the bitext: 4 bytes for
+    each token of either side, plus about 64 MB of buffers for each worker.
+    """
+    source, target = bitext.source, bitext.target
+    n_source, n_target = len(source.vocabulary), len(target.vocabulary)
+    types, type_offsets, target_counts = _distinct_words(target.ids, target.offsets, n_target)
+    sentences, sentence_offsets = _sentences_by_word(source.ids, source.offsets, n_source)
+    source_counts = np.diff(sentence_offsets).astype(np.int32)
+    bounds = _row_bounds(sentences, sentence_offsets, type_offsets, n_target)
+
+    def count(chunk: tuple[int, int]) -> tuple[I32, I32, I64]:
+        first, last = chunk
+        capacity = int(bounds[first:last].sum())
+        cell_targets, cell_counts = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
+        sizes = np.empty(last - first, np.int64)
+        used = _count_rows(
+            first, last, sentences, sentence_offsets, types, type_offsets, source_counts, target_counts,
+            minimum_dice, cell_targets, cell_counts, sizes,
+        )  # fmt: skip
+        return cell_targets[:used].copy(), cell_counts[:used].copy(), sizes
+
+    chunks = list(_chunks(bounds, _CELLS_PER_CHUNK))
+    parts = []
+    with ThreadPoolExecutor(workers) as pool:
+        for done, part in enumerate(pool.map(count, chunks), 1):
+            parts.append(part)
+            if on_progress is not None:
+                on_progress(done / len(chunks))
+    row_offsets = np.zeros(n_source + 1, np.int64)
+    if parts:
+        np.cumsum(np.concatenate([sizes for _, _, sizes in parts]), out=row_offsets[1:])
+    targets, counts = np.empty(row_offsets[-1], np.int32), np.empty(row_offsets[-1], np.int32)
+    start = 0
+    parts.reverse()
+    while parts:  # each part is let go as soon as it is copied
+        part_targets, part_counts, _ = parts.pop()
+        end = start + len(part_targets)
+        targets[start:end] = part_targets
+        counts[start:end] = part_counts
+        start = end
+    return CooccurrenceTable(source_counts, target_counts, row_offsets, targets, counts, len(bitext))
+
+
+def _chunks(bounds: I64, size: int) -> Iterator[tuple[int, int]]:
+    """Cut the rows into runs whose bounds add up to about `size`."""
+    if len(bounds) == 0:
+        return
+    ends = np.flatnonzero(np.diff(np.cumsum(bounds) // size, append=-1)) + 1
+    first = 0
+    for last in ends:
+        yield first, int(last)
+        first = int(last)
+
+
+@nb.njit(cache=True, nogil=True)
+def _distinct_words(ids, offsets, n_words):
+    """Distinct words of each sentence, in order of first appearance, and the number of sentences of each word."""
+    stamp = np.full(n_words, -1, np.int32)
+    types = np.empty(len(ids), np.int32)
+    type_offsets = np.zeros(len(offsets), np.int64)
+    sentence_counts = np.zeros(n_words, np.int32)
+    used = 0
+    for s in range(len(offsets) - 1):
+        for t in range(offsets[s], offsets[s + 1]):
+            word = ids[t]
+            if stamp[word] != s:
+                stamp[word] = s
+                sentence_counts[word] += 1
+                types[used] = word
+                used += 1
+        type_offsets[s + 1] = used
+    return types[:used], type_offsets, sentence_counts
+
+
+@nb.njit(cache=True, nogil=True)
+def _sentences_by_word(ids, offsets, n_words):
+    """Inverted index: the sentences that contain each word, ascending."""
+    stamp = np.full(n_words, -1, np.int32)
+    starts = np.zeros(n_words + 1, np.int64)
+    for s in range(len(offsets) - 1):
+        for t in range(offsets[s], offsets[s + 1]):
+            word = ids[t]
+            if stamp[word] != s:
+                stamp[word] = s
+                starts[word + 1] += 1
+    for word in range(n_words):
+        starts[word + 1] += starts[word]
+    sentences = np.empty(starts[n_words], np.int32)
+    free = starts[:-1].copy()
+    stamp[:] = -1
+    for s in range(len(offsets) - 1):
+        for t in range(offsets[s], offsets[s + 1]):
+            word = ids[t]
+            if stamp[word] != s:
+                stamp[word] = s
+                sentences[free[word]] = s
+                free[word] += 1
+    return sentences, starts
+
+
+@nb.njit(cache=True, nogil=True)
+def _row_bounds(sentences, sentence_offsets, type_offsets, n_target):
+    """At most how many cells each row can have before pruning."""
+    bounds = np.zeros(len(sentence_offsets) - 1, np.int64)
+    for word in range(len(bounds)):
+        total = 0
+        for t in range(sentence_offsets[word], sentence_offsets[word + 1]):
+            s = sentences[t]
+            total += type_offsets[s + 1] - type_offsets[s]
+        bounds[word] = min(total, n_target)
+    return bounds
+
+
+@nb.njit(cache=True, nogil=True)
+def _count_rows(
+    first, last, sentences, sentence_offsets, types, type_offsets, source_counts, target_counts,
+    minimum_dice, cell_targets, cell_counts, sizes,
+):  # fmt: skip
+    """Write the kept cells of rows first .. last; returns how many."""
+    counter = np.zeros(len(target_counts), np.int32)
+    touched = np.empty(len(target_counts), np.int32)
+    used = 0
+    for e in range(first, last):
+        n_touched = 0
+        for t in range(sentence_offsets[e], sentence_offsets[e + 1]):
+            s = sentences[t]
+            for position in range(type_offsets[s], type_offsets[s + 1]):
+                f = types[position]
+                if counter[f] == 0:
+                    touched[n_touched] = f
+                    n_touched += 1
+                counter[f] += 1
+        kept = 0
+        for t in range(n_touched):
+            f = touched[t]
+            if 2.0 * counter[f] >= minimum_dice * (source_counts[e] + target_counts[f]):
+                touched[kept] = f
+                kept += 1
+            else:
+                counter[f] = 0
+        row = np.sort(touched[:kept])
+        for f in row:
+            cell_targets[used] = f
+            cell_counts[used] = counter[f]
+            counter[f] = 0
+            used += 1
+        sizes[e - first] = kept
+    return used

@@ -1,0 +1,174 @@
+"""EdgeBatch: a run of sentence pairs, laid out as the feature families need it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from corpora.bitext import Bitext, Text
+from features.statistics import CorpusStatistics
+from features.table import edge_offsets
+from features.words import WordTable
+
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The vocabulary of some text, known to the corpus statistics or not.
+
+    table: spelling of each word.  known: (V,) int64, its id in the statistics or -1.
+    counts: (V,) int64, sentence pairs of the corpus that contain it.
+    """
+
+    table: WordTable
+    known: I64
+    counts: I64
+
+    @classmethod
+    def look_up(
+        cls, words: Sequence[str], ids: Mapping[str, int], table: WordTable, counts: npt.NDArray[np.int32]
+    ) -> Words:
+        known = np.fromiter((ids.get(word, -1) for word in words), np.int64, len(words))
+        unknown = np.flatnonzero(known < 0)
+        rows = known.copy()
+        rows[unknown] = -1 - np.arange(len(unknown))
+        spelled = table.take(rows, WordTable.from_words([words[i] for i in unknown]))
+        found = np.zeros(len(words), np.int64)
+        found[known >= 0] = counts[known[known >= 0]]
+        return cls(spelled, known, found)
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeBatch:
+    """Pairs first .. last of a bitext.  Edge (j, k) of pair i is row offsets[i] + j * K + k.
+
+    source_tokens, target_tokens: word of each position, an index into source_words or target_words;
+    source_offsets, target_offsets: (n + 1,) first position of each pair.  pairs: indices into the bitext.
+    """
+
+    pairs: range
+    source_tokens: npt.NDArray[np.int32]
+    target_tokens: npt.NDArray[np.int32]
+    source_offsets: I64
+    target_offsets: I64
+    source_words: Words
+    target_words: Words
+    statistics: CorpusStatistics
+
+    @cached_property
+    def shapes(self) -> I64:
+        """(n, 2) numbers of source and target words."""
+        return np.stack([np.diff(self.source_offsets), np.diff(self.target_offsets)], axis=1)
+
+    @cached_property
+    def offsets(self) -> I64:
+        return edge_offsets(self.shapes)
+
+    @cached_property
+    def dice(self) -> npt.NDArray[np.float32]:
+        """(E,) Dice of every edge: the signal that several families look at."""
+        table = self.statistics.cooccurrence
+        out = np.empty(self.offsets[-1], np.float32)
+        _look_up_dice(
+            self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets,
+            self.source_words.known, self.target_words.known, table.source_counts, table.target_counts,
+            table.row_offsets, table.targets, table.counts, out,
+        )  # fmt: skip
+        return out
+
+    @cached_property
+    def mutual_best(self) -> npt.NDArray[np.float32]:
+        """(E,) 1 where the edge's Dice is above 0 and nothing in its row or column is higher, else 0."""
+        out = np.empty(self.offsets[-1], np.float32)
+        _find_mutual_best(self.dice, self.shapes, self.offsets, out)
+        return out
+
+
+class Encoded:
+    """A bitext with its vocabularies looked up once, from which batches are cut."""
+
+    def __init__(self, bitext: Bitext, statistics: CorpusStatistics) -> None:
+        table = statistics.cooccurrence
+        self.bitext = bitext
+        self.statistics = statistics
+        self.source_words = Words.look_up(
+            bitext.source.vocabulary.words, statistics.source_ids, statistics.source_words, table.source_counts
+        )
+        self.target_words = Words.look_up(
+            bitext.target.vocabulary.words, statistics.target_ids, statistics.target_words, table.target_counts
+        )
+        self.shapes = np.stack([np.diff(bitext.source.offsets), np.diff(bitext.target.offsets)], axis=1)
+
+    def batch(self, first: int, last: int) -> EdgeBatch:
+        source_tokens, source_offsets = _slice(self.bitext.source, first, last)
+        target_tokens, target_offsets = _slice(self.bitext.target, first, last)
+        return EdgeBatch(
+            range(first, last), source_tokens, target_tokens, source_offsets, target_offsets,
+            self.source_words, self.target_words, self.statistics,
+        )  # fmt: skip
+
+
+def _slice(text: Text, first: int, last: int) -> tuple[npt.NDArray[np.int32], I64]:
+    offsets = text.offsets[first : last + 1]
+    return text.ids[offsets[0] : offsets[-1]], offsets - offsets[0]
+
+
+@nb.njit(cache=True, nogil=True)
+def _look_up_dice(
+    source_tokens, target_tokens, source_offsets, target_offsets, offsets, source_known, target_known,
+    source_counts, target_counts, row_offsets, cell_targets, cell_counts, out,
+):  # fmt: skip
+    for i in range(len(offsets) - 1):
+        J = source_offsets[i + 1] - source_offsets[i]
+        K = target_offsets[i + 1] - target_offsets[i]
+        for j in range(J):
+            base = offsets[i] + j * K
+            e = source_known[source_tokens[source_offsets[i] + j]]
+            if e < 0:
+                out[base : base + K] = 0.0
+                continue
+            row_start = row_offsets[e]
+            row_end = row_offsets[e + 1]
+            for k in range(K):
+                f = target_known[target_tokens[target_offsets[i] + k]]
+                low = row_start
+                high = row_end
+                while low < high:
+                    middle = (low + high) >> 1
+                    if cell_targets[middle] < f:
+                        low = middle + 1
+                    else:
+                        high = middle
+                if f >= 0 and low < row_end and cell_targets[low] == f:
+                    out[base + k] = 2.0 * cell_counts[low] / (source_counts[e] + target_counts[f])
+                else:
+                    out[base + k] = 0.0
+
+
+@nb.njit(cache=True, nogil=True)
+def _find_mutual_best(dice, shapes, offsets, out):
+    widest = 1
+    for i in range(len(shapes)):
+        widest = max(widest, shapes[i, 1])
+    column_best = np.empty(widest, np.float32)
+    for i in range(len(shapes)):
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        column_best[:K] = 0.0
+        for j in range(J):
+            for k in range(K):
+                column_best[k] = max(column_best[k], dice[offsets[i] + j * K + k])
+        for j in range(J):
+            row_best = np.float32(0.0)
+            first = offsets[i] + j * K
+            for k in range(K):
+                row_best = max(row_best, dice[first + k])
+            for k in range(K):
+                value = dice[first + k]
+                out[first + k] = value > 0.0 and value == row_best and value == column_best[k]

@@ -1,0 +1,114 @@
+"""FeatureSet: the named families of features, and the edges of whole bitexts in batches."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+
+from corpora.alignment import Links
+from corpora.bitext import Bitext
+from corpora.errors import AlignerError
+from features import association, bias, competition, neighbours, orthography, position
+from features.edges import EdgeBatch, Encoded
+from features.links import fill as fill_links
+from features.parallel import map_threads
+from features.statistics import CorpusStatistics
+from features.table import EdgeTable, Matrix, edge_offsets
+
+FAMILIES: Mapping[str, ModuleType] = {
+    "bias": bias,
+    "association": association,
+    "position": position,
+    "orthography": orthography,
+    "competition": competition,
+    "neighbours": neighbours,
+}
+"""Every family is a module with NAMES and ``fill(batch, out, column)``, which writes its columns from `column` on."""
+
+DEFAULT_MEMORY = 2 << 30
+"""Bytes of features that are held in memory; more go to an unnamed temporary file."""
+
+_EDGES_AT_ONCE = 1 << 17
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """Which families, and which other aligners' links (a column each, by name), in the order of the columns.
+
+    Raises AlignerError for an unknown or repeated name.
+    """
+
+    families: tuple[str, ...] = tuple(FAMILIES)
+    links: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for family in self.families:
+            if family not in FAMILIES:
+                raise AlignerError(f"unknown feature family {family!r} (choose from {', '.join(FAMILIES)})")
+        if len(set(self.names)) != len(self.names):
+            raise AlignerError(f"a feature is named twice in {', '.join(self.names)} (name each family and file once)")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        columns = [name for family in self.families for name in FAMILIES[family].NAMES]
+        return (*columns, *(f"links:{name}" for name in self.links))
+
+    def fill(self, batch: EdgeBatch, links: Sequence[Links], out: Matrix) -> None:
+        """Write the features of a batch, (E, d).  links: of the whole bitext, one for each of `self.links`."""
+        column = 0
+        for family in self.families:
+            FAMILIES[family].fill(batch, out, column)
+            column += len(FAMILIES[family].NAMES)
+        for other in links:
+            fill_links(batch, other, out, column)
+            column += 1
+
+    def extract(
+        self,
+        bitext: Bitext,
+        statistics: CorpusStatistics,
+        *,
+        links: Sequence[Links] = (),
+        memory: int = DEFAULT_MEMORY,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> EdgeTable:
+        """Features of every edge of a bitext, in batches on all cores.
+
+        links: one for each of `self.links`.  memory: bytes the features may take before they go to a temporary file,
+        which is gone when the table is.  on_progress: called with the number of pairs done.
+        """
+        encoded = Encoded(bitext, statistics)
+        offsets = edge_offsets(encoded.shapes)
+        features = _allocate((int(offsets[-1]), len(self.names)), memory)
+
+        def fill(batch: EdgeBatch) -> int:
+            self.fill(batch, links, features[offsets[batch.pairs.start] : offsets[batch.pairs.stop]])
+            return batch.pairs.stop
+
+        for done in map_threads(fill, batches(encoded)):
+            if on_progress is not None:
+                on_progress(done)
+        return EdgeTable(features, encoded.shapes, offsets, self.names)
+
+
+def batches(encoded: Encoded) -> Iterator[EdgeBatch]:
+    """Cut a bitext into batches of a bounded number of edges, or of one pair if that has more."""
+    offsets = edge_offsets(encoded.shapes)
+    first = 0
+    while first < len(encoded.shapes):
+        last = int(np.searchsorted(offsets, offsets[first] + _EDGES_AT_ONCE, side="right")) - 1
+        last = min(max(last, first + 1), len(encoded.shapes))
+        yield encoded.batch(first, last)
+        first = last
+
+
+def _allocate(shape: tuple[int, int], memory: int) -> Matrix:
+    if shape[0] * shape[1] * 4 <= memory:
+        return np.empty(shape, np.float32)
+    with tempfile.TemporaryFile(prefix="aligner-features-") as file:
+        file.truncate(shape[0] * shape[1] * 4)
+        return np.memmap(file, np.float32, "r+", shape=shape)  # the mapping outlives the unlinked file

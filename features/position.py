@@ -1,0 +1,30 @@
+"""Position: how far an edge lies from the diagonal of the sentence pair."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from features.edges import EdgeBatch
+from features.table import Matrix
+
+NAMES = ("position", "position_root", "position_square")
+
+
+def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+    """|j/J - k/K|, its square root and its square, each in [0, 1)  [TLK05 §3]."""
+    _fill(batch.shapes, batch.offsets, out, column)
+
+
+@nb.njit(cache=True, nogil=True)
+def _fill(shapes, offsets, out, column):
+    for i in range(len(shapes)):
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        for j in range(J):
+            for k in range(K):
+                distance = abs(j / J - k / K)
+                row = offsets[i] + j * K + k
+                out[row, column] = distance
+                out[row, column + 1] = np.sqrt(distance)
+                out[row, column + 2] = distance * distance

@@ -1,0 +1,53 @@
+"""EdgeTable: the feature vectors of every word pair of many sentence pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+Matrix = npt.NDArray[np.float32]
+"""(E, d) features, one row an edge."""
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeTable:
+    """Ragged feature matrix: edge (j, k) of pair i is row ``offsets[i] + j * K + k`` with (J, K) = shapes[i].
+
+    features: (E, d) float32, C-contiguous.  shapes: (n, 2) int64.  offsets: (n + 1,) int64.  names: (d,).
+    Raises ValueError where these do not fit together.
+    """
+
+    features: Matrix
+    shapes: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.features.dtype != np.float32 or not self.features.flags.c_contiguous:
+            raise ValueError("features must be a C-contiguous float32 matrix")
+        if self.shapes.ndim != 2 or self.shapes.shape[1] != 2 or (self.shapes < 0).any():
+            raise ValueError("shapes must be an (n, 2) matrix of word counts")
+        if not np.array_equal(self.offsets, edge_offsets(self.shapes)):
+            raise ValueError("offsets do not follow from the shapes")
+        if self.features.shape != (self.offsets[-1], len(self.names)):
+            raise ValueError(
+                f"features has shape {self.features.shape}; the pairs and names need {(int(self.offsets[-1]), len(self.names))}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.shapes)
+
+    def __getitem__(self, pair: int) -> npt.NDArray[np.float32]:
+        """Features of one pair, (J, K, d), a view."""
+        J, K = self.shapes[pair]
+        return self.features[self.offsets[pair] : self.offsets[pair + 1]].reshape(J, K, -1)
+
+
+def edge_offsets(shapes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """First edge of each pair, and the number of edges at the end: (n + 1,) int64."""
+    offsets = np.zeros(len(shapes) + 1, np.int64)
+    np.cumsum(shapes[:, 0] * shapes[:, 1], out=offsets[1:])
+    return offsets

@@ -1,0 +1,90 @@
+"""What spelling features need to know of each word of a vocabulary, as flat arrays."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from corpora.normalize import unaccented
+
+NUMERIC = 1
+"""Flag: the word contains a digit."""
+PUNCTUATION = 2
+"""Flag: the word has no letter and no digit."""
+
+
+@dataclass(frozen=True, eq=False)
+class WordTable:
+    """Letters and kinds of V words.
+
+    letters: (L,) int32 code points of all words, one after another;  offsets: (V + 1,) int64.
+    plain_letters, plain_offsets: the same words without accents.  flags: (V,) uint8, NUMERIC | PUNCTUATION.
+    """
+
+    letters: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]
+    plain_letters: npt.NDArray[np.int32]
+    plain_offsets: npt.NDArray[np.int64]
+    flags: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.flags)
+
+    @classmethod
+    def from_words(cls, words: Sequence[str]) -> WordTable:
+        letters, offsets = _code_points(words)
+        plain_letters, plain_offsets = _code_points([unaccented(word) for word in words])
+        flags = np.fromiter((_flags(word) for word in words), np.uint8, len(words))
+        return cls(letters, offsets, plain_letters, plain_offsets, flags)
+
+    def words(self) -> list[str]:
+        """The words as strings."""
+        text = self.letters.astype("<u4").tobytes().decode("utf-32-le")
+        bounds = self.offsets.tolist()
+        return [text[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+
+    def take(self, ids: npt.NDArray[np.int64], others: WordTable) -> WordTable:
+        """Words by id; ids below 0 take word ``-1 - id`` of the other table."""
+        letters, offsets = _take_ragged(self.letters, self.offsets, others.letters, others.offsets, ids)
+        plain = _take_ragged(self.plain_letters, self.plain_offsets, others.plain_letters, others.plain_offsets, ids)
+        both = np.concatenate([self.flags[ids[ids >= 0]], others.flags[-1 - ids[ids < 0]]])
+        flags = np.empty(len(ids), np.uint8)
+        flags[np.concatenate([np.flatnonzero(ids >= 0), np.flatnonzero(ids < 0)])] = both
+        return WordTable(letters, offsets, *plain, flags)
+
+
+def _code_points(words: Sequence[str]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    offsets = np.zeros(len(words) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
+    letters = np.frombuffer("".join(words).encode("utf-32-le"), "<i4").astype(np.int32)
+    return letters, offsets
+
+
+def _flags(word: str) -> int:
+    if word.isalpha():
+        return 0
+    categories = {unicodedata.category(letter)[0] for letter in word}
+    if "N" in categories:
+        return NUMERIC
+    return 0 if "L" in categories else PUNCTUATION
+
+
+@nb.njit(cache=True, nogil=True)
+def _take_ragged(values, offsets, other_values, other_offsets, ids):
+    taken_offsets = np.zeros(len(ids) + 1, np.int64)
+    for t in range(len(ids)):
+        i = ids[t]
+        size = offsets[i + 1] - offsets[i] if i >= 0 else other_offsets[-i] - other_offsets[-1 - i]
+        taken_offsets[t + 1] = taken_offsets[t] + size
+    taken = np.empty(taken_offsets[-1], np.int32)
+    for t in range(len(ids)):
+        i = ids[t]
+        start = taken_offsets[t]
+        for c in range(taken_offsets[t + 1] - start):
+            taken[start + c] = values[offsets[i] + c] if i >= 0 else other_values[other_offsets[-1 - i] + c]
+    return taken, taken_offsets

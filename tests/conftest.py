@@ -1,0 +1,56 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aligner.matching import best_matchings
+from aligner.problem import MatchingProblem
+from corpora.alignment import Links, PairLinks
+from features.table import EdgeTable, edge_offsets
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real corpora (``ALIGNER_DATA``, else ``../shared/data``); tests that need it skip without it."""
+    folder = Path(os.environ.get("ALIGNER_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"real data not found at {folder} (set ALIGNER_DATA)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sample() -> Path:
+    """The bundled sample corpus."""
+    return ROOT / "corpora" / "sample"
+
+
+@pytest.fixture(scope="session")
+def make_problem() -> Callable[..., MatchingProblem]:
+    """Make a random problem whose gold comes from noisy true weights, so that it can be learnt, but not perfectly."""
+
+    def make(
+        n: int = 12, d: int = 5, largest: int = 6, seed: int = 0, possible: bool = True, **settings: object
+    ) -> MatchingProblem:
+        rng = np.random.default_rng(seed)
+        shapes = rng.integers(1, largest + 1, (n, 2))
+        offsets = edge_offsets(shapes)
+        features = rng.standard_normal((offsets[-1], d)).astype(np.float32)
+        mates = best_matchings(features @ rng.standard_normal(d) + rng.standard_normal(offsets[-1]), shapes)
+        pairs, row = [], 0
+        for J, K in shapes.tolist():
+            sure = {(j, int(k)) for j, k in enumerate(mates[row : row + J]) if k >= 0}
+            row += J
+            extra = {(int(rng.integers(J)), int(rng.integers(K)))} if possible else set()
+            pairs.append(PairLinks(frozenset(sure), frozenset(extra - sure)))
+        edges = EdgeTable(features, shapes, offsets, tuple(f"x{c}" for c in range(d)))
+        return MatchingProblem.from_links(edges, Links.from_pairs(pairs), **{"regularization": 0.1, **settings})  # type: ignore[arg-type]
+
+    return make

@@ -1,0 +1,187 @@
+"""A bitext holds the words of its files, pair by pair, and every broken file is told with its line."""
+
+import gzip
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora.alignment import PairLinks
+from corpora.bitext import (
+    PROGRESS_STEP,
+    Bitext,
+    Text,
+    Vocabulary,
+    from_aligned_sent,
+    read_bitext,
+    to_aligned_sent,
+)
+from corpora.errors import CorpusError
+from corpora.normalize import Normalizer
+from corpora.readers import open_corpus
+
+TOKEN = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\ufeff"), min_size=1
+)
+SENTENCES = st.lists(
+    st.tuples(st.lists(TOKEN, max_size=5), st.lists(TOKEN, max_size=5)), min_size=1, max_size=8
+)
+FOLDED = Normalizer()
+
+
+def load(*prefixes: Path, normalizer: Normalizer = FOLDED) -> Bitext:
+    return read_bitext([open_corpus(prefix) for prefix in prefixes], normalizer, normalizer)
+
+
+def write(folder: Path, source: bytes, target: bytes) -> Path:
+    (folder / "t.en").write_bytes(source)
+    (folder / "t.fr").write_bytes(target)
+    return folder / "t"
+
+
+@given(SENTENCES)
+def test_pairs_are_the_lines(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[list[str], list[str]]]
+) -> None:
+    sides = ["".join(" ".join(words) + "\n" for words in side).encode() for side in zip(*pairs, strict=True)]
+    bitext = load(write(tmp_path_factory.mktemp("bitext"), sides[0], sides[1]))
+    assert len(bitext) == len(pairs)
+    for pair, words in zip(bitext, pairs, strict=True):
+        for side, ids, found in zip(words, pair[:2], pair[2:], strict=True):
+            assert list(found) == [FOLDED.word(word) for word in side]
+            assert ids.dtype == np.int32
+            assert len(ids) == len(side)
+    for text in (bitext.source, bitext.target):
+        assert len(set(text.vocabulary.words)) == len(text.vocabulary)
+        assert all(text.vocabulary.index[word] == id_ for id_, word in enumerate(text.vocabulary.words))
+        assert text.lengths.tolist() == [len(text.sentence(index)) for index in range(len(text))]
+
+
+def test_odd_lines_shift_nothing(tmp_path: Path) -> None:
+    long = "x" * 300
+    source = f"\ufeffA\t b  c\r\n\r\n | a\u2028b \u00a0 \x0b c\x85\r\n{long}\r\n"
+    prefix = write(tmp_path, source.encode(), "Un\n\n\u00c9 || e\u0301\nlong".encode())
+    bitext = load(prefix)
+    assert [pair.source_words for pair in bitext] == [
+        ("a", "b", "c"),
+        (),
+        ("|", "a\u2028b", "\u00a0", "c\x85"),
+        (long,),
+    ]
+    assert [pair.target_words for pair in bitext] == [("un",), (), ("\u00e9", "||", "\u00e9"), ("long",)]
+    assert bitext[-1].source_words == (long,)
+
+
+def test_ids_are_views(tmp_path: Path) -> None:
+    bitext = load(write(tmp_path, b"a b\nc\n", b"d\ne f\n"))
+    assert np.shares_memory(bitext[1].target, bitext.target.ids)
+    for index in (2, -3):
+        with pytest.raises(IndexError):
+            bitext[index]
+
+
+def test_several_corpora_make_one_bitext(tmp_path: Path) -> None:
+    for name, pack in (("one", gzip.compress), ("two", lzma.compress)):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name, pack(b"a b\n" + name.encode()), pack(b"c\nd"))
+    both = load(tmp_path / "one" / "t", tmp_path / "two" / "t")
+    assert [pair.source_words for pair in both] == [("a", "b"), ("one",), ("a", "b"), ("two",)]
+    assert (both.source.language, both.target.language) == ("en", "fr")
+
+
+def test_corpora_in_opposite_directions(tmp_path: Path) -> None:
+    prefix = write(tmp_path, b"a\n", b"b\n")
+    corpora = [open_corpus(prefix), open_corpus(prefix, source="fr")]
+    with pytest.raises(CorpusError, match=r"t:0: is fr-en, but before it is en-fr"):
+        read_bitext(corpora, FOLDED, FOLDED)
+
+
+@pytest.mark.parametrize("empty", [b"", b"\xef\xbb\xbf"])
+def test_an_empty_corpus(tmp_path: Path, empty: bytes) -> None:
+    prefix = write(tmp_path, b"", b"")
+    with pytest.raises(CorpusError, match=r"t.en:0: the corpus is empty"):
+        load(prefix)
+
+
+@pytest.mark.parametrize("missing", [1, 3])
+def test_too_few_lines_on_either_side(tmp_path: Path, missing: int) -> None:
+    full, short = b"a\nb\nc\nd\n", b"a\nb\nc\nd\n"[: 2 * (4 - missing)]
+    lines = "1 more line" if missing == 1 else "3 more lines"
+    with pytest.raises(CorpusError, match=rf"t.en:{4 - missing}: ends here, but .*t.fr has {lines} "):
+        load(write(tmp_path, short, full))
+    with pytest.raises(CorpusError, match=rf"t.fr:{4 - missing}: ends here, but .*t.en has {lines} "):
+        load(write(tmp_path, full, short))
+
+
+@pytest.mark.parametrize("tokenize", [False, True])
+def test_text_that_is_not_utf8(tmp_path: Path, tokenize: bool) -> None:
+    good, bad = b"a\nb b\nc\n", b"a\nb b\xe9\nc\n"
+    normalizer = Normalizer(tokenize=tokenize)
+    with pytest.raises(CorpusError, match=r"t.en:2: not valid UTF-8"):
+        load(write(tmp_path, bad, good), normalizer=normalizer)
+    with pytest.raises(CorpusError, match=r"t.fr:2: not valid UTF-8"):
+        load(write(tmp_path, good, bad), normalizer=normalizer)
+    (tmp_path / "triples").write_bytes(b"a\nb\n0-0\na\nb\xe9\n0-0\n")
+    with pytest.raises(CorpusError, match=r"triples:5: not valid UTF-8"):
+        load(tmp_path / "triples", normalizer=normalizer)
+
+
+def test_tokenising_and_stemming(tmp_path: Path) -> None:
+    prefix = write(tmp_path, b"Dogs (running).\n", b"chiens\n")
+    bitext = load(prefix, normalizer=Normalizer(tokenize=True, stem="en"))
+    assert bitext[0].source_words == ("dog", "(", "run", ")", ".")
+
+
+def test_progress(tmp_path: Path) -> None:
+    n_pairs = 2 * PROGRESS_STEP + 5
+    prefix = write(tmp_path, b"a\n" * n_pairs, b"b\n" * n_pairs)
+    calls: list[int] = []
+    read_bitext([open_corpus(prefix)], FOLDED, FOLDED, calls.append)
+    assert calls == [PROGRESS_STEP, 2 * PROGRESS_STEP, n_pairs]
+
+
+def test_fingerprint_depends_on_words_boundaries_and_languages_only(tmp_path: Path) -> None:
+    prefix = write(tmp_path, b"a b\nb c\n", b"d\ne d\n")
+    bitext = load(prefix)
+    renumbered = np.array([2, 0, 1], dtype=np.int32)  # a is 2, b is 0, c is 1
+    source = Text(renumbered[bitext.source.ids], bitext.source.offsets, Vocabulary(["b", "c", "a"]), "en")
+    same = [load(prefix), Bitext(source, bitext.target)]
+    assert {b.fingerprint() for b in same} == {bitext.fingerprint()}
+    others = [
+        load(write(tmp_path, b"a b\nb d\n", b"d\ne d\n")),
+        load(write(tmp_path, b"a\nb b c\n", b"d\ne d\n")),
+        load(write(tmp_path, b"b a\nb c\n", b"d\ne d\n")),
+        load(write(tmp_path, b"d\ne d\n", b"a b\nb c\n")),
+        read_bitext([open_corpus([tmp_path / "t.en", tmp_path / "t.fr"], source="de")], FOLDED, FOLDED),
+    ]
+    assert len({b.fingerprint() for b in [bitext, *others]}) == 1 + len(others)
+
+
+def test_sides_of_unequal_length() -> None:
+    texts = [Text(np.zeros(0, np.int32), np.zeros(n + 1, np.int64), Vocabulary([]), None) for n in (1, 2)]
+    with pytest.raises(ValueError, match="1 source and 2 target sentences"):
+        Bitext(*texts)
+
+
+@given(st.lists(TOKEN, min_size=1), st.lists(TOKEN, min_size=1), st.data())
+def test_aligned_sents_are_read_back(source: list[str], target: list[str], draw: st.DataObject) -> None:
+    cells = [(i, j) for i in range(len(source)) for j in range(len(target))]
+    links = PairLinks(draw.draw(st.frozensets(st.sampled_from(cells))), frozenset())
+    assert from_aligned_sent(to_aligned_sent(source, target, links)) == (tuple(source), tuple(target), links)
+
+
+def test_aligned_sent_points_from_source_to_target() -> None:
+    links = PairLinks(frozenset({(0, 2)}), frozenset({(0, 0)}))
+    sentence = to_aligned_sent(["house"], ["das", "kleine", "Haus"], links)
+    assert sentence.words == ["house"]
+    assert sorted(sentence.alignment) == [(0, 2)]
+
+
+def test_nltk_marks_for_words_without_links_are_dropped() -> None:
+    from nltk.translate import AlignedSent, Alignment
+
+    sentence = AlignedSent(["a", "b"], ["c"], Alignment([(0, 0), (1, None)]))
+    assert from_aligned_sent(sentence)[2] == PairLinks(frozenset({(0, 0)}), frozenset())

@@ -1,0 +1,114 @@
+"""Words are equal when they look equal, and tokens are only ever split at ASCII whitespace."""
+
+import json
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora.errors import AlignerError
+from corpora.normalize import SNOWBALL_CODES, Normalizer, unaccented
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+TOKEN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c"), min_size=1)
+
+
+@given(TEXT)
+def test_canonically_equal_tokens_are_one_word(token: str) -> None:
+    for normalizer in (Normalizer(), Normalizer(casefold=False)):
+        word = normalizer.word(token)
+        assert word == normalizer.word(unicodedata.normalize("NFD", token))
+        assert word == unicodedata.normalize("NFC", word)
+        assert word == normalizer.word(word)
+
+
+def test_case_is_folded_unless_asked_not_to() -> None:
+    assert Normalizer().word("STRASSE") == Normalizer().word("Straße") == "strasse"
+    assert Normalizer(casefold=False).word("Straße") == "Straße"
+    assert Normalizer(casefold=False).word("e\u0301") == "\u00e9"
+
+
+@given(st.lists(TOKEN), st.sampled_from([" ", "\t", "  ", " \x0c"]))
+def test_tokens_are_split_at_ascii_whitespace(tokens: list[str], space: str) -> None:
+    line = space.join(tokens)
+    assert Normalizer().tokens(line) == Normalizer().tokens(line.encode()) == tokens
+
+
+def test_other_spaces_stay_inside_tokens() -> None:
+    odd = "10\u00a0000 a\u2028b c\x85d e\x1cf"
+    assert Normalizer().tokens(odd) == odd.split(" ")
+
+
+def test_bytes_that_are_not_utf8() -> None:
+    for tokenize in (False, True):
+        with pytest.raises(UnicodeDecodeError):
+            Normalizer(tokenize=tokenize).tokens(b"a \xff")
+
+
+@given(st.lists(st.text("abcABC019", min_size=1)))
+def test_tokenising_leaves_plain_words_alone(words: list[str]) -> None:
+    assert Normalizer(tokenize=True).tokens(" ".join(words)) == words
+
+
+@given(st.one_of(TEXT, st.text("abc.,;()!\"'`|&<>é œ\t:/?$[{“", max_size=40)))
+def test_tokenising_loses_no_character(line: str) -> None:
+    assert "".join(Normalizer(tokenize=True).tokens(line)) == "".join(line.split())
+
+
+def test_tokenising() -> None:
+    line = 'L\'ami dit: "R&D, 3.5 | 4 & (5)..."'
+    expected = ["L", "'", "ami", "dit", ":", '"', "R&D", ",", "3.5", "|", "4", "&", "(", "5", ")", "...", '"']
+    assert Normalizer(tokenize=True).tokens(line) == expected
+
+
+def test_stems() -> None:
+    english = Normalizer(stem="en")
+    assert english.word("Running") == english.word("runs") == english.word("RUN") == "run"
+    assert Normalizer(stem="english").word("Running") == "run"
+    french = Normalizer(stem="fr")
+    assert french.word("continuellement") == french.word("continuelles")
+    assert french.word("continuellement") != "continuellement"
+
+
+@given(TOKEN, st.sampled_from(sorted(SNOWBALL_CODES)))
+def test_a_stem_is_never_empty(token: str, language: str) -> None:
+    assert Normalizer(stem=language).word(token)
+
+
+def test_unknown_stemmer() -> None:
+    with pytest.raises(AlignerError, match=r"no stemmer for the language 'xx' \(known are ar \(arabic\)"):
+        Normalizer(stem="xx")
+
+
+@given(st.builds(Normalizer, st.booleans(), st.booleans(), st.sampled_from([None, "en", "german"])))
+def test_settings_survive_json(normalizer: Normalizer) -> None:
+    assert Normalizer.from_dict(json.loads(json.dumps(normalizer.as_dict()))) == normalizer
+
+
+@pytest.mark.parametrize(
+    ("word", "plain"),
+    [
+        *[("Œuvre", "OEuvre"), ("æon", "aeon"), ("Straße", "Strasse"), ("smørbrød", "smorbrod")],
+        *[("Łódź", "Lodz"), ("naïve", "naive"), ("e\u0301te\u0301", "ete"), ("ǿ", "o"), ("plain", "plain")],
+    ],
+)
+def test_unaccented(word: str, plain: str) -> None:
+    assert unaccented(word) == plain
+
+
+@given(TEXT)
+def test_unaccented_is_final(word: str) -> None:
+    plain = unaccented(word)
+    assert unaccented(plain) == plain
+    assert not any(unicodedata.combining(character) for character in plain)
+
+
+def test_nltk_is_imported_only_when_used() -> None:
+    code = (
+        "import sys; from corpora import bitext, normalize; "
+        "normalize.Normalizer(tokenize=True, stem='en'); sys.exit('nltk' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
