@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corpora.errors import AlignerError, CorpusError
+from corpora.errors import AlignerError, CorpusError, SettingError
 
 __all__ = ["AlignerError", "CorpusError", "ModelError", "ScoreError", "SettingError"]
 
@@ -13,7 +13,3 @@ class ModelError(CorpusError):
 
 class ScoreError(AlignerError):
     """Scores that are NaN or +inf, for which no best matching exists."""
-
-
-class SettingError(AlignerError):
-    """An option with a value that cannot work."""

@@ -31,7 +31,7 @@ _DTYPES = ("<f4", "<f8", "<i4", "<i8", "|u1")
 
 def write_model(file: BinaryIO, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write a header of JSON values and some arrays; `read_model` gives both back, bit for bit."""
-    stored = {name: np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")) for name, array in arrays.items()}
+    stored = {name: np.asarray(array, array.dtype.newbyteorder("<"), order="C") for name, array in arrays.items()}
     # Places are relative to the first array, because the header's own length depends on what they are.
     table, place = {}, 0
     for name, array in stored.items():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from aligner.evaluation import Evaluation, Interval
 
@@ -137,3 +138,24 @@ def _percents(interval: Interval) -> list[float]:
 def _interval(interval: Interval) -> str:
     low, high = interval
     return f"[{_percent(low)}, {_percent(high)}]"
+
+
+def format_training(record: Mapping[str, Any]) -> str:
+    """The figures of a training, two columns."""
+    labelled = f"{record['labelled_pairs']:,}"
+    if record["labelled_pairs_available"] > record["labelled_pairs"]:
+        labelled += f" of {record['labelled_pairs_available']:,}"
+    rows = {
+        "pairs": f"{record['pairs']:,}",
+        "tokens": f"{record['source_tokens']:,} source, {record['target_tokens']:,} target",
+        "labelled pairs": labelled,
+        "links lost": f"{record['links_lost']:,} sure links that break 1-1",
+        "features": f"{record['features']}",
+        "passes": f"{record['passes']:g} ({record['oracle_calls']:,} oracle calls)",
+        "primal": f"{record['primal']:.6g}",
+        "dual": f"{record['dual']:.6g}",
+        "gap": f"{record['gap']:.3g} ({record['relative_gap']:.2e} relative; {record['status']})",
+        "seconds": f"{record['total_seconds']:.1f} ({record['seconds']:.2f} of solving)",
+        "training AER": f"{record['training_aer']:.2f} %",
+    }
+    return "\n".join(f"{name:<16}{value}" for name, value in rows.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
@@ -12,12 +12,10 @@ from aligner.decoding import Alignment
 from aligner.model import Model
 from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
-from corpora.readers import Corpus, split_joint_line
-from corpora.streams import UTF8_BOM
+from corpora.link_files import open_links
+from corpora.readers import Corpus, TextLine, open_corpus, parse_joint
+from corpora.streams import UTF8_BOM, StrPath
 from features.parallel import map_threads
-
-TextLine = tuple[int, bytes, bytes]
-"""Line number, source line, target line."""
 
 _PAIRS_AT_ONCE = 512
 
@@ -67,18 +65,18 @@ def align_corpus(
 
 
 def align_arriving(
-    model: Model, stream: BinaryIO, name: str, format_: str, links: Sequence[Iterator[PairLinks]] = ()
+    model: Model, stream: BinaryIO, format_: str, links: Sequence[Iterator[PairLinks]] = ()
 ) -> Iterator[list[str]]:
-    """Align ``source ||| target`` lines as they arrive; each list answers all the lines that had arrived.
+    """Align ``source ||| target`` lines of standard input as they arrive; each list answers all the lines that had arrived.
 
     A reader who waits for an answer to the line just written gets it: nothing is held back to fill a batch.
     Raises CorpusError on a line without exactly one ``|||`` and on text that is not UTF-8.
     """
+    corpus = open_corpus("-")
     number = 0
     for arrived in _arriving_lines(stream):
-        texts = [(n, *split_joint_line(line, name, n)) for n, line in enumerate(arrived, number + 1)]
+        texts = [(n, *parse_joint(line, "-", n)) for n, line in enumerate(arrived, number + 1)]
         number += len(arrived)
-        corpus = Corpus.of_lines(name)
         answers: list[str] = []
         for lines in map_threads(lambda job: _align(model, corpus, format_, job), _jobs(iter(texts), links)):
             answers.extend(lines)
@@ -137,9 +135,7 @@ def check_corpus(corpus: Corpus) -> int:
     return pairs
 
 
-def count_lines(links: Iterable[PairLinks], path: str, pairs: int) -> None:
-    """Raise CorpusError unless there are as many lines of links as pairs."""
-    lines = sum(1 for _ in links)
-    if lines != pairs:
-        what = f"has {lines} lines of links for {pairs} sentence pairs"
-        raise CorpusError(path, min(lines, pairs), what, hint="give one line for each pair, empty ones too")
+def check_links(path: StrPath, corpus: Corpus) -> None:
+    """Read a file of links through once, against the text; CorpusError where they do not fit."""
+    for _ in open_links(path, lengths=corpus.lengths()):
+        pass

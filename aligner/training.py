@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import inf
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,27 +17,15 @@ from aligner.evaluation import evaluate
 from aligner.matching import get_oracle
 from aligner.model import Model
 from aligner.problem import MatchingProblem
+from aligner.progress import Progress
 from aligner.solvers import Result, Status, Stop, TracePoint, make_solver, solve
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, read_bitext
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus, group_corpora, open_corpus, open_links
+from corpora.link_files import read_links
+from corpora.readers import Corpus, group_corpora, open_corpus
 from features.extractor import DEFAULT_MEMORY, FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
-
-Stage = Literal["reading", "counting", "features", "training"]
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a stage is.  done: in `unit`, of `total` if that is known.  detail: a few words for the user."""
-
-    stage: Stage
-    done: float
-    total: float | None = None
-    unit: str = ""
-    detail: str = ""
-
 
 @dataclass(frozen=True, eq=False)
 class Training:
@@ -45,6 +33,10 @@ class Training:
 
     model: Model
     result: Result
+
+    @property
+    def interrupted(self) -> bool:
+        return self.result.status is Status.INTERRUPTED
 
 
 def train(
@@ -55,7 +47,7 @@ def train(
     target: str | None = None,
     source_normalizer: Normalizer = Normalizer(),  # noqa: B008 - frozen
     target_normalizer: Normalizer = Normalizer(),  # noqa: B008
-    families: Sequence[str] = tuple(FAMILIES),
+    families: Sequence[str] | None = None,
     links: Sequence[str] = (),
     max_labelled: int = 50_000,
     solver: str = "bcfw",
@@ -78,7 +70,7 @@ def train(
     """Count corpora, learn weights from labelled pairs, and return the model.
 
     corpora: paths in any form of `corpora.readers.open_corpus`; two consecutive texts of one language each make one.
-    gold: the same forms, with links: the labelled pairs; without it the corpora that carry links are used. The text of
+    families: of features, all by default.  gold: the same forms as corpora, with links: the labelled pairs; without it the corpora that carry links are used. The text of
     gold is not counted, so that its words look as those of new text will.
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
     max_labelled: of more labelled pairs a random sample is used.
@@ -91,7 +83,7 @@ def train(
     """
     chosen = make_solver(solver, order=order, step=step, average=average)
     stop = Stop(gap=tolerance, passes=max_passes, seconds=max_seconds)
-    feature_set = FeatureSet(tuple(families), tuple(str(n) for n in range(1, len(links) + 1)))
+    feature_set = FeatureSet(tuple(FAMILIES if families is None else families), tuple(str(n) for n in range(1, len(links) + 1)))
     get_oracle(oracle)
     started = time.perf_counter()
 
@@ -122,7 +114,8 @@ def train(
     bitext = read(texts)
     labelled = bitext if labelled_texts == texts else read(labelled_texts)
     _check_languages(bitext, labelled, labelled_texts[0])
-    others = [Links.from_pairs(_other_links(path, labelled)) for path in links]
+    lengths = list(zip(labelled.source.lengths.tolist(), labelled.target.lengths.tolist(), strict=True))
+    others = [read_links(path, lengths=lengths) for path in links]
     n_available = len(labelled)
     if n_available > max_labelled:
         sample = np.sort(np.random.default_rng(seed).choice(n_available, max_labelled, replace=False))
@@ -188,11 +181,6 @@ def train(
 def _all_links(corpora: Sequence[Corpus]) -> Iterator[PairLinks]:
     for corpus in corpora:
         yield from corpus.links()
-
-
-def _other_links(path: str, labelled: Bitext) -> Iterator[PairLinks]:
-    lengths = zip(labelled.source.lengths.tolist(), labelled.target.lengths.tolist(), strict=True)
-    return open_links(path, lengths=lengths)
 
 
 def _check_languages(bitext: Bitext, labelled: Bitext, gold: Corpus) -> None:

@@ -22,3 +22,7 @@ class CorpusError(AlignerError):
         self.what = what
         self.hint = hint
         super().__init__(f"{self.path}:{line}: {what} ({hint})")
+
+
+class SettingError(AlignerError):
+    """An option with a value that cannot work."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 from corpora.alignment import PairLinks
 from corpora.errors import CorpusError
@@ -72,3 +73,9 @@ def parse_pharaoh(lines: Iterable[bytes], path: StrPath, base: int = 0) -> Itera
 def read_pharaoh(path: StrPath, base: int = 0) -> Iterator[PairLinks]:
     """The links of each line of a Pharaoh file (base 0) or a TALP file (base 1)."""
     return parse_pharaoh(read_lines(path), path, base)
+
+
+def write_pharaoh(stream: BinaryIO, pairs: Iterable[PairLinks], base: int = 0) -> None:
+    """Write one line for each pair; base 1 makes a TALP file."""
+    for links in pairs:
+        stream.write(f"{format_links(links, base)}\n".encode())

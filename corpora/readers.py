@@ -14,12 +14,20 @@ from corpora.alignment import PairLinks
 from corpora.comtrans import read_comtrans
 from corpora.errors import CorpusError
 from corpora.giza import A3Pair, read_a3
-from corpora.link_files import LINK_FORMATS, Lengths, open_links, read_links
+from corpora.link_files import LINK_FORMATS, open_links, read_links
 from corpora.naacl import is_marked_up, parse_sentence
 from corpora.streams import StrPath, read_lines
 from corpora.symmetrize import symmetrize
 
-__all__ = ["LINK_FORMATS", "Corpus", "group_corpora", "open_corpus", "open_links", "read_links"]
+__all__ = [
+    "LINK_FORMATS",
+    "Corpus",
+    "group_corpora",
+    "open_corpus",
+    "open_links",
+    "parse_joint",
+    "read_links",
+]
 
 TWO_DIRECTIONS = "grow-diag-final-and"
 
@@ -53,6 +61,10 @@ class Corpus:
         if self._links is None:
             raise CorpusError(self.name, 0, "has no links", hint="put them beside the text, like train.wa")
         return self._links()
+
+    def lengths(self) -> Iterator[tuple[int, int]]:
+        """The source and target tokens of each pair, split at ASCII whitespace as links count them."""
+        return _lengths(self.texts())
 
     def description(self) -> str:
         """One line for the user: what was recognised, and which side is the source."""
@@ -113,17 +125,25 @@ def _open_one(path: StrPath, source: str | None, target: str | None) -> Corpus:
     raise CorpusError(path, 0, what, hint=hint)
 
 
-def _joint(path: StrPath, source: str | None, target: str | None) -> Corpus:
-    def texts() -> Iterator[TextLine]:
-        for line, content in enumerate(read_lines(path), 1):
-            parts = recognize.split_joint(content)
-            if len(parts) != 2:
-                what = "no ||| between source and target" if len(parts) < 2 else "more than one |||"
-                raise CorpusError(path, line, what, hint="each line must be: source ||| target")
-            yield line, parts[0], parts[1]
+def parse_joint(line: bytes, path: StrPath, line_number: int) -> tuple[bytes, bytes]:
+    """Source and target of a ``source ||| target`` line; a blank line is an empty pair.
 
-    name = os.fspath(path)
-    return Corpus(name, "one file of 'source ||| target' lines", source, target, name, name, texts, None)
+    Raises CorpusError unless there is exactly one ``|||``.
+    """
+    if not line.strip():
+        return b"", b""
+    parts = recognize.split_joint(line)
+    if len(parts) != 2:
+        what = "no ||| between source and target" if len(parts) < 2 else "more than one |||"
+        raise CorpusError(path, line_number, what, hint="each line must be: source ||| target")
+    return parts[0], parts[1]
+
+
+def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
+    """Two text files, source and target, whatever their lines look like.  CorpusError if one cannot be opened."""
+    languages = recognize.language_of(source_file), recognize.language_of(target_file)
+    name = f"{os.fspath(source_file)} {os.fspath(target_file)}"
+    return _text_pair(name, source_file, target_file, *languages, "the order given", None)
 
 
 def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:
@@ -154,7 +174,7 @@ def _a3_text(pair: A3Pair) -> TextLine:
     return pair.line, " ".join(pair.source).encode(), " ".join(pair.target).encode()
 
 
-def _lengths(texts: Iterable[TextLine]) -> Lengths:
+def _lengths(texts: Iterable[TextLine]) -> Iterator[tuple[int, int]]:
     return ((len(source.split()), len(target.split())) for _, source, target in texts)
 
 

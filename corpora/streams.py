@@ -79,6 +79,8 @@ def read_lines(path: StrPath) -> Iterator[bytes]:
             for number, line in enumerate(stream, 1):
                 if number == 1:
                     line = line.removeprefix(UTF8_BOM)
+                    if not line:
+                        return  # nothing but the mark: an empty file
                 yield line.rstrip(b"\r\n")
     except EOFError as error:
         hint = "the file was cut off: copy or make it again"

@@ -11,7 +11,7 @@ import numpy as np
 
 from corpora.alignment import Links
 from corpora.bitext import Bitext
-from corpora.errors import AlignerError
+from corpora.errors import SettingError
 from features import association, bias, competition, neighbours, orthography, position
 from features.edges import EdgeBatch, Encoded
 from features.links import fill as fill_links
@@ -39,7 +39,7 @@ _EDGES_AT_ONCE = 1 << 17
 class FeatureSet:
     """Which families, and which other aligners' links (a column each, by name), in the order of the columns.
 
-    Raises AlignerError for an unknown or repeated name.
+    Raises SettingError for an unknown or repeated name.
     """
 
     families: tuple[str, ...] = tuple(FAMILIES)
@@ -48,9 +48,9 @@ class FeatureSet:
     def __post_init__(self) -> None:
         for family in self.families:
             if family not in FAMILIES:
-                raise AlignerError(f"unknown feature family {family!r} (choose from {', '.join(FAMILIES)})")
+                raise SettingError(f"unknown feature family {family!r} (choose from {', '.join(FAMILIES)})")
         if len(set(self.names)) != len(self.names):
-            raise AlignerError(f"a feature is named twice in {', '.join(self.names)} (name each family and file once)")
+            raise SettingError(f"a feature is named twice in {', '.join(self.names)} (name each family and file once)")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from corpora.alignment import PairLinks
 from corpora.bitext import (
     PROGRESS_STEP,
     Bitext,
+    BitextBuilder,
     Text,
     Vocabulary,
     from_aligned_sent,
@@ -75,6 +76,15 @@ def test_odd_lines_shift_nothing(tmp_path: Path) -> None:
     assert bitext[-1].source_words == (long,)
 
 
+@given(SENTENCES)
+def test_tokens_and_lines_build_the_same_bitext(pairs: list[tuple[list[str], list[str]]]) -> None:
+    from_lines, from_tokens = BitextBuilder(FOLDED, FOLDED), BitextBuilder(FOLDED, FOLDED)
+    for source, target in pairs:
+        from_lines.add(" ".join(source).encode(), " ".join(target).encode())
+        from_tokens.add_tokens(source, target)
+    assert from_tokens.bitext().fingerprint() == from_lines.bitext().fingerprint()
+
+
 def test_ids_are_views(tmp_path: Path) -> None:
     bitext = load(write(tmp_path, b"a b\nc\n", b"d\ne f\n"))
     assert np.shares_memory(bitext[1].target, bitext.target.ids)
@@ -101,7 +111,7 @@ def test_corpora_in_opposite_directions(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("empty", [b"", b"\xef\xbb\xbf"])
 def test_an_empty_corpus(tmp_path: Path, empty: bytes) -> None:
-    prefix = write(tmp_path, b"", b"")
+    prefix = write(tmp_path, empty, empty)
     with pytest.raises(CorpusError, match=r"t.en:0: the corpus is empty"):
         load(prefix)
 

@@ -1,5 +1,6 @@
 """Pharaoh and TALP links: what is written is read back, and garbage is named."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from corpora.alignment import NO_LINKS, PairLinks
 from corpora.errors import CorpusError
-from corpora.pharaoh import format_links, is_links, parse_links, read_pharaoh
+from corpora.pharaoh import format_links, is_links, parse_links, parse_pharaoh, read_pharaoh, write_pharaoh
 
 LINK = st.tuples(st.integers(0, 99_999), st.integers(0, 99_999))
 
@@ -22,6 +23,14 @@ def test_what_is_written_is_read_back(
     assert parse_links(line, "a", 1, base) == links
     assert parse_links(line.encode(), "a", 1, base) == links
     assert is_links(line.encode()) == bool(sure | possible)
+
+
+@given(st.lists(st.frozensets(LINK), max_size=5), st.sampled_from([0, 1]))
+def test_a_file_has_one_line_a_pair(pairs: list[frozenset[tuple[int, int]]], base: int) -> None:
+    links = [PairLinks(pair, frozenset()) for pair in pairs]
+    stream = io.BytesIO()
+    write_pharaoh(stream, links, base)
+    assert list(parse_pharaoh(stream.getvalue().split(b"\n")[:-1], "a", base)) == links
 
 
 def test_notations() -> None:
@@ -79,5 +88,5 @@ def test_direction_trap(data: Path) -> None:
     """The reversed CRLF copy of the trial gold links is their transposition."""
     gold = list(read_pharaoh(data / "hansards" / "gold-trial.wa"))
     reversed_ = list(read_pharaoh(data / "formats" / "trial.reversed.wa"))
-    assert [PairLinks(*({(j, i) for i, j in links} for links in pair)) for pair in reversed_] == gold
+    assert [PairLinks(*(frozenset((j, i) for i, j in links) for links in pair)) for pair in reversed_] == gold
     assert reversed_ != gold

@@ -43,10 +43,11 @@ def pseudo_code(
                 new = point[0] + down, point[1] + right
                 if new in union and new not in links and grow(free(new)):
                     links.add(new)
-    for direction in (forward, reverse) if final else ():
-        for new in matrix:
-            if new in direction and new not in links and final(free(new)):
-                links.add(new)
+    if final is not None:
+        for direction in (forward, reverse):
+            for new in matrix:
+                if new in direction and new not in links and final(free(new)):
+                    links.add(new)
     return links
 
 

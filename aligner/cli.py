@@ -1,0 +1,472 @@
+"""The ``aligner`` command: the only module that prints or exits.
+
+Libraries that are slow to import are imported by the command that needs them, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
+
+import typer
+
+from aligner import __version__
+from corpora.errors import AlignerError, CorpusError, SettingError
+
+if TYPE_CHECKING:
+    from aligner.solvers import TracePoint
+    from aligner.progress import Progress
+    from corpora.readers import Corpus
+
+BAD_DATA = 1
+BAD_SETTING = 2
+NOT_CONVERGED = 3
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
+
+app = typer.Typer(
+    help="Find which words of a sentence translate which words of its translation.",
+    epilog="Start with: aligner train CORPUS --gold GOLD -m MODEL, then aligner align SRC TGT -m MODEL.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Parameters = ParamSpec("Parameters")
+
+
+class Solver(str, Enum):
+    bcfw = "bcfw"
+    frank_wolfe = "frank-wolfe"
+
+
+class Oracle(str, Enum):
+    assignment = "assignment"
+    scipy = "scipy"
+    flow = "flow"
+    lp = "lp"
+    greedy = "greedy"
+
+
+class Order(str, Enum):
+    uniform = "uniform"
+    permuted = "permuted"
+
+
+class Step(str, Enum):
+    line_search = "line-search"
+    decreasing = "decreasing"
+
+
+class Average(str, Enum):
+    none = "none"
+    weighted = "weighted"
+    suffix = "suffix"
+
+
+class Output(str, Enum):
+    pharaoh = "pharaoh"
+    scored = "scored"
+    jsonl = "jsonl"
+
+
+class Report(str, Enum):
+    text = "text"
+    json = "json"
+
+
+class Symmetrization(str, Enum):
+    intersection = "intersection"
+    union = "union"
+    grow_diag = "grow-diag"
+    grow_diag_final = "grow-diag-final"
+    grow_diag_final_and = "grow-diag-final-and"
+
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="More messages.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
+SourceLanguage = Annotated[
+    str | None, typer.Option("--source", metavar="L", help="Language (file suffix) of the source side.")
+]
+TargetLanguage = Annotated[
+    str | None, typer.Option("--target", metavar="L", help="Language (file suffix) of the target side.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
+ModelFile = Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help="Model file.")]
+OutputFile = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
+LinksFiles = Annotated[
+    list[str] | None,
+    typer.Option("--links", metavar="FILE", help="Another aligner's links of these pairs, a feature each; repeatable."),
+]
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which is to end work as gently as Ctrl-C."""
+
+
+def say(message: str) -> None:
+    """A line for the user, on standard error."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Turn the errors a user can mend into one line and an exit code."""
+
+    @functools.wraps(command)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except AlignerError as error:
+            if kwargs.get("debug"):
+                raise
+            say(str(error))
+            raise typer.Exit(BAD_SETTING if isinstance(error, SettingError) else BAD_DATA) from None
+        except Terminated:
+            say("terminated; nothing was written")
+            raise typer.Exit(TERMINATED) from None
+        except KeyboardInterrupt:
+            say("interrupted; nothing was written")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"aligner {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+@answers_for_errors
+def train(
+    corpus: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS...",
+            help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz too), a folder with one, two text files, a file of "
+            "'source ||| target' lines, comtrans or GIZA++ A3.final.",
+        ),
+    ],
+    gold: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable."),
+    ] = None,
+    source: SourceLanguage = None,
+    target: TargetLanguage = None,
+    model: ModelFile = "aligner.model",
+    links: LinksFiles = None,
+    features: Annotated[
+        str | None, typer.Option(metavar="F,F...", help="Feature families to use; all by default (see README).")
+    ] = None,
+    max_labelled: Annotated[
+        int, typer.Option(metavar="N", help="Of more labelled pairs use a random sample.", min=1)
+    ] = 50_000,
+    case_fold: Annotated[bool, typer.Option(help="Count words whatever their case.")] = True,
+    tokenize: Annotated[bool, typer.Option("--tokenize", help="Tokenise text that is not split by spaces.")] = False,
+    stem: Annotated[bool, typer.Option("--stem", help="Count Snowball stems of the two languages.")] = False,
+    solver: Annotated[Solver, typer.Option(help="How to solve for the weights.")] = Solver.bcfw,
+    oracle: Annotated[Oracle, typer.Option(help="How to find best matchings in training.")] = Oracle.assignment,
+    order: Annotated[Order, typer.Option(help="Order of the pairs in a pass of bcfw.")] = Order.permuted,
+    step: Annotated[Step, typer.Option(help="Step size: exact line search, or 2n/(k+2n).")] = Step.line_search,
+    average: Annotated[Average, typer.Option(help="Which average of the iterates to return.")] = Average.none,
+    regularization: Annotated[float, typer.Option(metavar="λ", help="Strength of the regularisation.")] = 0.1,
+    miss_cost: Annotated[float, typer.Option(metavar="c⁺", help="Cost of a sure link left out.")] = 3.0,
+    false_cost: Annotated[float, typer.Option(metavar="c⁻", help="Cost of a link outside gold.")] = 1.0,
+    tolerance: Annotated[float, typer.Option(help="Relative duality gap to stop at.", min=0.0)] = 1e-3,
+    max_passes: Annotated[int, typer.Option(metavar="N", help="Passes over the labelled pairs.", min=0)] = 200,
+    max_seconds: Annotated[float, typer.Option(metavar="S", help="Seconds of solving.", min=0.0)] = float("inf"),
+    memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="Features held in memory (such as 500M, 2G); more go to disk.")
+    ] = "2G",
+    trace: Annotated[str | None, typer.Option(metavar="FILE.jsonl", help="Write every audit of the solver.")] = None,
+    seed: Seed = 0,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if the gap was not reached.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Learn a model from a corpus and labelled pairs.
+
+    Labels come from --gold, else from the links that the corpus itself carries (train.giza beside train.de and
+    train.en, comtrans, A3.final).
+    """
+    from aligner.report import format_training
+    from aligner.training import train as run
+    from corpora.normalize import Normalizer
+    from corpora.readers import group_corpora, open_corpus
+    from corpora.streams import write_atomically
+
+    write_atomically(model, force=force)  # complains now, not after the work
+    trace_file = None if trace is None else write_atomically(trace, force=force)
+    first = open_corpus(group_corpora(corpus)[0], source=source, target=target)
+    languages = first.source_language, first.target_language
+    if stem and None in languages:
+        raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
+    normalizers = [Normalizer(case_fold, tokenize, language if stem else None) for language in languages]
+
+    def describe(found: Corpus) -> None:
+        if not quiet:
+            say(found.description())
+
+    def audited(point: TracePoint) -> None:
+        audits.append(point)
+        if verbose:
+            say(
+                f"pass {point.passes:g}: primal {point.primal:.6g}, dual {point.dual:.6g}, "
+                f"relative gap {point.relative_gap:.2e}, {point.oracle_calls} oracle calls"
+            )
+
+    audits: list[TracePoint] = []
+    with progress_bar(quiet) as show:
+        training = run(
+            corpus,
+            gold=gold or (),
+            source=source,
+            target=target,
+            source_normalizer=normalizers[0],
+            target_normalizer=normalizers[1],
+            families=None if features is None else features.split(","),
+            links=links or (),
+            max_labelled=max_labelled,
+            solver=solver.value,
+            order=order.value,
+            step=step.value,
+            average=average.value,
+            oracle=oracle.value,
+            regularization=regularization,
+            miss_cost=miss_cost,
+            false_cost=false_cost,
+            tolerance=tolerance,
+            max_passes=max_passes,
+            max_seconds=max_seconds,
+            seed=seed,
+            memory=parse_size(memory),
+            on_corpus=describe,
+            on_progress=show,
+            callback=audited,
+        )
+    training.model.save(model, force=force)
+    if trace_file is not None:
+        with trace_file as file:
+            file.writelines(f"{json.dumps(asdict(point))}\n".encode() for point in audits)
+    if not quiet:
+        print(format_training(training.model.record))
+        say(f"model written to {model}")
+    if training.interrupted:
+        say("interrupted: the model is that of the solver's last audit")
+        raise typer.Exit(INTERRUPTED)
+    if strict and not training.model.record["converged"]:
+        say(f"not converged: {training.model.record['status']} (raise --max-passes or --tolerance)")
+        raise typer.Exit(NOT_CONVERGED)
+
+
+@app.command()
+@answers_for_errors
+def align(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; - reads 'source ||| target' lines.")],
+    target: Annotated[
+        str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
+    ] = None,
+    model: ModelFile = "aligner.model",
+    output: OutputFile = "-",
+    format_: Annotated[
+        Output, typer.Option("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
+    ] = Output.pharaoh,
+    links: LinksFiles = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Align text with a trained model: one line of links for each pair of lines."""
+    from aligner.model import load
+    from aligner.progress import Progress
+    from aligner.streaming import align_arriving, align_corpus, check_corpus, check_links
+    from corpora.link_files import open_links
+    from corpora.readers import open_corpus, open_texts
+    from corpora.streams import write_atomically
+
+    loaded = load(model)
+    writer = write_atomically(output, force=force)
+    names = links or []
+    if target is None and source == "-":
+        with writer as file:
+            streams = [open_links(name) for name in names]
+            for lines in align_arriving(loaded, sys.stdin.buffer, format_.value, streams):
+                file.write("".join(f"{line}\n" for line in lines).encode())
+                file.flush()
+        return
+    corpus = open_corpus(source) if target is None else open_texts(source, target)
+    pairs = check_corpus(corpus)
+    for name in names:
+        check_links(name, corpus)
+    if pairs == 0 and not quiet:
+        say(f"{corpus.name}: there are no lines to align")
+    with progress_bar(quiet or output == "-" and sys.stdout.isatty()) as show, writer as file:
+        streams = [open_links(name) for name in names]
+        for number, line in enumerate(align_corpus(loaded, corpus, format_.value, streams), 1):
+            file.write(f"{line}\n".encode())
+            if number % 1000 == 0:
+                show(Progress("aligning", number, pairs, "pairs"))
+
+
+@app.command()
+@answers_for_errors
+def evaluate(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links, or the PREFIX of gold texts and links.")],
+    hypotheses: Annotated[list[str], typer.Argument(metavar="HYP...", help="Links to judge, line by line as GOLD.")],
+    format_: Annotated[Report, typer.Option("--format", help="A table, or a JSON list.")] = Report.text,
+    confidence: Annotated[
+        float, typer.Option(metavar="N", help="Per cent of the bootstrap intervals.", min=1.0, max=99.9)
+    ] = 95.0,
+    resamples: Annotated[int, typer.Option(metavar="N", help="Bootstrap resamples.", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", min=0)] = 12345,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Report AER, precision, recall and F1 of links against gold, with intervals; a paired test for two HYPs."""
+    from aligner.evaluation import evaluate as judge
+    from aligner.report import format_json, format_text
+    from corpora.alignment import Links
+    from corpora.link_files import read_links
+    from corpora.readers import open_corpus
+
+    lengths = None
+    if Path(gold).is_file() or gold == "-":
+        gold_links = read_links(gold)
+    else:
+        corpus = open_corpus(gold)
+        gold_links = Links.from_pairs(corpus.links())
+        lengths = [len(line.split()) for _, line, _ in corpus.texts()]
+    found = [read_links(name) for name in hypotheses]
+    results = judge(
+        gold_links,
+        found,
+        gold_name=gold,
+        hypothesis_names=hypotheses,
+        source_lengths=lengths,
+        resamples=resamples,
+        confidence=confidence / 100,
+        seed=seed,
+    )
+    print(format_json(results) if format_ is Report.json else format_text(results))
+
+
+@app.command()
+@answers_for_errors
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="Links, or a corpus with links; - is standard input.")],
+    output: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - is standard output.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="pharaoh, talp, naacl, giza or comtrans.")],
+    from_: Annotated[
+        str | None, typer.Option("--from", metavar="FORMAT", help="The same; recognised if left out.")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(metavar="PREFIX", help="The text of the links, which giza and comtrans contain.")
+    ] = None,
+    transpose: Annotated[bool, typer.Option("--transpose", help="Swap source and target.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Convert links from one format to another."""
+    from corpora.conversion import check_format
+    from corpora.conversion import convert as run
+    from corpora.streams import write_atomically
+
+    check_format(to, output)
+    with write_atomically(output, force=force) as file:
+        run(source, file, to=to, from_=from_, text=text, transpose=transpose)
+
+
+@app.command()
+@answers_for_errors
+def symmetrize(
+    forward: Annotated[str, typer.Argument(metavar="FWD", help="Links of one direction.")],
+    reverse: Annotated[str, typer.Argument(metavar="REV", help="Links of the other, also written source-target.")],
+    method: Annotated[Symmetrization, typer.Option(help="How to combine them.")] = Symmetrization.grow_diag_final_and,
+    transpose_reverse: Annotated[
+        bool, typer.Option("--transpose-reverse", help="REV is written target-source.")
+    ] = False,
+    output: OutputFile = "-",
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Combine the links of two directions, as fast_align, eflomal or GIZA++ give them, into one."""
+    from corpora.conversion import symmetrize_files
+    from corpora.pharaoh import write_pharaoh
+    from corpora.streams import write_atomically
+
+    with write_atomically(output, force=force) as file:
+        write_pharaoh(file, symmetrize_files(forward, reverse, method.value, transpose_reverse=transpose_reverse))
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    """A progress display on standard error, if that is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda progress: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description:10}"), BarColumn(), TextColumn("{task.fields[detail]}"), TimeElapsedColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def show(progress: Progress) -> None:
+            if progress.stage not in tasks:
+                tasks[progress.stage] = bars.add_task(progress.stage, detail="")
+            detail = progress.detail or f"{progress.done:,.0f} {progress.unit}"
+            bars.update(tasks[progress.stage], completed=progress.done, total=progress.total, detail=detail)
+
+        yield show
+
+
+def parse_size(size: str) -> int:
+    """Bytes of a size like 500M or 2G.  Raises a usage error."""
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+    number, unit = (size[:-1], size[-1].upper()) if size[-1:].isalpha() else (size, "")
+    try:
+        return int(float(number) * units[unit]) if unit else int(number)
+    except (KeyError, ValueError, OverflowError):
+        raise typer.BadParameter(f"{size!r} is not a size (give one like 500M or 2G)") from None
+
+
+def terminate(signum: int, frame: object) -> NoReturn:
+    raise Terminated
+
+
+def main() -> None:
+    """Entry point of the ``aligner`` command."""
+    signal.signal(signal.SIGTERM, terminate)
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""From one format of links to another, and from two directions to one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import BinaryIO
+
+from corpora import recognize
+from corpora.alignment import PairLinks
+from corpora.comtrans import write_comtrans
+from corpora.errors import CorpusError
+from corpora.giza import write_a3
+from corpora.link_files import LINK_FORMATS, open_links
+from corpora.naacl import write_naacl
+from corpora.pharaoh import write_pharaoh
+from corpora.readers import Corpus, open_corpus
+from corpora.streams import StrPath
+from corpora.symmetrize import symmetrize
+
+_TEXT_FORMATS = ("giza", "comtrans")
+"""Formats that contain the sentences, not only their links."""
+
+
+def check_format(name: str, path: StrPath) -> None:
+    """Raise CorpusError, about the file it was meant for, unless this is a known format of links."""
+    if name not in LINK_FORMATS:
+        raise CorpusError(path, 0, f"unknown links format '{name}'", hint=f"known are {', '.join(LINK_FORMATS)}")
+
+
+def convert(
+    source: StrPath,
+    stream: BinaryIO,
+    *,
+    to: str,
+    from_: str | None = None,
+    text: StrPath | None = None,
+    transpose: bool = False,
+) -> None:
+    """Write the links of a file, or of a corpus, in another format.
+
+    source: a links file, or a corpus in any form of `open_corpus` that has links.  to, from_: of LINK_FORMATS; from_ is
+    recognised if None.  text: the corpus the links belong to, which the formats with text need; links are checked
+    against it.  transpose: swap source and target, of text too.
+    Raises CorpusError on a broken link, an unknown format, and text that is needed and not given.
+    """
+    corpus = _text_of(source, from_, text)
+    if corpus is None and to in _TEXT_FORMATS:
+        raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it with --text")
+    if text is None and corpus is not None and from_ is None:
+        links = corpus.links()
+    else:
+        links = open_links(source, format=from_, lengths=None if corpus is None else corpus.lengths())
+    if transpose:
+        links = map(transposed, links)
+    if to == "naacl":
+        write_naacl(stream, links)
+    elif to in _TEXT_FORMATS and corpus is not None:
+        write = write_a3 if to == "giza" else write_comtrans
+        write(stream, _with_words(corpus, links, transpose))
+    else:
+        write_pharaoh(stream, links, base=1 if to == "talp" else 0)
+
+
+def _text_of(source: StrPath, from_: str | None, text: StrPath | None) -> Corpus | None:
+    """The corpus with the words of these links, if there is one."""
+    if text is not None:
+        return open_corpus(text)
+    if from_ in _TEXT_FORMATS or (from_ is None and os.fspath(source) != "-" and not _is_links_only(source)):
+        return open_corpus(source)
+    return None
+
+
+def _is_links_only(path: StrPath) -> bool:
+    return Path(path).is_file() and recognize.file_form(recognize.head(path)) in ("pharaoh", "naacl", "text")
+
+
+def _with_words(
+    corpus: Corpus, links: Iterator[PairLinks], transpose: bool
+) -> Iterator[tuple[list[str], list[str], PairLinks]]:
+    for (line, source, target), pair in zip(corpus.texts(), links, strict=True):
+        try:
+            words = [token.decode() for token in source.split()], [token.decode() for token in target.split()]
+        except UnicodeDecodeError as error:
+            raise corpus.not_utf8(line, source) from error
+        yield (words[1], words[0], pair) if transpose else (words[0], words[1], pair)
+
+
+def transposed(links: PairLinks) -> PairLinks:
+    """Source and target swapped."""
+    return PairLinks(*(frozenset((k, j) for j, k in kind) for kind in links))
+
+
+def symmetrize_files(
+    forward: StrPath, reverse: StrPath, method: str, *, transpose_reverse: bool = False
+) -> Iterator[PairLinks]:
+    """Combine two files of links pair by pair; possible links count as links.
+
+    Both are written source-target, unless transpose_reverse.  Raises CorpusError where one file is shorter.
+    """
+    there = open_links(reverse)
+    if transpose_reverse:
+        there = map(transposed, there)
+    for number, (one, other) in enumerate(zip_longest(open_links(forward), there)):
+        if one is None or other is None:
+            shorter, longer = (forward, reverse) if one is None else (reverse, forward)
+            what = f"ends after {number} pairs, but {os.fspath(longer)} goes on"
+            raise CorpusError(shorter, number, what, hint="line n of both files must be one pair")
+        combined = symmetrize(one.sure | one.possible, other.sure | other.possible, method)
+        yield PairLinks(frozenset(combined), frozenset())

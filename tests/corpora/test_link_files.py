@@ -1,0 +1,103 @@
+"""Links files are recognised by their content and checked against the text."""
+
+import io
+import lzma
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from corpora.alignment import NO_LINKS, Links, PairLinks
+from corpora.errors import CorpusError
+from corpora.readers import LINK_FORMATS, open_links, read_links
+
+PAIRS = [
+    PairLinks(frozenset({(0, 0), (1, 1)}), frozenset()),
+    NO_LINKS,
+    PairLinks(frozenset({(2, 0)}), frozenset()),
+]
+LENGTHS = [(2, 2), (1, 1), (3, 1)]
+# One file of each format with these links.
+FILES = {
+    "pharaoh": "0-0 1-1\n\n2-0\n",
+    "talp": "1-1 2-2\n\n3-1\n",
+    "naacl": "3 3 1 S\n001 1 1\n1 2 2 S 0.5\n",
+    "giza": (
+        "# Sentence pair (1) source length 2 target length 2 alignment score : 0.1\n"
+        "x y\nNULL ({ }) a ({ 1 }) b ({ 2 })\n"
+        "# Sentence pair (2) source length 1 target length 1 alignment score : 0.1\n"
+        "x\nNULL ({ 1 }) a ({ })\n"
+        "# Sentence pair (3) source length 3 target length 1 alignment score : 0.1\n"
+        "x\nNULL ({ }) a ({ }) b ({ }) c ({ 1 })\n"
+    ),
+    "comtrans": "a b\nx y\n0-0 1-1\na\nx\n\na b c\nx\n2-0\n",
+}
+
+
+def write(folder: Path, format_: str, pack: Callable[[bytes], bytes] = bytes) -> Path:
+    file = folder / ("links.talp" if format_ == "talp" else "links")
+    file.write_bytes(pack(FILES[format_].encode()))
+    return file
+
+
+def test_every_format_has_a_file() -> None:
+    assert set(FILES) == set(LINK_FORMATS)
+
+
+@pytest.mark.parametrize("pack", [bytes, lzma.compress])
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("format_", LINK_FORMATS)
+def test_formats(tmp_path: Path, format_: str, named: bool, pack: Callable[[bytes], bytes]) -> None:
+    file = write(tmp_path, format_, pack)
+    asked = format_ if named else None
+    assert list(open_links(file, format=asked)) == PAIRS
+    assert list(open_links(file, format=asked, lengths=iter(LENGTHS))) == PAIRS
+    assert read_links(file, asked, LENGTHS) == Links.from_pairs(PAIRS)
+
+
+def test_a_stream_is_recognised_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FILES["naacl"].encode())))
+    assert list(open_links("-")) == PAIRS
+
+
+def test_unknown_format(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"unknown links format 'moses' \(known are pharaoh, talp, naacl"):
+        open_links(write(tmp_path, "pharaoh"), format="moses")
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"none.wa:0: no such file"):
+        list(open_links(tmp_path / "none.wa"))
+
+
+def test_garbage_in_the_first_line_is_named_like_any_other(tmp_path: Path) -> None:
+    (tmp_path / "bad.wa").write_text("garbage 0-0\n1-1\n1-1\n")
+    with pytest.raises(CorpusError, match=r"bad.wa:1: 'garbage' is not a link"):
+        list(open_links(tmp_path / "bad.wa"))
+
+
+@pytest.mark.parametrize(
+    ("format_", "line"), [("pharaoh", 3), ("talp", 3), ("naacl", 1), ("giza", 9), ("comtrans", 9)]
+)
+@pytest.mark.parametrize("lengths", [(2, 1), (3, 0)])
+def test_a_link_out_of_range(tmp_path: Path, format_: str, line: int, lengths: tuple[int, int]) -> None:
+    what = f"link 2-0 is out of range for {lengths[0]} source and {lengths[1]} target words"
+    with pytest.raises(CorpusError, match=rf":{line}: {what} \(are source and target swapped\?"):
+        list(open_links(write(tmp_path, format_), lengths=[*LENGTHS[:2], lengths]))
+
+
+@pytest.mark.parametrize(("format_", "step"), [("pharaoh", 1), ("talp", 1), ("giza", 3), ("comtrans", 3)])
+def test_as_many_links_as_pairs(tmp_path: Path, format_: str, step: int) -> None:
+    file = write(tmp_path, format_)
+    with pytest.raises(CorpusError, match=f":{3 * step}: the links end after 3 pairs, but the text goes on"):
+        list(open_links(file, lengths=[*LENGTHS, (1, 1)]))
+    with pytest.raises(CorpusError, match=f":{3 * step}: the text ends after 2 pairs, but the links go on"):
+        list(open_links(file, lengths=LENGTHS[:2]))
+
+
+def test_naacl_names_sentences_so_their_number_is_the_texts(tmp_path: Path) -> None:
+    file = write(tmp_path, "naacl")
+    assert list(open_links(file, lengths=[*LENGTHS, (1, 1)])) == [*PAIRS, NO_LINKS]
+    with pytest.raises(CorpusError, match=r"links:1: there is no sentence 3 in the text"):
+        list(open_links(file, lengths=LENGTHS[:2]))
