@@ -9,21 +9,40 @@ import functools
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Annotated, NoReturn, ParamSpec
 
 import typer
 
 from aligner import __version__
+from aligner.options import (
+    Average,
+    Debug,
+    Force,
+    LinksFiles,
+    ModelFile,
+    Oracle,
+    Order,
+    Output,
+    OutputFile,
+    Quiet,
+    Report,
+    Seed,
+    Solver,
+    SourceLanguage,
+    Step,
+    Symmetrization,
+    TargetLanguage,
+    Verbose,
+    parse_size,
+)
+from aligner.progress import Progress, progress_bar
 from corpora.errors import AlignerError, CorpusError, SettingError
 
 if TYPE_CHECKING:
     from aligner.solvers import TracePoint
-    from aligner.progress import Progress
     from corpora.readers import Corpus
 
 BAD_DATA = 1
@@ -42,73 +61,6 @@ app = typer.Typer(
 )
 
 Parameters = ParamSpec("Parameters")
-
-
-class Solver(str, Enum):
-    bcfw = "bcfw"
-    frank_wolfe = "frank-wolfe"
-
-
-class Oracle(str, Enum):
-    assignment = "assignment"
-    scipy = "scipy"
-    flow = "flow"
-    lp = "lp"
-    greedy = "greedy"
-
-
-class Order(str, Enum):
-    uniform = "uniform"
-    permuted = "permuted"
-
-
-class Step(str, Enum):
-    line_search = "line-search"
-    decreasing = "decreasing"
-
-
-class Average(str, Enum):
-    none = "none"
-    weighted = "weighted"
-    suffix = "suffix"
-
-
-class Output(str, Enum):
-    pharaoh = "pharaoh"
-    scored = "scored"
-    jsonl = "jsonl"
-
-
-class Report(str, Enum):
-    text = "text"
-    json = "json"
-
-
-class Symmetrization(str, Enum):
-    intersection = "intersection"
-    union = "union"
-    grow_diag = "grow-diag"
-    grow_diag_final = "grow-diag-final"
-    grow_diag_final_and = "grow-diag-final-and"
-
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="More messages.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
-SourceLanguage = Annotated[
-    str | None, typer.Option("--source", metavar="L", help="Language (file suffix) of the source side.")
-]
-TargetLanguage = Annotated[
-    str | None, typer.Option("--target", metavar="L", help="Language (file suffix) of the target side.")
-]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
-ModelFile = Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help="Model file.")]
-OutputFile = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
-LinksFiles = Annotated[
-    list[str] | None,
-    typer.Option("--links", metavar="FILE", help="Another aligner's links of these pairs, a feature each; repeatable."),
-]
 
 
 class Terminated(KeyboardInterrupt):
@@ -151,7 +103,8 @@ def print_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     pass
@@ -177,7 +130,8 @@ def train(
     model: ModelFile = "aligner.model",
     links: LinksFiles = None,
     features: Annotated[
-        str | None, typer.Option(metavar="F,F...", help="Feature families to use; all by default (see README).")
+        str | None,
+        typer.Option(metavar="F,F...", help="Feature families to use; all by default (see README)."),
     ] = None,
     max_labelled: Annotated[
         int, typer.Option(metavar="N", help="Of more labelled pairs use a random sample.", min=1)
@@ -185,11 +139,11 @@ def train(
     case_fold: Annotated[bool, typer.Option(help="Count words whatever their case.")] = True,
     tokenize: Annotated[bool, typer.Option("--tokenize", help="Tokenise text that is not split by spaces.")] = False,
     stem: Annotated[bool, typer.Option("--stem", help="Count Snowball stems of the two languages.")] = False,
-    solver: Annotated[Solver, typer.Option(help="How to solve for the weights.")] = Solver.bcfw,
-    oracle: Annotated[Oracle, typer.Option(help="How to find best matchings in training.")] = Oracle.assignment,
-    order: Annotated[Order, typer.Option(help="Order of the pairs in a pass of bcfw.")] = Order.permuted,
-    step: Annotated[Step, typer.Option(help="Step size: exact line search, or 2n/(k+2n).")] = Step.line_search,
-    average: Annotated[Average, typer.Option(help="Which average of the iterates to return.")] = Average.none,
+    solver: Annotated[Solver, typer.Option(help="How to solve for the weights.")] = "bcfw",
+    oracle: Annotated[Oracle, typer.Option(help="How to find best matchings in training.")] = "assignment",
+    order: Annotated[Order, typer.Option(help="Order of the pairs in a pass of bcfw.")] = "permuted",
+    step: Annotated[Step, typer.Option(help="Step size: exact line search, or 2n/(k+2n).")] = "line-search",
+    average: Annotated[Average, typer.Option(help="Which average of the iterates to return.")] = "none",
     regularization: Annotated[float, typer.Option(metavar="λ", help="Strength of the regularisation.")] = 0.1,
     miss_cost: Annotated[float, typer.Option(metavar="c⁺", help="Cost of a sure link left out.")] = 3.0,
     false_cost: Annotated[float, typer.Option(metavar="c⁻", help="Cost of a link outside gold.")] = 1.0,
@@ -250,11 +204,11 @@ def train(
             families=None if features is None else features.split(","),
             links=links or (),
             max_labelled=max_labelled,
-            solver=solver.value,
-            order=order.value,
-            step=step.value,
-            average=average.value,
-            oracle=oracle.value,
+            solver=solver,
+            order=order,
+            step=step,
+            average=average,
+            oracle=oracle,
             regularization=regularization,
             miss_cost=miss_cost,
             false_cost=false_cost,
@@ -293,7 +247,7 @@ def align(
     output: OutputFile = "-",
     format_: Annotated[
         Output, typer.Option("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
-    ] = Output.pharaoh,
+    ] = "pharaoh",
     links: LinksFiles = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -301,7 +255,6 @@ def align(
 ) -> None:
     """Align text with a trained model: one line of links for each pair of lines."""
     from aligner.model import load
-    from aligner.progress import Progress
     from aligner.streaming import align_arriving, align_corpus, check_corpus, check_links
     from corpora.link_files import open_links
     from corpora.readers import open_corpus, open_texts
@@ -313,7 +266,7 @@ def align(
     if target is None and source == "-":
         with writer as file:
             streams = [open_links(name) for name in names]
-            for lines in align_arriving(loaded, sys.stdin.buffer, format_.value, streams):
+            for lines in align_arriving(loaded, sys.stdin.buffer, format_, streams):
                 file.write("".join(f"{line}\n" for line in lines).encode())
                 file.flush()
         return
@@ -323,9 +276,9 @@ def align(
         check_links(name, corpus)
     if pairs == 0 and not quiet:
         say(f"{corpus.name}: there are no lines to align")
-    with progress_bar(quiet or output == "-" and sys.stdout.isatty()) as show, writer as file:
+    with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:
         streams = [open_links(name) for name in names]
-        for number, line in enumerate(align_corpus(loaded, corpus, format_.value, streams), 1):
+        for number, line in enumerate(align_corpus(loaded, corpus, format_, streams), 1):
             file.write(f"{line}\n".encode())
             if number % 1000 == 0:
                 show(Progress("aligning", number, pairs, "pairs"))
@@ -336,7 +289,7 @@ def align(
 def evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links, or the PREFIX of gold texts and links.")],
     hypotheses: Annotated[list[str], typer.Argument(metavar="HYP...", help="Links to judge, line by line as GOLD.")],
-    format_: Annotated[Report, typer.Option("--format", help="A table, or a JSON list.")] = Report.text,
+    format_: Annotated[Report, typer.Option("--format", help="A table, or a JSON list.")] = "text",
     confidence: Annotated[
         float, typer.Option(metavar="N", help="Per cent of the bootstrap intervals.", min=1.0, max=99.9)
     ] = 95.0,
@@ -370,7 +323,7 @@ def evaluate(
         confidence=confidence / 100,
         seed=seed,
     )
-    print(format_json(results) if format_ is Report.json else format_text(results))
+    print(format_json(results) if format_ == "json" else format_text(results))
 
 
 @app.command()
@@ -383,7 +336,8 @@ def convert(
         str | None, typer.Option("--from", metavar="FORMAT", help="The same; recognised if left out.")
     ] = None,
     text: Annotated[
-        str | None, typer.Option(metavar="PREFIX", help="The text of the links, which giza and comtrans contain.")
+        str | None,
+        typer.Option(metavar="PREFIX", help="The text of the links, which giza and comtrans contain."),
     ] = None,
     transpose: Annotated[bool, typer.Option("--transpose", help="Swap source and target.")] = False,
     force: Force = False,
@@ -405,7 +359,7 @@ def convert(
 def symmetrize(
     forward: Annotated[str, typer.Argument(metavar="FWD", help="Links of one direction.")],
     reverse: Annotated[str, typer.Argument(metavar="REV", help="Links of the other, also written source-target.")],
-    method: Annotated[Symmetrization, typer.Option(help="How to combine them.")] = Symmetrization.grow_diag_final_and,
+    method: Annotated[Symmetrization, typer.Option(help="How to combine them.")] = "grow-diag-final-and",
     transpose_reverse: Annotated[
         bool, typer.Option("--transpose-reverse", help="REV is written target-source.")
     ] = False,
@@ -420,40 +374,7 @@ def symmetrize(
     from corpora.streams import write_atomically
 
     with write_atomically(output, force=force) as file:
-        write_pharaoh(file, symmetrize_files(forward, reverse, method.value, transpose_reverse=transpose_reverse))
-
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """A progress display on standard error, if that is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda progress: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description:10}"), BarColumn(), TextColumn("{task.fields[detail]}"), TimeElapsedColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def show(progress: Progress) -> None:
-            if progress.stage not in tasks:
-                tasks[progress.stage] = bars.add_task(progress.stage, detail="")
-            detail = progress.detail or f"{progress.done:,.0f} {progress.unit}"
-            bars.update(tasks[progress.stage], completed=progress.done, total=progress.total, detail=detail)
-
-        yield show
-
-
-def parse_size(size: str) -> int:
-    """Bytes of a size like 500M or 2G.  Raises a usage error."""
-    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-    number, unit = (size[:-1], size[-1].upper()) if size[-1:].isalpha() else (size, "")
-    try:
-        return int(float(number) * units[unit]) if unit else int(number)
-    except (KeyError, ValueError, OverflowError):
-        raise typer.BadParameter(f"{size!r} is not a size (give one like 500M or 2G)") from None
+        write_pharaoh(file, symmetrize_files(forward, reverse, method, transpose_reverse=transpose_reverse))
 
 
 def terminate(signum: int, frame: object) -> NoReturn:

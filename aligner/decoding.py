@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from aligner.matching import best_matchings
 from corpora.alignment import Links
 from corpora.bitext import Bitext
 from features.edges import Encoded
-from features.extractor import FeatureSet, batches
+from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable
 
@@ -52,8 +53,12 @@ def decode(
     links: other aligners' links of the whole bitext, one for each of features.links.
     """
     found: list[Alignment] = []
-    for batch in batches(Encoded(bitext, statistics)):
-        table = np.empty((int(batch.offsets[-1]), len(weights)), np.float32)
+    encoded = Encoded(bitext, statistics)
+    # One table for all batches: fresh memory costs more than what is computed in it.
+    largest = max(EDGES_AT_ONCE, int(encoded.shapes.prod(axis=1).max(initial=0)))
+    space = np.empty((min(largest, int(encoded.shapes.prod(axis=1).sum())), len(weights)), np.float32)
+    for batch in batches(encoded):
+        table = space[: batch.offsets[-1]]
         features.fill(batch, links, table)
         scores = np.empty(len(table))
         _kernels.score_edges(table, weights, scores)
@@ -79,7 +84,4 @@ def _alignments(
     link_scores = scores[(offsets[pair] + rows * shapes[pair, 1] + mates)[linked]].tolist()
     links = list(zip(rows[linked].tolist(), mates[linked].tolist(), strict=True))
     bounds = np.concatenate([[0], np.cumsum(np.bincount(pair[linked], minlength=len(shapes)))]).tolist()
-    return [
-        Alignment(tuple(links[start:end]), tuple(link_scores[start:end]))
-        for start, end in zip(bounds, bounds[1:], strict=False)
-    ]
+    return [Alignment(tuple(links[start:end]), tuple(link_scores[start:end])) for start, end in pairwise(bounds)]

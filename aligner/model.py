@@ -82,9 +82,7 @@ class Model:
 
     def builder(self) -> BitextBuilder:
         """An empty bitext whose text is normalised as the model's corpus was."""
-        return BitextBuilder(
-            self.source_normalizer, self.target_normalizer, self.source_language, self.target_language
-        )
+        return BitextBuilder(self.source_normalizer, self.target_normalizer, self.source_language, self.target_language)
 
     def align_bitext(self, bitext: Bitext, links: Sequence[Links] = ()) -> list[Alignment]:
         """Align every pair of a bitext made by `builder`, on the calling thread.
@@ -128,7 +126,9 @@ def load(path: StrPath) -> Model:
             header["languages"][0], header["languages"][1], header["record"],
         )  # fmt: skip
     except (AlignerError, KeyError, TypeError, ValueError) as error:
-        what = f"was made by version {header.get('version', '?')}, which this version {__version__} cannot read: {error}"
+        what = (
+            f"was made by version {header.get('version', '?')}, which this version {__version__} cannot read: {error}"
+        )
         raise ModelError(path, 0, what, hint="train the model again") from error
 
 
@@ -141,7 +141,8 @@ def _check_links(links: Links, bitext: Bitext) -> None:
     outside |= (links.source < 0) | (links.target < 0)
     if outside.any():
         first = int(np.flatnonzero(outside)[0])
+        J, K = bitext.source.lengths[pair[first]], bitext.target.lengths[pair[first]]
         raise AlignerError(
             f"pair {pair[first] + 1}: link {links.source[first]}-{links.target[first]} of another aligner is out of "
-            f"range for {bitext.source.lengths[pair[first]]} source and {bitext.target.lengths[pair[first]]} target words"
+            f"range for {J} source and {K} target words"
         )

@@ -39,7 +39,7 @@ def write_model(file: BinaryIO, header: Mapping[str, Any], arrays: Mapping[str, 
             "dtype": array.dtype.str,
             "shape": array.shape,
             "place": place,
-            "crc32": zlib.crc32(array.reshape(-1).view(np.uint8)),
+            "crc32": zlib.crc32(array.reshape(-1).view(np.uint8).data),
         }
         place = _aligned(place + array.nbytes)
     encoded = json.dumps({**header, "arrays": table, "size_of_arrays": place}, ensure_ascii=False).encode()
@@ -69,8 +69,10 @@ def read_model(path: StrPath) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any
         raise ModelError(path, 0, f"cannot be opened: {error.strerror}", hint="check the name") from error
     if len(data) < _PREFIX.size or data[: len(MAGIC)] != MAGIC:
         cut = MAGIC.startswith(data[:]) or (data[: len(MAGIC)] == MAGIC)
-        raise _truncated(path) if cut else ModelError(
-            path, 0, "not a model file", hint="give a file that aligner train has written"
+        raise (
+            _truncated(path)
+            if cut
+            else ModelError(path, 0, "not a model file", hint="give a file that aligner train has written")
         )
     _, version, length, checksum = _PREFIX.unpack_from(data)
     if version > FORMAT_VERSION:

@@ -93,7 +93,11 @@ class MatchingProblem:
         preference: (E,) in [0, 1], for instance Dice; 0 everywhere by default.
         Raises SettingError for costs or λ that cannot work, ValueError where edges and links do not fit.
         """
-        for name, value in (("regularization", regularization), ("miss cost", miss_cost), ("false cost", false_cost)):
+        for name, value in (
+            ("regularization", regularization),
+            ("miss cost", miss_cost),
+            ("false cost", false_cost),
+        ):
             if not (np.isfinite(value) and value > 0):
                 raise SettingError(f"{name} must be a number above 0, not {value}")
         if len(links) != len(edges):
@@ -116,9 +120,7 @@ class MatchingProblem:
             weights[sure_edges] += np.clip(preference[sure_edges], 0.0, 1.0) / largest
         mates = best_matchings(weights, edges.shapes)
         row_pair = np.repeat(np.arange(len(edges)), edges.shapes[:, 0])
-        rows = np.arange(len(mates)) - np.repeat(
-            np.cumsum(edges.shapes[:, 0]) - edges.shapes[:, 0], edges.shapes[:, 0]
-        )
+        rows = np.arange(len(mates)) - np.repeat(np.cumsum(edges.shapes[:, 0]) - edges.shapes[:, 0], edges.shapes[:, 0])
         matched = mates >= 0
         target_edges = (edges.offsets[row_pair] + rows * edges.shapes[row_pair, 1] + mates)[matched]
         labels[sure_edges] = _kernels.POSSIBLE
@@ -142,9 +144,8 @@ class MatchingProblem:
 
     @property
     def signature(self) -> str:
-        return (
-            f"lambda:{self.regularization:g}|miss:{self.miss_cost:g}|false:{self.false_cost:g}|oracle:{self.oracle.name}"
-        )
+        costs = f"miss:{self.miss_cost:g}|false:{self.false_cost:g}"
+        return f"lambda:{self.regularization:g}|{costs}|oracle:{self.oracle.name}"
 
     @property
     def costs(self) -> F64:

@@ -11,7 +11,6 @@ from typing import BinaryIO, NamedTuple
 from aligner.decoding import Alignment
 from aligner.model import Model
 from corpora.alignment import Links, PairLinks
-from corpora.errors import CorpusError
 from corpora.link_files import open_links
 from corpora.readers import Corpus, TextLine, open_corpus, parse_joint
 from corpora.streams import UTF8_BOM, StrPath
@@ -67,7 +66,7 @@ def align_corpus(
 def align_arriving(
     model: Model, stream: BinaryIO, format_: str, links: Sequence[Iterator[PairLinks]] = ()
 ) -> Iterator[list[str]]:
-    """Align ``source ||| target`` lines of standard input as they arrive; each list answers all the lines that had arrived.
+    """Align ``source ||| target`` lines of standard input as they arrive; a list for all that had arrived.
 
     A reader who waits for an answer to the line just written gets it: nothing is held back to fill a batch.
     Raises CorpusError on a line without exactly one ``|||`` and on text that is not UTF-8.

@@ -21,11 +21,12 @@ from aligner.progress import Progress
 from aligner.solvers import Result, Status, Stop, TracePoint, make_solver, solve
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, read_bitext
-from corpora.normalize import Normalizer
 from corpora.link_files import read_links
+from corpora.normalize import Normalizer
 from corpora.readers import Corpus, group_corpora, open_corpus
 from features.extractor import DEFAULT_MEMORY, FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
+
 
 @dataclass(frozen=True, eq=False)
 class Training:
@@ -70,8 +71,9 @@ def train(
     """Count corpora, learn weights from labelled pairs, and return the model.
 
     corpora: paths in any form of `corpora.readers.open_corpus`; two consecutive texts of one language each make one.
-    families: of features, all by default.  gold: the same forms as corpora, with links: the labelled pairs; without it the corpora that carry links are used. The text of
-    gold is not counted, so that its words look as those of new text will.
+    gold: the labelled pairs, in the same forms, with links; without it the corpora that carry links are used. The text
+    of gold is not counted, so that its words look as those of new text will.
+    families: of features, see `features.extractor.FAMILIES`; all by default.
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
     max_labelled: of more labelled pairs a random sample is used.
     regularization: λ.  miss_cost, false_cost: c⁺ and c⁻ of the loss.  tolerance: of the relative duality gap.
@@ -83,7 +85,9 @@ def train(
     """
     chosen = make_solver(solver, order=order, step=step, average=average)
     stop = Stop(gap=tolerance, passes=max_passes, seconds=max_seconds)
-    feature_set = FeatureSet(tuple(FAMILIES if families is None else families), tuple(str(n) for n in range(1, len(links) + 1)))
+    feature_set = FeatureSet(
+        tuple(FAMILIES if families is None else families), tuple(str(n) for n in range(1, len(links) + 1))
+    )
     get_oracle(oracle)
     started = time.perf_counter()
 
@@ -106,7 +110,10 @@ def train(
 
     def read(opened: Sequence[Corpus]) -> Bitext:
         return read_bitext(
-            opened, source_normalizer, target_normalizer, lambda n: tell(Progress("reading", n, None, "pairs"))
+            opened,
+            source_normalizer,
+            target_normalizer,
+            lambda n: tell(Progress("reading", n, None, "pairs")),
         )
 
     # Labels first: a broken link is found before the long work.
@@ -119,7 +126,11 @@ def train(
     n_available = len(labelled)
     if n_available > max_labelled:
         sample = np.sort(np.random.default_rng(seed).choice(n_available, max_labelled, replace=False))
-        labelled, labels, *others = [labelled.take(sample), labels.take(sample), *(o.take(sample) for o in others)]
+        labelled, labels, *others = [
+            labelled.take(sample),
+            labels.take(sample),
+            *(o.take(sample) for o in others),
+        ]
 
     statistics = CorpusStatistics.from_bitext(
         bitext, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words"))

@@ -95,6 +95,10 @@ class Links:
             (sure if is_sure else possible).add(link)
         return PairLinks(frozenset(sure), frozenset(possible))
 
+    def take(self, pairs: I64) -> Links:
+        """The links of these pairs, (m,) indices, in their order."""
+        return Links.from_pairs(self[int(pair)] for pair in pairs)
+
     def __iter__(self) -> Iterator[PairLinks]:
         return (self[index] for index in range(len(self)))
 

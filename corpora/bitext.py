@@ -51,6 +51,12 @@ class Text:
         """(n,) words in each sentence."""
         return np.diff(self.offsets)
 
+    def take(self, sentences: I64) -> Text:
+        """These sentences, (m,) indices, in their order, with the whole vocabulary."""
+        offsets = np.concatenate([[0], np.cumsum(self.lengths[sentences])])
+        parts = [self.ids[self.offsets[s] : self.offsets[s + 1]] for s in sentences]
+        return Text(np.concatenate([np.empty(0, np.int32), *parts]), offsets, self.vocabulary, self.language)
+
     def sentence(self, index: int) -> I32:
         """The word ids of one sentence, a view; negative counts from the end, IndexError beyond the last."""
         n = len(self)
@@ -91,6 +97,10 @@ class Bitext:
             tuple(source_words[id_] for id_ in source.tolist()),
             tuple(target_words[id_] for id_ in target.tolist()),
         )
+
+    def take(self, pairs: I64) -> Bitext:
+        """These pairs, (m,) indices, in their order."""
+        return Bitext(self.source.take(pairs), self.target.take(pairs))
 
     def __iter__(self) -> Iterator[SentencePair]:
         return (self[index] for index in range(len(self)))

@@ -58,9 +58,7 @@ def read_a3(path: StrPath) -> Iterator[A3Pair]:
     return parse_a3(read_lines(path), path)
 
 
-def _source_line(
-    line: bytes, n_targets: int, path: StrPath, number: int
-) -> tuple[tuple[str, ...], list[Link]]:
+def _source_line(line: bytes, n_targets: int, path: StrPath, number: int) -> tuple[tuple[str, ...], list[Link]]:
     content = line.strip()
     tokens: list[bytes] = []
     links: list[Link] = []
@@ -104,8 +102,7 @@ def write_a3(stream: BinaryIO, pairs: Iterable[tuple[Iterable[str], Iterable[str
         for index, position in sorted(links.sure):
             positions[index + 1].append(position)
         entries = " ".join(
-            f"{word} ({{ {''.join(f'{j + 1} ' for j in ends)}}})"
-            for word, ends in zip(words, positions, strict=True)
+            f"{word} ({{ {''.join(f'{j + 1} ' for j in ends)}}})" for word, ends in zip(words, positions, strict=True)
         )
         comment = (
             f"# Sentence pair ({number}) source length {len(words) - 1} target length {len(target_words)}"

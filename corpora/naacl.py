@@ -43,9 +43,7 @@ def parse_naacl(lines: Iterable[bytes], path: StrPath) -> Iterator[NaaclLink]:
         yield NaaclLink(int(match[1]), link, match[4] != b"P", number)
 
 
-def gather_naacl(
-    links: Iterable[NaaclLink], path: StrPath, sentences: Sequence[int] | None = None
-) -> list[PairLinks]:
+def gather_naacl(links: Iterable[NaaclLink], path: StrPath, sentences: Sequence[int] | None = None) -> list[PairLinks]:
     """The links of each sentence; a sentence that is not named has none, and links of NULL are dropped.
 
     sentences: the numbers of the sentences of the text, in its order; None: 1 to the greatest in the file.
@@ -56,9 +54,7 @@ def gather_naacl(
     for sentence, link, is_sure, line in links:
         if sentence == 0 or (known is not None and sentence not in known):
             what = f"there is no sentence {sentence} in the text"
-            raise CorpusError(
-                path, line, what, hint="sentences count from 1: does the file belong to the text?"
-            )
+            raise CorpusError(path, line, what, hint="sentences count from 1: does the file belong to the text?")
         sure, possible = gathered.setdefault(sentence, (set(), set()))
         if min(link) >= 0:
             (sure if is_sure else possible).add(link)

@@ -80,9 +80,7 @@ class Corpus:
         return CorpusError(path, at, "not valid UTF-8", hint="convert the file to UTF-8")
 
 
-def open_corpus(
-    paths: StrPath | Sequence[StrPath], *, source: str | None = None, target: str | None = None
-) -> Corpus:
+def open_corpus(paths: StrPath | Sequence[StrPath], *, source: str | None = None, target: str | None = None) -> Corpus:
     """Recognise a corpus from what is there.
 
     paths: one prefix (``train`` of train.en.gz and train.fr.gz, with links in train.wa or the like), a
@@ -123,6 +121,14 @@ def _open_one(path: StrPath, source: str | None, target: str | None) -> Corpus:
     what = "is one text" if form == "text" else "holds links, not text"
     hint = "give two files, or the PREFIX of PREFIX.en and PREFIX.fr"
     raise CorpusError(path, 0, what, hint=hint)
+
+
+def _joint(path: StrPath, source: str | None, target: str | None) -> Corpus:
+    def texts() -> Iterator[TextLine]:
+        return ((n, *parse_joint(line, path, n)) for n, line in enumerate(read_lines(path), 1))
+
+    name = os.fspath(path)
+    return Corpus(name, "one file of 'source ||| target' lines", source, target, name, name, texts, None)
 
 
 def parse_joint(line: bytes, path: StrPath, line_number: int) -> tuple[bytes, bytes]:
@@ -278,9 +284,7 @@ def _without_markup(
         yield source.number, (line, source.text, target.text)
 
 
-def _two_directions(
-    name: str, first: StrPath, second: StrPath, source: str | None, target: str | None
-) -> Corpus:
+def _two_directions(name: str, first: StrPath, second: StrPath, source: str | None, target: str | None) -> Corpus:
     def pairs() -> Iterator[tuple[A3Pair, A3Pair]]:
         last = 0
         for forward, reverse in zip_longest(read_a3(first), read_a3(second)):

@@ -29,9 +29,7 @@ def head(path: StrPath) -> list[bytes]:
 
 def is_stream(path: StrPath) -> bool:
     """Whether a path is standard input, a pipe or a device."""
-    return os.fspath(path) == "-" or (
-        Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
-    )
+    return os.fspath(path) == "-" or (Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()))
 
 
 def split_joint(line: bytes) -> list[bytes]:
@@ -69,9 +67,7 @@ def links_format(path: StrPath, lines: Sequence[bytes]) -> str:
 def _is_comtrans(lines: Sequence[bytes]) -> bool:
     links = [line for line in lines[2::3] if line.strip()]
     texts = [line for line in (*lines[0::3], *lines[1::3]) if line.strip()]
-    return (
-        bool(links and texts) and all(map(pharaoh.is_links, links)) and not any(map(pharaoh.is_links, texts))
-    )
+    return bool(links and texts) and all(map(pharaoh.is_links, links)) and not any(map(pharaoh.is_links, texts))
 
 
 def plain_name(path: StrPath) -> str:

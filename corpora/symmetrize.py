@@ -65,9 +65,7 @@ def _grow(links: set[Link], sources: set[int], targets: set[int], candidates: se
         scan = sorted(missed)
 
 
-def _finish(
-    links: set[Link], sources: set[int], targets: set[int], candidates: Iterable[Link], *, both: bool
-) -> None:
+def _finish(links: set[Link], sources: set[int], targets: set[int], candidates: Iterable[Link], *, both: bool) -> None:
     for link in candidates:
         free = link[0] not in sources, link[1] not in targets
         if all(free) if both else any(free):

@@ -19,7 +19,7 @@ from corpora.bitext import Bitext
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
-MINIMUM_DICE = 0.001
+MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are not kept.
 
 C_ef <= |target sentence| per occurrence of e, so a row keeps at most 2/MINIMUM_DICE · (mean target length) cells

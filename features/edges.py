@@ -17,6 +17,8 @@ from features.words import WordTable
 
 I64 = npt.NDArray[np.int64]
 
+_TWIN_SLOTS = 1 << 14
+
 
 @dataclass(frozen=True, eq=False)
 class Words:
@@ -38,7 +40,7 @@ class Words:
         unknown = np.flatnonzero(known < 0)
         rows = known.copy()
         rows[unknown] = -1 - np.arange(len(unknown))
-        spelled = table.take(rows, WordTable.from_words([words[i] for i in unknown]))
+        spelled = table.take(rows, WordTable.from_words([words[i] for i in unknown.tolist()]))
         found = np.zeros(len(words), np.int64)
         found[known >= 0] = counts[known[known >= 0]]
         return cls(spelled, known, found)
@@ -71,12 +73,25 @@ class EdgeBatch:
         return edge_offsets(self.shapes)
 
     @cached_property
+    def twins(self) -> npt.NDArray[np.int32]:
+        """(E,) an earlier edge of the batch between the same two words, or -1 where none is known.
+
+        The same word pairs come again and again, and what depends on the words alone need not be found twice.
+        """
+        out = np.empty(self.offsets[-1], np.int32)
+        _find_twins(
+            self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets,
+            len(self.target_words.table), out,
+        )  # fmt: skip
+        return out
+
+    @cached_property
     def dice(self) -> npt.NDArray[np.float32]:
         """(E,) Dice of every edge: the signal that several families look at."""
         table = self.statistics.cooccurrence
         out = np.empty(self.offsets[-1], np.float32)
         _look_up_dice(
-            self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets,
+            self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets, self.twins,
             self.source_words.known, self.target_words.known, table.source_counts, table.target_counts,
             table.row_offsets, table.targets, table.counts, out,
         )  # fmt: skip
@@ -98,10 +113,16 @@ class Encoded:
         self.bitext = bitext
         self.statistics = statistics
         self.source_words = Words.look_up(
-            bitext.source.vocabulary.words, statistics.source_ids, statistics.source_words, table.source_counts
+            bitext.source.vocabulary.words,
+            statistics.source_ids,
+            statistics.source_words,
+            table.source_counts,
         )
         self.target_words = Words.look_up(
-            bitext.target.vocabulary.words, statistics.target_ids, statistics.target_words, table.target_counts
+            bitext.target.vocabulary.words,
+            statistics.target_ids,
+            statistics.target_words,
+            table.target_counts,
         )
         self.shapes = np.stack([np.diff(bitext.source.offsets), np.diff(bitext.target.offsets)], axis=1)
 
@@ -120,8 +141,29 @@ def _slice(text: Text, first: int, last: int) -> tuple[npt.NDArray[np.int32], I6
 
 
 @nb.njit(cache=True, nogil=True)
+def _find_twins(source_tokens, target_tokens, source_offsets, target_offsets, offsets, n_target_words, out):
+    # A direct-mapped memory of the last edge of each word pair, by a hash of the two words.
+    seen_pair = np.full(_TWIN_SLOTS, -1, np.int64)
+    seen_edge = np.empty(_TWIN_SLOTS, np.int32)
+    for i in range(len(offsets) - 1):
+        edge = offsets[i]
+        for j in range(source_offsets[i], source_offsets[i + 1]):
+            first = np.int64(source_tokens[j]) * n_target_words
+            for k in range(target_offsets[i], target_offsets[i + 1]):
+                pair = first + target_tokens[k]
+                slot = ((pair * 0x9E3779B97F4A7C1) >> 20) & (_TWIN_SLOTS - 1)
+                if seen_pair[slot] == pair:
+                    out[edge] = seen_edge[slot]
+                else:
+                    out[edge] = -1
+                    seen_pair[slot] = pair
+                    seen_edge[slot] = edge
+                edge += 1
+
+
+@nb.njit(cache=True, nogil=True)
 def _look_up_dice(
-    source_tokens, target_tokens, source_offsets, target_offsets, offsets, source_known, target_known,
+    source_tokens, target_tokens, source_offsets, target_offsets, offsets, twins, source_known, target_known,
     source_counts, target_counts, row_offsets, cell_targets, cell_counts, out,
 ):  # fmt: skip
     for i in range(len(offsets) - 1):
@@ -136,19 +178,20 @@ def _look_up_dice(
             row_start = row_offsets[e]
             row_end = row_offsets[e + 1]
             for k in range(K):
+                if twins[base + k] >= 0:
+                    out[base + k] = out[twins[base + k]]
+                    continue
+                out[base + k] = 0.0
                 f = target_known[target_tokens[target_offsets[i] + k]]
+                # Binary search without branches, whose outcomes could not be predicted: the last cell <= f.
                 low = row_start
-                high = row_end
-                while low < high:
-                    middle = (low + high) >> 1
-                    if cell_targets[middle] < f:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if f >= 0 and low < row_end and cell_targets[low] == f:
+                size = row_end - row_start
+                while size > 1:
+                    half = size >> 1
+                    low = low + half if cell_targets[low + half] <= f else low
+                    size -= half
+                if size == 1 and cell_targets[low] == f:
                     out[base + k] = 2.0 * cell_counts[low] / (source_counts[e] + target_counts[f])
-                else:
-                    out[base + k] = 0.0
 
 
 @nb.njit(cache=True, nogil=True)

@@ -32,7 +32,7 @@ FAMILIES: Mapping[str, ModuleType] = {
 DEFAULT_MEMORY = 2 << 30
 """Bytes of features that are held in memory; more go to an unnamed temporary file."""
 
-_EDGES_AT_ONCE = 1 << 17
+EDGES_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ class FeatureSet:
         return EdgeTable(features, encoded.shapes, offsets, self.names)
 
 
-def batches(encoded: Encoded) -> Iterator[EdgeBatch]:
-    """Cut a bitext into batches of a bounded number of edges, or of one pair if that has more."""
+def batches(encoded: Encoded, edges_at_once: int = EDGES_AT_ONCE) -> Iterator[EdgeBatch]:
+    """Cut a bitext into batches of at most so many edges, or of one pair if that has more."""
     offsets = edge_offsets(encoded.shapes)
     first = 0
     while first < len(encoded.shapes):
-        last = int(np.searchsorted(offsets, offsets[first] + _EDGES_AT_ONCE, side="right")) - 1
+        last = int(np.searchsorted(offsets, offsets[first] + edges_at_once, side="right")) - 1
         last = min(max(last, first + 1), len(encoded.shapes))
         yield encoded.batch(first, last)
         first = last

@@ -10,7 +10,10 @@ from features.table import Matrix
 
 
 def fill(batch: EdgeBatch, links: Links, out: Matrix, column: int) -> None:
-    """1 where the other aligner links the edge, else 0  [TLK05 §4].  links: of the whole bitext the batch is cut from."""
+    """1 where the other aligner links the edge, else 0  [TLK05 §4].
+
+    links: of the whole bitext the batch is cut from.
+    """
     first, last = batch.pairs.start, batch.pairs.stop
     start, end = links.offsets[first], links.offsets[last]
     pair = np.repeat(np.arange(last - first), np.diff(links.offsets[first : last + 1]))

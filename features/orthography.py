@@ -24,7 +24,6 @@ SHORT = 3
 """Words of at most so many letters are short."""
 
 _WIDTH = len(NAMES)
-_MEMO_BITS = 14
 
 
 def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
@@ -39,7 +38,7 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     source, target = batch.source_words.table, batch.target_words.table
     _fill(
         batch.source_tokens, batch.target_tokens, batch.source_offsets, batch.target_offsets, batch.offsets,
-        source.letters, source.offsets, source.plain_letters, source.plain_offsets, source.flags,
+        batch.twins, source.letters, source.offsets, source.plain_letters, source.plain_offsets, source.flags,
         target.letters, target.offsets, target.plain_letters, target.plain_offsets, target.flags,
         out, column,
     )  # fmt: skip
@@ -47,33 +46,30 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _fill(
-    source_tokens, target_tokens, source_offsets, target_offsets, offsets,
+    source_tokens, target_tokens, source_offsets, target_offsets, offsets, twins,
     source_letters, source_bounds, source_plain, source_plain_bounds, source_flags,
     target_letters, target_bounds, target_plain, target_plain_bounds, target_flags,
     out, column,
 ):  # fmt: skip
-    # The same word pairs come again and again: remember the edge that last showed each (direct-mapped by a hash).
-    memo_pair = np.full(1 << _MEMO_BITS, -1, np.int64)
-    memo_edge = np.empty(1 << _MEMO_BITS, np.int64)
     longest = 1
     for f in range(len(target_plain_bounds) - 1):
         longest = max(longest, target_plain_bounds[f + 1] - target_plain_bounds[f])
     lengths = np.zeros(longest + 1, np.int64)
-    n_target_words = len(target_flags)
+    masks = np.zeros(256, np.uint64)
+    owners = np.zeros(256, np.int32)
     for i in range(len(offsets) - 1):
         edge = offsets[i]
         for j in range(source_offsets[i], source_offsets[i + 1]):
             e = source_tokens[j]
             a = source_letters[source_bounds[e] : source_bounds[e + 1]]
             plain_a = source_plain[source_plain_bounds[e] : source_plain_bounds[e + 1]]
+            masked = set_masks(plain_a, masks, owners)
             for k in range(target_offsets[i], target_offsets[i + 1]):
                 f = target_tokens[k]
-                pair = np.int64(e) * n_target_words + f
-                slot = ((pair * 0x9E3779B97F4A7C1) >> 20) & ((1 << _MEMO_BITS) - 1)
-                if memo_pair[slot] == pair:
-                    known = memo_edge[slot]
+                twin = twins[edge]
+                if twin >= 0:
                     for c in range(column, column + _WIDTH):
-                        out[edge, c] = out[known, c]
+                        out[edge, c] = out[twin, c]
                 else:
                     b = target_letters[target_bounds[f] : target_bounds[f + 1]]
                     plain_b = target_plain[target_plain_bounds[f] : target_plain_bounds[f + 1]]
@@ -81,16 +77,19 @@ def _fill(
                     out[edge, column + 1] = equal(a, b)
                     out[edge, column + 2] = equal(plain_a, plain_b)
                     longer = max(len(plain_a), len(plain_b), 1)
-                    prefix = common_prefix(plain_a, plain_b)
-                    out[edge, column + 3] = prefix / longer
+                    if masked:
+                        subsequence = masked_subsequence(masks, owners, plain_b)
+                    else:
+                        subsequence = common_subsequence(plain_a, plain_b, lengths)
+                    out[edge, column + 3] = common_prefix(plain_a, plain_b) / longer
                     out[edge, column + 4] = common_suffix(plain_a, plain_b) / longer
-                    out[edge, column + 5] = common_subsequence(plain_a, plain_b, prefix, lengths) / longer
+                    out[edge, column + 5] = subsequence / longer
                     out[edge, column + 6] = len(a) <= SHORT and len(b) <= SHORT
                     out[edge, column + 7] = (source_flags[e] & target_flags[f] & NUMERIC) != 0
                     out[edge, column + 8] = (source_flags[e] & target_flags[f] & PUNCTUATION) != 0
-                    memo_pair[slot] = pair
-                    memo_edge[slot] = edge
                 edge += 1
+            if masked:
+                clear_masks(plain_a, masks)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -129,21 +128,61 @@ def common_suffix(a, b):
 
 
 @nb.njit(cache=True, nogil=True)
-def common_subsequence(a, b, prefix, lengths):
-    """Length of the longest common subsequence of words that share a prefix of the given length.
+def common_subsequence(a, b, lengths):
+    """Length of the longest common subsequence, by the textbook recurrence.
 
-    lengths: (len(b) + 1,) zeros, given back as zeros.
+    lengths: at least len(b) + 1 zeros, given back as zeros.
     """
-    for x in range(prefix, len(a)):
+    for letter in a:
         diagonal = 0
-        letter = a[x]
-        for y in range(prefix, len(b)):
+        for y in range(len(b)):
             above = lengths[y + 1]
             if letter == b[y]:
                 lengths[y + 1] = diagonal + 1
             elif lengths[y] > above:
                 lengths[y + 1] = lengths[y]
             diagonal = above
-    best = lengths[len(b)] if prefix < len(a) and prefix < len(b) else 0
-    lengths[prefix : len(b) + 1] = 0
-    return prefix + best
+    length = lengths[len(b)]
+    lengths[: len(b) + 1] = 0
+    return length
+
+
+@nb.njit(cache=True, nogil=True)
+def set_masks(a, masks, owners):
+    """For each letter of a word the bits of its places; False if the word is too long or letters share a slot."""
+    if len(a) > 63:
+        return False
+    for x in range(len(a)):
+        slot = a[x] & 255
+        if masks[slot] != 0 and owners[slot] != a[x]:
+            clear_masks(a, masks)
+            return False
+        owners[slot] = a[x]
+        masks[slot] |= np.uint64(1) << np.uint64(x)
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def clear_masks(a, masks):
+    for letter in a:
+        masks[letter & 255] = 0
+
+
+@nb.njit(cache=True, nogil=True)
+def masked_subsequence(masks, owners, b):
+    """The same length as `common_subsequence`, a row of its table at a time  [Hyyrö 2004].
+
+    Zero bits of `row` are the places of the first word at which the length grows.
+    """
+    row = ~np.uint64(0)
+    for letter in b:
+        slot = letter & 255
+        if masks[slot] != 0 and owners[slot] == letter:
+            matches = row & masks[slot]
+            row = (row + matches) | (row - matches)
+    length = 0
+    rest = ~row
+    while rest != 0:
+        rest &= rest - np.uint64(1)
+        length += 1
+    return length

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-
 Matrix = npt.NDArray[np.float32]
 """(E, d) features, one row an edge."""
 
@@ -33,9 +32,8 @@ class EdgeTable:
         if not np.array_equal(self.offsets, edge_offsets(self.shapes)):
             raise ValueError("offsets do not follow from the shapes")
         if self.features.shape != (self.offsets[-1], len(self.names)):
-            raise ValueError(
-                f"features has shape {self.features.shape}; the pairs and names need {(int(self.offsets[-1]), len(self.names))}"
-            )
+            needed = (int(self.offsets[-1]), len(self.names))
+            raise ValueError(f"features has shape {self.features.shape}; the pairs and names need {needed}")
 
     def __len__(self) -> int:
         return len(self.shapes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numba as nb
 import numpy as np
@@ -46,16 +47,18 @@ class WordTable:
         """The words as strings."""
         text = self.letters.astype("<u4").tobytes().decode("utf-32-le")
         bounds = self.offsets.tolist()
-        return [text[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+        return [text[start:end] for start, end in pairwise(bounds)]
 
     def take(self, ids: npt.NDArray[np.int64], others: WordTable) -> WordTable:
         """Words by id; ids below 0 take word ``-1 - id`` of the other table."""
         letters, offsets = _take_ragged(self.letters, self.offsets, others.letters, others.offsets, ids)
-        plain = _take_ragged(self.plain_letters, self.plain_offsets, others.plain_letters, others.plain_offsets, ids)
+        plain_letters, plain_offsets = _take_ragged(
+            self.plain_letters, self.plain_offsets, others.plain_letters, others.plain_offsets, ids
+        )
         both = np.concatenate([self.flags[ids[ids >= 0]], others.flags[-1 - ids[ids < 0]]])
         flags = np.empty(len(ids), np.uint8)
         flags[np.concatenate([np.flatnonzero(ids >= 0), np.flatnonzero(ids < 0)])] = both
-        return WordTable(letters, offsets, *plain, flags)
+        return WordTable(letters, offsets, plain_letters, plain_offsets, flags)
 
 
 def _code_points(words: Sequence[str]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:

@@ -10,7 +10,12 @@ from aligner.matching import F64, I32, I64
 
 
 def match_one_by_one(
-    best: Callable[[F64], tuple[I64, I64]], scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32
+    best: Callable[[F64], tuple[I64, I64]],
+    scores: F64,
+    shapes: I64,
+    offsets: I64,
+    row_offsets: I64,
+    mates: I32,
 ) -> int:
     """Fill mates with the answers of best((J, K) scores) -> rows and columns of links; see `Match`."""
     mates[:] = -1

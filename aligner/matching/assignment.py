@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.matching import F64, I32, I64
-from aligner.matching._kernels import match_block, make_workspace, match_blocks
+from aligner.matching._kernels import make_workspace, match_block, match_blocks
 from features.parallel import cores, map_threads
 
 _EDGES_WORTH_A_THREAD = 50_000

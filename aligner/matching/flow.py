@@ -35,8 +35,6 @@ def _best(scores: F64) -> tuple[I64, I64]:
     for j, k in zip(rows.tolist(), columns.tolist(), strict=True):
         graph.add_edge(("row", j), ("column", k), weight=-round(float(scores[j, k]) * scale), capacity=1)
     _, flows = nx.network_simplex(graph)
-    chosen = [
-        (j, k) for j, k in zip(rows.tolist(), columns.tolist(), strict=True) if flows[("row", j)][("column", k)]
-    ]
+    chosen = [(j, k) for j, k in zip(rows.tolist(), columns.tolist(), strict=True) if flows[("row", j)][("column", k)]]
     links = np.array(chosen, np.int64).reshape(-1, 2)
     return links[:, 0], links[:, 1]

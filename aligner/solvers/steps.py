@@ -23,9 +23,7 @@ class Forward:
     def name(self) -> str:
         return "line-search" if self.line_search else "decreasing"
 
-    def size(
-        self, regularization: float, difference: F64, w: F64, loss_gain: float, *, decreasing: float
-    ) -> float:
+    def size(self, regularization: float, difference: F64, w: F64, loss_gain: float, *, decreasing: float) -> float:
         """γ of the step along -difference, whose corner has loss_gain more of ℓ; `decreasing` without line search."""
         if not self.line_search:
             return decreasing

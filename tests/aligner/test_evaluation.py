@@ -69,16 +69,13 @@ def noisy_system(gold: list[PairLinks], rng: np.random.Generator, errors: float)
 def ordinary_gold(rng: np.random.Generator, pairs: int) -> list[PairLinks]:
     lengths = rng.integers(1, 50, size=pairs).tolist()
     return [
-        PairLinks(frozenset((j, j) for j in range(n)), frozenset((j, j + 1) for j in range(0, n, 3)))
-        for n in lengths
+        PairLinks(frozenset((j, j) for j in range(n)), frozenset((j, j + 1) for j in range(0, n, 3))) for n in lengths
     ]
 
 
 def named(gold: Links, *systems: Links, resamples: int = 400, **settings: Any) -> list[evaluation.Evaluation]:
     names = [f"system-{i}" for i in range(len(systems))]
-    return evaluate(
-        gold, systems, gold_name="gold.wa", hypothesis_names=names, resamples=resamples, **settings
-    )
+    return evaluate(gold, systems, gold_name="gold.wa", hypothesis_names=names, resamples=resamples, **settings)
 
 
 def compared(gold: list[PairLinks], first: Links, second: Links, **settings: Any) -> evaluation.PairedTest:
@@ -162,9 +159,7 @@ def test_laws_of_sure_links(both: Both) -> None:
     ("gold", "system", "expected"),
     [(set(), set(), [0, 1, 1, 1]), ({(0, 0)}, set(), [1, 1, 0, 0]), (set(), {(0, 0)}, [1, 0, 1, 0])],
 )
-def test_zero_denominators(
-    gold: set[tuple[int, int]], system: set[tuple[int, int]], expected: list[float]
-) -> None:
+def test_zero_denominators(gold: set[tuple[int, int]], system: set[tuple[int, int]], expected: list[float]) -> None:
     [result] = named(sure_only(gold, set()), sure_only(system, set()))
     assert [getattr(result, metric) for metric in METRICS] == expected
 
@@ -200,9 +195,7 @@ def test_intervals_hold_the_estimate_and_grow_with_confidence() -> None:
     rng = np.random.default_rng(3)
     gold = ordinary_gold(rng, 200)
     system = noisy_system(gold, rng, 0.15)
-    results = [
-        named(Links.from_pairs(gold), system, confidence=confidence)[0] for confidence in (0.5, 0.9, 0.99)
-    ]
+    results = [named(Links.from_pairs(gold), system, confidence=confidence)[0] for confidence in (0.5, 0.9, 0.99)]
     for metric in METRICS:
         for result in results:
             low, high = result.intervals[metric]

@@ -24,7 +24,8 @@ def brute_force(scores: np.ndarray) -> float:
         scores = scores.T
     rows = range(scores.shape[0])
     gains = np.maximum(scores, 0.0)
-    return max(sum(gains[j, k] for j, k in zip(rows, chosen, strict=True)) for chosen in permutations(range(scores.shape[1]), len(rows)))  # fmt: skip
+    choices = permutations(range(scores.shape[1]), len(rows))
+    return max(sum(gains[j, k] for j, k in zip(rows, chosen, strict=True)) for chosen in choices)
 
 
 def is_matching(links: np.ndarray) -> bool:

@@ -23,13 +23,20 @@ from aligner.solvers.driver import audit_at
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.steps import Average, Forward
+from corpora.alignment import Links, PairLinks
+from features.table import EdgeTable
 
 MakeProblem = Callable[..., MatchingProblem]
 
 CONFIGURATIONS = [
-    *(Block(order, Forward(search), average) for order in (Uniform(), Permuted()) for search in (True, False) for average in Average),
+    *(
+        Block(order, Forward(search), average)
+        for order in (Uniform(), Permuted())
+        for search in (True, False)
+        for average in Average
+    ),
     *(FrankWolfe(Forward(search), average) for search in (True, False) for average in Average),
-]  # fmt: skip
+]
 names = {"ids": lambda solver: solver.signature}
 
 
@@ -161,7 +168,10 @@ def test_same_seed_same_bits_and_the_problem_is_untouched(solver: object, make_p
 @pytest.mark.parametrize("solver", [s for s in CONFIGURATIONS if isinstance(s, Block)], **names)
 def test_compiled_and_generic_passes_are_equal(solver: Block, make_problem: MakeProblem) -> None:
     problem = make_problem(n=25, d=7)
-    compiled, generic = run(problem, solver, gap=0.0, passes=6), run(Plain(problem), solver, gap=0.0, passes=6)
+    compiled, generic = (
+        run(problem, solver, gap=0.0, passes=6),
+        run(Plain(problem), solver, gap=0.0, passes=6),
+    )
     np.testing.assert_allclose(compiled.w, generic.w, rtol=1e-10, atol=1e-12)
     for ours, theirs in zip(compiled.trace, generic.trace, strict=True):
         assert ours.primal == pytest.approx(theirs.primal, rel=1e-10)
@@ -262,9 +272,6 @@ def test_every_oracle_trains(oracle: str, make_problem: MakeProblem) -> None:
 
 def test_gold_is_projected_on_matchings(make_problem: MakeProblem) -> None:
     """Of a word with two sure links the preferred one stays, the other becomes possible and is counted as lost."""
-    from corpora.alignment import Links, PairLinks
-    from features.table import EdgeTable
-
     shapes, offsets = np.array([[2, 3]]), np.array([0, 6])
     edges = EdgeTable(np.eye(6, dtype=np.float32), shapes, offsets, tuple("abcdef"))
     links = Links.from_pairs([PairLinks(frozenset({(0, 0), (0, 1), (1, 2)}), frozenset({(1, 0)}))])
@@ -280,9 +287,6 @@ def test_gold_is_projected_on_matchings(make_problem: MakeProblem) -> None:
 
 
 def test_more_sure_links_beat_any_preference() -> None:
-    from corpora.alignment import Links, PairLinks
-    from features.table import EdgeTable
-
     edges = EdgeTable(np.zeros((4, 1), np.float32), np.array([[2, 2]]), np.array([0, 4]), ("x",))
     links = Links.from_pairs([PairLinks(frozenset({(0, 0), (0, 1), (1, 0)}), frozenset())])
     problem = MatchingProblem.from_links(edges, links, regularization=1.0, preference=np.array([1.0, 0, 0, 0]))
@@ -304,7 +308,10 @@ def test_losses_are_weighted_hamming_distances(make_problem: MakeProblem) -> Non
         expected = 2.5 * ((labels == SURE) & ~z).sum() + 0.5 * ((labels == 0) & z).sum()
         assert corners.losses[i] == pytest.approx(expected)
         np.testing.assert_allclose(
-            corners.psi[i], problem.gold[i] - problem.edges[i][z].sum(axis=0, dtype=float), rtol=1e-9, atol=1e-12
+            corners.psi[i],
+            problem.gold[i] - problem.edges[i][z].sum(axis=0, dtype=float),
+            rtol=1e-9,
+            atol=1e-12,
         )
 
 

@@ -43,9 +43,7 @@ def test_equality_is_equality_of_pairs(left: list[PairLinks], right: list[PairLi
 
 def test_a_link_that_is_sure_differs_from_one_that_is_possible() -> None:
     link = frozenset({(0, 1)})
-    assert Links.from_pairs([PairLinks(link, frozenset())]) != Links.from_pairs(
-        [PairLinks(frozenset(), link)]
-    )
+    assert Links.from_pairs([PairLinks(link, frozenset())]) != Links.from_pairs([PairLinks(frozenset(), link)])
 
 
 def test_pair_beyond_the_end() -> None:

@@ -24,12 +24,8 @@ from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 
-TOKEN = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\ufeff"), min_size=1
-)
-SENTENCES = st.lists(
-    st.tuples(st.lists(TOKEN, max_size=5), st.lists(TOKEN, max_size=5)), min_size=1, max_size=8
-)
+TOKEN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\ufeff"), min_size=1)
+SENTENCES = st.lists(st.tuples(st.lists(TOKEN, max_size=5), st.lists(TOKEN, max_size=5)), min_size=1, max_size=8)
 FOLDED = Normalizer()
 
 

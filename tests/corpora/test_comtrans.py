@@ -27,8 +27,7 @@ def test_what_is_written_is_read_back(
     write_comtrans(stream, pairs)
     read = list(parse_comtrans(stream.getvalue().split(b"\n")[:-1], "x"))
     assert [
-        ([w.decode() for w in p.source.split()], [w.decode() for w in p.target.split()], p.links)
-        for p in read
+        ([w.decode() for w in p.source.split()], [w.decode() for w in p.target.split()], p.links) for p in read
     ] == pairs
     assert [pair.line for pair in read] == list(range(1, 3 * len(pairs), 3))
 

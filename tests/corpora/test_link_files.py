@@ -77,9 +77,7 @@ def test_garbage_in_the_first_line_is_named_like_any_other(tmp_path: Path) -> No
         list(open_links(tmp_path / "bad.wa"))
 
 
-@pytest.mark.parametrize(
-    ("format_", "line"), [("pharaoh", 3), ("talp", 3), ("naacl", 1), ("giza", 9), ("comtrans", 9)]
-)
+@pytest.mark.parametrize(("format_", "line"), [("pharaoh", 3), ("talp", 3), ("naacl", 1), ("giza", 9), ("comtrans", 9)])
 @pytest.mark.parametrize("lengths", [(2, 1), (3, 0)])
 def test_a_link_out_of_range(tmp_path: Path, format_: str, line: int, lengths: tuple[int, int]) -> None:
     what = f"link 2-0 is out of range for {lengths[0]} source and {lengths[1]} target words"

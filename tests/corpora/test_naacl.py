@@ -43,9 +43,7 @@ def test_defaults_zeros_and_null() -> None:
     assert gather([*lines, b"7 1 1"], [7, 3, 2, 1]) == [sure((0, 0)), *gather(lines)[::-1]]
 
 
-@pytest.mark.parametrize(
-    "line", [b"1 1", b"1 1 1 X", b"1 -1 1", b"1-1", b"a b c", b"1 1 1 S high", b"1 1 1 P S"]
-)
+@pytest.mark.parametrize("line", [b"1 1", b"1 1 1 X", b"1 -1 1", b"1-1", b"a b c", b"1 1 1 S high", b"1 1 1 P S"])
 def test_garbage_is_named(line: bytes) -> None:
     with pytest.raises(CorpusError, match=rf"^x.wa:2: '{line.decode()}' is not a link"):
         gather([b"1 1 1", line])

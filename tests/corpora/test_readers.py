@@ -109,9 +109,7 @@ class TestPrefix:
     def test_links_are_never_transposed(self, tmp_path: Path) -> None:
         put(tmp_path, t_en=b"a b c\n", t_fr=b"d\n", t_wa=b"2-0\n")
         assert list(open_corpus(tmp_path / "t").links()) == [PairLinks(frozenset({(2, 0)}), frozenset())]
-        what = (
-            r"t.wa:1: link 2-0 is out of range for 1 source and 3 target words \(are source and target swap"
-        )
+        what = r"t.wa:1: link 2-0 is out of range for 1 source and 3 target words \(are source and target swap"
         with pytest.raises(CorpusError, match=what):
             list(open_corpus(tmp_path / "t", source="fr").links())
 
@@ -232,7 +230,6 @@ class TestJoint:
         [
             (b"a b", "no |||"),
             (b"a | b", "no |||"),
-            (b"", "no |||"),
             (b"a ||| b ||| c", "more than one |||"),
             (b"a ||| |||", "more than one |||"),
         ],
@@ -243,6 +240,10 @@ class TestJoint:
             texts(corpus)
         assert caught.value.line == 2
         assert caught.value.what.startswith(what)
+
+    def test_a_blank_line_is_an_empty_pair(self, tmp_path: Path) -> None:
+        corpus = open_corpus(put(tmp_path, joint=b"a ||| b\n \nc ||| d\n") / "joint")
+        assert texts(corpus) == [(1, b"a", b"b"), (2, b"", b""), (3, b"c", b"d")]
 
     def test_standard_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a ||| b\n")))
@@ -259,9 +260,7 @@ class TestOneFile:
 
     def test_comtrans_link_out_of_range(self, tmp_path: Path) -> None:
         corpus = open_corpus(put(tmp_path, triples=b"a\nx y\n0-1\na b\nx\n0-1\n") / "triples")
-        with pytest.raises(
-            CorpusError, match="triples:6: link 0-1 is out of range for 2 source and 1 target"
-        ):
+        with pytest.raises(CorpusError, match="triples:6: link 0-1 is out of range for 2 source and 1 target"):
             list(corpus.links())
 
     def test_giza(self, tmp_path: Path) -> None:
@@ -300,9 +299,7 @@ class TestTwoDirections:
 
     def test_same_direction(self, tmp_path: Path) -> None:
         put(tmp_path, a=A3, b=A3)
-        with pytest.raises(
-            CorpusError, match=r"b:1: is not the pair at line 1 of .*a with its sides swapped"
-        ):
+        with pytest.raises(CorpusError, match=r"b:1: is not the pair at line 1 of .*a with its sides swapped"):
             texts(open_corpus([tmp_path / "a", tmp_path / "b"]))
 
     def test_fewer_pairs(self, tmp_path: Path) -> None:

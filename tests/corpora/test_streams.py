@@ -112,9 +112,7 @@ def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("exception", [ValueError, KeyboardInterrupt])
-def test_an_exception_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, exception: type[BaseException]
-) -> None:
+def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path: Path, exception: type[BaseException]) -> None:
     file = tmp_path / "out"
     file.write_bytes(b"old")
 
