@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any
 
@@ -108,18 +108,19 @@ def train(
         hint = "give hand-aligned pairs with --gold, or a corpus with links like train.giza beside it"
         raise CorpusError(texts[0].name, 0, "no labelled pairs", hint=hint)
 
-    def read(opened: Sequence[Corpus]) -> Bitext:
-        return read_bitext(
-            opened,
-            source_normalizer,
-            target_normalizer,
-            lambda n: tell(Progress("reading", n, None, "pairs")),
-        )
+    normalizers = source_normalizer, target_normalizer
+    # Links count the tokens that are there: labelled text is never tokenised again.
+    as_it_is = replace(source_normalizer, tokenize=False), replace(target_normalizer, tokenize=False)
+    if not gold and as_it_is != normalizers:
+        raise SettingError("the links of a corpus count its own tokens (leave --tokenize out, or give --gold)")
+
+    def read(opened: Sequence[Corpus], how: tuple[Normalizer, Normalizer]) -> Bitext:
+        return read_bitext(opened, *how, lambda pairs: tell(Progress("reading", pairs, None, "pairs")))
 
     # Labels first: a broken link is found before the long work.
     labels = Links.from_pairs(_all_links(labelled_texts))
-    bitext = read(texts)
-    labelled = bitext if labelled_texts == texts else read(labelled_texts)
+    bitext = read(texts, normalizers)
+    labelled = bitext if labelled_texts == texts else read(labelled_texts, as_it_is)
     _check_languages(bitext, labelled, labelled_texts[0])
     lengths = list(zip(labelled.source.lengths.tolist(), labelled.target.lengths.tolist(), strict=True))
     others = [read_links(path, lengths=lengths) for path in links]
