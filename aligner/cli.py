@@ -9,10 +9,10 @@ import functools
 import json
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
 
 import typer
 
@@ -20,14 +20,18 @@ from aligner import __version__
 from aligner.options import (
     Average,
     Debug,
+    FalseCost,
     Force,
     LinksFiles,
+    Memory,
+    MissCost,
     ModelFile,
     Oracle,
     Order,
     Output,
     OutputFile,
     Quiet,
+    Regularization,
     Report,
     Seed,
     Solver,
@@ -35,6 +39,7 @@ from aligner.options import (
     Step,
     Symmetrization,
     TargetLanguage,
+    TraceFile,
     Verbose,
     parse_size,
 )
@@ -48,8 +53,8 @@ if TYPE_CHECKING:
 BAD_DATA = 1
 BAD_SETTING = 2
 NOT_CONVERGED = 3
-INTERRUPTED = 128 + signal.SIGINT
-TERMINATED = 128 + signal.SIGTERM
+SIGNALLED = 128
+"""Added to the number of a signal, as shells do."""
 
 app = typer.Typer(
     help="Find which words of a sentence translate which words of its translation.",
@@ -63,13 +68,24 @@ app = typer.Typer(
 Parameters = ParamSpec("Parameters")
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM, which is to end work as gently as Ctrl-C."""
+terminations: list[int] = []
+"""Signals other than Ctrl-C that have asked the program to end, and end it as gently."""
 
 
 def say(message: str) -> None:
     """A line for the user, on standard error."""
     print(message, file=sys.stderr, flush=True)
+
+
+def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> str:
+    """The line for the user."""
+    match error:
+        case OSError():
+            path = error.filename or options.get("output") or options.get("model") or "-"
+            return f"{path}:0: {error.strerror or error} (check the disk)"
+        case MemoryError():
+            return f"not enough memory: {error} (are there very long lines?)"
+    return str(error)
 
 
 def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
@@ -79,19 +95,25 @@ def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Paramete
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
         try:
             command(*args, **kwargs)
-        except AlignerError as error:
+            sys.stdout.flush()
+        except (AlignerError, OSError, MemoryError) as error:
             if kwargs.get("debug"):
                 raise
-            say(str(error))
+            say(explain(error, kwargs))
             raise typer.Exit(BAD_SETTING if isinstance(error, SettingError) else BAD_DATA) from None
-        except Terminated:
-            say("terminated; nothing was written")
-            raise typer.Exit(TERMINATED) from None
         except KeyboardInterrupt:
-            say("interrupted; nothing was written")
-            raise typer.Exit(INTERRUPTED) from None
+            word, code = ended_by()
+            say(f"{word}: no unfinished file is left")
+            raise typer.Exit(code) from None
 
     return run
+
+
+def ended_by() -> tuple[str, int]:
+    """How the user, or the system, has ended the work: in a word and as an exit code."""
+    if terminations:
+        return "terminated", SIGNALLED + terminations[-1]
+    return "interrupted", SIGNALLED + signal.SIGINT
 
 
 def print_version(wanted: bool) -> None:
@@ -144,16 +166,14 @@ def train(
     order: Annotated[Order, typer.Option(help="Order of the pairs in a pass of bcfw.")] = "permuted",
     step: Annotated[Step, typer.Option(help="Step size: exact line search, or 2n/(k+2n).")] = "line-search",
     average: Annotated[Average, typer.Option(help="Which average of the iterates to return.")] = "none",
-    regularization: Annotated[float, typer.Option(metavar="λ", help="Strength of the regularisation.")] = 0.1,
-    miss_cost: Annotated[float, typer.Option(metavar="c⁺", help="Cost of a sure link left out.")] = 3.0,
-    false_cost: Annotated[float, typer.Option(metavar="c⁻", help="Cost of a link outside gold.")] = 1.0,
+    regularization: Regularization = 0.1,
+    miss_cost: MissCost = 3.0,
+    false_cost: FalseCost = 1.0,
     tolerance: Annotated[float, typer.Option(help="Relative duality gap to stop at.", min=0.0)] = 1e-3,
     max_passes: Annotated[int, typer.Option(metavar="N", help="Passes over the labelled pairs.", min=0)] = 200,
     max_seconds: Annotated[float, typer.Option(metavar="S", help="Seconds of solving.", min=0.0)] = float("inf"),
-    memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="Features held in memory (such as 500M, 2G); more go to disk.")
-    ] = "2G",
-    trace: Annotated[str | None, typer.Option(metavar="FILE.jsonl", help="Write every audit of the solver.")] = None,
+    memory: Memory = "2G",
+    trace: TraceFile = None,
     seed: Seed = 0,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if the gap was not reached.")] = False,
     force: Force = False,
@@ -172,6 +192,8 @@ def train(
     from corpora.readers import group_corpora, open_corpus
     from corpora.streams import write_atomically
 
+    if trace is not None and trace != "-" and Path(trace).resolve() == Path(model).resolve():
+        raise typer.BadParameter("it is the file of the model", param_hint="'--trace'")
     write_atomically(model, force=force)  # complains now, not after the work
     trace_file = None if trace is None else write_atomically(trace, force=force)
     first = open_corpus(group_corpora(corpus)[0], source=source, target=target)
@@ -226,11 +248,16 @@ def train(
         with trace_file as file:
             file.writelines(f"{json.dumps(asdict(point))}\n".encode() for point in audits)
     if not quiet:
-        print(format_training(training.model.record))
+        report = format_training(training.model.record)
+        if "-" in (model, trace):
+            say(report)
+        else:
+            print(report)
         say(f"model written to {model}")
     if training.interrupted:
-        say("interrupted: the model is that of the solver's last audit")
-        raise typer.Exit(INTERRUPTED)
+        word, code = ended_by()
+        say(f"{word}: the model is that of the solver's last audit")
+        raise typer.Exit(code)
     if strict and not training.model.record["converged"]:
         say(f"not converged: {training.model.record['status']} (raise --max-passes or --tolerance)")
         raise typer.Exit(NOT_CONVERGED)
@@ -263,6 +290,10 @@ def align(
     loaded = load(model)
     writer = write_atomically(output, force=force)
     names = links or []
+    wanted = len(loaded.features.links)
+    if len(names) != wanted:
+        what = f"was trained with {wanted} --links, but here there are {len(names)}"
+        raise CorpusError(model, 0, what, hint="give as many, in the same order")
     if target is None and source == "-":
         with writer as file:
             streams = [open_links(name) for name in names]
@@ -271,9 +302,17 @@ def align(
                 file.flush()
         return
     corpus = open_corpus(source) if target is None else open_texts(source, target)
-    pairs = check_corpus(corpus)
-    for name in names:
-        check_links(name, corpus)
+    direction = loaded.source_language, loaded.target_language
+    if None not in direction and direction == (corpus.target_language, corpus.source_language):
+        if target is not None:
+            what = f"is {'-'.join(map(str, reversed(direction)))}, but {model} is for {'-'.join(map(str, direction))}"
+            raise CorpusError(corpus.name, 0, what, hint="give the two files in the other order")
+        corpus = open_corpus(source, source=direction[0], target=direction[1])
+    pairs = None
+    if corpus.can_be_read_twice:  # else errors are found on the way
+        pairs = check_corpus(corpus)
+        for name in names:
+            check_links(name, corpus)
     if pairs == 0 and not quiet:
         say(f"{corpus.name}: there are no lines to align")
     with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:
@@ -289,6 +328,8 @@ def align(
 def evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links, or the PREFIX of gold texts and links.")],
     hypotheses: Annotated[list[str], typer.Argument(metavar="HYP...", help="Links to judge, line by line as GOLD.")],
+    source: SourceLanguage = None,
+    target: TargetLanguage = None,
     format_: Annotated[Report, typer.Option("--format", help="A table, or a JSON list.")] = "text",
     confidence: Annotated[
         float, typer.Option(metavar="N", help="Per cent of the bootstrap intervals.", min=1.0, max=99.9)
@@ -304,12 +345,13 @@ def evaluate(
     from corpora.alignment import Links
     from corpora.link_files import read_links
     from corpora.readers import open_corpus
+    from corpora.recognize import is_stream
 
     lengths = None
-    if Path(gold).is_file() or gold == "-":
+    if Path(gold).is_file() or is_stream(gold):
         gold_links = read_links(gold)
     else:
-        corpus = open_corpus(gold)
+        corpus = open_corpus(gold, source=source, target=target)
         gold_links = Links.from_pairs(corpus.links())
         lengths = [len(line.split()) for _, line, _ in corpus.texts()]
     found = [read_links(name) for name in hypotheses]
@@ -331,7 +373,9 @@ def evaluate(
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="Links, or a corpus with links; - is standard input.")],
     output: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - is standard output.")],
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="pharaoh, talp, naacl, giza or comtrans.")],
+    to: Annotated[
+        str, typer.Option("--to", metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")
+    ],
     from_: Annotated[
         str | None, typer.Option("--from", metavar="FORMAT", help="The same; recognised if left out.")
     ] = None,
@@ -339,19 +383,20 @@ def convert(
         str | None,
         typer.Option(metavar="PREFIX", help="The text of the links, which giza and comtrans contain."),
     ] = None,
+    source_language: SourceLanguage = None,
+    target_language: TargetLanguage = None,
     transpose: Annotated[bool, typer.Option("--transpose", help="Swap source and target.")] = False,
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Convert links from one format to another."""
-    from corpora.conversion import check_format
     from corpora.conversion import convert as run
     from corpora.streams import write_atomically
 
-    check_format(to, output)
+    languages = source_language, target_language
     with write_atomically(output, force=force) as file:
-        run(source, file, to=to, from_=from_, text=text, transpose=transpose)
+        run(source, file, to=to, from_=from_, text=text, languages=languages, transpose=transpose)
 
 
 @app.command()
@@ -378,7 +423,8 @@ def symmetrize(
 
 
 def terminate(signum: int, frame: object) -> NoReturn:
-    raise Terminated
+    terminations.append(signum)
+    raise KeyboardInterrupt
 
 
 def main() -> None:

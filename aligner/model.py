@@ -125,7 +125,7 @@ def load(path: StrPath) -> Model:
             arrays["weights"], features, CorpusStatistics.from_arrays(arrays), source_normalizer, target_normalizer,
             header["languages"][0], header["languages"][1], header["record"],
         )  # fmt: skip
-    except (AlignerError, KeyError, TypeError, ValueError) as error:
+    except (AlignerError, LookupError, TypeError, ValueError) as error:
         what = (
             f"was made by version {header.get('version', '?')}, which this version {__version__} cannot read: {error}"
         )

@@ -8,6 +8,7 @@ dtype, shape, place and CRC-32, and the size of the whole file.
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import struct
 import zlib
@@ -68,7 +69,7 @@ def read_model(path: StrPath) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any
     except OSError as error:
         raise ModelError(path, 0, f"cannot be opened: {error.strerror}", hint="check the name") from error
     if len(data) < _PREFIX.size or data[: len(MAGIC)] != MAGIC:
-        cut = MAGIC.startswith(data[:]) or (data[: len(MAGIC)] == MAGIC)
+        cut = MAGIC.startswith(data[: len(MAGIC)])
         raise (
             _truncated(path)
             if cut
@@ -83,24 +84,40 @@ def read_model(path: StrPath) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any
         raise _truncated(path)
     if version < 1 or zlib.crc32(encoded) != checksum:
         raise _damaged(path)
-    header = json.loads(encoded)
-    first = _aligned(_PREFIX.size + length)
-    expected = first + header["size_of_arrays"]
-    if len(data) != expected:
-        raise _truncated(path) if len(data) < expected else _damaged(path)
+    try:
+        header = json.loads(encoded)
+        expected = _aligned(_PREFIX.size + length) + header["size_of_arrays"]
+        if len(data) < expected:
+            raise _truncated(path)
+        if len(data) > expected:
+            raise _damaged(path)
+        arrays = _read_arrays(data, _PREFIX.size + length, header.pop("arrays"))
+        del header["size_of_arrays"]
+        return header, arrays
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
+        raise _damaged(path) from error
+
+
+def _read_arrays(data: mmap.mmap, end: int, table: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
+    """The arrays behind a header that ends at `end`.  Raises ValueError, or what a table that is none leads to."""
+    first = _aligned(end)
     arrays = {}
-    view = memoryview(data)
-    for name, entry in header.pop("arrays").items():
-        if entry["dtype"] not in _DTYPES:
-            raise _damaged(path)
-        dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-        start = first + entry["place"]
-        size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-        if zlib.crc32(view[start : start + size]) != entry["crc32"]:
-            raise _damaged(path)
-        arrays[name] = np.frombuffer(data, dtype, size // dtype.itemsize, start).reshape(shape)
-    del header["size_of_arrays"]
-    return header, arrays
+    with memoryview(data) as view:
+        for name, entry in table.items():
+            if entry["dtype"] not in _DTYPES:
+                raise ValueError(f"array {name} has dtype {entry['dtype']}")
+            dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
+            start = first + entry["place"]
+            size = dtype.itemsize * math.prod(shape)
+            if any(view[end:start]):
+                raise ValueError(f"there is something between the arrays, before {name}")
+            if zlib.crc32(view[start : start + size]) != entry["crc32"]:
+                raise ValueError(f"array {name} does not have its checksum")
+            arrays[name] = np.frombuffer(data, dtype, math.prod(shape), start).reshape(shape)
+            end = start + size
+        if any(view[end:]):
+            raise ValueError("there is something after the last array")
+    return arrays
 
 
 def _aligned(place: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from math import inf
 from typing import Annotated, Literal
 
 import typer
@@ -36,9 +38,33 @@ LinksFiles = Annotated[
 
 def parse_size(size: str) -> int:
     """Bytes of a size like 500M or 2G.  Raises a usage error."""
-    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-    number, unit = (size[:-1], size[-1].upper()) if size[-1:].isalpha() else (size, "")
-    try:
-        return int(float(number) * units[unit]) if unit else int(number)
-    except (KeyError, ValueError, OverflowError):
-        raise typer.BadParameter(f"{size!r} is not a size (give one like 500M or 2G)") from None
+    units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+    parts = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGT]?)B?", size.strip().upper())
+    if parts is None:
+        raise typer.BadParameter(f"{size!r} is not a size (give one like 500M or 2G)")
+    return int(float(parts[1]) * units[parts[2]])
+
+
+def _size(size: str) -> str:
+    parse_size(size)
+    return size
+
+
+def _above_zero(value: float) -> float:
+    if not 0 < value < inf:
+        raise typer.BadParameter(f"{value:g} is not a number above 0")
+    return value
+
+
+Memory = Annotated[
+    str,
+    typer.Option(callback=_size, metavar="SIZE", help="Features held in memory (such as 500M, 2G); more go to disk."),
+]
+Regularization = Annotated[
+    float, typer.Option(callback=_above_zero, metavar="λ", help="Strength of the regularisation.")
+]
+MissCost = Annotated[float, typer.Option(callback=_above_zero, metavar="c⁺", help="Cost of a sure link left out.")]
+FalseCost = Annotated[float, typer.Option(callback=_above_zero, metavar="c⁻", help="Cost of a link outside gold.")]
+TraceFile = Annotated[
+    str | None, typer.Option("--trace", metavar="FILE.jsonl", help="Write every audit of the solver.")
+]

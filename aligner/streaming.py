@@ -105,17 +105,20 @@ def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
     rest: list[bytes] = []
     first = True
     while chunk := read(1 << 18):
-        if first:
-            chunk, first = chunk.removeprefix(UTF8_BOM), False
         *lines, tail = chunk.split(b"\n")
         if lines:
             lines[0] = b"".join([*rest, lines[0]])
             rest = []
+            if first:  # not sooner: the mark itself may come in pieces
+                lines[0], first = lines[0].removeprefix(UTF8_BOM), False
             yield [line.rstrip(b"\r") for line in lines]
         if tail:
             rest.append(tail)
-    if rest:
-        yield [b"".join(rest).rstrip(b"\r")]
+    last = b"".join(rest)
+    if first:
+        last = last.removeprefix(UTF8_BOM)
+    if last:
+        yield [last.rstrip(b"\r")]
 
 
 def check_corpus(corpus: Corpus) -> int:

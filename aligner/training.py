@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -24,6 +25,7 @@ from corpora.bitext import Bitext, read_bitext
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, group_corpora, open_corpus
+from corpora.streams import StrPath
 from features.extractor import DEFAULT_MEMORY, FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
 
@@ -41,15 +43,15 @@ class Training:
 
 
 def train(
-    corpora: str | Sequence[str],
+    corpora: StrPath | Sequence[StrPath],
     *,
-    gold: Sequence[str] = (),
+    gold: StrPath | Sequence[StrPath] = (),
     source: str | None = None,
     target: str | None = None,
     source_normalizer: Normalizer = Normalizer(),  # noqa: B008 - frozen
     target_normalizer: Normalizer = Normalizer(),  # noqa: B008
     families: Sequence[str] | None = None,
-    links: Sequence[str] = (),
+    links: StrPath | Sequence[StrPath] = (),
     max_labelled: int = 50_000,
     solver: str = "bcfw",
     order: str = "permuted",
@@ -83,6 +85,15 @@ def train(
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings.
     """
+    _check_settings(
+        max_labelled=max_labelled,
+        tolerance=tolerance,
+        max_passes=max_passes,
+        max_seconds=max_seconds,
+        seed=seed,
+        memory=memory,
+    )
+    links = _paths(links)
     chosen = make_solver(solver, order=order, step=step, average=average)
     stop = Stop(gap=tolerance, passes=max_passes, seconds=max_seconds)
     feature_set = FeatureSet(
@@ -95,14 +106,16 @@ def train(
         if on_progress is not None:
             on_progress(progress)
 
-    def open_all(paths: Sequence[str]) -> list[Corpus]:
-        opened = [open_corpus(group, source=source, target=target) for group in group_corpora(paths)]
+    def open_all(paths: StrPath | Sequence[StrPath]) -> list[Corpus]:
+        opened = [open_corpus(group, source=source, target=target) for group in group_corpora(_paths(paths))]
         for corpus in opened:
             if on_corpus is not None:
                 on_corpus(corpus)
         return opened
 
-    texts = open_all([corpora] if isinstance(corpora, str) else corpora)
+    texts = open_all(corpora)
+    if not texts:
+        raise SettingError("there is no corpus (give at least one)")
     labelled_texts = open_all(gold) if gold else [corpus for corpus in texts if corpus.has_links]
     if not labelled_texts:
         hint = "give hand-aligned pairs with --gold, or a corpus with links like train.giza beside it"
@@ -188,6 +201,16 @@ def train(
         texts[0].source_language, texts[0].target_language, record,
     )  # fmt: skip
     return Training(model, result)
+
+
+def _paths(given: StrPath | Sequence[StrPath]) -> list[str]:
+    return [os.fspath(path) for path in ([given] if isinstance(given, str | os.PathLike) else given)]
+
+
+def _check_settings(*, max_labelled: int, **others: float) -> None:
+    for name, value, least in (("max_labelled", max_labelled, 1), *((*item, 0) for item in others.items())):
+        if not value >= least:  # NaN is not, either
+            raise SettingError(f"{name.replace('_', ' ')} must be a number of at least {least}, not {value}")
 
 
 def _all_links(corpora: Sequence[Corpus]) -> Iterator[PairLinks]:

@@ -24,12 +24,6 @@ _TEXT_FORMATS = ("giza", "comtrans")
 """Formats that contain the sentences, not only their links."""
 
 
-def check_format(name: str, path: StrPath) -> None:
-    """Raise CorpusError, about the file it was meant for, unless this is a known format of links."""
-    if name not in LINK_FORMATS:
-        raise CorpusError(path, 0, f"unknown links format '{name}'", hint=f"known are {', '.join(LINK_FORMATS)}")
-
-
 def convert(
     source: StrPath,
     stream: BinaryIO,
@@ -37,16 +31,22 @@ def convert(
     to: str,
     from_: str | None = None,
     text: StrPath | None = None,
+    languages: tuple[str | None, str | None] = (None, None),
     transpose: bool = False,
 ) -> None:
     """Write the links of a file, or of a corpus, in another format.
 
     source: a links file, or a corpus in any form of `open_corpus` that has links.  to, from_: of LINK_FORMATS; from_ is
     recognised if None.  text: the corpus the links belong to, which the formats with text need; links are checked
-    against it.  transpose: swap source and target, of text too.
+    against it.  languages: source and target of the corpus, as in `open_corpus`.  transpose: swap source and target, of
+    text too.
     Raises CorpusError on a broken link, an unknown format, and text that is needed and not given.
     """
-    corpus = _text_of(source, from_, text)
+    for name in (to, from_):
+        if name is not None and name not in LINK_FORMATS:
+            known = ", ".join(LINK_FORMATS)
+            raise CorpusError(source, 0, f"unknown links format '{name}'", hint=f"known are {known}")
+    corpus = _text_of(source, from_, text, languages)
     if corpus is None and to in _TEXT_FORMATS:
         raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it with --text")
     if text is None and corpus is not None and from_ is None:
@@ -64,12 +64,16 @@ def convert(
         write_pharaoh(stream, links, base=1 if to == "talp" else 0)
 
 
-def _text_of(source: StrPath, from_: str | None, text: StrPath | None) -> Corpus | None:
-    """The corpus with the words of these links, if there is one."""
+def _text_of(
+    source: StrPath, from_: str | None, text: StrPath | None, languages: tuple[str | None, str | None]
+) -> Corpus | None:
+    """The corpus with the words of these links, if there is one; of a pipe only the links are read."""
     if text is not None:
-        return open_corpus(text)
-    if from_ in _TEXT_FORMATS or (from_ is None and os.fspath(source) != "-" and not _is_links_only(source)):
-        return open_corpus(source)
+        return open_corpus(text, source=languages[0], target=languages[1])
+    if recognize.is_stream(source):
+        return None
+    if from_ in _TEXT_FORMATS or (from_ is None and not _is_links_only(source)):
+        return open_corpus(source, source=languages[0], target=languages[1])
     return None
 
 

@@ -62,6 +62,11 @@ class Corpus:
             raise CorpusError(self.name, 0, "has no links", hint="put them beside the text, like train.wa")
         return self._links()
 
+    @property
+    def can_be_read_twice(self) -> bool:
+        """Whether its text is in files, not in standard input or pipes."""
+        return not (recognize.is_stream(self.source_file) or recognize.is_stream(self.target_file))
+
     def lengths(self) -> Iterator[tuple[int, int]]:
         """The source and target tokens of each pair, split at ASCII whitespace as links count them."""
         return _lengths(self.texts())
@@ -200,7 +205,7 @@ def _open_prefix(path: StrPath, source: str | None, target: str | None) -> Corpu
         hint = f"name the other text like {prefix.name}.xx, or give both files"
         raise CorpusError(prefix, 0, f"only one text, in {listed}", hint=hint)
     if len(languages) > 2 and len(wanted) < 2:
-        hint = "choose two of them with --source and --target"
+        hint = "choose two of them with --source and --target, or give two files"
         raise CorpusError(prefix, 0, f"texts in {len(languages)} languages: {listed}", hint=hint)
     first = source or next(language for language in languages if language != target)
     second = target or next(language for language in languages if language != first)

@@ -22,8 +22,9 @@ I64 = npt.NDArray[np.int64]
 MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are not kept.
 
-C_ef <= |target sentence| per occurrence of e, so a row keeps at most 2/MINIMUM_DICE · (mean target length) cells
-however long the corpus, and the table at most V_source times that; measured sizes are in README.
+A kept cell has C_ef >= MINIMUM_DICE / 2 · C_e, and the C_ef of a row add up to at most the words of the C_e target
+sentences: a row keeps at most 2 / MINIMUM_DICE · (mean length of the target sentences of e) cells however long the
+corpus; measured sizes are in README.
 """
 
 _CELLS_PER_CHUNK = 4_000_000

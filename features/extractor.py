@@ -39,7 +39,7 @@ EDGES_AT_ONCE = 1 << 15
 class FeatureSet:
     """Which families, and which other aligners' links (a column each, by name), in the order of the columns.
 
-    Raises SettingError for an unknown or repeated name.
+    Raises SettingError for an unknown or repeated name, and where there are none.
     """
 
     families: tuple[str, ...] = tuple(FAMILIES)
@@ -49,6 +49,8 @@ class FeatureSet:
         for family in self.families:
             if family not in FAMILIES:
                 raise SettingError(f"unknown feature family {family!r} (choose from {', '.join(FAMILIES)})")
+        if not self.names:
+            raise SettingError(f"there are no features (choose families from {', '.join(FAMILIES)})")
         if len(set(self.names)) != len(self.names):
             raise SettingError(f"a feature is named twice in {', '.join(self.names)} (name each family and file once)")
 
@@ -63,7 +65,7 @@ class FeatureSet:
         for family in self.families:
             FAMILIES[family].fill(batch, out, column)
             column += len(FAMILIES[family].NAMES)
-        for other in links:
+        for _, other in zip(self.links, links, strict=True):
             fill_links(batch, other, out, column)
             column += 1
 

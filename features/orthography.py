@@ -98,8 +98,8 @@ def hamming(a, b):
     same = 0
     for c in range(min(len(a), len(b))):
         same += a[c] == b[c]
-    longer = max(len(a), len(b), 1)
-    return (longer - same) / longer
+    longer = max(len(a), len(b))
+    return (longer - same) / longer if longer > 0 else 0.0
 
 
 @nb.njit(cache=True, nogil=True)

@@ -55,9 +55,29 @@ class CorpusStatistics:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> CorpusStatistics:
+        """Raises KeyError where an array is missing, ValueError where they do not fit together."""
+
         def part(name: str, kind: type[Any]) -> Any:
             return kind(**{f.name: arrays[f"{name}.{f.name}"] for f in fields(kind)})
 
         cooccurrence = part("cooccurrence", CooccurrenceTable)
         cooccurrence = CooccurrenceTable(**{**vars(cooccurrence), "pairs": int(cooccurrence.pairs)})
-        return cls(cooccurrence, part("source_words", WordTable), part("target_words", WordTable))
+        source_words, target_words = part("source_words", WordTable), part("target_words", WordTable)
+        # Kernels trust these numbers: they read where the offsets say.
+        _check_offsets(cooccurrence.row_offsets, len(source_words), cooccurrence.targets, cooccurrence.counts)
+        for counts, words in (
+            (cooccurrence.source_counts, source_words),
+            (cooccurrence.target_counts, target_words),
+        ):
+            if len(counts) != len(words):
+                raise ValueError(f"{len(counts)} counts for {len(words)} words")
+            _check_offsets(words.offsets, len(words), words.letters)
+            _check_offsets(words.plain_offsets, len(words), words.plain_letters)
+        return cls(cooccurrence, source_words, target_words)
+
+
+def _check_offsets(offsets: npt.NDArray[np.int64], rows: int, *values: npt.NDArray[Any]) -> None:
+    """Raise ValueError unless offsets cut each of the values into so many rows."""
+    sound = offsets.shape == (rows + 1,) and offsets[0] == 0 and (np.diff(offsets) >= 0).all()
+    if not sound or any(len(v) != offsets[-1] for v in values):
+        raise ValueError("offsets do not fit what they divide")

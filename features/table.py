@@ -39,9 +39,10 @@ class EdgeTable:
         return len(self.shapes)
 
     def __getitem__(self, pair: int) -> npt.NDArray[np.float32]:
-        """Features of one pair, (J, K, d), a view."""
-        J, K = self.shapes[pair]
-        return self.features[self.offsets[pair] : self.offsets[pair + 1]].reshape(J, K, -1)
+        """Features of one pair, (J, K, d), a view; negative counts from the end, IndexError beyond the last."""
+        i = range(len(self))[pair]
+        J, K = self.shapes[i]
+        return self.features[self.offsets[i] : self.offsets[i + 1]].reshape(J, K, len(self.names))
 
 
 def edge_offsets(shapes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

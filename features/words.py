@@ -64,7 +64,7 @@ class WordTable:
 def _code_points(words: Sequence[str]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     offsets = np.zeros(len(words) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
-    letters = np.frombuffer("".join(words).encode("utf-32-le"), "<i4").astype(np.int32)
+    letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), "<i4").astype(np.int32)
     return letters, offsets
 
 

@@ -68,7 +68,7 @@ def all_below_infinity(scores):
     return fine
 
 
-@nb.njit(cache=True, nogil=True, fastmath=VECTOR)
+@nb.njit(cache=True, nogil=True, fastmath=VECTOR, inline="always")
 def bid(value, price, net):
     """Best column of a row at these prices: (column, its net value, the next best net value).
 
@@ -93,7 +93,7 @@ def bid(value, price, net):
     return best_column, best, second
 
 
-@nb.njit(cache=True, nogil=True, fastmath=VECTOR)
+@nb.njit(cache=True, nogil=True, fastmath=VECTOR, inline="always")
 def relax(value, price, reached, profit, row, distance, unscanned, parent):
     """One Dijkstra step: offer the edges of a scanned row; returns (nearest open column, its distance).
 
@@ -125,7 +125,7 @@ def free_tie(keys, key, column_mate, column):
     return column
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, fastmath=VECTOR)
 def assign(values, work):
     """Maximum-weight matching of a dense block of scores; words may stay unmatched.
 

@@ -107,5 +107,6 @@ class Block:
             return state.w, float(state.loss[0])
         return state.mean_w, float(state.mean_loss[0])
 
-    def absorb(self, state: BlockState, audit: Audit) -> None:
-        """Nothing: neither uniform nor permuted order looks at gaps."""
+    def absorb(self, state: BlockState, audit: Audit) -> bool:
+        """Of no use: neither uniform nor permuted order looks at gaps."""
+        return False

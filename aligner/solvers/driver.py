@@ -36,8 +36,8 @@ class Solver(Protocol[State]):
         """The weights (d,) to judge, and ℓ(α) of the dual point they belong to."""
         ...
 
-    def absorb(self, state: State, audit: Audit) -> None:
-        """Use the oracle's answers of an audit, if that is of use."""
+    def absorb(self, state: State, audit: Audit) -> bool:
+        """Use the oracle's answers of an audit; whether they save oracle calls, so that their time is solving."""
         ...
 
 
@@ -68,12 +68,15 @@ def solve(
                 return Result(w, Status.NOT_FINITE, tuple(trace), signature)
             out_of_time = seconds >= stop.seconds
             if passes >= next_audit or passes >= stop.passes or out_of_time:
+                start = time.perf_counter()
                 audit = audit_at(problem, iterate.copy(), loss)
+                audit_seconds = time.perf_counter() - start
                 oracle_calls += problem.n_blocks
                 w = audit.w
                 point = TracePoint(passes, oracle_calls, seconds, audit.primal, audit.dual, audit.gap)
                 trace.append(point)
-                solver.absorb(state, audit)
+                if solver.absorb(state, audit):
+                    seconds += audit_seconds
                 go_on = callback(point, audit.w) if callback is not None else None
                 status = _status(point, stop, out_of_time, go_on)
                 if status is not None:

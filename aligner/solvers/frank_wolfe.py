@@ -67,6 +67,8 @@ class FrankWolfe:
             return state.w, state.loss
         return state.mean_w, state.mean_loss
 
-    def absorb(self, state: BatchState, audit: Audit) -> None:
-        if np.array_equal(audit.w, state.w) and audit.loss == state.loss:
+    def absorb(self, state: BatchState, audit: Audit) -> bool:
+        at_iterate = bool(np.array_equal(audit.w, state.w)) and audit.loss == state.loss
+        if at_iterate:
             state.audit = audit
+        return at_iterate

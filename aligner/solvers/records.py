@@ -28,7 +28,7 @@ class Stop:
     """When to stop.
 
     gap: relative tolerance, gap <= gap · max(1, |primal|).  passes: effective passes over the blocks.
-    seconds: of solving, audits not counted.  audit_growth: the next audit comes after this many times the passes of
+    seconds: of solving; audits do not count where the solver has no use for them.  audit_growth: the next audit comes after this many times the passes of
     the last one, but at least one pass later; an audit is one more pass of oracle calls, so 1.25 spends about a
     fifth of the passes' number on audits of the later passes and all of the first few.
     """
@@ -41,7 +41,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class TracePoint:
-    """One audit.  passes: effective passes so far.  oracle_calls: of solving and audits.  seconds: of solving only."""
+    """One audit.  passes: effective passes so far.  oracle_calls: of solving and audits.  seconds: of solving."""
 
     passes: float
     oracle_calls: int

@@ -1,0 +1,139 @@
+"""Counts are of sentence pairs, whatever the order, the threads and the chunks; pruning keeps its promise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from corpora.bitext import Bitext
+from features import cooccurrence
+from features.cooccurrence import CooccurrenceTable, count_cooccurrences
+
+MakeBitext = Callable[..., Bitext]
+MakePairs = Callable[..., list[tuple[list[str], list[str]]]]
+Cells = dict[tuple[str, str], int]
+
+
+def cells(table: CooccurrenceTable, bitext: Bitext) -> Cells:
+    """C_ef by words, whatever their ids."""
+    es, fs = bitext.source.vocabulary.words, bitext.target.vocabulary.words
+    rows = np.repeat(np.arange(len(es)), np.diff(table.row_offsets)).tolist()
+    found = zip(rows, table.targets.tolist(), table.counts.tolist(), strict=True)
+    return {(es[e], fs[f]): count for e, f, count in found}
+
+
+def counted_by_dict(bitext: Bitext, minimum_dice: float) -> tuple[Counter[str], Counter[str], Cells]:
+    source, target, both = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
+    for pair in bitext:
+        source.update(set(pair.source_words))
+        target.update(set(pair.target_words))
+        both.update({(e, f) for e in pair.source_words for f in pair.target_words})
+    kept = {(e, f): n for (e, f), n in both.items() if 2 * n >= minimum_dice * (source[e] + target[f])}
+    return source, target, kept
+
+
+def same(a: CooccurrenceTable, b: CooccurrenceTable) -> bool:
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in vars(a))
+
+
+def test_hand_counted(make_bitext: MakeBitext) -> None:
+    bitext = make_bitext(
+        [
+            (["the", "cat", "the", "dog"], ["le", "chat", "le", "chien"]),  # each word counts once
+            (["the", "cat"], ["le", "chat"]),
+            (["cat"], ["un", "chat"]),
+            ([], ["le"]),
+        ]
+    )
+    table = count_cooccurrences(bitext)
+    assert table.pairs == 4
+    assert dict(zip(bitext.source.vocabulary.words, table.source_counts.tolist(), strict=True)) == {
+        "the": 2,
+        "cat": 3,
+        "dog": 1,
+    }
+    assert dict(zip(bitext.target.vocabulary.words, table.target_counts.tolist(), strict=True)) == {
+        "le": 3,
+        "chat": 3,
+        "chien": 1,
+        "un": 1,
+    }
+    dice = {
+        (e, f): table.dice(bitext.source.vocabulary.index[e], bitext.target.vocabulary.index[f])
+        for e in ("the", "cat", "dog")
+        for f in ("le", "chat", "chien", "un")
+    }
+    assert dice == {
+        ("the", "le"): 4 / 5, ("the", "chat"): 4 / 5, ("the", "chien"): 2 / 3, ("the", "un"): 0,
+        ("cat", "le"): 4 / 6, ("cat", "chat"): 1, ("cat", "chien"): 2 / 4, ("cat", "un"): 2 / 4,
+        ("dog", "le"): 2 / 4, ("dog", "chat"): 2 / 4, ("dog", "chien"): 1, ("dog", "un"): 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("minimum_dice", [0.0, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_equals_dicts(make_bitext: MakeBitext, make_pairs: MakePairs, seed: int, minimum_dice: float) -> None:
+    bitext = make_bitext(make_pairs(seed))
+    table = count_cooccurrences(bitext, minimum_dice=minimum_dice)
+    source, target, kept = counted_by_dict(bitext, minimum_dice)
+    assert cells(table, bitext) == kept
+    assert table.source_counts.tolist() == [source[e] for e in bitext.source.vocabulary.words]
+    assert table.target_counts.tolist() == [target[f] for f in bitext.target.vocabulary.words]
+    for start, end in zip(table.row_offsets[:-1], table.row_offsets[1:], strict=True):
+        assert (np.diff(table.targets[start:end]) > 0).all()
+    for e, word in enumerate(bitext.source.vocabulary.words):
+        for f, other in enumerate(bitext.target.vocabulary.words):
+            count = kept.get((word, other), 0)
+            assert table.dice(e, f) == 2 * count / (source[word] + target[other])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_order_of_sentences_does_not_matter(make_bitext: MakeBitext, make_pairs: MakePairs, seed: int) -> None:
+    pairs = make_pairs(seed)
+    bitext, reversed_ = make_bitext(pairs), make_bitext(pairs[::-1])
+    assert cells(count_cooccurrences(bitext), bitext) == cells(count_cooccurrences(reversed_), reversed_)
+
+
+@pytest.mark.parametrize("size", [1, 7, 40, 1000])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_threads_and_chunks_do_not_matter(
+    make_bitext: MakeBitext, make_pairs: MakePairs, monkeypatch: pytest.MonkeyPatch, workers: int, size: int
+) -> None:
+    bitext = make_bitext([(["lonely"], []), *make_pairs(5), (["last"], [])])
+    whole = count_cooccurrences(bitext, workers=1)
+    monkeypatch.setattr(cooccurrence, "_CELLS_PER_CHUNK", size)
+    told: list[float] = []
+    assert same(count_cooccurrences(bitext, workers=workers, on_progress=told.append), whole)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) > 10 or size > 7  # there really were chunks
+
+
+@pytest.mark.parametrize("minimum_dice", [0.05, 0.2, 0.6])
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_keep_the_bound_on_memory(
+    make_bitext: MakeBitext, make_pairs: MakePairs, seed: int, minimum_dice: float
+) -> None:
+    bitext = make_bitext(make_pairs(seed, n=200, n_words=150))
+    table = count_cooccurrences(bitext, minimum_dice=minimum_dice)
+    lengths: dict[str, list[int]] = {e: [] for e in bitext.source.vocabulary.words}
+    for pair in bitext:
+        for e in set(pair.source_words):
+            lengths[e].append(len(pair.target_words))
+    bounds = [2 / minimum_dice * float(np.mean(lengths[e])) for e in bitext.source.vocabulary.words]
+    sizes = np.diff(table.row_offsets)
+    assert (sizes <= np.array(bounds) + 1e-9).all()
+    assert sizes.sum() < np.diff(count_cooccurrences(bitext, minimum_dice=0.0).row_offsets).sum()
+
+
+@pytest.mark.parametrize("pairs", [[], [([], [])], [([], []), (["a"], []), ([], ["b"])]])
+def test_nothing_to_count(make_bitext: MakeBitext, pairs: list[tuple[list[str], list[str]]]) -> None:
+    table = count_cooccurrences(make_bitext(pairs))
+    assert table.pairs == len(pairs)
+    assert table.row_offsets[-1] == len(table.targets) == len(table.counts) == 0
+    if len(pairs) == 3:
+        assert table.source_counts.tolist() == table.target_counts.tolist() == [1]
+        assert table.dice(0, 0) == 0.0

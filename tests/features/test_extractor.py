@@ -1,0 +1,161 @@
+"""The table of features does not depend on batches, threads or where it is kept."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from corpora.alignment import Links, PairLinks
+from corpora.bitext import Bitext
+from corpora.errors import SettingError
+from features import extractor
+from features.edges import Encoded
+from features.extractor import FAMILIES, FeatureSet, batches
+from features.statistics import CorpusStatistics
+
+if TYPE_CHECKING:
+    from tests.features.conftest import Case
+
+MakeBitext = Callable[..., Bitext]
+
+WITH_LINKS = FeatureSet(links=("other", "third"))
+
+
+def diagonals(bitext: Bitext) -> list[Links]:
+    lengths = list(zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True))
+    diagonal = [PairLinks(frozenset((x, x) for x in range(min(J, K))), frozenset()) for J, K in lengths]
+    corner = [PairLinks(frozenset(), frozenset({(0, K - 1)} if J and K else ())) for J, K in lengths]
+    return [Links.from_pairs(diagonal), Links.from_pairs(corner)]
+
+
+def set_batch(monkeypatch: pytest.MonkeyPatch, edges_at_once: int) -> None:
+    monkeypatch.setattr(extractor, "batches", lambda encoded: batches(encoded, edges_at_once))
+
+
+def test_names_are_those_of_the_columns(case: Case) -> None:
+    table = WITH_LINKS.extract(case.bitext, case.statistics, links=diagonals(case.bitext))
+    assert table.names == (*(n for f in FAMILIES.values() for n in f.NAMES), "links:other", "links:third")
+    alone = FeatureSet(("position", "bias")).extract(case.bitext, case.statistics)
+    assert alone.names == ("position", "position_root", "position_square", "bias")
+    for column, name in enumerate(alone.names):
+        assert np.array_equal(alone.features[:, column], table.features[:, table.names.index(name)])
+
+
+@pytest.mark.parametrize("edges_at_once", [1, 20, 100, 10**9])
+def test_batches_cover_every_pair_once(case: Case, edges_at_once: int) -> None:
+    found = list(batches(Encoded(case.bitext, case.statistics), edges_at_once))
+    assert [i for batch in found for i in batch.pairs] == list(range(len(case.bitext)))
+    assert all(batch.offsets[-1] <= edges_at_once or len(batch.pairs) == 1 for batch in found)
+    # None could have taken the next pair too.
+    assert all(a.offsets[-1] + b.shapes[0].prod() > edges_at_once for a, b in pairwise(found))
+
+
+@pytest.mark.parametrize("edges_at_once", [1, 20, 100])
+def test_batches_do_not_matter(case: Case, monkeypatch: pytest.MonkeyPatch, edges_at_once: int) -> None:
+    links = diagonals(case.bitext)
+    whole = WITH_LINKS.extract(case.bitext, case.statistics, links=links)
+    set_batch(monkeypatch, edges_at_once)
+    told: list[int] = []
+    parts = WITH_LINKS.extract(case.bitext, case.statistics, links=links, on_progress=told.append)
+    assert np.array_equal(whole.features, parts.features)
+    assert len(told) > 1
+    assert told == sorted(told)
+    assert told[-1] == len(case.bitext)
+
+
+def test_single_pairs_give_the_same_edges(case: Case, make_bitext: MakeBitext) -> None:
+    links = diagonals(case.bitext)
+    whole = WITH_LINKS.extract(case.bitext, case.statistics, links=links)
+    for i, pair in enumerate(case.bitext):
+        alone = make_bitext([(pair.source_words, pair.target_words)])
+        others = [Links.from_pairs([file[i]]) for file in links]
+        single = WITH_LINKS.extract(alone, case.statistics, links=others)
+        assert np.array_equal(single[0], whole[i])
+
+
+@pytest.mark.parametrize("at_once", [30, extractor.EDGES_AT_ONCE])
+def test_features_beyond_memory(case: Case, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, at_once: int) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    set_batch(monkeypatch, at_once)
+    links = diagonals(case.bitext)
+    held = WITH_LINKS.extract(case.bitext, case.statistics, links=links)
+    spilled = WITH_LINKS.extract(case.bitext, case.statistics, links=links, memory=held.features.nbytes - 1)
+    assert isinstance(spilled.features, np.memmap)
+    assert not isinstance(held.features, np.memmap)
+    assert np.array_equal(spilled.features, held.features)
+    assert list(tmp_path.iterdir()) == []
+    enough = WITH_LINKS.extract(case.bitext, case.statistics, links=links, memory=held.features.nbytes)
+    assert not isinstance(enough.features, np.memmap)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
+def test_the_temporary_file_goes_with_the_table(case: Case) -> None:
+    def open_files() -> list[str]:
+        return [os.readlink(f) for f in Path("/proc/self/fd").iterdir() if f.is_symlink()]  # noqa: PTH115
+
+    def mapped() -> int:
+        return Path("/proc/self/maps").read_text().count("(deleted)")
+
+    before, maps = sorted(open_files()), mapped()
+    table = FeatureSet().extract(case.bitext, case.statistics, memory=1)
+    assert mapped() == maps + 1
+    del table
+    assert mapped() == maps
+    assert len(open_files()) == len(before)
+
+
+@pytest.mark.parametrize("pairs", [[], [([], [])], [([], ["a"]), (["a"], []), ([], [])]])
+@pytest.mark.parametrize("memory", [0, 1 << 20])
+def test_no_edges(case: Case, make_bitext: MakeBitext, pairs: Any, memory: int) -> None:
+    table = FeatureSet().extract(make_bitext(pairs), case.statistics, memory=memory)
+    assert len(table) == len(pairs)
+    assert table.features.shape == (0, len(table.names))
+
+
+def test_statistics_of_an_empty_corpus(case: Case, make_bitext: MakeBitext) -> None:
+    nothing = CorpusStatistics.from_bitext(make_bitext([]))
+    table = FeatureSet().extract(case.bitext, nothing)
+    assert np.isfinite(table.features).all()
+    assert not table.features[:, table.names.index("dice")].any()
+
+
+def test_long_words_and_sentences(make_bitext: MakeBitext) -> None:
+    words = [f"w{i % 250}" for i in range(600)]
+    long = "é" * 150 + "x" * 150
+    bitext = make_bitext([(words, words), ([long, "b"], ["a", long])])
+    table = FeatureSet().extract(bitext, CorpusStatistics.from_bitext(bitext))
+    names = table.names
+    assert np.isfinite(table.features).all()
+    assert table[1][0, 1, names.index("exact")] == 1
+    assert table[1][0, 1, names.index("subsequence")] == 1
+    assert table[1][0, 0, names.index("hamming")] == 1
+    exact = table[0][:, :, names.index("exact")]
+    assert np.array_equal(exact, np.equal.outer(np.array(words), np.array(words)))
+    assert (table[0][:, :, names.index("dice")] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("families", "links", "message"),
+    [
+        (("bias", "magic"), (), "unknown feature family 'magic'.*bias, association"),
+        (("bias", "bias"), (), "named twice"),
+        (("bias",), ("1", "1"), "named twice"),
+        ((), (), "no features"),
+    ],
+)
+def test_names_that_cannot_be(families: tuple[str, ...], links: tuple[str, ...], message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        FeatureSet(families, links)
+
+
+def test_links_of_other_files_are_needed(case: Case) -> None:
+    for links in ([], diagonals(case.bitext)[:1], diagonals(case.bitext) * 2):
+        with pytest.raises(ValueError, match="zip"):
+            WITH_LINKS.extract(case.bitext, case.statistics, links=links)

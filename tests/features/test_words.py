@@ -1,0 +1,73 @@
+"""A word table gives back its words, and words of two tables mix without loss."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpora.normalize import unaccented
+from features.words import NUMERIC, PUNCTUATION, WordTable
+
+words = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), max_size=12)
+ODD = ["", "a", "e\u0301te\u0301", "\u00e9t\u00e9", "\U0001d518\U0001f600", "中文", "\u0301", "a\u00a0b", "\x00", "Œ"]
+
+
+def same(a: WordTable, b: WordTable) -> bool:
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in vars(a))
+
+
+@settings(deadline=None)
+@given(words)
+def test_words_come_back(given: list[str]) -> None:
+    table = WordTable.from_words(given)
+    assert table.words() == given
+    assert len(table) == len(given)
+
+
+@pytest.mark.parametrize("given", [[], ODD], ids=["none", "odd"])
+def test_letters_are_code_points(given: list[str]) -> None:
+    table = WordTable.from_words(given)
+    assert table.words() == given
+    assert table.letters.tolist() == [ord(c) for word in given for c in word]
+    assert table.plain_letters.tolist() == [ord(c) for word in given for c in unaccented(word)]
+    assert np.diff(table.offsets).tolist() == [len(word) for word in given]
+    assert np.diff(table.plain_offsets).tolist() == [len(unaccented(word)) for word in given]
+    assert (table.letters.dtype, table.offsets.dtype, table.flags.dtype) == (np.int32, np.int64, np.uint8)
+
+
+def test_half_a_surrogate_pair_is_a_letter() -> None:
+    # Python gives such strings for undecodable bytes; they are no reason to refuse a sentence.
+    assert WordTable.from_words(["a\udcff"]).letters.tolist() == [97, 0xDCFF]
+
+
+@settings(deadline=None)
+@given(words, words, st.data())
+def test_taking_from_two_tables(known: list[str], unknown: list[str], data: st.DataObject) -> None:
+    choices = [*range(len(known)), *range(-len(unknown), 0)]
+    ids = data.draw(st.lists(st.sampled_from(choices), max_size=20)) if choices else []
+    taken = WordTable.from_words(known).take(np.array(ids, np.int64), WordTable.from_words(unknown))
+    assert same(taken, WordTable.from_words([known[i] if i >= 0 else unknown[-1 - i] for i in ids]))
+
+
+@pytest.mark.parametrize(
+    ("word", "flags"),
+    [
+        ("chat", 0),
+        ("l'", 0),
+        ("1990", NUMERIC),
+        ("1,990", NUMERIC),
+        ("x9", NUMERIC),
+        ("٣", NUMERIC),
+        ("½", NUMERIC),
+        (".", PUNCTUATION),
+        ("«", PUNCTUATION),
+        ("$", PUNCTUATION),
+        ("...", PUNCTUATION),
+        ("中", 0),
+        ("!a", 0),
+    ],
+)
+def test_flags(word: str, flags: int) -> None:
+    assert WordTable.from_words([word]).flags.tolist() == [flags]
