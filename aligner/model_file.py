@@ -31,11 +31,16 @@ _DTYPES = ("<f4", "<f8", "<i4", "<i8", "|u1")
 
 
 def write_model(file: BinaryIO, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write a header of JSON values and some arrays; `read_model` gives both back, bit for bit."""
+    """Write a header of JSON values and some arrays; `read_model` gives both back, bit for bit.
+
+    Raises ValueError on arrays of other types than float32, float64, int32, int64 and uint8.
+    """
     stored = {name: np.asarray(array, array.dtype.newbyteorder("<"), order="C") for name, array in arrays.items()}
     # Places are relative to the first array, because the header's own length depends on what they are.
     table, place = {}, 0
     for name, array in stored.items():
+        if array.dtype.str not in _DTYPES:
+            raise ValueError(f"{name} is an array of {array.dtype}, which a model file cannot hold")
         table[name] = {
             "dtype": array.dtype.str,
             "shape": array.shape,

@@ -24,6 +24,16 @@ _BLOCKS_AT_ONCE = 512
 """Blocks whose loss-augmented scores are held at once."""
 
 
+_EDGES_AT_ONCE = 1 << 20
+
+
+def check_costs(regularization: float, miss_cost: float, false_cost: float) -> None:
+    """Raise SettingError for a λ or costs that cannot work."""
+    for name, value in (("regularization", regularization), ("miss cost", miss_cost), ("false cost", false_cost)):
+        if not (np.isfinite(value) and value > 0):
+            raise SettingError(f"{name} must be a number above 0, not {value}")
+
+
 @dataclass(frozen=True, eq=False)
 class Corners:
     """Corners of m blocks.  psi: (m, d) = ψ_i(z_i).  losses: (m,) = L_i(z_i).  mates: (sum J,) packed matchings."""
@@ -93,19 +103,14 @@ class MatchingProblem:
         preference: (E,) in [0, 1], for instance Dice; 0 everywhere by default.
         Raises SettingError for costs or λ that cannot work, ValueError where edges and links do not fit.
         """
-        for name, value in (
-            ("regularization", regularization),
-            ("miss cost", miss_cost),
-            ("false cost", false_cost),
-        ):
-            if not (np.isfinite(value) and value > 0):
-                raise SettingError(f"{name} must be a number above 0, not {value}")
+        check_costs(regularization, miss_cost, false_cost)
         if len(links) != len(edges):
             raise ValueError(f"{len(links)} pairs of links for {len(edges)} pairs of edges")
         if len(edges) == 0:
             raise SettingError("there are no labelled pairs to train on")
-        if not np.isfinite(edges.features).all():
-            raise ValueError("features must be finite")
+        for first in range(0, len(edges.features), _EDGES_AT_ONCE):  # not at once: they may be on disk
+            if not np.isfinite(edges.features[first : first + _EDGES_AT_ONCE]).all():
+                raise ValueError("features must be finite")
         pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
         link_edges = edges.offsets[pair] + links.source * edges.shapes[pair, 1] + links.target
         labels = np.zeros(edges.offsets[-1], np.uint8)

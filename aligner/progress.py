@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,10 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a stage is.  done: in `unit`, of `total` if that is known.  detail: a few words for the user."""
+    """How far a stage is.  done: in `unit`, of `total` if that is known; a fraction if the unit starts with "of".
+
+    detail: a few words for the user.
+    """
 
     stage: Literal["reading", "counting", "features", "training", "aligning"]
     done: float
@@ -22,8 +26,8 @@ class Progress:
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """A progress display on standard error, if that is a terminal."""
-    if quiet or not sys.stderr.isatty():
+    """A progress display on standard error, if that is a terminal that can move its cursor."""
+    if quiet or not sys.stderr.isatty() or os.environ.get("TERM", "").lower() in ("dumb", "unknown"):
         yield lambda progress: None
         return
     from rich.console import Console
@@ -36,13 +40,15 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
         TextColumn("{task.fields[detail]}"),
         TimeElapsedColumn(),
     )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+    # Messages go through the console while the bars stand: a soft wrap leaves their lines whole.
+    with Bars(*columns, console=Console(stderr=True, soft_wrap=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def show(progress: Progress) -> None:
             if progress.stage not in tasks:
                 tasks[progress.stage] = bars.add_task(progress.stage, detail="")
-            detail = progress.detail or f"{progress.done:,.0f} {progress.unit}"
+            done = f"{progress.done:.0%}" if progress.unit.startswith("of ") else f"{progress.done:,.0f}"
+            detail = progress.detail or f"{done} {progress.unit}"
             bars.update(tasks[progress.stage], completed=progress.done, total=progress.total, detail=detail)
 
         yield show

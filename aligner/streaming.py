@@ -100,7 +100,7 @@ def _align(model: Model, corpus: Corpus, format_: str, job: _Job) -> list[str]:
 
 
 def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
-    r"""The whole lines of each read, without their ends (``\n`` or ``\r\n``) and without a byte order mark."""
+    r"""The whole lines of each read, without ``\n`` and a byte order mark; a ``\r`` goes with the blanks of a line."""
     read = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
     rest: list[bytes] = []
     first = True
@@ -111,14 +111,14 @@ def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
             rest = []
             if first:  # not sooner: the mark itself may come in pieces
                 lines[0], first = lines[0].removeprefix(UTF8_BOM), False
-            yield [line.rstrip(b"\r") for line in lines]
+            yield lines
         if tail:
             rest.append(tail)
     last = b"".join(rest)
     if first:
         last = last.removeprefix(UTF8_BOM)
     if last:
-        yield [last.rstrip(b"\r")]
+        yield [last]
 
 
 def check_corpus(corpus: Corpus) -> int:

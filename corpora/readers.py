@@ -123,8 +123,8 @@ def _open_one(path: StrPath, source: str | None, target: str | None) -> Corpus:
     openers = {"joint": _joint, "comtrans": _comtrans, "giza": _giza}
     if form in openers:
         return openers[form](path, source, target)
-    what = "is one text" if form == "text" else "holds links, not text"
-    hint = "give two files, or the PREFIX of PREFIX.en and PREFIX.fr"
+    what = "is one text, without its translation after it" if form == "text" else "holds links, not text"
+    hint = "give two files of text, or the PREFIX of PREFIX.en and PREFIX.fr"
     raise CorpusError(path, 0, what, hint=hint)
 
 

@@ -1,7 +1,7 @@
 """The accuracy table of README: alignment error rates on gold-dev sets, from the data of ../shared/data.
 
-Every model is trained with the defaults on the set's gold-train only, and judged once on its gold-dev; GIZA++'s rows are
-its published links for the same sentences. Hansards: 100 + 100 hand-aligned sentences; cs-en: 200 + 300.
+Every model is trained with the defaults on the set's gold-train only, and judged once on its gold-dev; GIZA++'s rows
+are its published links for the same sentences. Hansards: 100 + 100 hand-aligned sentences; cs-en: 200 + 300.
 
     python scripts/reproduce_aer.py [--data ../shared/data]
 """
@@ -65,7 +65,7 @@ def train_and_judge(
 def show(data: str, system: str, result: Evaluation) -> None:
     low, high = (100 * end for end in result.intervals["aer"])
     print(
-        f"{data:<16}{system:<44}{100 * result.aer:>6.2f}  [{low:5.2f}, {high:5.2f}]"
+        f"{data:<18}{system:<52}{100 * result.aer:>6.2f}  [{low:5.2f}, {high:5.2f}]"
         f"{100 * result.precision:>11.2f}{100 * result.recall:>8.2f}",
         flush=True,
     )
@@ -75,22 +75,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     data = parser.parse_args().data
-    print(f"{'data':<16}{'system':<44}{'AER':>6}  {'95 % interval':<14}{'precision':>11}{'recall':>8}")
+    print(f"{'data':<18}{'system':<52}{'AER':>6}  {'95 % interval':<14}{'precision':>11}{'recall':>8}")
     hansards, english_french = data / "hansards", ("en", "fr")
     gold = str(hansards / "gold-train"), str(hansards / "gold-dev")
     dev = Links.from_pairs(open_corpus(gold[1]).links())
     for method in ("intersection", "grow-diag", "grow-diag-final"):
         found = read_links(hansards / f"giza-dev.{method}")
-        show("Hansards 1.1M", f"GIZA++ Model 4, {method} (published links)", judge(method, dev, found))
+        show("Hansards 1.1 M", f"GIZA++ Model 4, {method} (published links)", judge(method, dev, found))
     full = str(hansards / "train")
     for step in range(1, len(STEPS) + 1):
         families = ("bias", *STEPS[:step])
         result = train_and_judge(full, *gold, languages=english_french, families=families)
-        show("Hansards 674k", "aligner, " + ("association" if step == 1 else f"+ {STEPS[step - 1]}"), result)
+        show("Hansards 674 k", "aligner, " + ("association" if step == 1 else f"+ {STEPS[step - 1]}"), result)
     with tempfile.TemporaryDirectory() as folder:
         for pairs in (10_000, 100_000):
             prefix = first_pairs(open_corpus(full), pairs, Path(folder))
-            show(f"Hansards {pairs // 1000}k", "aligner", train_and_judge(prefix, *gold, languages=english_french))
+            show(f"Hansards {pairs // 1000} k", "aligner", train_and_judge(prefix, *gold, languages=english_french))
     directions = ("forward", "reverse", "intersection")
     result = train_and_judge(
         full,
@@ -99,12 +99,12 @@ def main() -> None:
         train_links=[str(hansards / f"giza-train.{name}") for name in directions],
         dev_links=[str(hansards / f"giza-dev.{name}") for name in directions],
     )
-    show("Hansards 674k", "aligner with GIZA++'s links as features", result)
+    show("Hansards 674 k", "aligner with GIZA++'s links as features", result)
     czech = data / "cs-en"
     result = train_and_judge(
         str(czech / "text"), str(czech / "gold-train"), str(czech / "gold-dev"), languages=("en", "cs")
     )
-    show("English-Czech 2k", "aligner", result)
+    show("English-Czech 2 k", "aligner", result)
 
 
 if __name__ == "__main__":

@@ -28,9 +28,9 @@ class Stop:
     """When to stop.
 
     gap: relative tolerance, gap <= gap · max(1, |primal|).  passes: effective passes over the blocks.
-    seconds: of solving; audits do not count where the solver has no use for them.  audit_growth: the next audit comes after this many times the passes of
-    the last one, but at least one pass later; an audit is one more pass of oracle calls, so 1.25 spends about a
-    fifth of the passes' number on audits of the later passes and all of the first few.
+    seconds: of solving; audits do not count where the solver has no use for them.
+    audit_growth: the next audit comes after this many times the passes of the last one, but at least one pass later.
+    An audit is one more pass of oracle calls: at 1.25 the first passes are all audited, later about one in five.
     """
 
     gap: float = 1e-3

@@ -21,7 +21,7 @@ from aligner.errors import ModelError
 from aligner.model_file import FORMAT_VERSION, MAGIC, read_model, write_model
 
 HEADER = {"text": "é \u2028 \U0001f600", "number": 0.1, "nothing": None, "nested": {"list": [1, True, {}]}}
-ARRAYS = {
+ARRAYS: dict[str, np.ndarray] = {
     "float32": np.array([[1.5, np.nan, -0.0], [np.inf, 1e-45, 3]], np.float32),
     "float64": np.random.default_rng(0).standard_normal((3, 1, 2)),
     "int32": np.array([-(2**31), 2**31 - 1], np.int32),
@@ -133,7 +133,8 @@ def test_a_changed_byte_anywhere(file: Path, real: bytes) -> None:
 
 def test_a_changed_byte_in_the_smallest_places(file: Path) -> None:
     # Every byte counts, the zeros between the arrays too.
-    content = packed({}, {"a": np.ones(3, np.uint8), "b": np.ones((), np.float64), "c": np.zeros(0, np.int32)})
+    arrays = {"a": np.ones(3, np.uint8), "b": np.zeros(0, np.int32), "c": np.ones((), np.float64)}
+    content = packed({}, arrays)
     for place in range(len(content)):
         file.write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :])
         with pytest.raises(ModelError):

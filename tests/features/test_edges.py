@@ -61,7 +61,7 @@ def test_twins_are_earlier_edges_of_the_same_words(case: Case, monkeypatch: pyte
     whole = edges._TWIN_SLOTS
     monkeypatch.setattr(edges, "_TWIN_SLOTS", slots)  # so few that word pairs push each other out
     with np.errstate(over="ignore"):
-        edges._find_twins.py_func(
+        edges._find_twins.py_func(  # type: ignore[no-untyped-call]
             batch.source_tokens, batch.target_tokens, batch.source_offsets, batch.target_offsets, batch.offsets,
             len(batch.target_words.table), out,
         )  # fmt: skip

@@ -43,14 +43,14 @@ def test_bias(columns: Columns) -> None:
 
 
 def test_association(case: Case, columns: Columns) -> None:
-    expected = []
+    expected: list[list[float]] = []
     source, target, _ = case.counts
     scale = log(1 + len(case.counted))
     for es, fs, _ in case.matrices():
         for e in es:
             for f in fs:
                 a, b = log(1 + source[e]) / scale, log(1 + target[f]) / scale
-                expected.append([case.dice(e, f), a, b, abs(a - b)])
+                expected.append([float(case.dice(e, f)), a, b, abs(a - b)])
     np.testing.assert_allclose(columns(association, 4), expected, rtol=1e-6, atol=1e-7)
 
 

@@ -1,0 +1,119 @@
+"""What training reads: the corpora to count, and the labelled pairs to learn from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aligner.errors import CorpusError, SettingError
+from aligner.progress import Progress
+from corpora.alignment import Links, PairLinks
+from corpora.bitext import Bitext, read_bitext
+from corpora.link_files import read_links
+from corpora.normalize import Normalizer
+from corpora.readers import Corpus, group_corpora, open_corpus
+from corpora.streams import StrPath
+
+Paths = StrPath | Sequence[StrPath]
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Labelled pairs.  links: gold, a pair each.  others: other aligners' links.  available: pairs before sampling."""
+
+    bitext: Bitext
+    links: Links
+    others: tuple[Links, ...]
+    available: int
+
+    def sampled(self, most: int, seed: int) -> Labelled:
+        """At most so many of the pairs, drawn at random, in their order."""
+        if self.available <= most:
+            return self
+        sample = np.sort(np.random.default_rng(seed).choice(self.available, most, replace=False))
+        others = tuple(other.take(sample) for other in self.others)
+        return Labelled(self.bitext.take(sample), self.links.take(sample), others, self.available)
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Opened corpora: texts to count, and labelled ones, which may be the same."""
+
+    texts: tuple[Corpus, ...]
+    labelled: tuple[Corpus, ...]
+    normalizers: tuple[Normalizer, Normalizer]
+
+    @classmethod
+    def open(
+        cls,
+        corpora: Paths,
+        gold: Paths,
+        *,
+        source: str | None,
+        target: str | None,
+        normalizers: tuple[Normalizer, Normalizer],
+        on_corpus: Callable[[Corpus], None] | None,
+    ) -> Inputs:
+        """Recognise the paths; nothing is read yet.  Raises AlignerError where something is missing."""
+
+        def open_all(paths: Paths) -> tuple[Corpus, ...]:
+            opened = [open_corpus(group, source=source, target=target) for group in group_corpora(as_list(paths))]
+            for corpus in opened:
+                if on_corpus is not None:
+                    on_corpus(corpus)
+            return tuple(opened)
+
+        texts = open_all(corpora)
+        if not texts:
+            raise SettingError("there is no corpus (give at least one)")
+        labelled = open_all(gold) if gold else tuple(corpus for corpus in texts if corpus.has_links)
+        if not labelled:
+            hint = "give hand-aligned pairs with --gold, or a corpus with links like train.giza beside it"
+            raise CorpusError(texts[0].name, 0, "no labelled pairs", hint=hint)
+        if not gold and any(normalizer.tokenize for normalizer in normalizers):
+            raise SettingError("the links of a corpus count its own tokens (leave --tokenize out, or give --gold)")
+        return cls(texts, labelled, normalizers)
+
+    def read(self, links: Paths, on_progress: Callable[[Progress], None]) -> tuple[Bitext, Labelled]:
+        """Read everything.  links: files of other aligners' links of the labelled pairs."""
+        # Links count the tokens that are there: labelled text is never tokenised again.
+        as_it_is = tuple(replace(normalizer, tokenize=False) for normalizer in self.normalizers)
+        files = as_list(links)
+        if files and as_it_is != self.normalizers:
+            raise SettingError("other aligners' links count tokens split by spaces (leave --tokenize or --links out)")
+
+        def read(opened: Sequence[Corpus], source: Normalizer, target: Normalizer) -> Bitext:
+            return read_bitext(
+                opened, source, target, lambda pairs: on_progress(Progress("reading", pairs, None, "pairs"))
+            )
+
+        # Labels first: a broken link is found before the long work.
+        gold = Links.from_pairs(_all_links(self.labelled))
+        bitext = read(self.texts, *self.normalizers)
+        labelled = bitext if self.labelled == self.texts else read(self.labelled, *as_it_is)
+        _check_languages(bitext, labelled, self.labelled[0])
+        lengths = list(zip(labelled.source.lengths.tolist(), labelled.target.lengths.tolist(), strict=True))
+        others = tuple(read_links(path, lengths=lengths) for path in files)
+        return bitext, Labelled(labelled, gold, others, len(labelled))
+
+
+def as_list(paths: Paths) -> list[str]:
+    """One path or several as a list of strings."""
+    return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
+def _all_links(corpora: Sequence[Corpus]) -> Iterator[PairLinks]:
+    for corpus in corpora:
+        yield from corpus.links()
+
+
+def _check_languages(bitext: Bitext, labelled: Bitext, gold: Corpus) -> None:
+    """Raise CorpusError where gold's languages are known and are not those of the corpus."""
+    for side in ("source", "target"):
+        ours, theirs = getattr(bitext, side).language, getattr(labelled, side).language
+        if ours is not None and theirs is not None and ours != theirs:
+            what = f"its {side} language is {theirs}, the corpus has {ours}"
+            raise CorpusError(gold.name, 0, what, hint="choose the same ones with --source and --target")

@@ -1,0 +1,112 @@
+"""Decoding finds the best matchings, in any batches, and says their scores."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+import aligner
+from aligner import _kernels, decoding
+from aligner.decoding import Alignment, decode, decode_edges
+from aligner.model import Model
+from corpora.alignment import Links, PairLinks
+from corpora.bitext import Bitext, BitextBuilder
+from corpora.normalize import Normalizer
+from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
+from features.table import EdgeTable, edge_offsets
+
+
+@pytest.fixture(scope="module")
+def model(sample: Path) -> Model:
+    return aligner.train(str(sample / "train"), max_passes=5).model
+
+
+@pytest.fixture(scope="module")
+def bitext(sample: Path, model: Model) -> Bitext:
+    """The test part of the sample with empty sentences here and there."""
+    builder = model.builder()
+    lines = [(sample / f"test.{language}").read_bytes().splitlines() for language in ("en", "fr")]
+    for i, (source, target) in enumerate(zip(*lines, strict=True)):
+        builder.add(source, target)
+        if i % 9 == 0:
+            builder.add(b"", target)
+            builder.add(source, b"")
+            builder.add(b"", b"")
+    return builder.bitext()
+
+
+def test_score_edges() -> None:
+    rng = np.random.default_rng(0)
+    features, w = rng.standard_normal((50, 7)).astype(np.float32), rng.standard_normal(7)
+    scores = np.empty(50)
+    _kernels.score_edges(features, w, scores)
+    np.testing.assert_allclose(scores, features.astype(np.float64) @ w, rtol=1e-12, atol=1e-12)
+
+
+def test_best_matchings_of_the_edges(model: Model, bitext: Bitext) -> None:
+    edges = model.features.extract(bitext, model.statistics)
+    found = decode(bitext, model.statistics, model.features, model.weights)
+    assert found == decode_edges(edges, model.weights)
+    assert len(found) == len(bitext)
+    for i, alignment in enumerate(found):
+        scores = edges[i].astype(np.float64) @ model.weights
+        rows, columns = linear_sum_assignment(np.maximum(scores, 0.0), maximize=True)
+        assert sum(alignment.scores) == pytest.approx(np.maximum(scores, 0.0)[rows, columns].sum(), rel=1e-9)
+        assert list(alignment.links) == sorted(alignment.links)
+        assert len({j for j, _ in alignment}) == len({k for _, k in alignment}) == len(alignment)
+        np.testing.assert_allclose(alignment.scores, [scores[link] for link in alignment], rtol=1e-9)
+        assert all(score > 0 for score in alignment.scores)
+    assert sum(map(len, found)) > 500
+
+
+@pytest.mark.parametrize("edges_at_once", [1, 100, 1000])
+def test_batches_do_not_matter(
+    model: Model, bitext: Bitext, monkeypatch: pytest.MonkeyPatch, edges_at_once: int
+) -> None:
+    whole = decode(bitext, model.statistics, model.features, model.weights)
+    monkeypatch.setattr(decoding, "batches", lambda encoded: batches(encoded, edges_at_once))
+    monkeypatch.setattr(decoding, "EDGES_AT_ONCE", edges_at_once)
+    assert decode(bitext, model.statistics, model.features, model.weights) == whole
+
+
+def test_a_pair_larger_than_a_batch(model: Model) -> None:
+    builder = BitextBuilder(Normalizer(), Normalizer())
+    words = [f"n{i}" for i in range(200)]
+    for source in (["a"], words, ["b"]):
+        builder.add_tokens(source, source)
+    assert len(words) ** 2 > EDGES_AT_ONCE
+    features = FeatureSet(("bias", "orthography"))
+    weights = np.where(np.array(features.names) == "exact", 2.0, 0.0)
+    weights[features.names.index("bias")] = -1.0
+    found = decode(builder.bitext(), model.statistics, features, weights)
+    assert [list(alignment) for alignment in found] == [[(x, x) for x in range(n)] for n in (1, 200, 1)]
+    assert set(itertools.chain(*(alignment.scores for alignment in found))) == {1.0}
+
+
+def test_links_of_others_are_of_the_whole_bitext(model: Model, bitext: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "batches", lambda encoded: batches(encoded, 300))
+    lengths = zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True)
+    reversed_ = [{(x, min(J, K) - 1 - x) for x in range(min(J, K))} for J, K in lengths]
+    links = Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in reversed_)
+    found = decode(bitext, model.statistics, FeatureSet((), ("other",)), np.ones(1), [links])
+    assert [set(alignment) for alignment in found] == reversed_
+
+
+def test_nothing_to_decode(model: Model) -> None:
+    assert decode(model.builder().bitext(), model.statistics, model.features, model.weights) == []
+    shapes = np.zeros((0, 2), np.int64)
+    assert decode_edges(EdgeTable(np.zeros((0, 1), np.float32), shapes, edge_offsets(shapes), ("x",)), np.ones(1)) == []
+
+
+def test_alignment_is_its_links() -> None:
+    alignment = Alignment(((0, 1), (2, 0)), (0.5, 1.5))
+    assert list(alignment) == [(0, 1), (2, 0)]
+    assert len(alignment) == 2
+    assert (2, 0) in alignment
+    assert (0, 0) not in alignment
+    assert str(alignment) == "0-1 2-0"
+    assert (str(Alignment((), ())), len(Alignment((), ()))) == ("", 0)
