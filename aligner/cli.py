@@ -17,32 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
 import typer
 
 from aligner import __version__
-from aligner.options import (
-    Average,
-    Debug,
-    FalseCost,
-    Force,
-    LinksFiles,
-    Memory,
-    MissCost,
-    ModelFile,
-    Oracle,
-    Order,
-    Output,
-    OutputFile,
-    Quiet,
-    Regularization,
-    Report,
-    Seed,
-    Solver,
-    SourceLanguage,
-    Step,
-    Symmetrization,
-    TargetLanguage,
-    TraceFile,
-    Verbose,
-    parse_size,
-)
+from aligner import options as opt
 from aligner.progress import Progress, progress_bar
 from corpora.errors import AlignerError, CorpusError, SettingError
 
@@ -135,56 +110,41 @@ def options(
 @app.command()
 @answers_for_errors
 def train(
-    corpus: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CORPUS...",
-            help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz too), a folder with one, two text files, a file of "
-            "'source ||| target' lines, comtrans or GIZA++ A3.final.",
-        ),
-    ],
-    gold: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable."),
-    ] = None,
-    source: SourceLanguage = None,
-    target: TargetLanguage = None,
-    model: ModelFile = "aligner.model",
-    links: LinksFiles = None,
-    features: Annotated[
-        str | None,
-        typer.Option(metavar="F,F...", help="Feature families to use; all by default (see README)."),
-    ] = None,
-    max_labelled: Annotated[
-        int, typer.Option(metavar="N", help="Of more labelled pairs use a random sample.", min=1)
-    ] = 50_000,
+    corpus: opt.CorpusPaths,
+    gold: opt.GoldPrefixes = None,
+    source: opt.SourceLanguage = None,
+    target: opt.TargetLanguage = None,
+    model: opt.ModelFile = "aligner.model",
+    links: opt.LinksFiles = None,
+    features: opt.Families = None,
+    max_labelled: opt.MaxLabelled = 50_000,
     case_fold: Annotated[bool, typer.Option(help="Count words whatever their case.")] = True,
     tokenize: Annotated[bool, typer.Option("--tokenize", help="Tokenise text that is not split by spaces.")] = False,
     stem: Annotated[bool, typer.Option("--stem", help="Count Snowball stems of the two languages.")] = False,
-    solver: Annotated[Solver, typer.Option(help="How to solve for the weights.")] = "bcfw",
-    oracle: Annotated[Oracle, typer.Option(help="How to find best matchings in training.")] = "assignment",
-    order: Annotated[Order, typer.Option(help="Order of the pairs in a pass of bcfw.")] = "permuted",
-    step: Annotated[Step, typer.Option(help="Step size: exact line search, or 2n/(k+2n).")] = "line-search",
-    average: Annotated[Average, typer.Option(help="Which average of the iterates to return.")] = "none",
-    regularization: Regularization = 0.1,
-    miss_cost: MissCost = 3.0,
-    false_cost: FalseCost = 1.0,
+    solver: Annotated[opt.Solver, typer.Option(help="How to solve for the weights.")] = "bcfw",
+    oracle: Annotated[opt.Oracle, typer.Option(help="How to find best matchings in training.")] = "assignment",
+    order: Annotated[opt.Order, typer.Option(help="Order of the pairs in a pass of bcfw.")] = "permuted",
+    step: Annotated[opt.Step, typer.Option(help="Step size: exact line search, or 2n/(k+2n).")] = "line-search",
+    average: Annotated[opt.Average, typer.Option(help="Which average of the iterates to return.")] = "none",
+    regularization: Annotated[float, typer.Option(metavar="λ", help="Strength of the regularisation.")] = 0.1,
+    miss_cost: Annotated[float, typer.Option(metavar="c⁺", help="Cost of a sure link left out.")] = 3.0,
+    false_cost: Annotated[float, typer.Option(metavar="c⁻", help="Cost of a link outside gold.")] = 1.0,
     tolerance: Annotated[float, typer.Option(help="Relative duality gap to stop at.", min=0.0)] = 1e-3,
     max_passes: Annotated[int, typer.Option(metavar="N", help="Passes over the labelled pairs.", min=0)] = 200,
     max_seconds: Annotated[float, typer.Option(metavar="S", help="Seconds of solving.", min=0.0)] = float("inf"),
-    memory: Memory = "2G",
-    trace: TraceFile = None,
-    seed: Seed = 0,
+    memory: opt.Memory = "2G",
+    trace: Annotated[str | None, typer.Option(metavar="FILE.jsonl", help="Write every audit of the solver.")] = None,
+    seed: opt.Seed = 0,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if the gap was not reached.")] = False,
-    force: Force = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    debug: Debug = False,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Learn a model from a corpus and labelled pairs.
 
-    Labels come from --gold, else from the links that the corpus itself carries (train.giza beside train.de and
-    train.en, comtrans, A3.final).
+    Labels come from --gold, else from the links that the corpus itself carries
+    (train.giza beside train.de and train.en, comtrans, A3.final).
     """
     from aligner.report import format_training
     from aligner.training import train as run
@@ -238,7 +198,7 @@ def train(
             max_passes=max_passes,
             max_seconds=max_seconds,
             seed=seed,
-            memory=parse_size(memory),
+            memory=opt.parse_size(memory),
             on_corpus=describe,
             on_progress=show,
             callback=audited,
@@ -266,19 +226,19 @@ def train(
 @app.command()
 @answers_for_errors
 def align(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; - reads 'source ||| target' lines.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SRC", help="Source text, or a whole corpus; - reads 'source ||| target' lines.")
+    ],
     target: Annotated[
         str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
     ] = None,
-    model: ModelFile = "aligner.model",
-    output: OutputFile = "-",
-    format_: Annotated[
-        Output, typer.Option("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
-    ] = "pharaoh",
-    links: LinksFiles = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    model: opt.ModelFile = "aligner.model",
+    output: opt.OutputFile = "-",
+    format_: opt.OutputFormat = "pharaoh",
+    links: opt.LinksFiles = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Align text with a trained model: one line of links for each pair of lines."""
     from aligner.model import load
@@ -327,17 +287,17 @@ def align(
 @answers_for_errors
 def evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links, or the PREFIX of gold texts and links.")],
-    hypotheses: Annotated[list[str], typer.Argument(metavar="HYP...", help="Links to judge, line by line as GOLD.")],
-    source: SourceLanguage = None,
-    target: TargetLanguage = None,
-    format_: Annotated[Report, typer.Option("--format", help="A table, or a JSON list.")] = "text",
+    hypotheses: Annotated[list[str], typer.Argument(metavar="HYP", help="Links to judge, line by line as GOLD.")],
+    source: opt.SourceLanguage = None,
+    target: opt.TargetLanguage = None,
+    format_: Annotated[opt.Report, typer.Option("--format", help="A table, or a JSON list.")] = "text",
     confidence: Annotated[
         float, typer.Option(metavar="N", help="Per cent of the bootstrap intervals.", min=1.0, max=99.9)
     ] = 95.0,
     resamples: Annotated[int, typer.Option(metavar="N", help="Bootstrap resamples.", min=1)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", min=0)] = 12345,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Report AER, precision, recall and F1 of links against gold, with intervals; a paired test for two HYPs."""
     from aligner.evaluation import evaluate as judge
@@ -373,22 +333,17 @@ def evaluate(
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="Links, or a corpus with links; - is standard input.")],
     output: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - is standard output.")],
-    to: Annotated[
-        str, typer.Option("--to", metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")
-    ],
+    to: opt.ToFormat,
     from_: Annotated[
         str | None, typer.Option("--from", metavar="FORMAT", help="The same; recognised if left out.")
     ] = None,
-    text: Annotated[
-        str | None,
-        typer.Option(metavar="PREFIX", help="The text of the links, which giza and comtrans contain."),
-    ] = None,
-    source_language: SourceLanguage = None,
-    target_language: TargetLanguage = None,
+    text: opt.TextPrefix = None,
+    source_language: opt.SourceLanguage = None,
+    target_language: opt.TargetLanguage = None,
     transpose: Annotated[bool, typer.Option("--transpose", help="Swap source and target.")] = False,
-    force: Force = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Convert links from one format to another."""
     from corpora.conversion import convert as run
@@ -404,14 +359,14 @@ def convert(
 def symmetrize(
     forward: Annotated[str, typer.Argument(metavar="FWD", help="Links of one direction.")],
     reverse: Annotated[str, typer.Argument(metavar="REV", help="Links of the other, also written source-target.")],
-    method: Annotated[Symmetrization, typer.Option(help="How to combine them.")] = "grow-diag-final-and",
+    method: Annotated[opt.Symmetrization, typer.Option(help="How to combine them.")] = "grow-diag-final-and",
     transpose_reverse: Annotated[
         bool, typer.Option("--transpose-reverse", help="REV is written target-source.")
     ] = False,
-    output: OutputFile = "-",
-    force: Force = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    output: opt.OutputFile = "-",
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Combine the links of two directions, as fast_align, eflomal or GIZA++ give them, into one."""
     from corpora.conversion import symmetrize_files

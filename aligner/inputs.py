@@ -111,9 +111,14 @@ def _all_links(corpora: Sequence[Corpus]) -> Iterator[PairLinks]:
 
 
 def _check_languages(bitext: Bitext, labelled: Bitext, gold: Corpus) -> None:
-    """Raise CorpusError where gold's languages are known and are not those of the corpus."""
+    """Raise CorpusError where gold's languages are known and are not those of the corpus.
+
+    A suffix of one letter, as in the NAACL format's ``.e`` and ``.f``, names a side and no language.
+    """
     for side in ("source", "target"):
         ours, theirs = getattr(bitext, side).language, getattr(labelled, side).language
-        if ours is not None and theirs is not None and ours != theirs:
+        if ours is None or theirs is None or 1 in (len(ours), len(theirs)):
+            continue
+        if ours != theirs:
             what = f"its {side} language is {theirs}, the corpus has {ours}"
             raise CorpusError(gold.name, 0, what, hint="choose the same ones with --source and --target")

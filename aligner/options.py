@@ -1,9 +1,8 @@
-"""The options that commands share, and the names an option may take."""
+"""The names an option may take, the options that commands share, and the longer ones."""
 
 from __future__ import annotations
 
 import re
-from math import inf
 from typing import Annotated, Literal
 
 import typer
@@ -16,6 +15,36 @@ Average = Literal["none", "weighted", "suffix"]
 Output = Literal["pharaoh", "scored", "jsonl"]
 Report = Literal["text", "json"]
 Symmetrization = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
+
+CorpusPaths = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CORPUS",
+        help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz too), a folder with one, two text files, a file of "
+        "'source ||| target' lines, comtrans or GIZA++ A3.final.",
+    ),
+]
+GoldPrefixes = Annotated[
+    list[str] | None,
+    typer.Option("--gold", metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable."),
+]
+Families = Annotated[
+    str | None,
+    typer.Option("--features", metavar="F,F...", help="Feature families to use; all by default (see README)."),
+]
+MaxLabelled = Annotated[
+    int, typer.Option("--max-labelled", metavar="N", help="Of more labelled pairs use a random sample.", min=1)
+]
+OutputFormat = Annotated[
+    Output, typer.Option("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
+]
+ToFormat = Annotated[
+    str, typer.Option("--to", metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")
+]
+TextPrefix = Annotated[
+    str | None,
+    typer.Option("--text", metavar="PREFIX", help="The text of the links, which giza and comtrans contain."),
+]
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="More messages.")]
@@ -50,21 +79,7 @@ def _size(size: str) -> str:
     return size
 
 
-def _above_zero(value: float) -> float:
-    if not 0 < value < inf:
-        raise typer.BadParameter(f"{value:g} is not a number above 0")
-    return value
-
-
 Memory = Annotated[
     str,
     typer.Option(callback=_size, metavar="SIZE", help="Features held in memory (such as 500M, 2G); more go to disk."),
-]
-Regularization = Annotated[
-    float, typer.Option(callback=_above_zero, metavar="λ", help="Strength of the regularisation.")
-]
-MissCost = Annotated[float, typer.Option(callback=_above_zero, metavar="c⁺", help="Cost of a sure link left out.")]
-FalseCost = Annotated[float, typer.Option(callback=_above_zero, metavar="c⁻", help="Cost of a link outside gold.")]
-TraceFile = Annotated[
-    str | None, typer.Option("--trace", metavar="FILE.jsonl", help="Write every audit of the solver.")
 ]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from corpora.errors import AlignerError
+from corpora.errors import SettingError
 
 SNOWBALL_CODES = {
     "ar": "arabic",
@@ -66,7 +66,7 @@ class Normalizer:
 
     casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace
     only.  stem: Snowball language, by name or ISO 639-1 code; None keeps words whole.
-    Raises AlignerError if there is no Snowball stemmer for the language.
+    Raises SettingError if there is no Snowball stemmer for the language.
     """
 
     casefold: bool = True
@@ -76,7 +76,7 @@ class Normalizer:
     def __post_init__(self) -> None:
         if self.stem is not None and self.stem not in {*SNOWBALL_CODES, *SNOWBALL_CODES.values()}:
             known = ", ".join(f"{code} ({name})" for code, name in SNOWBALL_CODES.items())
-            raise AlignerError(f"no stemmer for the language '{self.stem}' (known are {known})")
+            raise SettingError(f"no stemmer for the language '{self.stem}' (known are {known})")
 
     @cached_property
     def _stem(self) -> Callable[[str], str]:

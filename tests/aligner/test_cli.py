@@ -22,7 +22,9 @@ from aligner import options
 from aligner.cli import app
 from aligner.matching import ORACLES
 from aligner.model import load
-from aligner.solvers import ORDERS, SOLVERS, STEPS, Average
+from aligner.solvers import SOLVERS
+from aligner.solvers.orders import ORDERS
+from aligner.solvers.steps import STEPS, Average
 from aligner.streaming import FORMATS
 from corpora.link_files import read_links
 from corpora.symmetrize import METHODS
@@ -199,7 +201,7 @@ ODD = [
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("bom", ["", "\ufeff"])
-def test_odd_text_keeps_its_lines_and_tokens(model: Path, tmp_path: Path, end: str, bom: str) -> None:
+def test_odd_text_keeps_its_lines_and_tokens(model: Path, sample: Path, tmp_path: Path, end: str, bom: str) -> None:
     source = write(tmp_path / "o.en", *(line[0] for line in ODD), end=end)
     target = write(tmp_path / "o.fr", *(line[1] for line in ODD), end=end)
     source.write_bytes(bom.encode() + source.read_bytes().rstrip(b"\r\n"))  # its last line has no end
@@ -220,6 +222,8 @@ def test_odd_text_keeps_its_lines_and_tokens(model: Path, tmp_path: Path, end: s
         assert all(j < len(tokens[0]) and k < len(tokens[1]) and score > 0 for j, k, score in entry["links"])
         if not all(tokens):
             assert links == ""
+    run("train", source, target, "--gold", sample / "test", "-m", tmp_path / "M", "-q")
+    assert load(tmp_path / "M").record["pairs"] == len(ODD)
 
 
 def test_every_form_of_a_corpus_gives_the_same_links(model: Path, sample: Path, tmp_path: Path) -> None:
@@ -243,8 +247,8 @@ def test_every_form_of_a_corpus_gives_the_same_links(model: Path, sample: Path, 
         [joint],
     ):
         assert run("align", *form, "-m", model).stdout == expected
-    for form in (tmp_path / "comtrans", tmp_path / "giza"):
-        assert run("align", form, "-m", model).stdout == expected
+    for format_ in ("comtrans", "giza"):
+        assert run("align", tmp_path / format_, "-m", model).stdout == expected
     assert run("align", "-", "-m", model, stdin=joint.read_bytes()).stdout == expected
     assert run("align", "-", sample / "test.fr", "-m", model, stdin=source).stdout == expected
 

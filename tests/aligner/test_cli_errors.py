@@ -27,7 +27,7 @@ def refused(*arguments: object, line: int = 0, stdin: bytes = b"") -> str:
     result = invoke(*arguments, stdin=stdin)
     assert result.exit_code == 1, result.output
     assert not result.stdout_bytes
-    message = result.stderr.removesuffix("\n")
+    message: str = result.stderr.removesuffix("\n")
     match = LINE.fullmatch(message)  # the dot keeps it to one line
     assert match is not None, message
     assert int(match[1]) == line, message

@@ -134,9 +134,9 @@ def test_files_are_symmetrised_pair_by_pair(
 def test_files_of_unequal_length_are_not_symmetrised(tmp_path: Path) -> None:
     (tmp_path / "two").write_text("0-0\n\n")
     (tmp_path / "one").write_text("0-0\n")
-    for files_ in (("one", "two"), ("two", "one")):
+    for forward, reverse in (("one", "two"), ("two", "one")):
         with pytest.raises(CorpusError, match=r"one:1: ends after 1 pairs, but .*two goes on"):
-            [*symmetrize_files(*(tmp_path / name for name in files_), "union")]
+            [*symmetrize_files(tmp_path / forward, tmp_path / reverse, "union")]
 
 
 def test_the_reversed_trial_gold_is_the_trial_gold(data: Path, tmp_path: Path) -> None:
