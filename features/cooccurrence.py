@@ -24,7 +24,7 @@ MINIMUM_DICE = 0.002
 
 A kept cell has C_ef >= MINIMUM_DICE / 2 · C_e, and the C_ef of a row add up to at most the words of the C_e target
 sentences: a row keeps at most 2 / MINIMUM_DICE · (mean length of the target sentences of e) cells however long the
-corpus; measured sizes are in README.
+corpus.
 """
 
 _CELLS_PER_CHUNK = 4_000_000
