@@ -267,27 +267,54 @@ def match_blocks(scores, shapes, offsets, row_offsets, mates):
     return FOUND, -1
 
 
+@nb.njit(cache=True, nogil=True, fastmath=VECTOR)
+def propose(value, held):
+    """The best column of a row among those that hold a lower score than it offers, or -1."""
+    best = 0.0
+    for k in range(len(held)):
+        offer = value[k] if value[k] > held[k] else 0.0
+        best = offer if offer > best else best
+    if best <= 0.0:
+        return -1
+    column = 0
+    while value[column] != best or held[column] >= best:
+        column += 1
+    return column
+
+
 @nb.njit(cache=True, nogil=True)
 def match_blocks_greedily(scores, shapes, offsets, row_offsets, mates):
-    """Best edge first; fills mates (sum J,).  Returns (code, index of the pair at fault)."""
+    """Best edge first; fills mates (sum J,).  Returns (code, index of the pair at fault).
+
+    Taking the best edge first gives the matching that is stable when rows and columns prefer higher scores, and that
+    is found without sorting, by rows that propose to columns  [Gale and Shapley 1962].
+    """
     widest = 1
     for i in range(len(shapes)):
         widest = max(widest, shapes[i, 1])
-    taken = np.empty(widest, np.bool_)
+    held = np.empty(widest)
+    holder = np.empty(widest, np.int64)
     for i in range(len(shapes)):
         J = shapes[i, 0]
         K = shapes[i, 1]
         block = scores[offsets[i] : offsets[i] + J * K]
         if not all_below_infinity(block):
             return NOT_FINITE, i
+        values = block.reshape(J, K)
         mate = mates[row_offsets[i] : row_offsets[i] + J]
         mate[:] = -1
-        taken[:K] = False
-        positive = np.flatnonzero(block > 0.0)
-        for edge in positive[np.argsort(-block[positive], kind="mergesort")]:
-            j = edge // K
-            k = edge % K
-            if mate[j] < 0 and not taken[k]:
+        held[:K] = 0.0
+        for first in range(J):
+            j = first
+            while j >= 0:
+                k = propose(values[j], held[:K])
+                if k < 0:
+                    break
+                rejected = holder[k] if held[k] > 0.0 else -1
+                held[k] = values[j, k]
+                holder[k] = j
                 mate[j] = k
-                taken[k] = True
+                if rejected >= 0:
+                    mate[rejected] = -1
+                j = rejected
     return FOUND, -1

@@ -7,5 +7,5 @@ from aligner.matching._kernels import match_blocks_greedily
 
 
 def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) -> int:
-    """Multiplicative accuracy >= 1/2 of the best score; ties go to the first edge."""
+    """Multiplicative accuracy >= 1/2 of the best score; of tied edges any may come first."""
     return int(match_blocks_greedily(scores, shapes, offsets, row_offsets, mates)[1])

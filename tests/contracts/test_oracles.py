@@ -58,6 +58,23 @@ def test_greedy_keeps_its_bound(scores: np.ndarray) -> None:
     assert best / 2 - 1e-9 <= scores[links].sum() <= best + 1e-9
 
 
+def best_edge_first(scores: np.ndarray) -> np.ndarray:
+    """The greedy matching by its definition."""
+    links, left = np.zeros(scores.shape, bool), scores.copy()
+    while left.size and left.max() > 0:
+        j, k = np.unravel_index(left.argmax(), left.shape)
+        links[j, k] = True
+        left[j, :] = left[:, k] = -1.0
+    return links
+
+
+@settings(deadline=None, max_examples=60)
+@given(shape=shapes, seed=st.integers(0, 10**6))
+def test_greedy_takes_the_best_edge_first(shape: tuple[int, int], seed: int) -> None:
+    scores = np.random.default_rng(seed).permutation(shape[0] * shape[1]).reshape(shape) - 3.0  # no ties
+    np.testing.assert_array_equal(best_matching(scores, oracle="greedy"), best_edge_first(scores))
+
+
 def test_greedy_is_not_exact() -> None:
     """It takes the best edge first, even where that costs two good ones."""
     scores = np.array([[10.0, 9.0], [9.0, 0.0]])
