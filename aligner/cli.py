@@ -152,7 +152,7 @@ def train(
     from corpora.readers import group_corpora, open_corpus
     from corpora.streams import write_atomically
 
-    if trace is not None and trace != "-" and Path(trace).resolve() == Path(model).resolve():
+    if trace is not None and (trace == model or Path(trace).resolve() == Path(model).resolve()):
         raise typer.BadParameter("it is the file of the model", param_hint="'--trace'")
     write_atomically(model, force=force)  # complains now, not after the work
     trace_file = None if trace is None else write_atomically(trace, force=force)
@@ -242,8 +242,7 @@ def align(
 ) -> None:
     """Align text with a trained model: one line of links for each pair of lines."""
     from aligner.model import load
-    from aligner.streaming import align_arriving, align_corpus, check_corpus, check_links
-    from corpora.link_files import open_links
+    from aligner.streaming import LinksFile, align_arriving, align_corpus, check_corpus, check_links
     from corpora.readers import open_corpus, open_texts
     from corpora.streams import write_atomically
 
@@ -256,27 +255,28 @@ def align(
         raise CorpusError(model, 0, what, hint="give as many, in the same order")
     if target is None and source == "-":
         with writer as file:
-            streams = [open_links(name) for name in names]
+            streams = [LinksFile.open(name) for name in names]
             for lines in align_arriving(loaded, sys.stdin.buffer, format_, streams):
                 file.write("".join(f"{line}\n" for line in lines).encode())
                 file.flush()
         return
-    corpus = open_corpus(source) if target is None else open_texts(source, target)
     direction = loaded.source_language, loaded.target_language
-    if None not in direction and direction == (corpus.target_language, corpus.source_language):
-        if target is not None:
+    if target is None:
+        corpus = open_corpus(source, source=direction[0], target=direction[1])
+    else:
+        corpus = open_texts(source, target)
+        if None not in direction and direction == (corpus.target_language, corpus.source_language):
             what = f"is {'-'.join(map(str, reversed(direction)))}, but {model} is for {'-'.join(map(str, direction))}"
             raise CorpusError(corpus.name, 0, what, hint="give the two files in the other order")
-        corpus = open_corpus(source, source=direction[0], target=direction[1])
     pairs = None
     if corpus.can_be_read_twice:  # else errors are found on the way
         pairs = check_corpus(corpus)
         for name in names:
             check_links(name, corpus)
-    if pairs == 0 and not quiet:
-        say(f"{corpus.name}: there are no lines to align")
+    if pairs == 0:
+        raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
     with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:
-        streams = [open_links(name) for name in names]
+        streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
         for number, line in enumerate(align_corpus(loaded, corpus, format_, streams), 1):
             file.write(f"{line}\n".encode())
             if number % 1000 == 0:
@@ -314,7 +314,8 @@ def evaluate(
         corpus = open_corpus(gold, source=source, target=target)
         gold_links = Links.from_pairs(corpus.links())
         lengths = [len(line.split()) for _, line, _ in corpus.texts()]
-    found = [read_links(name) for name in hypotheses]
+    sentences = range(1, len(gold_links) + 1)  # the NAACL format does not say how many pairs there are
+    found = [read_links(name, sentences=sentences) for name in hypotheses]
     results = judge(
         gold_links,
         found,

@@ -48,7 +48,7 @@ def decode(
     bitext: Bitext, statistics: CorpusStatistics, features: FeatureSet, weights: npt.NDArray[np.float64],
     links: Sequence[Links] = (),
 ) -> list[Alignment]:  # fmt: skip
-    """The best matching of every pair of a bitext, on the calling thread.
+    """The best matching of every pair of a bitext; very long pairs may use all cores.
 
     links: other aligners' links of the whole bitext, one for each of features.links.
     """

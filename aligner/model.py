@@ -85,7 +85,7 @@ class Model:
         return BitextBuilder(self.source_normalizer, self.target_normalizer, self.source_language, self.target_language)
 
     def align_bitext(self, bitext: Bitext, links: Sequence[Links] = ()) -> list[Alignment]:
-        """Align every pair of a bitext made by `builder`, on the calling thread.
+        """Align every pair of a bitext made by `builder`.
 
         links: one for each file of other aligners' links the model was trained with.
         """

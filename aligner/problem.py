@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -62,7 +62,11 @@ class BlockProblem(Protocol):
     def signature(self) -> str: ...
 
     def corners(self, blocks: I64, w: F64) -> Corners:
-        """argmax_z L_i(z) − w·ψ_i(z) for each of these blocks."""
+        """argmax_z L_i(z) − w·ψ_i(z) for each of these blocks, as well as the oracle can."""
+        ...
+
+    def exact_corners(self, blocks: I64, w: F64) -> Corners:
+        """The same, exactly, for audits: with an approximate oracle a gap would be no certificate."""
         ...
 
 
@@ -112,6 +116,10 @@ class MatchingProblem:
             if not np.isfinite(edges.features[first : first + _EDGES_AT_ONCE]).all():
                 raise ValueError("features must be finite")
         pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+        inside = (links.source >= 0) & (links.source < edges.shapes[pair, 0])
+        inside &= (links.target >= 0) & (links.target < edges.shapes[pair, 1])
+        if not inside.all():
+            raise ValueError(f"a link of pair {pair[~inside][0]} is out of range")
         link_edges = edges.offsets[pair] + links.source * edges.shapes[pair, 1] + links.target
         labels = np.zeros(edges.offsets[-1], np.uint8)
         labels[link_edges] = np.where(links.sure, _kernels.SURE, _kernels.POSSIBLE)
@@ -170,6 +178,11 @@ class MatchingProblem:
             return parts[0]
         empty = Corners(np.zeros((0, self.n_features)), np.zeros(0), np.zeros(0, np.int32))
         return Corners(*(np.concatenate([getattr(p, f) for p in [empty, *parts]]) for f in ("psi", "losses", "mates")))
+
+    def exact_corners(self, blocks: I64, w: F64) -> Corners:
+        """`corners`, but by the assignment oracle where the chosen one is approximate  [SPEC §5]."""
+        exact = self if self.oracle.exact else replace(self, oracle=get_oracle("assignment"))
+        return exact.corners(blocks, w)
 
     def _corners_in_chunks(self, blocks: I64, w: F64) -> Iterator[Corners]:
         edges, costs = self.edges, self.costs

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 from aligner.decoding import Alignment
 from aligner.model import Model
-from corpora.alignment import Links, PairLinks
+from corpora.alignment import Links, PairLinks, check_range
+from corpora.errors import CorpusError
 from corpora.link_files import open_links
 from corpora.readers import Corpus, TextLine, open_corpus, parse_joint
 from corpora.streams import UTF8_BOM, StrPath
@@ -46,14 +47,42 @@ FORMATS: dict[str, Callable[[Model, TextLine, Alignment], str]] = {
 """Output formats: ``i-j``; ``i-j:score``; an object with the tokens and [i, j, score] links. One line a pair."""
 
 
+class LinksFile(NamedTuple):
+    """Another aligner's links as they are read.  path: for errors.  pairs: a stream, one item a sentence pair."""
+
+    path: str
+    pairs: Iterator[PairLinks]
+
+    @classmethod
+    def open(cls, path: str, lengths: Iterable[tuple[int, int]] | None = None) -> LinksFile:
+        """lengths: of the sentences, where they can be read beforehand; NAACL links need them to be complete."""
+        return cls(path, open_links(path, lengths=lengths))
+
+    def take(self, lines: list[TextLine]) -> Links:
+        """The links of these lines.  Raises CorpusError where they end, or leave the sentences."""
+        pairs = list(islice(self.pairs, len(lines)))
+        if len(pairs) < len(lines):
+            line = lines[len(pairs)][0] - 1
+            raise CorpusError(self.path, line, "the links end here, but the text goes on", hint=_ONE_EACH)
+        for (number, source, target), links in zip(lines, pairs, strict=True):
+            check_range(links, len(source.split()), len(target.split()), self.path, number)
+        return Links.from_pairs(pairs)
+
+    def check_end(self, lines: int) -> None:
+        """Raise CorpusError if there are links after those of the last line."""
+        if next(self.pairs, None) is not None:
+            raise CorpusError(self.path, lines + 1, "the links go on, but the text has ended", hint=_ONE_EACH)
+
+
+_ONE_EACH = "give one line for each pair, empty ones too"
+
+
 class _Job(NamedTuple):
     lines: list[TextLine]
     links: list[Links]
 
 
-def align_corpus(
-    model: Model, corpus: Corpus, format_: str, links: Sequence[Iterator[PairLinks]] = ()
-) -> Iterator[str]:
+def align_corpus(model: Model, corpus: Corpus, format_: str, links: Sequence[LinksFile] = ()) -> Iterator[str]:
     """One formatted line, without its end, for each pair of a corpus; batches run on all cores, in order.
 
     links: other aligners' links, a stream for each file the model was trained with.
@@ -64,7 +93,7 @@ def align_corpus(
 
 
 def align_arriving(
-    model: Model, stream: BinaryIO, format_: str, links: Sequence[Iterator[PairLinks]] = ()
+    model: Model, stream: BinaryIO, format_: str, links: Sequence[LinksFile] = ()
 ) -> Iterator[list[str]]:
     """Align ``source ||| target`` lines of standard input as they arrive; a list for all that had arrived.
 
@@ -80,11 +109,13 @@ def align_arriving(
         for lines in map_threads(lambda job: _align(model, corpus, format_, job), _jobs(iter(texts), links)):
             answers.extend(lines)
         yield answers
+    for file in links:
+        file.check_end(number)
 
 
-def _jobs(texts: Iterator[TextLine], links: Sequence[Iterator[PairLinks]]) -> Iterator[_Job]:
+def _jobs(texts: Iterator[TextLine], links: Sequence[LinksFile]) -> Iterator[_Job]:
     while lines := list(islice(texts, _PAIRS_AT_ONCE)):
-        yield _Job(lines, [Links.from_pairs(islice(file, len(lines))) for file in links])
+        yield _Job(lines, [file.take(lines) for file in links])
 
 
 def _align(model: Model, corpus: Corpus, format_: str, job: _Job) -> list[str]:

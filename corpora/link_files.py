@@ -55,9 +55,14 @@ def open_links(
     return pairs if lengths is None else _checked(pairs, lengths, path, step)
 
 
-def read_links(path: StrPath, format: str | None = None, lengths: Lengths | None = None) -> Links:
+def read_links(
+    path: StrPath,
+    format: str | None = None,
+    lengths: Lengths | None = None,
+    sentences: Sequence[int] | None = None,
+) -> Links:
     """All links of a file, packed; see ``open_links``."""
-    return Links.from_pairs(open_links(path, format=format, lengths=lengths))
+    return Links.from_pairs(open_links(path, format=format, lengths=lengths, sentences=sentences))
 
 
 def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: int) -> Iterator[PairLinks]:

@@ -21,6 +21,10 @@ LINK_LINE = re.compile(
 _SENTENCE = re.compile(rb"\s*<s snum=\"?([0-9]{1,18})\"?\s*>(.*)</s>\s*")
 
 
+_MOST_SENTENCES = 10_000_000
+"""A greater number is a slip, where no text says how many sentences there are."""
+
+
 class NaaclLink(NamedTuple):
     """One line of a links file; positions are 0-based, -1 is the NULL word."""
 
@@ -52,7 +56,7 @@ def gather_naacl(links: Iterable[NaaclLink], path: StrPath, sentences: Sequence[
     known = None if sentences is None else frozenset(sentences)
     gathered: dict[int, tuple[set[Link], set[Link]]] = {}
     for sentence, link, is_sure, line in links:
-        if sentence == 0 or (known is not None and sentence not in known):
+        if sentence == 0 or (sentence > _MOST_SENTENCES if known is None else sentence not in known):
             what = f"there is no sentence {sentence} in the text"
             raise CorpusError(path, line, what, hint="sentences count from 1: does the file belong to the text?")
         sure, possible = gathered.setdefault(sentence, (set(), set()))

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 from corpora.errors import SettingError
@@ -83,7 +84,12 @@ class Normalizer:
         from nltk.stem.snowball import SnowballStemmer
 
         name = self.stem or ""
-        stem: Callable[[str], str] = SnowballStemmer(SNOWBALL_CODES.get(name, name)).stem
+        stemmer, lock = SnowballStemmer(SNOWBALL_CODES.get(name, name)), Lock()
+
+        def stem(word: str) -> str:
+            with lock:  # some of nltk's stemmers keep what they are doing in attributes
+                return str(stemmer.stem(word))
+
         return stem
 
     @cached_property

@@ -7,7 +7,6 @@ C_ef the number of pairs that contain both, however often. Dice(e, f) = 2 C_ef /
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numba as nb
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext
+from features.parallel import map_threads
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -61,14 +61,13 @@ def count_cooccurrences(
     bitext: Bitext,
     *,
     minimum_dice: float = MINIMUM_DICE,
-    workers: int = 2,
     on_progress: Callable[[float], None] | None = None,
 ) -> CooccurrenceTable:
     """Count a bitext.  on_progress is called with the fraction done.
 
     For each source word, its sentences are walked and their target words added up in one array of V_target counters
     per thread; the row is then pruned and written out. Peak memory beyond the result and the bitext: 4 bytes for
-    each token of either side, plus about 64 MB of buffers for each worker.
+    each token of either side, plus about 64 MB of buffers for each core.
     """
     source, target = bitext.source, bitext.target
     n_source, n_target = len(source.vocabulary), len(target.vocabulary)
@@ -90,11 +89,10 @@ def count_cooccurrences(
 
     chunks = list(_chunks(bounds, _CELLS_PER_CHUNK))
     parts = []
-    with ThreadPoolExecutor(workers) as pool:
-        for done, part in enumerate(pool.map(count, chunks), 1):
-            parts.append(part)
-            if on_progress is not None:
-                on_progress(done / len(chunks))
+    for done, part in enumerate(map_threads(count, chunks), 1):
+        parts.append(part)
+        if on_progress is not None:
+            on_progress(done / len(chunks))
     row_offsets = np.zeros(n_source + 1, np.int64)
     if parts:
         np.cumsum(np.concatenate([sizes for _, _, sizes in parts]), out=row_offsets[1:])

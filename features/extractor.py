@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,6 +112,13 @@ def batches(encoded: Encoded, edges_at_once: int = EDGES_AT_ONCE) -> Iterator[Ed
 def _allocate(shape: tuple[int, int], memory: int) -> Matrix:
     if shape[0] * shape[1] * 4 <= memory:
         return np.empty(shape, np.float32)
+    size = shape[0] * shape[1] * 4
     with tempfile.TemporaryFile(prefix="aligner-features-") as file:
-        file.truncate(shape[0] * shape[1] * 4)
+        if hasattr(os, "posix_fallocate"):
+            try:
+                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is found now, not by a signal at a write
+            except OSError as error:
+                raise OSError(error.errno, f"no room for {size:,} bytes of features", tempfile.gettempdir()) from error
+        else:
+            file.truncate(size)
         return np.memmap(file, np.float32, "r+", shape=shape)  # the mapping outlives the unlinked file

@@ -57,30 +57,37 @@ def solve(
     state = solver.init(problem, np.random.default_rng(seed))
     signature = f"{solver.signature}|{problem.signature}|seed:{seed}"
     trace: list[TracePoint] = []
+    judged: list[F64] = []  # the weights of each audit; appended last, so that its length is that of whole audits
     passes = oracle_calls = 0
     seconds = 0.0
     next_audit = 0
-    w: F64 = np.zeros(problem.n_features)
+
+    def ended(status: Status) -> Result:
+        w = judged[-1] if judged else np.zeros(problem.n_features)
+        return Result(w, status, tuple(trace[: len(judged)]), signature)
+
     try:
         while True:
             iterate, loss = solver.iterate(state)
             if not (np.isfinite(iterate).all() and np.isfinite(loss)):
-                return Result(w, Status.NOT_FINITE, tuple(trace), signature)
+                return ended(Status.NOT_FINITE)
             out_of_time = seconds >= stop.seconds
             if passes >= next_audit or passes >= stop.passes or out_of_time:
                 start = time.perf_counter()
                 audit = audit_at(problem, iterate.copy(), loss)
                 audit_seconds = time.perf_counter() - start
                 oracle_calls += problem.n_blocks
-                w = audit.w
                 point = TracePoint(passes, oracle_calls, seconds, audit.primal, audit.dual, audit.gap)
+                if not (np.isfinite(audit.primal) and np.isfinite(audit.dual)):
+                    return ended(Status.NOT_FINITE)
                 trace.append(point)
+                judged.append(audit.w)
                 if solver.absorb(state, audit):
                     seconds += audit_seconds
                 go_on = callback(point, audit.w) if callback is not None else None
                 status = _status(point, stop, out_of_time, go_on)
                 if status is not None:
-                    return Result(w, status, tuple(trace), signature)
+                    return ended(status)
                 next_audit = max(passes + 1, ceil(passes * stop.audit_growth))
             start = time.perf_counter()
             oracle_calls += solver.sweep(problem, state)
@@ -89,9 +96,9 @@ def solve(
     except ScoreError:
         if np.isfinite(solver.iterate(state)[0]).all():
             raise
-        return Result(w, Status.NOT_FINITE, tuple(trace), signature)
+        return ended(Status.NOT_FINITE)
     except KeyboardInterrupt:
-        return Result(w, Status.INTERRUPTED, tuple(trace), signature)
+        return ended(Status.INTERRUPTED)
 
 
 def _status(point: TracePoint, stop: Stop, out_of_time: bool, go_on: bool | None) -> Status | None:
@@ -104,14 +111,18 @@ def _status(point: TracePoint, stop: Stop, out_of_time: bool, go_on: bool | None
     return Status.SECONDS if out_of_time else None
 
 
-def audit_at(problem: BlockProblem, w: F64, loss: float) -> Audit:
-    """Primal, dual and gap at weights w whose dual point has ℓ(α) = loss  [SPEC §3]; one oracle call a block."""
+def audit_at(problem: BlockProblem, w: F64, loss: float, *, exact: bool = True) -> Audit:
+    """Primal, dual and gap at weights w whose dual point has ℓ(α) = loss  [SPEC §3]; one oracle call a block.
+
+    exact: whatever oracle the problem trains with; otherwise the gap of an approximate one is a lower estimate.
+    """
+    find = problem.exact_corners if exact else problem.corners
     n, regularization = problem.n_blocks, problem.regularization
     hinges = np.empty(n)
     psi, losses = np.zeros_like(w), 0.0
     for first in range(0, n, _BLOCKS_AT_ONCE):
         blocks = np.arange(first, min(first + _BLOCKS_AT_ONCE, n))
-        corners = problem.corners(blocks, w)
+        corners = find(blocks, w)
         hinges[blocks] = corners.losses - corners.psi @ w
         psi += corners.psi.sum(axis=0)
         losses += float(corners.losses.sum())

@@ -46,7 +46,7 @@ class FrankWolfe:
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
         calls = 0
         if state.audit is None:
-            state.audit = audit_at(problem, state.w, state.loss)
+            state.audit = audit_at(problem, state.w, state.loss, exact=False)
             calls = problem.n_blocks
         difference = state.w - state.audit.corner_w
         loss_gain = state.audit.corner_loss - state.loss

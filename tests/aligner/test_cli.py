@@ -143,6 +143,13 @@ def test_two_hypotheses_are_tested_as_pairs(model: Path, sample: Path, tmp_path:
     assert first["lengths"] == "text", "a prefix gives the lengths of the sentences"
 
 
+def test_a_naacl_hypothesis_may_leave_its_last_pairs_without_links(tmp_path: Path) -> None:
+    gold = write(tmp_path / "gold.wa", "0-0", "1-1", "")
+    found = write(tmp_path / "found.naacl", "1 1 1 S", "2 2 2 S")
+    (report,) = json.loads(run("evaluate", gold, found, "--format", "json").stdout)
+    assert (report["pairs"], report["aer"]) == (3, 0.0)
+
+
 def test_quiet_says_nothing(sample: Path, tmp_path: Path) -> None:
     result = run("train", sample / "train", "-m", tmp_path / "M", "-q")
     assert result.stdout == result.stderr == ""

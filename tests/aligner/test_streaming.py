@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import aligner
 from aligner.errors import AlignerError, CorpusError
 from aligner.model import Model
-from aligner.streaming import FORMATS, align_arriving, align_corpus, check_corpus, check_links
+from aligner.streaming import FORMATS, LinksFile, align_arriving, align_corpus, check_corpus, check_links
 from corpora.alignment import PairLinks
 from corpora.readers import open_corpus, open_texts
 
@@ -217,7 +217,7 @@ def test_links_of_another_aligner(sample: Path, tmp_path: Path, monkeypatch: pyt
     corpus = open_corpus(str(sample / "test"))
     links = list(corpus.links())
     check_links(sample / "test.wa", corpus)
-    found = list(align_corpus(model, corpus, "pharaoh", [iter(links)]))
+    found = list(align_corpus(model, corpus, "pharaoh", [LinksFile("l", iter(links))]))
     lines = [(source.decode(), target.decode()) for _, source, target in corpus.texts()]
     expected = [
         str(model.align(source.split(), target.split(), [pair.sure | pair.possible]))
@@ -225,19 +225,27 @@ def test_links_of_another_aligner(sample: Path, tmp_path: Path, monkeypatch: pyt
     ]
     assert found == expected
     pieces = [joint(lines[:10]), joint(lines[10:13]), joint(lines[13:])]
-    assert [a for lines in align_arriving(model, arriving(pieces), "pharaoh", [iter(links)]) for a in lines] == expected
+    assert [
+        a for lines in align_arriving(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(links))]) for a in lines
+    ] == expected
 
     (tmp_path / "short.wa").write_text("0-0\n")
     with pytest.raises(CorpusError, match="end after 1 pairs"):
         check_links(tmp_path / "short.wa", corpus)
 
+    far, longer = PairLinks(frozenset({(900, 0)}), frozenset()), [*links, links[0]]
+    for wrong, line in (([*links[:12], far, *links[13:]], 13), (longer, len(links) + 1)):
+        with pytest.raises(CorpusError) as caught:
+            list(align_arriving(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(wrong))]))
+        assert (caught.value.path, caught.value.line) == ("l", line)
+
     def short() -> Iterator[PairLinks]:
         return iter(links[:12])
 
     for align in (
-        lambda: list(align_corpus(model, corpus, "pharaoh", [short()])),
-        lambda: list(align_arriving(model, arriving(pieces), "pharaoh", [short()])),
+        lambda: list(align_corpus(model, corpus, "pharaoh", [LinksFile("l", short())])),
+        lambda: list(align_arriving(model, arriving(pieces), "pharaoh", [LinksFile("l", short())])),
         lambda: list(align_corpus(model, corpus, "pharaoh")),
     ):
-        with pytest.raises(AlignerError, match=r"lines of links|files of other"):
+        with pytest.raises(AlignerError, match=r"links end here|files of other"):
             align()

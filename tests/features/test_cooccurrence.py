@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from corpora.bitext import Bitext
-from features import cooccurrence
+from features import cooccurrence, parallel
 from features.cooccurrence import CooccurrenceTable, count_cooccurrences
 
 MakeBitext = Callable[..., Bitext]
@@ -103,10 +103,11 @@ def test_threads_and_chunks_do_not_matter(
     make_bitext: MakeBitext, make_pairs: MakePairs, monkeypatch: pytest.MonkeyPatch, workers: int, size: int
 ) -> None:
     bitext = make_bitext([(["lonely"], []), *make_pairs(5), (["last"], [])])
-    whole = count_cooccurrences(bitext, workers=1)
+    whole = count_cooccurrences(bitext)
+    monkeypatch.setattr(parallel, "cores", lambda: workers)
     monkeypatch.setattr(cooccurrence, "_CELLS_PER_CHUNK", size)
     told: list[float] = []
-    assert same(count_cooccurrences(bitext, workers=workers, on_progress=told.append), whole)
+    assert same(count_cooccurrences(bitext, on_progress=told.append), whole)
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert len(told) > 10 or size > 7  # there really were chunks
