@@ -75,12 +75,30 @@ def train(data: Path, pairs: int, model: Path) -> tuple[int, float]:
     return pairs, time.perf_counter() - start
 
 
+def single(data: Path, pairs: int, model: Path) -> tuple[int, float]:
+    """One sentence pair a call, as from Python."""
+    from aligner.model import load
+
+    loaded = load(model)
+    sentences = [(a.decode().split(), b.decode().split()) for _, a, b in first_pairs(data, pairs).texts()]
+    loaded.align(*sentences[0])  # compiles
+    start = time.perf_counter()
+    for source, target in sentences:
+        loaded.align(source, target)
+    return pairs, time.perf_counter() - start
+
+
 STAGES: dict[str, Callable[[Path, int, Path], tuple[int, float]]] = {
     "train": train,
+    "single": single,
     "read": read,
     "count": count,
     "align": align,
 }
+
+
+ONE_SIZE = {"train": HANSARDS, "single": 1000}
+"""Stages that are measured at one size only."""
 
 
 def measure(stage: str, data: Path, pairs: int, model: Path, answer: Path) -> None:
@@ -102,7 +120,7 @@ def main() -> None:
         model, answer = Path(folder) / "hansards.model", Path(folder) / "answer.json"
         print(f"{'stage':<8}{'pairs':>11}{'seconds':>9}{'pairs/s':>10}{'peak GiB':>10}")
         for stage in STAGES:
-            for pairs in [HANSARDS] if stage == "train" else map(int, options.sizes.split(",")):
+            for pairs in [ONE_SIZE[stage]] if stage in ONE_SIZE else map(int, options.sizes.split(",")):
                 process = context.Process(target=measure, args=(stage, options.data, pairs, model, answer))
                 process.start()
                 process.join()

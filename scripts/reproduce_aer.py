@@ -1,7 +1,8 @@
 """The accuracy table of README: alignment error rates on gold-dev sets, from the data of ../shared/data.
 
-Every model is trained with the defaults on the set's gold-train only, and judged once on its gold-dev; GIZA++'s rows
-are its published links for the same sentences. Hansards: 100 + 100 hand-aligned sentences; cs-en: 200 + 300.
+Every model is trained with the defaults on the set's gold-train only and judged on its gold-dev, on which no choice was
+made; GIZA++'s rows are its published links for the same sentences. Hansards: 100 + 100 hand-aligned sentences;
+cs-en: 200 + 300.
 
     python scripts/reproduce_aer.py [--data ../shared/data]
 """

@@ -118,15 +118,15 @@ def audit_at(problem: BlockProblem, w: F64, loss: float, *, exact: bool = True) 
     """
     find = problem.exact_corners if exact else problem.corners
     n, regularization = problem.n_blocks, problem.regularization
-    hinges = np.empty(n)
+    hinge = 0.0
     psi, losses = np.zeros_like(w), 0.0
     for first in range(0, n, _BLOCKS_AT_ONCE):
         blocks = np.arange(first, min(first + _BLOCKS_AT_ONCE, n))
         corners = find(blocks, w)
-        hinges[blocks] = corners.losses - corners.psi @ w
+        hinge += float((corners.losses - corners.psi @ w).sum()) / n
         psi += corners.psi.sum(axis=0)
         losses += float(corners.losses.sum())
     squared = float(w @ w)
-    primal = 0.5 * regularization * squared + float(hinges.mean())
+    primal = 0.5 * regularization * squared + hinge
     dual = loss - 0.5 * regularization * squared
-    return Audit(w, loss, primal, dual, primal - dual, psi / (regularization * n), losses / n, hinges)
+    return Audit(w, loss, primal, dual, primal - dual, psi / (regularization * n), losses / n)

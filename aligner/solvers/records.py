@@ -59,7 +59,7 @@ class TracePoint:
 class Audit:
     """Exact objective values at an iterate (w, loss), and the oracle's answers there.
 
-    corner_w = Σ_i ψ_i(z_i)/(λn), corner_loss = Σ_i L_i(z_i)/n.  hinges: (n,) max_z H_i(z; w).
+    corner_w = Σ_i ψ_i(z_i)/(λn), corner_loss = Σ_i L_i(z_i)/n.
     """
 
     w: F64
@@ -69,7 +69,6 @@ class Audit:
     gap: float
     corner_w: F64
     corner_loss: float
-    hinges: F64
 
 
 @dataclass(frozen=True, eq=False)
