@@ -148,15 +148,18 @@ def forward_steps(
 LAST = 0
 WEIGHTED = 1
 SUFFIX = 2
+UNIFORM = 3
 
 
 @nb.njit(cache=True, nogil=True)
 def average_weight(average, step):
     """Weight of the iterate after step 0, 1, 2… in its average; 0 where there is no average.
 
-    WEIGHTED: 2 / (k + 2)  [LJSP13 §4].  SUFFIX: the uniform average since the last power of 2, which holds the last
-    half or less of the iterates  [LJSP13 §5, Rakhlin et al. 2012].
+    UNIFORM: 1 / (k + 1).  WEIGHTED: 2 / (k + 2)  [LJSP13 §4].  SUFFIX: the uniform average since the last power
+    of 2, which holds the last half or less of the iterates  [LJSP13 §5, Rakhlin et al. 2012].
     """
+    if average == UNIFORM:
+        return 1.0 / (step + 1.0)
     if average == WEIGHTED:
         return 2.0 / (step + 2.0)
     if average == SUFFIX:

@@ -61,6 +61,11 @@ class BlockProblem(Protocol):
     @property
     def signature(self) -> str: ...
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of how it is solved."""
+        ...
+
     def corners(self, blocks: I64, w: F64) -> Corners:
         """argmax_z L_i(z) − w·ψ_i(z) for each of these blocks, as well as the oracle can."""
         ...
@@ -159,6 +164,12 @@ class MatchingProblem:
     def signature(self) -> str:
         costs = f"miss:{self.miss_cost:g}|false:{self.false_cost:g}"
         return f"lambda:{self.regularization:g}|{costs}|oracle:{self.oracle.name}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if self.oracle.exact:
+            return ()
+        return (f"the {self.oracle.name} oracle is approximate; the gap was certified with exact matchings",)
 
     @property
     def costs(self) -> F64:

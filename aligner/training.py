@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any
@@ -49,9 +49,7 @@ def train(
     links: Paths = (),
     max_labelled: int = 50_000,
     solver: str = "bcfw",
-    order: str = "permuted",
-    step: str = "line-search",
-    average: str = "none",
+    solver_options: Mapping[str, Any] | None = None,
     oracle: str = "assignment",
     regularization: float = 0.1,
     miss_cost: float = 3.0,
@@ -73,6 +71,7 @@ def train(
     families: of features, see `features.extractor.FAMILIES`; all by default.
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
     max_labelled: of more labelled pairs a random sample is used.
+    solver_options: those of the solver, see `solvers.SOLVERS`.
     regularization: λ.  miss_cost, false_cost: c⁺ and c⁻ of the loss.  tolerance: of the relative duality gap.
     memory: bytes of features to hold before they go to a temporary file.
     on_corpus: told what each path was recognised as.  callback: called at each audit; training stops if it returns
@@ -90,7 +89,7 @@ def train(
     )
     check_costs(regularization, miss_cost, false_cost)
     get_oracle(oracle)
-    chosen = make_solver(solver, order=order, step=step, average=average)
+    chosen = make_solver(solver, **(solver_options or {}))
     stop = Stop(gap=tolerance, passes=max_passes, seconds=max_seconds)
     numbered = tuple(str(n) for n, _ in enumerate(as_list(links), 1))
     feature_set = FeatureSet(tuple(FAMILIES if families is None else families), numbered)
@@ -147,6 +146,7 @@ def train(
         "links_lost": problem.links_lost,
         "features": len(edges.names),
         "solver": result.signature,
+        "notes": result.notes,
         "status": result.status.value,
         "converged": result.status is Status.CONVERGED,
         **asdict(point),

@@ -9,6 +9,7 @@ import numpy as np
 
 from aligner._kernels import average_weight
 from aligner.problem import BlockProblem
+from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.orders import Order, Permuted
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Average, Forward
@@ -102,11 +103,8 @@ class Block:
         state.mean_loss += rho * (state.loss - state.mean_loss)
         state.steps += 1
 
-    def iterate(self, state: BlockState) -> tuple[F64, float]:
-        if self.average is Average.NONE or state.steps == 0:
-            return state.w, float(state.loss[0])
-        return state.mean_w, float(state.mean_loss[0])
-
-    def absorb(self, state: BlockState, audit: Audit) -> bool:
-        """Of no use: neither uniform nor permuted order looks at gaps."""
-        return False
+    def audit(self, problem: BlockProblem, state: BlockState) -> Audit:
+        averaged = self.average is not Average.NONE and state.steps > 0
+        w, loss = (state.mean_w, state.mean_loss[0]) if averaged else (state.w, state.loss[0])
+        answers = ask_all(problem, w)
+        return Audit(w.copy(), primal_value(problem, w, answers), dual_value(problem, w, float(loss)))

@@ -8,21 +8,21 @@ import numpy as np
 
 from aligner._kernels import average_weight
 from aligner.problem import BlockProblem
-from aligner.solvers.driver import audit_at
+from aligner.solvers.audit import Answers, ask_all, dual_value, primal_value
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Average, Forward
 
 
 @dataclass(eq=False)
 class BatchState:
-    """The iterate (w, loss), its average, the passes done, and the last audit if it was at this very iterate."""
+    """The iterate (w, loss), its average, the passes done, and the oracle's answers at w where an audit had them."""
 
     w: F64
     mean_w: F64
     loss: float = 0.0
     mean_loss: float = 0.0
     passes: int = 0
-    audit: Audit | None = None
+    answers: Answers | None = None
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,11 @@ class FrankWolfe:
         return BatchState(np.zeros(problem.n_features), np.zeros(problem.n_features))
 
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
-        calls = 0
-        if state.audit is None:
-            state.audit = audit_at(problem, state.w, state.loss, exact=False)
-            calls = problem.n_blocks
-        difference = state.w - state.audit.corner_w
-        loss_gain = state.audit.corner_loss - state.loss
+        answers, calls = state.answers, 0
+        if answers is None:
+            answers, calls = ask_all(problem, state.w, exact=False), problem.n_blocks
+        difference = state.w - answers.corner_w
+        loss_gain = answers.corner_loss - state.loss
         gamma = self.step.size(
             problem.regularization, difference, state.w, loss_gain, decreasing=2.0 / (state.passes + 2.0)
         )
@@ -59,16 +58,15 @@ class FrankWolfe:
         state.mean_w = state.mean_w + rho * (state.w - state.mean_w)
         state.mean_loss += rho * (state.loss - state.mean_loss)
         state.passes += 1
-        state.audit = None
+        state.answers = None
         return calls
 
-    def iterate(self, state: BatchState) -> tuple[F64, float]:
-        if self.average is Average.NONE or state.passes == 0:
-            return state.w, state.loss
-        return state.mean_w, state.mean_loss
-
-    def absorb(self, state: BatchState, audit: Audit) -> bool:
-        at_iterate = bool(np.array_equal(audit.w, state.w)) and audit.loss == state.loss
-        if at_iterate:
-            state.audit = audit
-        return at_iterate
+    def audit(self, problem: BlockProblem, state: BatchState) -> Audit:
+        averaged = self.average is not Average.NONE and state.passes > 0
+        w, loss = (state.mean_w, state.mean_loss) if averaged else (state.w, state.loss)
+        answers = ask_all(problem, w)
+        if not averaged:
+            state.answers = answers
+        return Audit(
+            w.copy(), primal_value(problem, w, answers), dual_value(problem, w, loss), used=state.answers is not None
+        )

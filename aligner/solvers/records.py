@@ -41,14 +41,21 @@ class Stop:
 
 @dataclass(frozen=True)
 class TracePoint:
-    """One audit.  passes: effective passes so far.  oracle_calls: of solving and audits.  seconds: of solving."""
+    """One audit.
+
+    passes: sweeps of the solver so far.  oracle_calls: that moved the solver on, one for each block and question.
+    audit_calls: those that only measured.  seconds: of solving.  primal, dual: an upper and a lower value of the
+    optimum.  gap: primal - dual.  bound: what theory promises of the gap, of solvers that have such a bound.
+    """
 
     passes: float
     oracle_calls: int
+    audit_calls: int
     seconds: float
     primal: float
     dual: float
     gap: float
+    bound: float | None = None
 
     @property
     def relative_gap(self) -> float:
@@ -57,25 +64,30 @@ class TracePoint:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Exact objective values at an iterate (w, loss), and the oracle's answers there.
+    """Exact values of the objective at a solver's answer.
 
-    corner_w = Σ_i ψ_i(z_i)/(λn), corner_loss = Σ_i L_i(z_i)/n.
+    w: the answer.  primal, dual: P(w), and D at a feasible dual point of the solver's.
+    used: whether the solver moves on from the oracle's answers given here, so that they count as solving.
+    bound: what theory promises of the gap.  notes: what a user should know of how the figures came about.
     """
 
     w: F64
-    loss: float
     primal: float
     dual: float
-    gap: float
-    corner_w: F64
-    corner_loss: float
+    used: bool = False
+    bound: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The weights (d,) of the last audit, why solving ended, all audits, and what was solved how."""
+    """The weights (d,) of the last audit, why solving ended, all audits, what was solved how, and notes for the user.
+
+    Of a kernelised solver the weights are coefficients of the training edges  (see `solvers.kernel`).
+    """
 
     w: F64
     status: Status
     trace: tuple[TracePoint, ...]
     signature: str
+    notes: tuple[str, ...] = ()

@@ -41,10 +41,19 @@ class Average(Enum):
     """Which iterate is judged and returned."""
 
     NONE = "none"
+    UNIFORM = "uniform"
     WEIGHTED = "weighted"
     SUFFIX = "suffix"
 
     @property
     def code(self) -> int:
         """Its code in the kernels."""
-        return {"none": _kernels.LAST, "weighted": _kernels.WEIGHTED, "suffix": _kernels.SUFFIX}[self.value]
+        return {
+            "none": _kernels.LAST,
+            "uniform": _kernels.UNIFORM,
+            "weighted": _kernels.WEIGHTED,
+            "suffix": _kernels.SUFFIX,
+        }[self.value]
+
+
+AVERAGES = {average.value: average for average in Average}

@@ -83,7 +83,9 @@ def test_the_record_says_what_was_trained_on(training: aligner.Training, sample:
     assert record["training_aer"] == pytest.approx(100 * aer(training.model, open_corpus(str(sample / "train"))))
 
 
-@pytest.mark.parametrize("settings", [{}, {"seed": 3, "order": "uniform", "average": "weighted", "max_labelled": 100}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"seed": 3, "solver_options": {"order": "uniform", "average": "weighted"}, "max_labelled": 100}]
+)
 def test_the_same_seed_gives_the_same_weights(sample: Path, settings: dict[str, Any]) -> None:
     first, second = (aligner.train(str(sample / "train"), max_passes=4, **settings) for _ in range(2))
     assert first.model.weights.tobytes() == second.model.weights.tobytes()
@@ -218,14 +220,14 @@ def test_uncased_and_cased_words_differ(sample: Path) -> None:
     "settings",
     [
         {"solver": "magic"},
-        {"order": "magic"},
-        {"step": "magic"},
-        {"average": "magic"},
+        {"solver_options": {"order": "magic"}},
+        {"solver_options": {"step": "magic"}},
+        {"solver_options": {"average": "magic"}},
         {"oracle": "magic"},
         {"families": ["magic"]},
         {"families": []},
         {"families": ["bias", "bias"]},
-        {"solver": "frank-wolfe", "order": "uniform"},
+        {"solver": "frank-wolfe", "solver_options": {"order": "uniform"}},
         {"regularization": 0.0},
         {"regularization": nan},
         {"miss_cost": -1.0},

@@ -1,0 +1,52 @@
+"""What every solver in the space of weights measures: the objective, exactly, by one oracle call a block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligner.problem import BlockProblem
+from aligner.solvers.records import F64
+
+_BLOCKS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The oracle's answers z_i of all blocks at some weights.
+
+    hinges: (n,) H_i(z_i; w).  corner_w: Σ_i ψ_i(z_i)/(λn).  corner_loss: Σ_i L_i(z_i)/n: the batch corner.
+    """
+
+    hinges: F64
+    corner_w: F64
+    corner_loss: float
+
+
+def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True) -> Answers:
+    """One oracle call for every block at w.
+
+    exact: whatever oracle the problem trains with; otherwise the gap of an approximate one is a lower estimate.
+    """
+    find = problem.exact_corners if exact else problem.corners
+    n = problem.n_blocks
+    hinges = np.empty(n)
+    psi, losses = np.zeros_like(w), 0.0
+    for first in range(0, n, _BLOCKS_AT_ONCE):
+        blocks = np.arange(first, min(first + _BLOCKS_AT_ONCE, n))
+        corners = find(blocks, w)
+        hinges[blocks] = corners.losses - corners.psi @ w
+        psi += corners.psi.sum(axis=0)
+        losses += float(corners.losses.sum())
+    return Answers(hinges, psi / (problem.regularization * n), losses / n)
+
+
+def primal_value(problem: BlockProblem, w: F64, answers: Answers) -> float:
+    """P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z H_i(z; w)  [SPEC §3], of exact answers at w."""
+    return 0.5 * problem.regularization * float(w @ w) + float(answers.hinges.mean())
+
+
+def dual_value(problem: BlockProblem, w: F64, loss: float) -> float:
+    """D(α) = ℓ(α) - λ/2 ‖w(α)‖²  [SPEC §3]."""
+    return loss - 0.5 * problem.regularization * float(w @ w)
