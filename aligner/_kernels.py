@@ -1,11 +1,14 @@
-"""Compiled kernels of training: scores, corners, and whole passes of block-coordinate Frank-Wolfe."""
+"""Compiled kernels of training: scores, and the oracle's corners of the blocks of a matching problem."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
-from aligner.matching._kernels import make_workspace, match_block
+from aligner.matching._kernels import Workspace, make_workspace, match_block
 
 OTHER = 0
 POSSIBLE = 1
@@ -76,95 +79,77 @@ def take_corners(
         )  # fmt: skip
 
 
-@nb.njit(cache=True, nogil=True)
-def forward_steps(
-    order, steps_done, line_search, average,
-    features, shapes, offsets, labels, costs, miss_cost, sure, gold, regularization,
-    w, loss, block_w, block_loss, mean_w, mean_loss,
-):  # fmt: skip
-    """BCFW over the blocks in this order  [LJSP13 Alg. 4]; updates the state in place.
+class Blocks(NamedTuple):
+    """The arrays of a matching problem: what compiled solvers work on.
 
-    loss, mean_loss: (1,) arrays.  Returns (code, block at fault).
+    features: (E, d) float32.  shapes: (n, 2).  offsets: (n + 1,).  labels: (E,).  costs: (3,), of linking an edge of
+    each label.  miss_cost: c⁺.  sure: (n,) links of the targets.  gold: (n, d) summed features of the targets.
     """
-    n = len(shapes)
-    d = len(w)
-    scale = 1.0 / (regularization * n)
-    work = make_workspace(shapes)
-    scores = np.empty(len(work.flipped))
-    corner_w = np.empty(d)
-    for t in range(len(order)):
-        i = order[t]
-        J = shapes[i, 0]
-        K = shapes[i, 1]
-        block_features = features[offsets[i] : offsets[i + 1]]
-        block_labels = labels[offsets[i] : offsets[i + 1]]
-        block_scores = scores[: J * K]
-        size = 0.0
-        for c in range(d):
-            size += w[c] * w[c]
-        if not np.isfinite(size):  # the matching kernels must never see a NaN
-            return NOT_FINITE, i
-        score_edges(block_features, w, block_scores)
-        add_costs(block_labels, costs, block_scores)
-        match_block(block_scores, J, K, work)
-        corner_loss = take_corner(
-            work.mate[:J], K, block_features, block_labels, costs, miss_cost, sure[i], gold[i], corner_w
-        )
-        hinge = corner_loss
-        for c in range(d):
-            hinge -= corner_w[c] * w[c]
-        if hinge < -HINGE_TOLERANCE * max(1.0, corner_loss):
-            return NEGATIVE_HINGE, i
-        corner_loss /= n
-        slope = corner_loss - block_loss[i]
-        curvature = 0.0
-        for c in range(d):
-            corner_w[c] *= scale
-            difference = block_w[i, c] - corner_w[c]
-            slope += regularization * difference * w[c]
-            curvature += regularization * difference * difference
-        if line_search:
-            if curvature > 0.0:
-                gamma = min(1.0, max(0.0, slope / curvature))
-            else:  # the corner is where the block is, in w: only the loss can differ
-                gamma = 1.0 if slope > 0.0 else 0.0
-        else:
-            gamma = 2.0 * n / (steps_done + t + 2.0 * n)
-        for c in range(d):
-            change = gamma * (corner_w[c] - block_w[i, c])
-            block_w[i, c] += change
-            w[c] += change
-        change = gamma * (corner_loss - block_loss[i])
-        block_loss[i] += change
-        loss[0] += change
-        rho = average_weight(average, steps_done + t)
-        if rho > 0.0:
-            for c in range(d):
-                mean_w[c] += rho * (w[c] - mean_w[c])
-            mean_loss[0] += rho * (loss[0] - mean_loss[0])
+
+    features: npt.NDArray[np.float32]
+    shapes: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.uint8]
+    costs: npt.NDArray[np.float64]
+    miss_cost: float
+    sure: npt.NDArray[np.int64]
+    gold: npt.NDArray[np.float64]
+
+
+class Scratch(NamedTuple):
+    """Room for the work on one block.  work.mate: the matching found, a column or -1 for each row."""
+
+    work: Workspace
+    scores: npt.NDArray[np.float64]
+
+
+@nb.njit(cache=True, nogil=True)
+def make_scratch(blocks):
+    """Scratch for the largest of the blocks."""
+    work = make_workspace(blocks.shapes)
+    return Scratch(work, np.empty(len(work.flipped)))
+
+
+@nb.njit(cache=True, nogil=True)
+def block_corner(i, blocks, w, scratch, psi):
+    """The corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [SPEC §3].
+
+    Fills psi (d,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)); the matching is in scratch.work.mate.
+    """
+    J = blocks.shapes[i, 0]
+    K = blocks.shapes[i, 1]
+    first = blocks.offsets[i]
+    last = blocks.offsets[i + 1]
+    features = blocks.features[first:last]
+    labels = blocks.labels[first:last]
+    scores = scratch.scores[: J * K]
+    size = 0.0
+    for c in range(len(w)):
+        size += w[c] * w[c]
+    if not np.isfinite(size):  # the matching kernels must never see a NaN
+        return NOT_FINITE, 0.0, 0.0
+    score_edges(features, w, scores)
+    add_costs(labels, blocks.costs, scores)
+    match_block(scores, J, K, scratch.work)
+    loss = take_corner(
+        scratch.work.mate[:J], K, features, labels, blocks.costs, blocks.miss_cost, blocks.sure[i], blocks.gold[i], psi
+    )
+    hinge = loss
+    for c in range(len(w)):
+        hinge -= psi[c] * w[c]
+    if hinge < -HINGE_TOLERANCE * max(1.0, loss):
+        return NEGATIVE_HINGE, loss, hinge
+    return DONE, loss, hinge
+
+
+@nb.njit(cache=True, nogil=True)
+def block_corners(chosen, blocks, w, row_offsets, psi, losses, mates):
+    """The corners of many blocks: fills psi (m, d), losses (m,), mates (sum J,).  Returns (code, block at fault)."""
+    scratch = make_scratch(blocks)
+    for b in range(len(chosen)):
+        i = chosen[b]
+        code, losses[b], _ = block_corner(i, blocks, w, scratch, psi[b])
+        if code != DONE:
+            return code, i
+        mates[row_offsets[b] : row_offsets[b + 1]] = scratch.work.mate[: blocks.shapes[i, 0]]
     return DONE, -1
-
-
-LAST = 0
-WEIGHTED = 1
-SUFFIX = 2
-UNIFORM = 3
-
-
-@nb.njit(cache=True, nogil=True)
-def average_weight(average, step):
-    """Weight of the iterate after step 0, 1, 2… in its average; 0 where there is no average.
-
-    UNIFORM: 1 / (k + 1).  WEIGHTED: 2 / (k + 2)  [LJSP13 §4].  SUFFIX: the uniform average since the last power
-    of 2, which holds the last half or less of the iterates  [LJSP13 §5, Rakhlin et al. 2012].
-    """
-    if average == UNIFORM:
-        return 1.0 / (step + 1.0)
-    if average == WEIGHTED:
-        return 2.0 / (step + 2.0)
-    if average == SUFFIX:
-        restart = 1
-        while 2 * restart <= step + 1:
-            restart *= 2
-        return 1.0 / (step + 2.0 - restart)
-    return 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner import _kernels
-from aligner.errors import AlignerError, SettingError
+from aligner.errors import AlignerError, ScoreError, SettingError
 from aligner.matching import Oracle, best_matchings, get_oracle
 from corpora.alignment import Links
-from features.table import EdgeTable
+from features.parallel import map_threads
+from features.table import EdgeTable, edge_offsets
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
@@ -21,7 +22,7 @@ I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
 
 _BLOCKS_AT_ONCE = 512
-"""Blocks whose loss-augmented scores are held at once."""
+"""Blocks that a thread takes at once."""
 
 
 _EDGES_AT_ONCE = 1 << 20
@@ -179,68 +180,77 @@ class MatchingProblem:
         costs[_kernels.SURE] = -self.miss_cost
         return costs
 
+    @property
+    def blocks(self) -> _kernels.Blocks | None:
+        """The arrays for compiled solvers, which use the assignment oracle; None where another was asked for."""
+        if self.oracle.name != "assignment":
+            return None
+        edges = self.edges
+        return _kernels.Blocks(
+            edges.features, edges.shapes, edges.offsets, self.labels, self.costs, self.miss_cost, self.sure, self.gold
+        )
+
     def corners(self, blocks: I64, w: F64) -> Corners:
         """argmax_z H_i(z; w) for each of these blocks, H_i(z; w) = L_i(z) − w·ψ_i(z)  [SPEC §3].
 
-        Raises AlignerError where an exact oracle answers worse than the target: the oracle or the features are wrong.
+        Raises ScoreError where w is not finite, and AlignerError where an exact oracle answers worse than the target:
+        the oracle or the features are wrong.
         """
-        parts = list(self._corners_in_chunks(np.ascontiguousarray(blocks, np.int64), w))
+        chosen = np.ascontiguousarray(blocks, np.int64)
+        row_offsets = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(self.edges.shapes[chosen, 0], out=row_offsets[1:])
+        found = Corners(
+            np.empty((len(chosen), self.n_features)), np.empty(len(chosen)), np.empty(row_offsets[-1], np.int32)
+        )
+        fill = self._fill_compiled if self.oracle.name == "assignment" else self._fill
+        parts = [slice(i, min(i + _BLOCKS_AT_ONCE, len(chosen))) for i in range(0, len(chosen), _BLOCKS_AT_ONCE)]
+
+        def work(part: slice) -> None:
+            rows = row_offsets[part.start : part.stop + 1]
+            fill(chosen[part], w, rows, found.psi[part], found.losses[part], found.mates)
+
         if len(parts) == 1:
-            return parts[0]
-        empty = Corners(np.zeros((0, self.n_features)), np.zeros(0), np.zeros(0, np.int32))
-        return Corners(*(np.concatenate([getattr(p, f) for p in [empty, *parts]]) for f in ("psi", "losses", "mates")))
+            work(parts[0])
+        else:
+            deque(map_threads(work, parts), maxlen=0)
+        return found
 
     def exact_corners(self, blocks: I64, w: F64) -> Corners:
         """`corners`, but by the assignment oracle where the chosen one is approximate  [SPEC §5]."""
         exact = self if self.oracle.exact else replace(self, oracle=get_oracle("assignment"))
         return exact.corners(blocks, w)
 
-    def _corners_in_chunks(self, blocks: I64, w: F64) -> Iterator[Corners]:
+    def _fill_compiled(self, chosen: I64, w: F64, row_offsets: I64, psi: F64, losses: F64, mates: I32) -> None:
+        code, block = _kernels.block_corners(chosen, self.blocks, w, row_offsets, psi, losses, mates)
+        check_code(code, block)
+
+    def _fill(self, chosen: I64, w: F64, row_offsets: I64, psi: F64, losses: F64, mates: I32) -> None:
         edges, costs = self.edges, self.costs
-        for start in range(0, len(blocks), _BLOCKS_AT_ONCE):
-            chunk = blocks[start : start + _BLOCKS_AT_ONCE]
-            shapes = edges.shapes[chunk]
-            starts = np.concatenate([[0], np.cumsum(shapes[:, 0] * shapes[:, 1])])
-            scores = np.empty(starts[-1])
-            _kernels.augmented_scores(
-                chunk, edges.features, edges.shapes, edges.offsets, self.labels, costs, w, starts, scores
-            )
-            mates = best_matchings(scores, shapes, oracle=self.oracle.name)
-            psi, losses = np.empty((len(chunk), len(w))), np.empty(len(chunk))
-            row_offsets = np.concatenate([[0], np.cumsum(shapes[:, 0])])
-            _kernels.take_corners(
-                chunk, mates, row_offsets, edges.features, edges.shapes, edges.offsets, self.labels, costs,
-                self.miss_cost, self.sure, self.gold, psi, losses,
-            )  # fmt: skip
-            if self.oracle.exact:
-                hinges = losses - psi @ w
-                worst = int(np.argmin(hinges / np.maximum(1.0, losses)))
-                if hinges[worst] < -_kernels.HINGE_TOLERANCE * max(1.0, losses[worst]):
-                    raise negative_hinge(int(chunk[worst]))
-            yield Corners(psi, losses, mates)
-
-    def forward_steps(
-        self, order: I64, steps_done: int, line_search: bool, average: int,
-        w: F64, loss: F64, block_w: F64, block_loss: F64, mean_w: F64, mean_loss: F64,
-    ) -> None:  # fmt: skip
-        """BCFW over the blocks in this order, compiled, with the assignment oracle; updates all arrays in place."""
-        edges = self.edges
-        code, block = _kernels.forward_steps(
-            order, steps_done, line_search, average,
-            edges.features, edges.shapes, edges.offsets, self.labels, self.costs, self.miss_cost, self.sure, self.gold,
-            self.regularization, w, loss, block_w, block_loss, mean_w, mean_loss,
+        shapes = edges.shapes[chosen]
+        starts = edge_offsets(shapes)
+        scores = np.empty(starts[-1])
+        _kernels.augmented_scores(
+            chosen, edges.features, edges.shapes, edges.offsets, self.labels, costs, w, starts, scores
+        )
+        part = best_matchings(scores, shapes, oracle=self.oracle.name)
+        mates[row_offsets[0] : row_offsets[-1]] = part
+        _kernels.take_corners(
+            chosen, part, row_offsets - row_offsets[0], edges.features, edges.shapes, edges.offsets, self.labels, costs,
+            self.miss_cost, self.sure, self.gold, psi, losses,
         )  # fmt: skip
-        if code == _kernels.NEGATIVE_HINGE:
-            raise negative_hinge(int(block))
-
-    @property
-    def has_compiled_steps(self) -> bool:
-        """Whether `forward_steps` uses the oracle that was asked for."""
-        return self.oracle.name == "assignment"
+        if self.oracle.exact:
+            hinges = losses - psi @ w
+            worst = int(np.argmin(hinges / np.maximum(1.0, losses)))
+            if hinges[worst] < -_kernels.HINGE_TOLERANCE * max(1.0, losses[worst]):
+                check_code(_kernels.NEGATIVE_HINGE, int(chosen[worst]))
 
 
-def negative_hinge(block: int) -> AlignerError:
-    return AlignerError(
-        f"labelled pair {block + 1}: the oracle's answer is worse than the target matching "
-        "(its features or the oracle are wrong; please report this)"
-    )
+def check_code(code: int, block: int) -> None:
+    """Raise what a kernel's code says of a block: AlignerError or ScoreError."""
+    if code == _kernels.NEGATIVE_HINGE:
+        raise AlignerError(
+            f"labelled pair {block + 1}: the oracle's answer is worse than the target matching "
+            "(its features or the oracle are wrong; please report this)"
+        )
+    if code == _kernels.NOT_FINITE:
+        raise ScoreError("the weights are not finite")

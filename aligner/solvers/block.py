@@ -7,8 +7,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from aligner._kernels import average_weight
-from aligner.problem import BlockProblem
+from aligner._kernels import Blocks
+from aligner.problem import BlockProblem, check_code
+from aligner.solvers._block_kernels import average_weight, forward_steps
 from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.orders import Order, Permuted
 from aligner.solvers.records import F64, Audit
@@ -19,16 +20,11 @@ _BLOCKS_AT_ONCE = 4096
 
 
 @runtime_checkable
-class CompiledSteps(Protocol):
-    """A problem that can run the steps of many blocks in one compiled call."""
+class CompiledProblem(Protocol):
+    """A problem whose arrays compiled solvers can work on."""
 
     @property
-    def has_compiled_steps(self) -> bool: ...
-
-    def forward_steps(
-        self, order: np.ndarray[tuple[int], np.dtype[np.int64]], steps_done: int, line_search: bool, average: int,
-        w: F64, loss: F64, block_w: F64, block_loss: F64, mean_w: F64, mean_loss: F64,
-    ) -> None: ...  # fmt: skip
+    def blocks(self) -> Blocks | None: ...
 
 
 @dataclass(eq=False)
@@ -67,13 +63,15 @@ class Block:
 
     def sweep(self, problem: BlockProblem, state: BlockState) -> int:
         order = self.order.draw(problem.n_blocks, state.rng)
-        if isinstance(problem, CompiledSteps) and problem.has_compiled_steps:
+        blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
+        if blocks is not None:
             for first in range(0, len(order), _BLOCKS_AT_ONCE):
                 part = order[first : first + _BLOCKS_AT_ONCE]
-                problem.forward_steps(
-                    part, state.steps, self.step.line_search, self.average.code,
+                code, at_fault = forward_steps(
+                    part, state.steps, self.step.line_search, self.average.code, blocks, problem.regularization,
                     state.w, state.loss, state.block_w, state.block_loss, state.mean_w, state.mean_loss,
                 )  # fmt: skip
+                check_code(code, at_fault)
                 state.steps += len(part)
         else:
             for block in order:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner._kernels import average_weight
 from aligner.problem import BlockProblem
+from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.audit import Answers, ask_all, dual_value, primal_value
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Average, Forward

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from aligner import _kernels
+from aligner.solvers import _block_kernels as kernels
 from aligner.solvers.records import F64
 
 
@@ -49,10 +49,10 @@ class Average(Enum):
     def code(self) -> int:
         """Its code in the kernels."""
         return {
-            "none": _kernels.LAST,
-            "uniform": _kernels.UNIFORM,
-            "weighted": _kernels.WEIGHTED,
-            "suffix": _kernels.SUFFIX,
+            "none": kernels.LAST,
+            "uniform": kernels.UNIFORM,
+            "weighted": kernels.WEIGHTED,
+            "suffix": kernels.SUFFIX,
         }[self.value]
 
 
