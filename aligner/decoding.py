@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from aligner import _kernels
 from aligner.matching import best_matchings
+from aligner.scoring import Scorer, score_in_threads
 from corpora.alignment import Links
 from corpora.bitext import Bitext
 from features.edges import Encoded
@@ -23,8 +23,8 @@ from features.table import EdgeTable
 class Alignment:
     """The links of one sentence pair.
 
-    links: 0-based (source, target) positions in ascending order.  scores: w·φ of each link, above 0; the higher, the
-    surer, on a scale that is the model's own.  Iterating, len() and ``in`` are those of the links.
+    links: 0-based (source, target) positions in ascending order.  scores: of each link, by the model's scorer, above 0;
+    the higher, the surer, on a scale that is the model's own.  Iterating, len() and ``in`` are those of the links.
     """
 
     links: tuple[tuple[int, int], ...]
@@ -45,9 +45,8 @@ class Alignment:
 
 
 def decode(
-    bitext: Bitext, statistics: CorpusStatistics, features: FeatureSet, weights: npt.NDArray[np.float64],
-    links: Sequence[Links] = (),
-) -> list[Alignment]:  # fmt: skip
+    bitext: Bitext, statistics: CorpusStatistics, features: FeatureSet, scorer: Scorer, links: Sequence[Links] = ()
+) -> list[Alignment]:
     """The best matching of every pair of a bitext; very long pairs may use all cores.
 
     links: other aligners' links of the whole bitext, one for each of features.links.
@@ -56,21 +55,17 @@ def decode(
     encoded = Encoded(bitext, statistics)
     # One table for all batches: fresh memory costs more than what is computed in it.
     largest = max(EDGES_AT_ONCE, int(encoded.shapes.prod(axis=1).max(initial=0)))
-    space = np.empty((min(largest, int(encoded.shapes.prod(axis=1).sum())), len(weights)), np.float32)
+    space = np.empty((min(largest, int(encoded.shapes.prod(axis=1).sum())), len(features.names)), np.float32)
     for batch in batches(encoded):
         table = space[: batch.offsets[-1]]
         features.fill(batch, links, table)
-        scores = np.empty(len(table))
-        _kernels.score_edges(table, weights, scores)
-        found.extend(_alignments(scores, batch.shapes, batch.offsets))
+        found.extend(_alignments(scorer.scores(table), batch.shapes, batch.offsets))
     return found
 
 
-def decode_edges(edges: EdgeTable, weights: npt.NDArray[np.float64]) -> list[Alignment]:
-    """The best matching of every pair of a table of features."""
-    scores = np.empty(len(edges.features))
-    _kernels.score_edges(edges.features, weights, scores)
-    return _alignments(scores, edges.shapes, edges.offsets)
+def decode_edges(edges: EdgeTable, scorer: Scorer) -> list[Alignment]:
+    """The best matching of every pair of a table of features, on all cores."""
+    return _alignments(score_in_threads(scorer, edges.features), edges.shapes, edges.offsets)
 
 
 def _alignments(

@@ -1,4 +1,4 @@
-"""Model: weights, what they were trained on, and the corpus statistics that new text is looked up in."""
+"""Model: how edges are scored, what that was learnt from, and the corpus statistics that new text is looked up in."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from aligner import __version__
 from aligner.decoding import Alignment, decode
 from aligner.errors import AlignerError, ModelError
 from aligner.model_file import read_model, write_model
+from aligner.scoring import LinearScorer, Scorer, read_scorer
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
@@ -29,11 +30,11 @@ _PAIRS_AT_ONCE = 512
 class Model:
     """A trained aligner.
 
-    weights: (d,) of the features' columns.  source_language, target_language: as the corpus named them, or None.
+    scorer: of the features' columns.  source_language, target_language: as the corpus named them, or None.
     record: JSON values about the training: corpus, fingerprint, solver, gap, AER…
     """
 
-    weights: npt.NDArray[np.float64]
+    scorer: Scorer
     features: FeatureSet
     statistics: CorpusStatistics
     source_normalizer: Normalizer
@@ -41,6 +42,13 @@ class Model:
     source_language: str | None
     target_language: str | None
     record: Mapping[str, Any]
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """(d,) weights of the features' columns.  Raises AttributeError where a kernel takes their place."""
+        if not isinstance(self.scorer, LinearScorer):
+            raise AttributeError("a model with a kernel has no weights of features, but a scorer")
+        return self.scorer.weights
 
     def align(
         self, source: Sequence[str], target: Sequence[str], links: Sequence[Iterable[tuple[int, int]]] = ()
@@ -96,7 +104,7 @@ class Model:
             )
         for other in links:
             _check_links(other, bitext)
-        return decode(bitext, self.statistics, self.features, self.weights, links)
+        return decode(bitext, self.statistics, self.features, self.scorer, links)
 
     def save(self, path: StrPath, *, force: bool = False) -> None:
         """Write the model to one file, whole or not at all.  Raises CorpusError if it exists, without force."""
@@ -107,10 +115,11 @@ class Model:
             "feature_names": self.features.names,
             "languages": [self.source_language, self.target_language],
             "normalizers": [self.source_normalizer.as_dict(), self.target_normalizer.as_dict()],
+            "scorer": self.scorer.describe(),
             "record": dict(self.record),
         }
         with write_atomically(path, force=force) as file:
-            write_model(file, header, {"weights": self.weights, **self.statistics.to_arrays()})
+            write_model(file, header, {**self.scorer.to_arrays(), **self.statistics.to_arrays()})
 
 
 def load(path: StrPath) -> Model:
@@ -118,11 +127,13 @@ def load(path: StrPath) -> Model:
     header, arrays = read_model(path)
     try:
         features = FeatureSet(tuple(header["families"]), tuple(header["links"]))
-        if features.names != tuple(header["feature_names"]) or arrays["weights"].shape != (len(features.names),):
+        # Files of before there were kernels say nothing of a scorer.
+        scorer = read_scorer(header.get("scorer", {"kind": "linear"}), arrays)
+        if features.names != tuple(header["feature_names"]) or scorer.n_features != len(features.names):
             raise AlignerError("the features of this version differ")
         source_normalizer, target_normalizer = (Normalizer.from_dict(n) for n in header["normalizers"])
         return Model(
-            arrays["weights"], features, CorpusStatistics.from_arrays(arrays), source_normalizer, target_normalizer,
+            scorer, features, CorpusStatistics.from_arrays(arrays), source_normalizer, target_normalizer,
             header["languages"][0], header["languages"][1], header["record"],
         )  # fmt: skip
     except (AlignerError, LookupError, TypeError, ValueError) as error:

@@ -1,68 +1,40 @@
-"""The names an option may take, the options that commands share, and the longer ones."""
+"""The names an option may take, the options of all commands in the groups of their help, and how long ones are read."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from functools import partial
+from typing import Annotated, Literal, get_args
 
 import typer
 
-Solver = Literal["bcfw", "frank-wolfe"]
+Solver = Literal[
+    "frank-wolfe", "away-frank-wolfe", "pairwise-frank-wolfe", "cutting-plane", "subgradient",
+    "stochastic-subgradient", "bcfw", "bcfw-gap", "bcfw-away", "bcfw-pairwise", "randomized-away",
+    "projected-gradient", "extragradient", "kernel-bcfw",
+]  # fmt: skip
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
-Order = Literal["uniform", "permuted"]
+Order = Literal["uniform", "permuted", "gap"]
 Step = Literal["line-search", "decreasing"]
 Average = Literal["none", "uniform", "weighted", "suffix"]
+Projection = Literal["euclidean", "entropic"]
+Kernel = Literal["linear", "polynomial", "rbf"]
 Output = Literal["pharaoh", "scored", "jsonl"]
 Report = Literal["text", "json"]
 Symmetrization = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
-CorpusPaths = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="CORPUS",
-        help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz too), a folder with one, two text files, a file of "
-        "'source ||| target' lines, comtrans or GIZA++ A3.final.",
-    ),
-]
-GoldPrefixes = Annotated[
-    list[str] | None,
-    typer.Option("--gold", metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable."),
-]
-Families = Annotated[
-    str | None,
-    typer.Option("--features", metavar="F,F...", help="Feature families to use; all by default (see README)."),
-]
-MaxLabelled = Annotated[
-    int, typer.Option("--max-labelled", metavar="N", help="Of more labelled pairs use a random sample.", min=1)
-]
-OutputFormat = Annotated[
-    Output, typer.Option("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
-]
-ToFormat = Annotated[
-    str, typer.Option("--to", metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")
-]
-TextPrefix = Annotated[
-    str | None,
-    typer.Option("--text", metavar="PREFIX", help="The text of the links, which giza and comtrans contain."),
-]
+# The groups of the help.
+_data = partial(typer.Option, rich_help_panel="Data")
+_objective = partial(typer.Option, rich_help_panel="Objective")
+_solving = partial(typer.Option, rich_help_panel="Solving")
+_solver = partial(typer.Option, rich_help_panel="Options of some solvers, which have their own defaults")
+_links = partial(typer.Option, rich_help_panel="Links")
+_evaluating = partial(typer.Option, rich_help_panel="Bootstrap")
+_output = partial(typer.Option, rich_help_panel="Output")
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="More messages.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
-SourceLanguage = Annotated[
-    str | None, typer.Option("--source", metavar="L", help="Language (file suffix) of the source side.")
-]
-TargetLanguage = Annotated[
-    str | None, typer.Option("--target", metavar="L", help="Language (file suffix) of the target side.")
-]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
-ModelFile = Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help="Model file.")]
-OutputFile = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
-LinksFiles = Annotated[
-    list[str] | None,
-    typer.Option("--links", metavar="FILE", help="Another aligner's links of these pairs, a feature each; repeatable."),
-]
+
+def _names(literal: object) -> str:
+    return ", ".join(get_args(literal))
 
 
 def parse_size(size: str) -> int:
@@ -74,12 +46,149 @@ def parse_size(size: str) -> int:
     return int(float(parts[1]) * units[parts[2]])
 
 
-def _size(size: str) -> str:
+def parse_path(path: str) -> tuple[float, float, int]:
+    """Largest λ, smallest λ and how many, of a path like 1:1e-4:9.  Raises a usage error."""
+    try:
+        largest, smallest, values = path.split(":")
+        return float(largest), float(smallest), int(values)
+    except ValueError:
+        raise typer.BadParameter(f"{path!r} is not LARGEST:SMALLEST:N (give a path like 1:1e-4:9)") from None
+
+
+def _check_size(size: str) -> str:
     parse_size(size)
     return size
 
 
+def _check_path(path: str | None) -> str | None:
+    if path is not None:
+        parse_path(path)
+    return path
+
+
+# Data
+CorpusPaths = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CORPUS",
+        help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz too), a folder with one, two text files, a file of "
+        "'source ||| target' lines, comtrans or GIZA++ A3.final.",
+    ),
+]
+GoldPrefixes = Annotated[
+    list[str] | None,
+    _data("--gold", metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable."),
+]
+SourceLanguage = Annotated[
+    str | None, _data("--source", metavar="L", help="Language (file suffix) of the source side.")
+]
+TargetLanguage = Annotated[
+    str | None, _data("--target", metavar="L", help="Language (file suffix) of the target side.")
+]
+MaxLabelled = Annotated[
+    int, _data("--max-labelled", metavar="N", help="Of more labelled pairs use a random sample.", min=1)
+]
+LinksFiles = Annotated[
+    list[str] | None,
+    _data("--links", metavar="FILE", help="Another aligner's links of these pairs, a feature each; repeatable."),
+]
+Families = Annotated[
+    str | None, _data("--features", metavar="F,F...", help="Feature families to use; all by default (see README).")
+]
+CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
+Tokenize = Annotated[bool, _data("--tokenize", help="Tokenise text that is not split by spaces.")]
+Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]
 Memory = Annotated[
     str,
-    typer.Option(callback=_size, metavar="SIZE", help="Features held in memory (such as 500M, 2G); more go to disk."),
+    _data(callback=_check_size, metavar="SIZE", help="Features held in memory (such as 500M, 2G); more go to disk."),
 ]
+
+
+# Objective
+Regularization = Annotated[
+    float | None, _objective(metavar="λ", help="Strength of the regularisation.", show_default="0.1, without --path")
+]
+Path = Annotated[
+    str | None,
+    _objective(
+        callback=_check_path,
+        metavar="λ:λ:N",
+        help="Choose λ by cross-validated AER from N, falling from the first to the second (such as 1:1e-4:9).",
+    ),
+]
+CrossValidate = Annotated[
+    int | None,
+    _objective(
+        metavar="K", help="Folds of the labelled pairs that find the AER of λ.", min=2, show_default="5 with --path"
+    ),
+]
+MissCost = Annotated[float, _objective(metavar="c⁺", help="Cost of a sure link left out.")]
+FalseCost = Annotated[float, _objective(metavar="c⁻", help="Cost of a link outside gold.")]
+
+# Solving
+SolverName = Annotated[Solver, _solving(metavar="SOLVER", help=f"How to solve for the weights: {_names(Solver)}.")]
+OracleName = Annotated[
+    Oracle, _solving(metavar="ORACLE", help=f"How to find best matchings in training: {_names(Oracle)}.")
+]
+Tolerance = Annotated[float, _solving(metavar="GAP", help="Relative duality gap to stop at.", min=0.0)]
+MaxPasses = Annotated[int, _solving(metavar="N", help="Passes over the labelled pairs, for each λ.", min=0)]
+MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, for each λ.", min=0.0)]
+Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", min=0)]
+
+# Options of some solvers
+OrderName = Annotated[Order | None, _solver(metavar="ORDER", help=f"Order of the pairs in a pass: {_names(Order)}.")]
+StepName = Annotated[
+    Step | None, _solver(metavar="STEP", help="Size of a step: line-search (exact) or decreasing (2n/(k+2n)).")
+]
+AverageName = Annotated[
+    Average | None, _solver(metavar="AVERAGE", help=f"Average of the iterates to return: {_names(Average)}.")
+]
+Cache = Annotated[
+    bool | None, _solver("--cache/--no-cache", help="Try the matchings found before, instead of the oracle.")
+]
+Sample = Annotated[float | None, _solver(metavar="SHARE", help="Share of the pairs in a step.")]
+ProjectionName = Annotated[
+    Projection | None, _solver(metavar="GEOMETRY", help=f"Geometry of the projections: {_names(Projection)}.")
+]
+Radius = Annotated[float | None, _solver(metavar="γ", help="Greatest norm of the weights.")]
+Restarts = Annotated[bool | None, _solver("--restarts/--no-restarts", help="Start again from averages.")]
+KernelName = Annotated[
+    Kernel | None, _solver(metavar="KERNEL", help=f"Kernel of the features of two edges: {_names(Kernel)}.")
+]
+Degree = Annotated[int | None, _solver(metavar="P", help="Degree of the polynomial kernel.")]
+Bandwidth = Annotated[float | None, _solver(metavar="σ", help="Width of the rbf kernel.")]
+
+# Evaluating
+Confidence = Annotated[float, _evaluating(metavar="%", help="Level of the bootstrap intervals.", min=1.0, max=99.9)]
+Resamples = Annotated[int, _evaluating(metavar="N", help="Bootstrap resamples.", min=1)]
+BootstrapSeed = Annotated[int, _evaluating("--seed", metavar="N", help="Seed of the bootstrap.", min=0)]
+
+# Links
+ToFormat = Annotated[
+    str, _links("--to", metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")
+]
+FromFormat = Annotated[
+    str | None, _links("--from", metavar="FORMAT", help="One of the formats of --to; recognised if left out.")
+]
+TextPrefix = Annotated[
+    str | None, _links("--text", metavar="PREFIX", help="The text of the links, which giza and comtrans contain.")
+]
+Transpose = Annotated[bool, _links("--transpose", help="Swap source and target.")]
+Method = Annotated[
+    Symmetrization, _links("--method", metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.")
+]
+TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is written target-source.")]
+
+# Output
+ModelFile = Annotated[str, _output("--model", "-m", metavar="MODEL", help="Model file.")]
+OutputFile = Annotated[str, _output("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
+OutputFormat = Annotated[
+    Output, _output("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
+]
+ReportFormat = Annotated[Report, _output("--format", help="A table, or a JSON list.")]
+TraceFile = Annotated[str | None, _output(metavar="FILE.jsonl", help="Write every audit of the solver.")]
+Strict = Annotated[bool, _output("--strict", help="Exit with 3 if the gap was not reached.")]
+Force = Annotated[bool, _output("--force", help="Overwrite existing files.")]
+Quiet = Annotated[bool, _output("--quiet", "-q", help="No progress and no messages but errors.")]
+Verbose = Annotated[bool, _output("--verbose", "-v", help="More messages.")]
+Debug = Annotated[bool, _output("--debug", help="Show the traceback of an error.")]

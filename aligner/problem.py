@@ -13,6 +13,7 @@ from aligner import _kernels
 from aligner.errors import AlignerError, ScoreError, SettingError
 from aligner.matching import Oracle, best_matchings, get_oracle
 from corpora.alignment import Links
+from features.extractor import DEFAULT_MEMORY, allocate
 from features.parallel import map_threads
 from features.table import EdgeTable, edge_offsets
 
@@ -152,6 +153,22 @@ class MatchingProblem:
             edges, labels, gold, sure, float(regularization), float(miss_cost), float(false_cost),
             get_oracle(oracle), lost,
         )  # fmt: skip
+
+    def take(self, pairs: I64, *, memory: int = DEFAULT_MEMORY) -> MatchingProblem:
+        """The problem of these pairs alone, (m,) indices, in their order: a copy.  links_lost stays that of all.
+
+        memory: bytes the features may take before they go to a temporary file.
+        """
+        shapes = self.edges.shapes[pairs]
+        offsets = edge_offsets(shapes)
+        features = allocate((int(offsets[-1]), self.n_features), memory)
+        labels = np.empty(offsets[-1], np.uint8)
+        for pair, first, last in zip(pairs.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+            rows = slice(self.edges.offsets[pair], self.edges.offsets[pair + 1])
+            features[first:last] = self.edges.features[rows]
+            labels[first:last] = self.labels[rows]
+        edges = EdgeTable(features, shapes, offsets, self.edges.names)
+        return replace(self, edges=edges, labels=labels, gold=self.gold[pairs], sure=self.sure[pairs])
 
     @property
     def n_blocks(self) -> int:

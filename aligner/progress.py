@@ -17,7 +17,7 @@ class Progress:
     detail: a few words for the user.
     """
 
-    stage: Literal["reading", "counting", "features", "training", "aligning"]
+    stage: Literal["reading", "counting", "features", "training", "path", "aligning"]
     done: float
     total: float | None = None
     unit: str = ""

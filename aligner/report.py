@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aligner.evaluation import Evaluation, Interval
+
+if TYPE_CHECKING:
+    from aligner.solvers import TracePoint
 
 _METRICS = {"aer": "AER", "precision": "Precision", "recall": "Recall", "f1": "F1"}
 _LENGTH_TITLES = {"text": "Source length", "links": "Last linked source word"}
@@ -138,22 +141,73 @@ def _interval(interval: Interval) -> str:
     return f"[{_percent(low)}, {_percent(high)}]"
 
 
+def format_audit(point: TracePoint) -> str:
+    """The figures of one audit, a line."""
+    bound = "" if point.bound is None else f" (bound {point.bound:.2e})"
+    return (
+        f"pass {point.passes:g}: primal {point.primal:.6g}, dual {point.dual:.6g}, "
+        f"relative gap {point.relative_gap:.2e}{bound}, {point.oracle_calls:,} oracle calls, "
+        f"{point.audit_calls:,} of audits"
+    )
+
+
 def format_training(record: Mapping[str, Any]) -> str:
-    """The figures of a training, two columns."""
+    """The figures of a training, two columns, and the table of its path if there is one."""
     labelled = f"{record['labelled_pairs']:,}"
     if record["labelled_pairs_available"] > record["labelled_pairs"]:
         labelled += f" of {record['labelled_pairs_available']:,}"
-    rows = {
-        "pairs": f"{record['pairs']:,}",
-        "tokens": f"{record['source_tokens']:,} source, {record['target_tokens']:,} target",
-        "labelled pairs": labelled,
-        "links lost": f"{record['links_lost']:,} sure links that break 1-1",
-        "features": f"{record['features']}",
-        "passes": f"{record['passes']:g} ({record['oracle_calls']:,} oracle calls)",
-        "primal": f"{record['primal']:.6g}",
-        "dual": f"{record['dual']:.6g}",
-        "gap": f"{record['gap']:.3g} ({record['relative_gap']:.2e} relative; {record['status']})",
-        "seconds": f"{record['total_seconds']:.1f} ({record['seconds']:.2f} of solving)",
-        "training AER": f"{record['training_aer']:.2f} %",
-    }
-    return "\n".join(f"{name:<16}{value}" for name, value in rows.items())
+    path, folds, finished = record["path"], record["folds"], record["finished_folds"]
+    regularization = f"{record['regularization']:.4g}"
+    if len(path) > 1:
+        regularization += f", the best of {len(path)}" if finished else f", the last of {len(path)}"
+    solving = sum(row["seconds"] + row["fold_seconds"] for row in path)
+    bound = "" if record["bound"] is None else f"; bound {record['bound']:.3g}"
+    rows = [
+        ("pairs", f"{record['pairs']:,}"),
+        ("tokens", f"{record['source_tokens']:,} source, {record['target_tokens']:,} target"),
+        ("labelled pairs", labelled),
+        ("links lost", f"{record['links_lost']:,} sure links that break 1-1"),
+        ("features", f"{record['features']}"),
+        ("regularization", regularization),
+        (
+            "passes",
+            f"{record['passes']:g} ({record['oracle_calls']:,} oracle calls, {record['audit_calls']:,} of audits)",
+        ),
+        ("primal", f"{record['primal']:.6g}"),
+        ("dual", f"{record['dual']:.6g}"),
+        ("gap", f"{record['gap']:.3g} ({record['relative_gap']:.2e} relative{bound}; {record['status']})"),
+        *(("note", note) for note in record["notes"]),
+        ("seconds", f"{record['total_seconds']:.1f} ({solving:.2f} of solving)"),
+        ("training AER", f"{record['training_aer']:.2f} %"),
+    ]
+    if finished:
+        chosen = next(row for row in path if row["regularization"] == record["regularization"])
+        part = f"{folds} folds" if finished == folds else f"{finished} of {folds} folds"
+        rows.append(("held-out AER", f"{chosen['aer']:.2f} % ± {chosen['standard_error']:.2f} ({part})"))
+    text = "\n".join(f"{name:<16}{value}" for name, value in rows)
+    return f"{text}\n\n{_path_table(record)}" if len(path) > 1 else text
+
+
+def _path_table(record: Mapping[str, Any]) -> str:
+    """A line for each λ, the chosen one marked."""
+    header = ["λ", "held-out AER", "‖w‖", "passes", "relative gap", "passes of folds", "largest gap"]
+    rows = []
+    for row in record["path"]:
+        mark = " *" if row["regularization"] == record["regularization"] else ""
+        cells = [f"{row['regularization']:.4g}{mark}", "-", f"{row['norm']:.4g}", f"{row['passes']:g}"]
+        cells += [f"{row['relative_gap']:.1e}", "-", "-"]
+        if row["aer"] is not None:
+            cells[1] = f"{row['aer']:.2f} ± {row['standard_error']:.2f}"
+            cells[5:] = [f"{row['fold_passes']:g}", f"{row['fold_gap']:.1e}"]
+        rows.append(cells)
+    return _table(header, rows)
+
+
+def format_interruption(record: Mapping[str, Any]) -> str:
+    """Of an interrupted training, whose weights these are."""
+    regularization = f"{record['regularization']:.4g}"
+    if record["finished_folds"]:
+        return f"λ {regularization} is the choice of {record['finished_folds']} of {record['folds']} folds"
+    if record["folds"]:
+        return f"the model is that of the last audit on all pairs, at λ {regularization}"
+    return "the model is that of the solver's last audit"

@@ -9,32 +9,41 @@ from math import inf
 from typing import Any
 
 from aligner import __version__
-from aligner.decoding import decode_edges
 from aligner.errors import SettingError
-from aligner.evaluation import evaluate
+from aligner.evaluation import count, scores
 from aligner.inputs import Inputs, Paths, as_list
 from aligner.matching import get_oracle
 from aligner.model import Model
+from aligner.path import PathRow, Place, RegularizationPath, check_folds, follow_path, found_links, geometric_path
 from aligner.problem import MatchingProblem, check_costs
 from aligner.progress import Progress
-from aligner.solvers import Result, Status, Stop, TracePoint, make_solver, solve
-from corpora.alignment import Links, PairLinks
+from aligner.solvers import Result, Status, Stop, TracePoint, make_solver
+from aligner.solvers.kernel import scorer_of
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus
 from features.extractor import DEFAULT_MEMORY, FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
 
+DEFAULT_REGULARIZATION = 0.1
+DEFAULT_FOLDS = 5
+"""Folds of the cross-validation that chooses λ on a path."""
+
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A model and how it came to be: ``model.record`` holds the figures, result the solver's history."""
+    """A model and how it came to be: ``model.record`` holds the figures, path the histories of all solutions."""
 
     model: Model
-    result: Result
+    path: RegularizationPath
+
+    @property
+    def result(self) -> Result:
+        """The solver's history that ended in the weights of the model."""
+        return self.path.results[self.path.chosen]
 
     @property
     def interrupted(self) -> bool:
-        return self.result.status is Status.INTERRUPTED
+        return self.path.interrupted
 
 
 def train(
@@ -51,7 +60,9 @@ def train(
     solver: str = "bcfw",
     solver_options: Mapping[str, Any] | None = None,
     oracle: str = "assignment",
-    regularization: float = 0.1,
+    regularization: float | None = None,
+    path: tuple[float, float, int] | None = None,
+    cross_validate: int | None = None,
     miss_cost: float = 3.0,
     false_cost: float = 1.0,
     tolerance: float = 1e-3,
@@ -61,7 +72,7 @@ def train(
     memory: int = DEFAULT_MEMORY,
     on_corpus: Callable[[Corpus], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-    callback: Callable[[TracePoint], bool | None] | None = None,
+    callback: Callable[[TracePoint, Place], bool | None] | None = None,
 ) -> Training:
     """Count corpora, learn weights from labelled pairs, and return the model.
 
@@ -72,7 +83,10 @@ def train(
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
     max_labelled: of more labelled pairs a random sample is used.
     solver_options: those of the solver, see `solvers.SOLVERS`.
-    regularization: λ.  miss_cost, false_cost: c⁺ and c⁻ of the loss.  tolerance: of the relative duality gap.
+    regularization: λ, 0.1 by default.  path: (largest λ, smallest λ, how many) to choose λ from instead, by the AER of
+    cross_validate folds, 5 by default; cross_validate without a path: the AER of the one λ; see `path.follow_path`.
+    miss_cost, false_cost: c⁺ and c⁻ of the loss.
+    tolerance, max_passes, max_seconds: relative duality gap and limits, of each solution.
     memory: bytes of features to hold before they go to a temporary file.
     on_corpus: told what each path was recognised as.  callback: called at each audit; training stops if it returns
     False. Ctrl-C during the solver's passes ends training with the weights of the last audit.
@@ -87,7 +101,9 @@ def train(
         seed=seed,
         memory=memory,
     )
-    check_costs(regularization, miss_cost, false_cost)
+    regularizations = _regularizations(regularization, path)
+    check_costs(regularizations[0], miss_cost, false_cost)
+    folds = _folds(path, cross_validate)
     get_oracle(oracle)
     chosen = make_solver(solver, **(solver_options or {}))
     stop = Stop(gap=tolerance, passes=max_passes, seconds=max_seconds)
@@ -102,6 +118,7 @@ def train(
     )  # fmt: skip
     bitext, everything = inputs.read(links, tell)
     labelled = everything.sampled(max_labelled, seed)
+    check_folds(folds, len(labelled.links))  # now, not after the long work
     statistics = CorpusStatistics.from_bitext(
         bitext, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words"))
     )
@@ -123,42 +140,76 @@ def train(
     )  # fmt: skip
     preference = edges.features[:, edges.names.index("dice")] if "dice" in edges.names else None
     problem = MatchingProblem.from_links(
-        edges, labelled.links, regularization=regularization, miss_cost=miss_cost, false_cost=false_cost, oracle=oracle,
-        preference=preference,
+        edges, labelled.links, regularization=regularizations[0], miss_cost=miss_cost, false_cost=false_cost,
+        oracle=oracle, preference=preference,
     )  # fmt: skip
+    solutions = len(regularizations) * (1 + folds)
 
-    def audited(point: TracePoint, _: Any) -> bool | None:
+    def audited(point: TracePoint, place: Place) -> bool | None:
         detail = f"primal {point.primal:.5g}, relative gap {point.relative_gap:.1e}"
+        if solutions > 1:
+            detail = f"{place}: {detail}"
         tell(Progress("training", point.passes, max_passes, "passes", detail))
-        return callback(point) if callback is not None else None
+        return callback(point, place) if callback is not None else None
 
-    result = solve(problem, chosen, stop=stop, seed=seed, callback=audited)
-    if not result.trace:
-        raise KeyboardInterrupt  # interrupted before the first audit: there are no weights to keep
-    if result.status is Status.NOT_FINITE:
-        raise SettingError("the weights grew without bound (raise the regularization)")
+    def solved(done: int) -> None:
+        if solutions > 1:
+            tell(Progress("path", done, solutions, "solutions", f"{done} of {solutions} solutions"))
+
+    followed = follow_path(
+        problem, labelled.links, chosen, regularizations,
+        folds=folds, stop=stop, seed=seed, memory=memory, callback=audited, on_solution=solved,
+    )  # fmt: skip
+    result = followed.results[followed.chosen]
     point = result.trace[-1]
-    links_found = Links.from_pairs(PairLinks(frozenset(a.links), frozenset()) for a in decode_edges(edges, result.w))
-    (score,) = evaluate(labelled.links, [links_found], gold_name="training", hypothesis_names=["model"], resamples=1)
+    scorer = scorer_of(chosen, edges, result.w)
+    training_score = scores(count(labelled.links, found_links(scorer, edges)).total())
     record = {
         "version": __version__,
         **facts,
         "links_lost": problem.links_lost,
         "features": len(edges.names),
         "solver": result.signature,
-        "notes": result.notes,
+        "notes": list(result.notes),
         "status": result.status.value,
         "converged": result.status is Status.CONVERGED,
         **asdict(point),
         "relative_gap": point.relative_gap,
-        "training_aer": 100 * score.aer,
+        "training_aer": 100 * float(training_score.aer),
+        "regularization": regularizations[followed.chosen],
+        "folds": folds,
+        "finished_folds": followed.finished_folds,
+        "path": [_in_percent(row) for row in followed.rows],
         "total_seconds": time.perf_counter() - started,
     }
     model = Model(
-        result.w, feature_set, statistics, source_normalizer, target_normalizer,
+        scorer, feature_set, statistics, source_normalizer, target_normalizer,
         *languages, record,
     )  # fmt: skip
-    return Training(model, result)
+    return Training(model, followed)
+
+
+def _regularizations(regularization: float | None, path: tuple[float, float, int] | None) -> tuple[float, ...]:
+    if path is None:
+        return (DEFAULT_REGULARIZATION if regularization is None else regularization,)
+    if regularization is not None:
+        raise SettingError("a path chooses the regularization (give one of the two)")
+    return geometric_path(*path)
+
+
+def _folds(path: tuple[float, float, int] | None, cross_validate: int | None) -> int:
+    if cross_validate is None:
+        return 0 if path is None else DEFAULT_FOLDS
+    if cross_validate < 2:
+        raise SettingError(f"cross-validation has at least 2 folds, not {cross_validate}")
+    return cross_validate
+
+
+def _in_percent(row: PathRow) -> dict[str, float | None]:
+    return asdict(row) | {
+        name: None if share is None else 100 * share
+        for name, share in (("aer", row.aer), ("standard_error", row.standard_error))
+    }
 
 
 def _check_settings(*, max_labelled: int, **others: float) -> None:

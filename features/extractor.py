@@ -86,7 +86,7 @@ class FeatureSet:
         """
         encoded = Encoded(bitext, statistics)
         offsets = edge_offsets(encoded.shapes)
-        features = _allocate((int(offsets[-1]), len(self.names)), memory)
+        features = allocate((int(offsets[-1]), len(self.names)), memory)
 
         def fill(batch: EdgeBatch) -> int:
             self.fill(batch, links, features[offsets[batch.pairs.start] : offsets[batch.pairs.stop]])
@@ -109,7 +109,8 @@ def batches(encoded: Encoded, edges_at_once: int = EDGES_AT_ONCE) -> Iterator[Ed
         first = last
 
 
-def _allocate(shape: tuple[int, int], memory: int) -> Matrix:
+def allocate(shape: tuple[int, int], memory: int) -> Matrix:
+    """Space for features, in a temporary file that is gone with it where they take more bytes than memory."""
     if shape[0] * shape[1] * 4 <= memory:
         return np.empty(shape, np.float32)
     size = shape[0] * shape[1] * 4

@@ -1,16 +1,21 @@
-"""Compiled kernels of block-coordinate Frank-Wolfe: whole passes of steps, and the weights of averages."""
+"""Compiled kernels of block-coordinate Frank-Wolfe: which block is next, forward steps, averages."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
 from aligner._kernels import DONE, block_corner, make_scratch
 
+F64 = npt.NDArray[np.float64]
+
 LAST = 0
-WEIGHTED = 1
-SUFFIX = 2
-UNIFORM = 3
+UNIFORM = 1
+WEIGHTED = 2
+SUFFIX = 3
 
 
 @nb.njit(cache=True, nogil=True)
@@ -32,50 +37,169 @@ def average_weight(average, step):
     return 0.0
 
 
-@nb.njit(cache=True, nogil=True)
-def forward_steps(
-    order, steps_done, line_search, average, blocks, regularization,
-    w, loss, block_w, block_loss, mean_w, mean_loss,
-):  # fmt: skip
-    """BCFW over the blocks in this order  [LJSP13 Alg. 4]; updates the state in place.
+class Point(NamedTuple):
+    """A dual point and its running average, changed in place.
 
-    loss, mean_loss: (1,) arrays.  Returns (code, block at fault).
+    w: (d,) = Σ_i block_w[i].  loss: (1,) = Σ_i block_loss[i].  block_w: (n, d).  block_loss: (n,).  mean_w: (d,).
+    mean_loss: (1,).  steps: (1,) int64, those done so far.
     """
-    n = len(blocks.shapes)
-    d = len(w)
-    scale = 1.0 / (regularization * n)
+
+    w: F64
+    loss: F64
+    block_w: F64
+    block_loss: F64
+    mean_w: F64
+    mean_loss: F64
+    steps: npt.NDArray[np.int64]
+
+
+class Gaps(NamedTuple):
+    """The last known gap of each block, and their sums, from which a block is drawn in O(log n).
+
+    last: (n,) >= 0, +inf where not known yet.  sums: (n + 1,), a Fenwick tree of the known.
+    """
+
+    last: F64
+    sums: F64
+
+
+@nb.njit(cache=True, nogil=True)
+def set_gap(gaps, i, gap):
+    """Write down a block's gap; rounding may have made it negative."""
+    gap = max(0.0, gap)
+    before = gaps.last[i] if np.isfinite(gaps.last[i]) else 0.0
+    gaps.last[i] = gap
+    place = i + 1
+    while place < len(gaps.sums):
+        gaps.sums[place] += gap - before
+        place += place & -place
+
+
+@nb.njit(cache=True, nogil=True)
+def sum_gaps(gaps):
+    """Make the sums anew from the known gaps, free of what rounding has collected."""
+    gaps.sums[:] = 0.0
+    for i in range(len(gaps.last)):
+        if np.isfinite(gaps.last[i]):
+            gaps.sums[i + 1] += gaps.last[i]
+        parent = i + 1 + ((i + 1) & -(i + 1))
+        if parent < len(gaps.sums):
+            gaps.sums[parent] += gaps.sums[i + 1]
+
+
+@nb.njit(cache=True, nogil=True)
+def total_gap(gaps):
+    total = 0.0
+    place = len(gaps.last)
+    while place > 0:
+        total += gaps.sums[place]
+        place -= place & -place
+    return total
+
+
+@nb.njit(cache=True, nogil=True)
+def draw_by_gap(gaps, draw):
+    """The block at the fraction `draw` of the sum of all gaps: each is drawn in proportion to its gap  [OAD16 §3.1]."""
+    n = len(gaps.last)
+    total = total_gap(gaps)
+    if not total > 0.0:
+        return min(n - 1, int(draw * n))
+    left = draw * total
+    bit = 1
+    while 2 * bit <= n:
+        bit *= 2
+    place = 0
+    while bit > 0:
+        if place + bit <= n and gaps.sums[place + bit] <= left:
+            place += bit
+            left -= gaps.sums[place]
+        bit //= 2
+    return min(place, n - 1)
+
+
+@nb.njit(cache=True, nogil=True)
+def move_block(i, gamma, direction, loss_gain, point):
+    """Move a block's share of (w, ℓ) by gamma · (direction, loss_gain)."""
+    for c in range(len(point.w)):
+        change = gamma * direction[c]
+        point.block_w[i, c] += change
+        point.w[c] += change
+    point.block_loss[i] += gamma * loss_gain
+    point.loss[0] += gamma * loss_gain
+
+
+@nb.njit(cache=True, nogil=True)
+def best_step(regularization, direction, loss_gain, w, longest):
+    """The step of greatest dual gain along (direction, loss_gain), within [0, longest].
+
+    The dual gains γ (loss_gain − λ direction·w) − γ²/2 λ‖direction‖²  [LJSP13 Alg. 4].
+    """
+    slope = loss_gain
+    curvature = 0.0
+    for c in range(len(w)):
+        slope -= regularization * direction[c] * w[c]
+        curvature += regularization * direction[c] * direction[c]
+    if curvature > 0.0:
+        return min(longest, max(0.0, slope / curvature))
+    return longest if slope > 0.0 else 0.0  # the point stays where it is, in w: only the loss can differ
+
+
+@nb.njit(cache=True, nogil=True)
+def decreasing_step(point):
+    """γ = 2n/(k + 2n) at step k  [LJSP13 Alg. 4]."""
+    n = len(point.block_loss)
+    return 2.0 * n / (point.steps[0] + 2.0 * n)
+
+
+@nb.njit(cache=True, nogil=True)
+def forward_step(i, psi, corner_loss, line_search, regularization, point):
+    """A step of a block towards a corner  [LJSP13 Alg. 4]; psi = ψ_i is overwritten, corner_loss = L_i."""
+    n = len(point.block_loss)
+    for c in range(len(psi)):
+        psi[c] = psi[c] / (regularization * n) - point.block_w[i, c]
+    loss_gain = corner_loss / n - point.block_loss[i]
+    if line_search:
+        gamma = best_step(regularization, psi, loss_gain, point.w, 1.0)
+    else:
+        gamma = decreasing_step(point)
+    move_block(i, gamma, psi, loss_gain, point)
+
+
+@nb.njit(cache=True, nogil=True)
+def block_gap(i, hinge, regularization, point):
+    """The block's share of the duality gap  [LJSP13 eq. 9]: H_i/n − (ℓ_i − λ w_i·w)."""
+    value = point.block_loss[i]
+    for c in range(len(point.w)):
+        value -= regularization * point.block_w[i, c] * point.w[c]
+    return hinge / len(point.block_loss) - value
+
+
+@nb.njit(cache=True, nogil=True)
+def count_step(average, point):
+    """Take the iterate up into the average."""
+    rho = average_weight(average, point.steps[0])
+    if rho > 0.0:
+        for c in range(len(point.w)):
+            point.mean_w[c] += rho * (point.w[c] - point.mean_w[c])
+        point.mean_loss[0] += rho * (point.loss[0] - point.mean_loss[0])
+    point.steps[0] += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def forward_steps(order, draws, gaps, line_search, average, blocks, regularization, point):
+    """Forward steps with the assignment oracle, for the blocks of an order or, if it is empty, drawn by gap.
+
+    draws: (m,) uniform in [0, 1).  Returns (code, block at fault).
+    """
     scratch = make_scratch(blocks)
-    corner_w = np.empty(d)
-    for t in range(len(order)):
-        i = order[t]
-        code, corner_loss, _ = block_corner(i, blocks, w, scratch, corner_w)
+    psi = np.empty(len(point.w))
+    for t in range(max(len(order), len(draws))):
+        i = order[t] if len(order) > 0 else draw_by_gap(gaps, draws[t])
+        code, loss, hinge = block_corner(i, blocks, point.w, scratch, psi)
         if code != DONE:
             return code, i
-        corner_loss /= n
-        slope = corner_loss - block_loss[i]
-        curvature = 0.0
-        for c in range(d):
-            corner_w[c] *= scale
-            difference = block_w[i, c] - corner_w[c]
-            slope += regularization * difference * w[c]
-            curvature += regularization * difference * difference
-        if line_search:
-            if curvature > 0.0:
-                gamma = min(1.0, max(0.0, slope / curvature))
-            else:  # the corner is where the block is, in w: only the loss can differ
-                gamma = 1.0 if slope > 0.0 else 0.0
-        else:
-            gamma = 2.0 * n / (steps_done + t + 2.0 * n)
-        for c in range(d):
-            change = gamma * (corner_w[c] - block_w[i, c])
-            block_w[i, c] += change
-            w[c] += change
-        change = gamma * (corner_loss - block_loss[i])
-        block_loss[i] += change
-        loss[0] += change
-        rho = average_weight(average, steps_done + t)
-        if rho > 0.0:
-            for c in range(d):
-                mean_w[c] += rho * (w[c] - mean_w[c])
-            mean_loss[0] += rho * (loss[0] - mean_loss[0])
+        if len(gaps.last) > 0:
+            set_gap(gaps, i, block_gap(i, hinge, regularization, point))
+        forward_step(i, psi, loss, line_search, regularization, point)
+        count_step(average, point)
     return DONE, -1

@@ -17,29 +17,38 @@ class Answers:
     """The oracle's answers z_i of all blocks at some weights.
 
     hinges: (n,) H_i(z_i; w).  corner_w: Σ_i ψ_i(z_i)/(λn).  corner_loss: Σ_i L_i(z_i)/n: the batch corner.
+    mix_w, mix_loss: the same sums with each block multiplied by its share.
     """
 
     hinges: F64
     corner_w: F64
     corner_loss: float
+    mix_w: F64
+    mix_loss: float
 
 
-def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True) -> Answers:
+def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | None = None) -> Answers:
     """One oracle call for every block at w.
 
     exact: whatever oracle the problem trains with; otherwise the gap of an approximate one is a lower estimate.
+    shares: (n,) of the blocks, 1 by default.
     """
     find = problem.exact_corners if exact else problem.corners
     n = problem.n_blocks
     hinges = np.empty(n)
     psi, losses = np.zeros_like(w), 0.0
+    mix_psi, mix_losses = np.zeros_like(w), 0.0
+    share = np.ones(n) if shares is None else shares
     for first in range(0, n, _BLOCKS_AT_ONCE):
         blocks = np.arange(first, min(first + _BLOCKS_AT_ONCE, n))
         corners = find(blocks, w)
         hinges[blocks] = corners.losses - corners.psi @ w
         psi += corners.psi.sum(axis=0)
         losses += float(corners.losses.sum())
-    return Answers(hinges, psi / (problem.regularization * n), losses / n)
+        mix_psi += share[blocks] @ corners.psi
+        mix_losses += float(share[blocks] @ corners.losses)
+    scale = problem.regularization * n
+    return Answers(hinges, psi / scale, losses / n, mix_psi / scale, mix_losses / n)
 
 
 def primal_value(problem: BlockProblem, w: F64, answers: Answers) -> float:

@@ -1,22 +1,31 @@
-"""Block-coordinate Frank-Wolfe: an order of the blocks times a step  [LJSP13 Alg. 4]."""
+"""Block-coordinate Frank-Wolfe: an order of the blocks times a step  [LJSP13 Alg. 4, OAD16]."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from aligner._kernels import Blocks
 from aligner.problem import BlockProblem, check_code
-from aligner.solvers._block_kernels import average_weight, forward_steps
-from aligner.solvers.audit import ask_all, dual_value, primal_value
-from aligner.solvers.orders import Order, Permuted
+from aligner.solvers import _active_kernels as active
+from aligner.solvers import _block_kernels as kernels
+from aligner.solvers.active import Away, Pairwise, larger_pool, new_pool
+from aligner.solvers.audit import Answers, ask_all, dual_value, primal_value
+from aligner.solvers.orders import I64, Order, Permuted
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Average, Forward
 
 _BLOCKS_AT_ONCE = 4096
 """Blocks of one compiled call, between which Ctrl-C is heard."""
+
+_SWEEPS_BETWEEN_REFRESHES = 2
+"""After so many sweeps by gap all gaps are asked for anew. [OAD16] do so after 10; on word alignment 2 takes the fewest
+oracle calls, those of refreshing included, because a few steps move w, and with it the gaps of all blocks."""
+
+_KEPT = 20
+"""Corners that a block keeps, at most, to use in place of the oracle; more only if they all have weight."""
 
 
 @runtime_checkable
@@ -29,80 +38,167 @@ class CompiledProblem(Protocol):
 
 @dataclass(eq=False)
 class BlockState:
-    """w = Σ block_w (n, d) and loss = Σ block_loss (n,), their running average, and the steps done so far."""
+    """The dual point and, where the solver uses them, the gaps and corners of the blocks.
+
+    regularization: the λ that block_w and the corners are scaled by.  sweeps: since all gaps were last asked for.
+    """
 
     rng: np.random.Generator
-    w: F64
-    block_w: F64
-    block_loss: F64
-    mean_w: F64
-    loss: F64 = field(default_factory=lambda: np.zeros(1))
-    mean_loss: F64 = field(default_factory=lambda: np.zeros(1))
-    steps: int = 0
+    regularization: float
+    point: kernels.Point
+    gaps: kernels.Gaps
+    pool: active.Pool | None
+    sweeps: int = 0
 
 
 @dataclass(frozen=True)
 class Block:
-    """Block-coordinate Frank-Wolfe on the dual of the structured SVM  [LJSP13 Alg. 4].
+    """Block-coordinate Frank-Wolfe on the dual of the structured SVM: an order × a step.
 
-    Guarantee: the expected gap falls as O(1/k) after k steps, for uniform order; with line search the dual never
-    falls. Solver memory: n · d numbers for the blocks' shares of w.
+    Guarantee: with forward steps in uniform order the expected gap falls as O(1/k) after k steps  [LJSP13 Thm. 3];
+    with line search the dual never falls; away and pairwise steps converge linearly  [OAD16 App. B].
+    cache: each block keeps corners and uses the best of them where it promises enough, instead of the oracle
+    [OAD16 §3.2]; worth it where the oracle is dear.
+    Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept.
     """
 
     order: Order = Permuted()  # noqa: RUF009 - frozen
-    step: Forward = Forward()  # noqa: RUF009 - frozen
+    step: Forward | Away | Pairwise = Forward()  # noqa: RUF009 - frozen
     average: Average = Average.NONE
+    cache: bool = False
 
     @property
     def signature(self) -> str:
-        return f"bcfw|order:{self.order.name}|step:{self.step.name}|average:{self.average.value}"
+        parts = ["bcfw", f"order:{self.order.name}", f"step:{self.step.name}", f"average:{self.average.value}"]
+        return "|".join([*parts, "cache"] if self.cache else parts)
+
+    @property
+    def _keeps_corners(self) -> bool:
+        return self.cache or not isinstance(self.step, Forward)
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState:
         n, d = problem.n_blocks, problem.n_features
-        return BlockState(rng, np.zeros(d), np.zeros((n, d)), np.zeros(n), np.zeros(d))
+        gaps = n if self._keeps_corners or self.order.by_gap else 0
+        return BlockState(
+            rng,
+            problem.regularization,
+            kernels.Point(
+                np.zeros(d), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d), np.zeros(1), np.zeros(1, np.int64)
+            ),
+            kernels.Gaps(np.full(gaps, np.inf), np.zeros(gaps + 1)),
+            new_pool(n, d) if self._keeps_corners else None,
+        )
+
+    def resume(self, problem: BlockProblem, state: BlockState) -> None:
+        """Go on from the same dual point α in a problem that differs in λ only: w(α) is scaled by 1/λ."""
+        ratio = state.regularization / problem.regularization
+        for vectors in (state.point.w, state.point.block_w, *([] if state.pool is None else [state.pool.vectors])):
+            vectors *= ratio
+        state.regularization = problem.regularization
+        state.point.steps[0] = 0  # averages and decreasing steps begin anew
+        state.gaps.last[:] = np.inf
 
     def sweep(self, problem: BlockProblem, state: BlockState) -> int:
-        order = self.order.draw(problem.n_blocks, state.rng)
+        point, gaps = state.point, state.gaps
+        n = problem.n_blocks
+        calls = 0
+        if self._is_stale(state):
+            self._refresh(state, ask_all(problem, point.w, exact=False))
+            calls += n
+        kernels.sum_gaps(gaps)
+        by_gap = self.order.by_gap and bool(np.isfinite(gaps.last).all())
+        order = np.zeros(0, np.int64) if by_gap else self.order.draw(n, state.rng)
+        draws = state.rng.random(n) if by_gap else np.zeros(0)
+        state.sweeps += 1
         blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
-        if blocks is not None:
-            for first in range(0, len(order), _BLOCKS_AT_ONCE):
-                part = order[first : first + _BLOCKS_AT_ONCE]
-                code, at_fault = forward_steps(
-                    part, state.steps, self.step.line_search, self.average.code, blocks, problem.regularization,
-                    state.w, state.loss, state.block_w, state.block_loss, state.mean_w, state.mean_loss,
-                )  # fmt: skip
-                check_code(code, at_fault)
-                state.steps += len(part)
-        else:
-            for block in order:
-                self._step(problem, state, int(block))
+        for first in range(0, n, _BLOCKS_AT_ONCE):
+            part = slice(first, first + _BLOCKS_AT_ONCE)
+            if blocks is None:
+                calls += self._generic_steps(problem, state, order[part], draws[part])
+            else:
+                calls += self._compiled_steps(problem, state, blocks, order[part], draws[part])
         # The running sums collect rounding errors that would pass into the gap.
-        state.w[:] = state.block_w.sum(axis=0)
-        state.loss[0] = state.block_loss.sum()
-        return len(order)
+        if state.pool is not None:
+            active.settle(point, state.pool)
+        else:
+            point.w[:] = point.block_w.sum(axis=0)
+            point.loss[0] = point.block_loss.sum()
+        return calls
 
-    def _step(self, problem: BlockProblem, state: BlockState, block: int) -> None:
-        """One step in Python, for problems and oracles without compiled steps; the same arithmetic."""
-        n, regularization = problem.n_blocks, problem.regularization
-        corners = problem.corners(np.array([block]), state.w)
-        corner_w = corners.psi[0] / (regularization * n)
-        corner_loss = float(corners.losses[0]) / n
-        difference = state.block_w[block] - corner_w
-        loss_gain = corner_loss - float(state.block_loss[block])
-        gamma = self.step.size(
-            regularization, difference, state.w, loss_gain, decreasing=2.0 * n / (state.steps + 2.0 * n)
-        )
-        state.block_w[block] -= gamma * difference
-        state.w -= gamma * difference
-        state.block_loss[block] += gamma * loss_gain
-        state.loss[0] += gamma * loss_gain
-        rho = average_weight(self.average.code, state.steps)
-        state.mean_w += rho * (state.w - state.mean_w)
-        state.mean_loss += rho * (state.loss - state.mean_loss)
-        state.steps += 1
+    def _compiled_steps(self, problem: BlockProblem, state: BlockState, blocks: Blocks, order: I64, draws: F64) -> int:
+        regularization, average = problem.regularization, self.average.code
+        done, calls, size = 0, 0, max(len(order), len(draws))
+        while done < size:
+            if state.pool is None:
+                code, block = kernels.forward_steps(
+                    order, draws, state.gaps, self.step.line_search, average, blocks, regularization, state.point
+                )
+                done, new = size, size
+            else:
+                code, block, done, new = active.active_steps(
+                    order, draws, done, state.gaps, self.step.kind, self.step.line_search, self.cache, _KEPT, average,
+                    blocks, regularization, state.point, state.pool,
+                )  # fmt: skip
+            calls += new
+            if code == active.FULL and state.pool is not None:
+                state.pool = larger_pool(state.pool, block)
+            else:
+                check_code(code, block)
+        return calls
+
+    def _generic_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
+        """The same steps on corners that the problem gives one by one, with any oracle."""
+        point, gaps, regularization = state.point, state.gaps, problem.regularization
+        direction = np.empty(len(point.w))
+        calls = 0
+        for t in range(max(len(order), len(draws))):
+            block = int(order[t]) if len(order) > 0 else kernels.draw_by_gap(gaps, draws[t])
+            place = -1
+            if self.cache:
+                place = active.kept_answer(block, gaps, regularization, point, state.pool)
+            if place < 0:
+                corners = problem.corners(np.array([block]), point.w)
+                psi, loss = corners.psi[0].copy(), float(corners.losses[0])
+                calls += 1
+                if len(gaps.last) > 0:
+                    hinge = loss - float(psi @ point.w)
+                    kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, regularization, point))
+                if state.pool is None:
+                    kernels.forward_step(block, psi, loss, self.step.line_search, regularization, point)
+                else:
+                    if not active.make_room(block, _KEPT, state.pool):
+                        state.pool = larger_pool(state.pool, block)
+                    place = active.take_answer(block, psi, loss, regularization, point, state.pool)
+            if state.pool is not None:
+                active.active_step(
+                    block,
+                    place,
+                    self.step.kind,
+                    self.step.line_search,
+                    self.cache,
+                    regularization,
+                    direction,
+                    point,
+                    state.pool,
+                )
+            kernels.count_step(self.average.code, point)
+        return calls
+
+    def _is_stale(self, state: BlockState) -> bool:
+        return self.order.by_gap and state.sweeps >= _SWEEPS_BETWEEN_REFRESHES
+
+    def _refresh(self, state: BlockState, answers: Answers) -> None:
+        point = state.point
+        values = point.block_loss - state.regularization * (point.block_w @ point.w)
+        state.gaps.last[:] = np.maximum(answers.hinges / len(values) - values, 0.0)
+        state.sweeps = 0
 
     def audit(self, problem: BlockProblem, state: BlockState) -> Audit:
-        averaged = self.average is not Average.NONE and state.steps > 0
-        w, loss = (state.mean_w, state.mean_loss[0]) if averaged else (state.w, state.loss[0])
+        point = state.point
+        averaged = self.average is not Average.NONE and point.steps[0] > 0
+        w, loss = (point.mean_w, point.mean_loss[0]) if averaged else (point.w, point.loss[0])
         answers = ask_all(problem, w)
-        return Audit(w.copy(), primal_value(problem, w, answers), dual_value(problem, w, float(loss)))
+        used = not averaged and self._is_stale(state)
+        if used:
+            self._refresh(state, answers)
+        return Audit(w.copy(), primal_value(problem, w, answers), dual_value(problem, w, float(loss)), used=used)

@@ -24,6 +24,30 @@ class BatchState:
     passes: int = 0
     answers: Answers | None = None
 
+    def ask(self, problem: BlockProblem) -> tuple[Answers, int]:
+        """The oracle's answers at the iterate, and how many calls they cost now."""
+        if self.answers is not None:
+            return self.answers, 0
+        return ask_all(problem, self.w, exact=False), problem.n_blocks
+
+    def advance(self, w: F64, loss: float, average: Average) -> None:
+        """Go on to the next iterate and take it up into the average."""
+        self.w, self.loss, self.answers = w, loss, None
+        rho = average_weight(average.code, self.passes)
+        self.mean_w = self.mean_w + rho * (w - self.mean_w)
+        self.mean_loss += rho * (loss - self.mean_loss)
+        self.passes += 1
+
+    def audit(self, problem: BlockProblem, average: Average) -> Audit:
+        """Judge the iterate, and keep the answers for the next step, or judge the average."""
+        averaged = average is not Average.NONE and self.passes > 0
+        w, loss = (self.mean_w, self.mean_loss) if averaged else (self.w, self.loss)
+        answers = ask_all(problem, w)
+        if not averaged:
+            self.answers = answers
+        primal, dual = primal_value(problem, w, answers), dual_value(problem, w, loss)
+        return Audit(w.copy(), primal, dual, used=not averaged)
+
 
 @dataclass(frozen=True)
 class FrankWolfe:
@@ -44,29 +68,14 @@ class FrankWolfe:
         return BatchState(np.zeros(problem.n_features), np.zeros(problem.n_features))
 
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
-        answers, calls = state.answers, 0
-        if answers is None:
-            answers, calls = ask_all(problem, state.w, exact=False), problem.n_blocks
+        answers, calls = state.ask(problem)
         difference = state.w - answers.corner_w
         loss_gain = answers.corner_loss - state.loss
         gamma = self.step.size(
             problem.regularization, difference, state.w, loss_gain, decreasing=2.0 / (state.passes + 2.0)
         )
-        state.w = state.w - gamma * difference
-        state.loss += gamma * loss_gain
-        rho = average_weight(self.average.code, state.passes)
-        state.mean_w = state.mean_w + rho * (state.w - state.mean_w)
-        state.mean_loss += rho * (state.loss - state.mean_loss)
-        state.passes += 1
-        state.answers = None
+        state.advance(state.w - gamma * difference, state.loss + gamma * loss_gain, self.average)
         return calls
 
     def audit(self, problem: BlockProblem, state: BatchState) -> Audit:
-        averaged = self.average is not Average.NONE and state.passes > 0
-        w, loss = (state.mean_w, state.mean_loss) if averaged else (state.w, state.loss)
-        answers = ask_all(problem, w)
-        if not averaged:
-            state.answers = answers
-        return Audit(
-            w.copy(), primal_value(problem, w, answers), dual_value(problem, w, loss), used=state.answers is not None
-        )
+        return state.audit(problem, self.average)

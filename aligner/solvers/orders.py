@@ -8,13 +8,20 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+I64 = npt.NDArray[np.int64]
+
 
 class Order(Protocol):
     @property
     def name(self) -> str: ...
 
-    def draw(self, n_blocks: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """The blocks of one pass, (n_blocks,)."""
+    @property
+    def by_gap(self) -> bool:
+        """Whether blocks are drawn one by one by their gaps instead of ahead of a pass."""
+        ...
+
+    def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
+        """The blocks of one pass, (n_blocks,); by gap, those of a pass before gaps are known."""
         ...
 
 
@@ -23,8 +30,9 @@ class Uniform:
     """Each block drawn independently, as the convergence proof assumes  [LJSP13 Alg. 4]."""
 
     name: str = "uniform"
+    by_gap: bool = False
 
-    def draw(self, n_blocks: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
         return rng.integers(n_blocks, size=n_blocks)
 
 
@@ -33,9 +41,22 @@ class Permuted:
     """Every block once a pass, in a new random order each time; faster than Uniform in practice."""
 
     name: str = "permuted"
+    by_gap: bool = False
 
-    def draw(self, n_blocks: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
         return rng.permutation(n_blocks)
 
 
-ORDERS: dict[str, Order] = {order.name: order for order in (Uniform(), Permuted())}
+@dataclass(frozen=True)
+class ByGap:
+    """Each block drawn in proportion to its last known gap  [OAD16 §3.1]; the first pass, which finds the gaps, is
+    permuted. Gaps grow stale while other blocks move w, so the solver asks for all of them anew every few passes."""
+
+    name: str = "gap"
+    by_gap: bool = True
+
+    def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
+        return rng.permutation(n_blocks)
+
+
+ORDERS: dict[str, Order] = {order.name: order for order in (Uniform(), Permuted(), ByGap())}

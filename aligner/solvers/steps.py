@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from aligner.solvers import _block_kernels as kernels
+from aligner.solvers._active_kernels import FORWARD
 from aligner.solvers.records import F64
 
 
@@ -18,6 +19,7 @@ class Forward:
     """
 
     line_search: bool = True
+    kind: int = FORWARD
 
     @property
     def name(self) -> str:

@@ -298,6 +298,13 @@ def test_broken_models(desk: Desk, trained: Path) -> None:
         ["--max-passes", "x"],
         ["--seed=-1"],
         ["--tokenize"],
+        ["--path", "1:0.1"],
+        ["--path", "1:0.1:x"],
+        ["--path", "0.1:1:5"],
+        ["--path", "1:0.1:1"],
+        ["--path", "1:0.1:3", "--regularization", "0.1"],
+        ["--cross-validate", "1"],
+        ["--cross-validate", "1000000"],
     ],
 )
 def test_wrong_usage_of_train(desk: Desk, wrong: list[str]) -> None:

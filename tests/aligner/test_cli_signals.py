@@ -88,11 +88,39 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
     assert process.returncode == 128 + signum
     assert b"training AER" in output
     assert errors.decode().splitlines()[-1] == f"{WORDS[signum]}: the model is that of the solver's last audit"
-    record = load(path).record
+    record = {**load(path).record, "fold": None}
     assert not record["converged"]
     points = [json.loads(point) for point in trace.read_text().splitlines()]
     assert {name: record[name] for name in points[-1]} == points[-1]
     assert {*tmp_path.iterdir()} == {path, trace}
+
+
+@pytest.mark.parametrize(
+    ("moment", "message"),
+    [
+        ("λ 0.1, pass 3:", "the model is that of the last audit on all pairs, at λ 0.1"),
+        ("λ 0.1 without fold 1, pass 3:", "the model is that of the last audit on all pairs, at λ 0.1"),
+        ("λ 10 without fold 2, pass 3:", "is the choice of 1 of 2 folds"),
+    ],
+    ids=["on all pairs", "in the first fold", "in the second fold"],
+)
+def test_an_interrupt_on_a_path_keeps_what_is_finished(sample: Path, tmp_path: Path, moment: str, message: str) -> None:
+    path = tmp_path / "X"
+    limits = ["--tolerance", 0, "--max-passes", 600, "--solver", "frank-wolfe"]
+    process = start("train", sample / "test", "-m", path, "--path", "10:0.1:2", "--cross-validate", 2, "-v", *limits)
+    assert process.stderr is not None
+    while not (line := process.stderr.readline().decode()).startswith(moment):
+        assert line
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 128 + signal.SIGINT
+    assert b"held-out AER" in output
+    last = errors.decode().splitlines()[-1]
+    assert last.startswith("interrupted: ")
+    assert last.endswith(message)
+    record = load(path).record
+    assert f"λ {record['regularization']:.4g}" in last
+    assert [row["regularization"] for row in record["path"]] == [10.0, 0.1]
 
 
 @pytest.mark.slow

@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 
 import aligner
 from aligner import _kernels, decoding
 from aligner.decoding import Alignment, decode, decode_edges
 from aligner.model import Model
+from aligner.scoring import RBF, KernelScorer, LinearScorer
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
@@ -20,9 +22,19 @@ from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
 from features.table import EdgeTable, edge_offsets
 
 
-@pytest.fixture(scope="module")
-def model(sample: Path) -> Model:
-    return aligner.train(str(sample / "train"), max_passes=5).model
+@pytest.fixture(scope="module", params=["bcfw", "kernel-bcfw"])
+def model(request: pytest.FixtureRequest, sample: Path) -> Model:
+    """A linear model, and one that scores by an rbf kernel."""
+    return aligner.train(str(sample / "train"), solver=request.param, max_passes=5, max_labelled=60).model
+
+
+def scores_by_numpy(model: Model, features: np.ndarray) -> np.ndarray:
+    if isinstance(model.scorer, LinearScorer):
+        return features.astype(np.float64) @ model.weights
+    assert isinstance(model.scorer, KernelScorer)
+    assert isinstance(model.scorer.kernel, RBF)
+    distances = cdist(features, model.scorer.support)
+    return np.exp(-0.5 * (distances / model.scorer.kernel.bandwidth) ** 2) @ model.scorer.coefficients
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +61,11 @@ def test_score_edges() -> None:
 
 def test_best_matchings_of_the_edges(model: Model, bitext: Bitext) -> None:
     edges = model.features.extract(bitext, model.statistics)
-    found = decode(bitext, model.statistics, model.features, model.weights)
-    assert found == decode_edges(edges, model.weights)
+    found = decode(bitext, model.statistics, model.features, model.scorer)
+    assert found == decode_edges(edges, model.scorer)
     assert len(found) == len(bitext)
     for i, alignment in enumerate(found):
-        scores = edges[i].astype(np.float64) @ model.weights
+        scores = scores_by_numpy(model, edges[i].reshape(-1, len(edges.names))).reshape(edges[i].shape[:2])
         rows, columns = linear_sum_assignment(np.maximum(scores, 0.0), maximize=True)
         assert sum(alignment.scores) == pytest.approx(np.maximum(scores, 0.0)[rows, columns].sum(), rel=1e-9)
         assert list(alignment.links) == sorted(alignment.links)
@@ -67,10 +79,10 @@ def test_best_matchings_of_the_edges(model: Model, bitext: Bitext) -> None:
 def test_batches_do_not_matter(
     model: Model, bitext: Bitext, monkeypatch: pytest.MonkeyPatch, edges_at_once: int
 ) -> None:
-    whole = decode(bitext, model.statistics, model.features, model.weights)
+    whole = decode(bitext, model.statistics, model.features, model.scorer)
     monkeypatch.setattr(decoding, "batches", lambda encoded: batches(encoded, edges_at_once))
     monkeypatch.setattr(decoding, "EDGES_AT_ONCE", edges_at_once)
-    assert decode(bitext, model.statistics, model.features, model.weights) == whole
+    assert decode(bitext, model.statistics, model.features, model.scorer) == whole
 
 
 def test_a_pair_larger_than_a_batch(model: Model) -> None:
@@ -82,7 +94,7 @@ def test_a_pair_larger_than_a_batch(model: Model) -> None:
     features = FeatureSet(("bias", "orthography"))
     weights = np.where(np.array(features.names) == "exact", 2.0, 0.0)
     weights[features.names.index("bias")] = -1.0
-    found = decode(builder.bitext(), model.statistics, features, weights)
+    found = decode(builder.bitext(), model.statistics, features, LinearScorer(weights))
     assert [list(alignment) for alignment in found] == [[(x, x) for x in range(n)] for n in (1, 200, 1)]
     assert set(itertools.chain(*(alignment.scores for alignment in found))) == {1.0}
 
@@ -92,14 +104,16 @@ def test_links_of_others_are_of_the_whole_bitext(model: Model, bitext: Bitext, m
     lengths = zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True)
     reversed_ = [{(x, min(J, K) - 1 - x) for x in range(min(J, K))} for J, K in lengths]
     links = Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in reversed_)
-    found = decode(bitext, model.statistics, FeatureSet((), ("other",)), np.ones(1), [links])
+    found = decode(bitext, model.statistics, FeatureSet((), ("other",)), LinearScorer(np.ones(1)), [links])
     assert [set(alignment) for alignment in found] == reversed_
 
 
 def test_nothing_to_decode(model: Model) -> None:
-    assert decode(model.builder().bitext(), model.statistics, model.features, model.weights) == []
+    assert decode(model.builder().bitext(), model.statistics, model.features, model.scorer) == []
     shapes = np.zeros((0, 2), np.int64)
-    assert decode_edges(EdgeTable(np.zeros((0, 1), np.float32), shapes, edge_offsets(shapes), ("x",)), np.ones(1)) == []
+    edges = EdgeTable(np.zeros((0, 1), np.float32), shapes, edge_offsets(shapes), ("x",))
+    for scorer in (LinearScorer(np.ones(1)), KernelScorer(RBF(), np.ones((2, 1), np.float32), np.ones(2))):
+        assert decode_edges(edges, scorer) == []
 
 
 def test_alignment_is_its_links() -> None:

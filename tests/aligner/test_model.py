@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import aligner
+from aligner.cli import app
 from aligner.decoding import Alignment
 from aligner.errors import AlignerError, CorpusError, ModelError
+from aligner.evaluation import evaluate
 from aligner.model import Model
 from aligner.model_file import read_model, write_model
-from corpora.alignment import Links
+from aligner.scoring import RBF, KernelScorer
+from corpora.alignment import Links, PairLinks
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 
@@ -24,6 +28,21 @@ Pairs = list[tuple[list[str], list[str]]]
 @pytest.fixture(scope="module")
 def model(sample: Path) -> Model:
     return aligner.train(str(sample / "train"), max_passes=5).model
+
+
+@pytest.fixture(scope="module")
+def curved(sample: Path) -> Model:
+    """A model that scores by an rbf kernel."""
+    return aligner.train(
+        str(sample / "train"), solver="kernel-bcfw", solver_options={"bandwidth": 1.5}, max_passes=5, max_labelled=80
+    ).model
+
+
+@pytest.fixture(scope="module", params=["model", "curved"])
+def either(request: pytest.FixtureRequest) -> Model:
+    """A model of each kind."""
+    found: Model = request.getfixturevalue(request.param)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +63,8 @@ def gold(sample: Path) -> Links:
     return read_links(sample / "test.wa")
 
 
-def test_every_way_of_asking(model: Model, pairs: Pairs) -> None:
+def test_every_way_of_asking(either: Model, pairs: Pairs) -> None:
+    model = either
     one_by_one = [model.align(source, target) for source, target in pairs]
     builder = model.builder()
     for source, target in pairs:
@@ -145,6 +165,60 @@ def test_save_and_load(linked: Model, pairs: Pairs, tmp_path: Path) -> None:
     assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
 
 
+def test_save_and_load_a_kernel(curved: Model, pairs: Pairs, sample: Path, tmp_path: Path) -> None:
+    curved.save(tmp_path / "a.model")
+    loaded = aligner.load(tmp_path / "a.model")
+    assert isinstance(curved.scorer, KernelScorer)
+    assert isinstance(loaded.scorer, KernelScorer)
+    assert loaded.scorer.kernel == curved.scorer.kernel == RBF(1.5)
+    assert loaded.scorer.support.tobytes() == curved.scorer.support.tobytes()
+    assert loaded.scorer.coefficients.tobytes() == curved.scorer.coefficients.tobytes()
+    expected = list(curved.align_many(pairs))
+    assert list(loaded.align_many(pairs)) == expected  # links and scores, to the last bit
+    loaded.save(tmp_path / "b.model")
+    assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
+    texts = [str(sample / f"test.{language}") for language in ("en", "fr")]
+    by_command = CliRunner().invoke(app, ["align", *texts, "-m", str(tmp_path / "a.model"), "-q"])
+    assert by_command.exit_code == 0
+    assert by_command.stdout.splitlines() == [str(a) for a, pair in zip(expected, pairs, strict=True) if all(pair)]
+
+
+def test_a_kernel_has_no_weights_of_features(curved: Model, model: Model) -> None:
+    assert len(model.weights) == len(model.features.names)
+    assert not hasattr(curved, "weights")
+    with pytest.raises(AttributeError, match="kernel"):
+        _ = curved.weights
+
+
+def test_a_linear_kernel_makes_a_linear_model(sample: Path) -> None:
+    settings: dict[str, Any] = {"max_passes": 5, "max_labelled": 80}
+    ours = aligner.train(str(sample / "train"), solver="kernel-bcfw", solver_options={"kernel": "linear"}, **settings)
+    theirs = aligner.train(str(sample / "train"), solver="bcfw", **settings)
+    np.testing.assert_allclose(ours.model.weights, theirs.model.weights, rtol=1e-6, atol=1e-8)
+    assert ours.model.record["training_aer"] == theirs.model.record["training_aer"]
+
+
+def test_the_training_error_is_that_of_the_kernel(sample: Path) -> None:
+    whole = aligner.train(str(sample / "train"), solver="kernel-bcfw", max_passes=3).model
+    lines = [(sample / f"train.{language}").read_text("utf-8").splitlines() for language in ("en", "fr")]
+    found = whole.align_many([(source.split(), target.split()) for source, target in zip(*lines, strict=True)])
+    answers = Links.from_pairs(PairLinks(frozenset(a.links), frozenset()) for a in found)
+    gold = read_links(sample / "train.wa")
+    (score,) = evaluate(gold, [answers], gold_name="", hypothesis_names=[""], resamples=1)
+    assert whole.record["training_aer"] == pytest.approx(100 * score.aer)
+
+
+def test_models_of_before_there_were_kernels(model: Model, pairs: Pairs, tmp_path: Path) -> None:
+    model.save(tmp_path / "new.model")
+    header, arrays = read_model(tmp_path / "new.model")
+    del header["scorer"]
+    with (tmp_path / "old.model").open("wb") as stream:
+        write_model(stream, header, arrays)
+    loaded = aligner.load(tmp_path / "old.model")
+    assert loaded.weights.tobytes() == model.weights.tobytes()
+    assert list(loaded.align_many(pairs)) == list(model.align_many(pairs))
+
+
 def test_normalizers_are_kept(sample: Path, tmp_path: Path) -> None:
     english, french = Normalizer(casefold=False, stem="en"), Normalizer(stem="french")
     model = aligner.train(
@@ -192,6 +266,9 @@ def test_a_save_that_fails_leaves_nothing(model: Model, tmp_path: Path) -> None:
         {"normalizers": [{"casefold": True, "later": 1}, {}]},
         {"normalizers": [{"stem": "klingon"}, {}]},
         {"languages": []},
+        {"scorer": {"kind": "neural"}},
+        {"scorer": {"kind": "kernel", "kernel": "rbf", "bandwidth": 1.0}},
+        {"scorer": None},
     ],
 )
 def test_models_of_other_versions(model: Model, tmp_path: Path, change: dict[str, Any]) -> None:
@@ -201,6 +278,44 @@ def test_models_of_other_versions(model: Model, tmp_path: Path, change: dict[str
     with (tmp_path / "b.model").open("wb") as stream:
         write_model(stream, {**header, **change, "version": "9.9"}, arrays)
     with pytest.raises(ModelError, match=r"version 9\.9.*train the model again"):
+        aligner.load(tmp_path / "b.model")
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        {"kind": "linear"},
+        {"kind": "kernel"},
+        {"kind": "kernel", "kernel": "sigmoid"},
+        {"kind": "kernel", "kernel": "rbf", "bandwidth": 0.0},
+        {"kind": "kernel", "kernel": "rbf", "bandwidth": "1"},
+        {"kind": "kernel", "kernel": "rbf", "degree": 2},
+        {"kind": "kernel", "kernel": "polynomial", "degree": 0},
+    ],
+)
+def test_kernels_of_other_versions(curved: Model, tmp_path: Path, scorer: dict[str, Any]) -> None:
+    test_models_of_other_versions(curved, tmp_path, {"scorer": scorer})
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("support", lambda array: array[:-1]),
+        ("support", lambda array: array[:, :-1]),
+        ("support", lambda array: array.ravel()),
+        ("support", lambda array: array.astype(np.float64)),
+        ("coefficients", lambda array: array[:-1]),
+        ("coefficients", lambda array: array.astype(np.float32)),
+    ],
+)
+def test_a_kernel_whose_arrays_do_not_fit(
+    curved: Model, tmp_path: Path, name: str, change: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    curved.save(tmp_path / "a.model")
+    header, arrays = read_model(tmp_path / "a.model")
+    with (tmp_path / "b.model").open("wb") as stream:
+        write_model(stream, header, {**arrays, name: change(arrays[name])})
+    with pytest.raises(ModelError, match="train the model again"):
         aligner.load(tmp_path / "b.model")
 
 

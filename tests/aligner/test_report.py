@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from aligner.evaluation import Evaluation, evaluate
-from aligner.report import format_json, format_text
+from aligner.report import format_audit, format_interruption, format_json, format_text, format_training
+from aligner.solvers import TracePoint
 from corpora.alignment import Links, PairLinks
 
 METRICS = ("aer", "precision", "recall", "f1")
@@ -125,3 +129,88 @@ def test_json_is_strict_where_denominators_vanish() -> None:
 def test_no_evaluations() -> None:
     assert format_text([]) == ""
     assert json.loads(format_json([])) == []
+
+
+def record(*path: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """What a training records; `path` gives its rows."""
+    row = {
+        "regularization": 0.1, "norm": 2.5, "passes": 7, "seconds": 1.25, "relative_gap": 5e-4,
+        "fold_passes": 0.0, "fold_seconds": 0.0, "fold_gap": None, "aer": None, "standard_error": None,
+    }  # fmt: skip
+    return {
+        "pairs": 34567, "source_tokens": 1, "target_tokens": 2,
+        "labelled_pairs": 1200, "labelled_pairs_available": 1200,
+        "links_lost": 3, "features": 32, "passes": 7, "oracle_calls": 8400, "audit_calls": 6000, "primal": 1.5,
+        "dual": 1.49, "gap": 0.01, "relative_gap": 5e-3, "bound": None, "status": "the limit of passes was reached",
+        "notes": [], "total_seconds": 12.34, "training_aer": 8.765, "regularization": 0.1, "folds": 0,
+        "finished_folds": 0, "path": [{**row, **of_path} for of_path in path or ({},)], **changes,
+    }  # fmt: skip
+
+
+def lines(text: str) -> dict[str, str]:
+    return dict(re.split(r" {2,}", line, maxsplit=1) for line in text.split("\n\n")[0].splitlines())
+
+
+def test_a_training_is_two_columns() -> None:
+    text = format_training(record(labelled_pairs_available=5000, notes=["one thing", "another"], bound=0.25))
+    found = lines(text)
+    assert found["labelled pairs"] == "1,200 of 5,000"
+    assert found["regularization"] == "0.1"
+    assert found["passes"] == "7 (8,400 oracle calls, 6,000 of audits)"
+    assert found["gap"] == "0.01 (5.00e-03 relative; bound 0.25; the limit of passes was reached)"
+    assert found["seconds"] == "12.3 (1.25 of solving)"
+    assert found["training AER"] == "8.77 %"
+    assert [line.split(maxsplit=1)[1] for line in text.splitlines() if line.startswith("note ")] == [
+        "one thing",
+        "another",
+    ]
+    assert "held-out AER" not in found
+    assert "bound" not in format_training(record())
+
+
+def test_the_table_of_a_path() -> None:
+    judged = {"fold_passes": 25, "fold_seconds": 2.0, "fold_gap": 9e-4, "standard_error": 0.5}
+    path = [{**judged, "regularization": λ, "aer": aer} for λ, aer in ((10.0, 12.0), (1.0, 9.5), (0.1, 9.75))]
+    text = format_training(record(*path, regularization=1.0, folds=5, finished_folds=5))
+    found = lines(text)
+    assert found["regularization"] == "1, the best of 3"
+    assert found["seconds"] == "12.3 (9.75 of solving)"
+    assert found["held-out AER"] == "9.50 % ± 0.50 (5 folds)"
+    header, *rows = text.split("\n\n")[1].splitlines()
+    assert re.split(" {2,}", header.strip()) == [
+        "λ", "held-out AER", "‖w‖", "passes", "relative gap", "passes of folds", "largest gap",
+    ]  # fmt: skip
+    assert [re.split(" {2,}", row.strip()) for row in rows] == [
+        ["10", "12.00 ± 0.50", "2.5", "7", "5.0e-04", "25", "9.0e-04"],
+        ["1 *", "9.50 ± 0.50", "2.5", "7", "5.0e-04", "25", "9.0e-04"],
+        ["0.1", "9.75 ± 0.50", "2.5", "7", "5.0e-04", "25", "9.0e-04"],
+    ]
+
+
+def test_a_path_that_was_interrupted() -> None:
+    rows = {"regularization": 10.0}, {"regularization": 1.0}
+    early = record(*rows, regularization=1.0, folds=5)
+    assert lines(format_training(early))["regularization"] == "1, the last of 2"
+    assert format_training(early).splitlines()[-1].split() == ["1", "*", "-", "2.5", "7", "5.0e-04", "-", "-"]
+    assert "held-out AER" not in lines(format_training(early))
+    assert format_interruption(early) == "the model is that of the last audit on all pairs, at λ 1"
+    judged = {"fold_gap": 9e-4, "aer": 9.0, "standard_error": 0.5}
+    late = record(*({**row, **judged} for row in rows), regularization=10.0, folds=5, finished_folds=2)
+    assert lines(format_training(late))["held-out AER"] == "9.00 % ± 0.50 (2 of 5 folds)"
+    assert format_interruption(late) == "λ 10 is the choice of 2 of 5 folds"
+    assert format_interruption(record()) == "the model is that of the solver's last audit"
+
+
+def test_one_lambda_needs_no_table() -> None:
+    judged = {"fold_gap": 9e-4, "aer": 9.0, "standard_error": 0.5}
+    text = format_training(record(judged, folds=3, finished_folds=3))
+    assert lines(text)["held-out AER"] == "9.00 % ± 0.50 (3 folds)"
+    assert "\n\n" not in text
+
+
+def test_an_audit_is_a_line() -> None:
+    point = TracePoint(3, 1500, 2000, 0.5, 1.25, 1.0, 0.25)
+    assert format_audit(point) == (
+        "pass 3: primal 1.25, dual 1, relative gap 2.00e-01, 1,500 oracle calls, 2,000 of audits"
+    )
+    assert "2.00e-01 (bound 4.00e+00)," in format_audit(replace(point, bound=4.0))

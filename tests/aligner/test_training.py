@@ -14,6 +14,7 @@ import pytest
 import aligner
 from aligner.errors import CorpusError, SettingError
 from aligner.evaluation import evaluate
+from aligner.path import Place
 from aligner.progress import Progress
 from aligner.solvers import Status, TracePoint
 from corpora.alignment import Links, PairLinks
@@ -166,7 +167,7 @@ def test_families_are_chosen(sample: Path) -> None:
 def test_the_callback_can_stop(sample: Path) -> None:
     seen: list[TracePoint] = []
 
-    def third(point: TracePoint) -> bool:
+    def third(point: TracePoint, place: Place) -> bool:
         seen.append(point)
         return len(seen) < 3
 
@@ -181,7 +182,7 @@ def test_the_callback_can_stop(sample: Path) -> None:
 def test_an_interrupt_keeps_the_last_audit(sample: Path) -> None:
     points: list[TracePoint] = []
 
-    def interrupt(point: TracePoint) -> None:
+    def interrupt(point: TracePoint, place: Place) -> None:
         points.append(point)
         if len(points) == 3:
             raise KeyboardInterrupt
@@ -240,6 +241,13 @@ def test_uncased_and_cased_words_differ(sample: Path) -> None:
         {"max_seconds": -1.0},
         {"memory": -1},
         {"seed": -1},
+        {"path": (0.1, 1.0, 5)},
+        {"path": (1.0, 0.1, 1)},
+        {"path": (1.0, 0.0, 3)},
+        {"path": (1.0, nan, 3)},
+        {"path": (1.0, 0.1, 3), "regularization": 0.1},
+        {"path": (1.0, 0.1, 3), "cross_validate": 1},
+        {"cross_validate": 0},
     ],
     ids=str,
 )

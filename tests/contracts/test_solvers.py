@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,16 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "order": tuple(ORDERS),
     "step": tuple(STEPS),
     "average": tuple(AVERAGES),
+    "cache": (False, True),
+    "stochastic-subgradient order": ("uniform", "permuted"),
+    "randomized-away order": ("uniform", "permuted"),
+    "projected-gradient order": ("uniform", "permuted"),
+    "projected-gradient step": ("spectral", "lipschitz"),
+    "sample": (0.01, 0.3, 1.0),
+    "kernel": ("linear", "polynomial", "rbf"),
+    "kernel-bcfw order": ("uniform", "permuted"),
 }
-"""The values of each option that the contract is tried with."""
+"""The values of each option that the contract is tried with, for all solvers or for one."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Configuration:
     options: tuple[tuple[str, object], ...]
 
     def __str__(self) -> str:
-        return "-".join([self.name, *(str(value) for _, value in self.options)])
+        return "-".join([self.name, *(f"{option}={value}" for option, value in self.options)])
 
     def __getitem__(self, option: str) -> object:
         return dict(self.options).get(option)
@@ -55,19 +63,33 @@ class Configuration:
     @property
     def reachable(self) -> float:
         """A relative gap that a few thousand passes reach; averages of all iterates never forget the first."""
-        return 2e-2 if self["average"] == "uniform" else 1e-3
+        if self["average"] == "uniform":
+            return 2e-2
+        # Blocks drawn at random are not visited equally often, which its certificate has to make good.
+        return 5e-3 if self.name == "stochastic-subgradient" and self["order"] == "uniform" else 1e-3
 
     @property
     def never_lowers_the_dual(self) -> bool:
+        if "subgradient" in self.name:
+            return self.name.startswith("stochastic")  # which reports the best dual point so far
         return self["step"] != "decreasing" and self["average"] in (None, "none")
 
 
-CONFIGURATIONS = [
-    Configuration(name, tuple(zip(inspect.signature(make).parameters, values, strict=True)))
-    for name, make in SOLVERS.items()
-    for values in product(*(CHOICES[option] for option in inspect.signature(make).parameters))
-]
+def configurations(name: str) -> list[Configuration]:
+    """A solver by default, with each value of each option, and with the last value of all of them."""
+    options = {o: CHOICES.get(f"{name} {o}", CHOICES.get(o, ())) for o in inspect.signature(SOLVERS[name]).parameters}
+    single = [((option, value),) for option, values in options.items() for value in values]
+    last = tuple((option, values[-1]) for option, values in options.items() if values)
+    return [Configuration(name, chosen) for chosen in dict.fromkeys([(), *single, last])]
+
+
+CONFIGURATIONS = [configuration for name in SOLVERS for configuration in configurations(name)]
 every_solver = pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=str)
+every_solver_of_corners = pytest.mark.parametrize(
+    "configuration", [c for c in CONFIGURATIONS if c.name != "kernel-bcfw"], ids=str
+)
+"""Laws of weights and corners in the space of the features; `kernel-bcfw` is held to them in that of its kernel, in
+aligner/solvers/test_kernel.py."""
 
 
 @dataclass
@@ -82,6 +104,10 @@ class Plain:
     regularization = property(lambda self: self.problem.regularization)
     signature = property(lambda self: self.problem.signature)
     notes = property(lambda self: self.problem.notes)
+    edges = property(lambda self: self.problem.edges)
+    labels = property(lambda self: self.problem.labels)
+    costs = property(lambda self: self.problem.costs)
+    oracle = property(lambda self: self.problem.oracle)
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         self.calls += len(blocks)
@@ -147,7 +173,7 @@ def run(problem: object, solver: object, **limits: float) -> Result:
     return solve(problem, solver, stop=Stop(**limits), seed=3)  # type: ignore[arg-type]
 
 
-@every_solver
+@every_solver_of_corners
 def test_gaps_are_certificates(configuration: Configuration, make_problem: MakeProblem) -> None:
     """No audit ever has a negative gap, or a dual above any primal; and the audited objective is the true one."""
     problem = make_problem(n=20)
@@ -161,7 +187,7 @@ def test_gaps_are_certificates(configuration: Configuration, make_problem: MakeP
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@every_solver
+@every_solver_of_corners
 def test_the_optimum_is_that_of_a_quadratic_program(
     configuration: Configuration, seed: int, make_problem: MakeProblem
 ) -> None:
@@ -212,7 +238,7 @@ def test_compiled_and_generic_passes_are_equal(configuration: Configuration, mak
         assert ours.dual == pytest.approx(theirs.dual, rel=1e-10, abs=1e-12)
 
 
-@every_solver
+@every_solver_of_corners
 def test_oracle_calls_are_counted(configuration: Configuration, make_problem: MakeProblem) -> None:
     counted = Plain(make_problem(n=9))
     result = run(counted, configuration.solver, gap=0.0, passes=5)
@@ -283,7 +309,7 @@ class Poisoned(Plain):
         return Corners(psi, corners.losses, corners.mates)
 
 
-@every_solver
+@every_solver_of_corners
 def test_not_a_number_ends_it_with_finite_weights(configuration: Configuration, make_problem: MakeProblem) -> None:
     result = run(Poisoned(make_problem(n=10)), configuration.solver, gap=0.0, passes=50)
     assert result.status is Status.NOT_FINITE

@@ -1,0 +1,59 @@
+"""The ``aligner`` command: the only package that prints or exits.
+
+Libraries that are slow to import are imported by the command that needs them, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import Annotated
+
+import typer
+
+from aligner import __version__
+from aligner.cli.align import align
+from aligner.cli.answers import answers_for_errors, terminate
+from aligner.cli.evaluate import evaluate
+from aligner.cli.links import convert, symmetrize
+from aligner.cli.train import train
+
+app = typer.Typer(
+    help="Find which words of a sentence translate which words of its translation.",
+    epilog="Start with: aligner train CORPUS --gold GOLD -m MODEL, then aligner align SRC TGT -m MODEL.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"aligner {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    pass
+
+
+# In the order of the help.
+app.command()(answers_for_errors(train))
+app.command()(answers_for_errors(align))
+app.command()(answers_for_errors(evaluate))
+app.command()(answers_for_errors(convert))
+app.command()(answers_for_errors(symmetrize))
+
+
+def main() -> None:
+    """Entry point of the ``aligner`` command."""
+    signal.signal(signal.SIGTERM, terminate)
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
+    app()

@@ -1,0 +1,8 @@
+"""``python -m aligner.cli``."""
+
+from __future__ import annotations
+
+from aligner.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""What every command is made of: messages, exit codes, and errors turned into one line."""
+
+from __future__ import annotations
+
+import functools
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, ParamSpec
+
+import typer
+
+from corpora.errors import AlignerError, SettingError
+
+BAD_DATA = 1
+BAD_SETTING = 2
+NOT_CONVERGED = 3
+SIGNALLED = 128
+"""Added to the number of a signal, as shells do."""
+
+Parameters = ParamSpec("Parameters")
+
+
+terminations: list[int] = []
+"""Signals other than Ctrl-C that have asked the program to end, and end it as gently."""
+
+
+def say(message: str) -> None:
+    """A line for the user, on standard error."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> str:
+    """The line for the user."""
+    match error:
+        case OSError():
+            path = error.filename or options.get("output") or options.get("model") or "-"
+            return f"{path}:0: {error.strerror or error} (check the disk)"
+        case MemoryError():
+            return f"not enough memory: {error} (are there very long lines?)"
+    return str(error)
+
+
+def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Turn the errors a user can mend into one line and an exit code."""
+
+    @functools.wraps(command)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except (AlignerError, OSError, MemoryError) as error:
+            if kwargs.get("debug"):
+                raise
+            say(explain(error, kwargs))
+            raise typer.Exit(BAD_SETTING if isinstance(error, SettingError) else BAD_DATA) from None
+        except KeyboardInterrupt:
+            word, code = ended_by()
+            say(f"{word}: no unfinished file is left")
+            raise typer.Exit(code) from None
+
+    return run
+
+
+def ended_by() -> tuple[str, int]:
+    """How the user, or the system, has ended the work: in a word and as an exit code."""
+    if terminations:
+        return "terminated", SIGNALLED + terminations[-1]
+    return "interrupted", SIGNALLED + signal.SIGINT
+
+
+def terminate(signum: int, frame: object) -> NoReturn:
+    terminations.append(signum)
+    raise KeyboardInterrupt

@@ -1,0 +1,50 @@
+"""``aligner convert`` and ``aligner symmetrize``: links to links."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from aligner import options as opt
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="Links, or a corpus with links; - is standard input.")],
+    output: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - is standard output.")],
+    to: opt.ToFormat,
+    from_: opt.FromFormat = None,
+    text: opt.TextPrefix = None,
+    transpose: opt.Transpose = False,
+    source_language: opt.SourceLanguage = None,
+    target_language: opt.TargetLanguage = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Convert links from one format to another."""
+    from corpora.conversion import convert as run
+    from corpora.streams import write_atomically
+
+    languages = source_language, target_language
+    with write_atomically(output, force=force) as file:
+        run(source, file, to=to, from_=from_, text=text, languages=languages, transpose=transpose)
+
+
+def symmetrize(
+    forward: Annotated[str, typer.Argument(metavar="FWD", help="Links of one direction.")],
+    reverse: Annotated[str, typer.Argument(metavar="REV", help="Links of the other, also written source-target.")],
+    method: opt.Method = "grow-diag-final-and",
+    transpose_reverse: opt.TransposeReverse = False,
+    output: opt.OutputFile = "-",
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Combine the links of two directions, as fast_align, eflomal or GIZA++ give them, into one."""
+    from corpora.conversion import symmetrize_files
+    from corpora.pharaoh import write_pharaoh
+    from corpora.streams import write_atomically
+
+    with write_atomically(output, force=force) as file:
+        write_pharaoh(file, symmetrize_files(forward, reverse, method, transpose_reverse=transpose_reverse))

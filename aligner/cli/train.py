@@ -1,0 +1,147 @@
+"""``aligner train``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from aligner import options as opt
+from aligner.cli.answers import NOT_CONVERGED, ended_by, say
+from aligner.progress import progress_bar
+from corpora.errors import CorpusError
+
+if TYPE_CHECKING:
+    from aligner.path import Place
+    from aligner.solvers import TracePoint
+    from corpora.readers import Corpus
+
+
+def train(
+    corpus: opt.CorpusPaths,
+    gold: opt.GoldPrefixes = None,
+    source: opt.SourceLanguage = None,
+    target: opt.TargetLanguage = None,
+    max_labelled: opt.MaxLabelled = 50_000,
+    links: opt.LinksFiles = None,
+    features: opt.Families = None,
+    case_fold: opt.CaseFold = True,
+    tokenize: opt.Tokenize = False,
+    stem: opt.Stem = False,
+    memory: opt.Memory = "2G",
+    regularization: opt.Regularization = None,
+    path: opt.Path = None,
+    cross_validate: opt.CrossValidate = None,
+    miss_cost: opt.MissCost = 3.0,
+    false_cost: opt.FalseCost = 1.0,
+    solver: opt.SolverName = "bcfw",
+    oracle: opt.OracleName = "assignment",
+    tolerance: opt.Tolerance = 1e-3,
+    max_passes: opt.MaxPasses = 200,
+    max_seconds: opt.MaxSeconds = float("inf"),
+    seed: opt.Seed = 0,
+    order: opt.OrderName = None,
+    step: opt.StepName = None,
+    average: opt.AverageName = None,
+    cache: opt.Cache = None,
+    sample: opt.Sample = None,
+    projection: opt.ProjectionName = None,
+    radius: opt.Radius = None,
+    restarts: opt.Restarts = None,
+    kernel: opt.KernelName = None,
+    degree: opt.Degree = None,
+    bandwidth: opt.Bandwidth = None,
+    model: opt.ModelFile = "aligner.model",
+    trace: opt.TraceFile = None,
+    strict: opt.Strict = False,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Learn a model from a corpus and labelled pairs.
+
+    Labels come from --gold, else from the links that the corpus itself carries
+    (train.giza beside train.de and train.en, comtrans, A3.final).
+    """
+    from aligner.report import format_audit, format_interruption, format_training
+    from aligner.training import train as run
+    from corpora.normalize import Normalizer
+    from corpora.readers import group_corpora, open_corpus
+    from corpora.streams import write_atomically
+
+    if trace is not None and (trace == model or Path(trace).resolve() == Path(model).resolve()):
+        raise typer.BadParameter("it is the file of the model", param_hint="'--trace'")
+    write_atomically(model, force=force)  # complains now, not after the work
+    trace_file = None if trace is None else write_atomically(trace, force=force)
+    first = open_corpus(group_corpora(corpus)[0], source=source, target=target)
+    languages = first.source_language, first.target_language
+    if stem and None in languages:
+        raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
+    normalizers = [Normalizer(case_fold, tokenize, language if stem else None) for language in languages]
+
+    several = path is not None or cross_validate is not None
+
+    def describe(found: Corpus) -> None:
+        if not quiet:
+            say(found.description())
+
+    def audited(point: TracePoint, place: Place) -> None:
+        audits.append({**asdict(place), **asdict(point)})
+        if verbose:
+            say(f"{place}, {format_audit(point)}" if several else format_audit(point))
+
+    audits: list[dict[str, Any]] = []
+    solver_options = {
+        "order": order, "step": step, "average": average, "cache": cache, "sample": sample, "projection": projection,
+        "radius": radius, "restarts": restarts, "kernel": kernel, "degree": degree, "bandwidth": bandwidth,
+    }  # fmt: skip
+    with progress_bar(quiet) as show:
+        training = run(
+            corpus,
+            gold=gold or (),
+            source=source,
+            target=target,
+            source_normalizer=normalizers[0],
+            target_normalizer=normalizers[1],
+            families=None if features is None else features.split(","),
+            links=links or (),
+            max_labelled=max_labelled,
+            solver=solver,
+            solver_options=solver_options,
+            oracle=oracle,
+            regularization=regularization,
+            path=None if path is None else opt.parse_path(path),
+            cross_validate=cross_validate,
+            miss_cost=miss_cost,
+            false_cost=false_cost,
+            tolerance=tolerance,
+            max_passes=max_passes,
+            max_seconds=max_seconds,
+            seed=seed,
+            memory=opt.parse_size(memory),
+            on_corpus=describe,
+            on_progress=show,
+            callback=audited,
+        )
+    training.model.save(model, force=force)
+    if trace_file is not None:
+        with trace_file as file:
+            file.writelines(f"{json.dumps(audit)}\n".encode() for audit in audits)
+    if not quiet:
+        report = format_training(training.model.record)
+        if "-" in (model, trace):
+            say(report)
+        else:
+            print(report)
+        say(f"model written to {model}")
+    if training.interrupted:
+        word, code = ended_by()
+        say(f"{word}: {format_interruption(training.model.record)}")
+        raise typer.Exit(code)
+    if strict and not training.model.record["converged"]:
+        say(f"not converged: {training.model.record['status']} (raise --max-passes or --tolerance)")
+        raise typer.Exit(NOT_CONVERGED)

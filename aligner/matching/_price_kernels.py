@@ -1,0 +1,262 @@
+"""Compiled kernels of a projection's prices: the best of one side at given prices of the other, and their gap.
+
+A word's price is the multiplier of its capacity, >= 0. With x = value - price of the row - price of the column, the
+EUCLIDEAN z of an edge is clip(x, 0, ceiling), the ENTROPIC one min(exp(x), ceiling), which is kept in `weights`
+before the ceiling.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+EUCLIDEAN = 0
+ENTROPIC = 1
+
+# Sums may be taken in any order; infinities and NaN keep their meaning.
+SUM = {"reassoc", "contract", "nsz"}
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM, inline="always")
+def clipped_sum(value, other, price, ceiling):
+    """(sum over a word's edges of clip(value - other - price, 0, ceiling), how many are strictly between)."""
+    total = 0.0
+    between = 0.0
+    for k in range(len(value)):
+        x = value[k] - other[k] - price
+        positive = x > 0.0
+        below = x < ceiling
+        total += (x if below else ceiling) if positive else 0.0
+        between += 1.0 if positive and below else 0.0
+    return total, between
+
+
+@nb.njit(cache=True, nogil=True)
+def euclidean_price(value, other, price, capacity, ceiling):
+    """The p >= 0 of one word at which sum clip(value - other - p, 0, ceiling) <= capacity, and = if p > 0.
+
+    Newton's method from `price` on a falling, piecewise linear function, between bounds that it narrows.
+    """
+    low = 0.0
+    high = np.inf
+    for _ in range(200):
+        total, between = clipped_sum(value, other, price, ceiling)
+        if total == capacity or (total < capacity and price == 0.0):
+            break
+        if total > capacity:
+            low = price
+        else:
+            high = price
+        if between > 0.0:
+            following = max(0.0, price + (total - capacity) / between)
+            if following != price and not (low < following < high or following == 0.0):
+                following = 0.5 * (low + high)
+        else:
+            top = -np.inf
+            for k in range(len(value)):
+                top = max(top, value[k] - other[k])
+            high = min(high, max(0.0, top))
+            following = max(low, top - capacity) if total == 0.0 else 0.5 * (low + high)
+        moved = abs(following - price)
+        price = following
+        if moved <= 4e-16 * price:
+            break
+    return price
+
+
+@nb.njit(cache=True, nogil=True, fastmath={"contract"})  # not reassociated: that would undo the rounding
+def exponentials(x, bits, answers):
+    """answers = exp(x), to 1e-15, where -708 < x <= 708; 0 below, exp(708) above.  The compiler's own is no vector code.
+
+    Cody and Waite's reduction to |r| <= log(2)/2 by adding and subtracting 1.5 · 2^52, which rounds, and Taylor's
+    polynomial; the rounded number is shifted into the exponent.  bits: scratch.
+    """
+    whole = bits.view(np.int64)
+    for e in range(len(x)):
+        y = x[e]
+        y = y if y > -708.0 else -708.0
+        y = y if y < 708.0 else 708.0
+        shifted = y * 1.4426950408889634 + 6755399441055744.0
+        bits[e] = shifted
+        rounded = shifted - 6755399441055744.0
+        r = (y - rounded * 6.93147180369123816490e-01) - rounded * 1.90821492927058770002e-10
+        p = 1.0 / 6227020800.0
+        p = p * r + 1.0 / 479001600.0
+        p = p * r + 1.0 / 39916800.0
+        p = p * r + 1.0 / 3628800.0
+        p = p * r + 1.0 / 362880.0
+        p = p * r + 1.0 / 40320.0
+        p = p * r + 1.0 / 5040.0
+        p = p * r + 1.0 / 720.0
+        p = p * r + 1.0 / 120.0
+        p = p * r + 1.0 / 24.0
+        p = p * r + 1.0 / 6.0
+        p = p * r + 0.5
+        p = p * r + 1.0
+        answers[e] = p * r + 1.0
+    for e in range(len(x)):
+        whole[e] = (whole[e] << 52) + (1023 << 52)
+    for e in range(len(x)):
+        answers[e] = answers[e] * bits[e] if x[e] > -708.0 else 0.0
+
+
+@nb.njit(cache=True, nogil=True)
+def scale_price(prices, j, factor):
+    """Lower a price by log(factor), but not below 0; returns the factor that it could be lowered by."""
+    price = prices[j] - np.log(factor)
+    if price > 0.0:
+        prices[j] = price
+        return factor
+    factor = np.exp(prices[j])
+    prices[j] = 0.0
+    return factor
+
+
+@nb.njit(cache=True, nogil=True)
+def best_factor(weights, total, capacity, ceiling):
+    """The f at which sum min(f · weights, ceiling) = capacity, +inf if there is none.  total: sum of the weights.
+
+    Newton's method on a concave, rising, piecewise linear function, from below.
+    """
+    if not total > 0.0:
+        return np.inf
+    factor = capacity / total
+    if ceiling == np.inf:
+        return factor
+    for _ in range(len(weights) + 1):
+        below = 0.0
+        left = capacity
+        for k in range(len(weights)):
+            if factor * weights[k] < ceiling:
+                below += weights[k]
+            else:
+                left -= ceiling
+        if below == 0.0:
+            return np.inf if left >= 0.0 else factor
+        if left / below <= factor * (1.0 + 1e-15):
+            break
+        factor = left / below
+    return factor
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def fit_rows(geometry, values, own, other, capacity, ceiling, weights):
+    """The rows' best prices at these prices of the columns, in place; weights of ENTROPIC are scaled with them."""
+    rows, columns = weights.shape
+    for j in range(rows):
+        if geometry == EUCLIDEAN:
+            own[j] = euclidean_price(values[j], other, own[j], capacity[j], ceiling)
+            continue
+        total = 0.0
+        for k in range(columns):
+            total += weights[j, k]
+        factor = scale_price(own, j, best_factor(weights[j], total, capacity[j], ceiling))
+        for k in range(columns):
+            weights[j, k] *= factor
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def fit_columns(geometry, across, own, other, capacity, ceiling, weights, sums):
+    """The columns' best prices at these prices of the rows, in place; like `fit_rows`."""
+    rows, columns = weights.shape
+    if geometry == EUCLIDEAN:
+        for k in range(columns):
+            other[k] = euclidean_price(across[k], own, other[k], capacity[k], ceiling)
+        return
+    sums[:] = 0.0
+    for j in range(rows):
+        for k in range(columns):
+            sums[k] += weights[j, k]
+    for k in range(columns):
+        sums[k] = scale_price(other, k, best_factor(weights[:, k], sums[k], capacity[k], ceiling))
+    for j in range(rows):
+        for k in range(columns):
+            weights[j, k] *= sums[k]
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def fill_weights(values, own, other, exponents, bits, weights):
+    """ENTROPIC: weights = exp(values - own - other)."""
+    rows, columns = values.shape
+    for j in range(rows):
+        for k in range(columns):
+            exponents[j, k] = values[j, k] - own[j] - other[k]
+    exponentials(exponents.ravel(), bits, weights.ravel())
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def raise_to_top(across, own, other):
+    """The lowest prices of the columns at which no value - own - other is above 0."""
+    for k in range(len(other)):
+        top = 0.0
+        for j in range(len(own)):
+            x = across[k, j] - own[j]
+            top = x if x > top else top
+        other[k] = top
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def dual_objective(geometry, values, own, other, own_capacity, other_capacity, ceiling, weights):
+    """sum h(values - own - other) + own·capacities + other·capacities, to be minimised, where h' gives z."""
+    rows, columns = values.shape
+    objective = 0.0
+    for k in range(columns):
+        objective += other[k] * other_capacity[k]
+    for j in range(rows):
+        objective += own[j] * own_capacity[j]
+        for k in range(columns):
+            x = values[j, k] - own[j] - other[k]
+            if geometry == EUCLIDEAN:
+                x = x if x > 0.0 else 0.0
+                objective += 0.5 * x * x if x < ceiling else x - 0.5
+            else:
+                objective += weights[j, k] if x < 0.0 or ceiling == np.inf else 1.0 + x
+    return objective
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def make_feasible(geometry, values, own, other, own_capacity, other_capacity, ceiling, weights, sums, scales, plan):
+    """plan = the z of these prices, scaled into the polytope.  Returns its duality gap, a sum of terms >= 0, and what
+    the gap would be if every x were wrong by 1: the sums of words whose prices are not 0 would be wrong by so much.
+
+    An edge's term z·log z - z - z·x + exp(x) of ENTROPIC, where z = f·exp(x), is bounded by exp(x)·(1 - f)².
+    """
+    rows, columns = values.shape
+    sums[:] = 0.0
+    for j in range(rows):
+        for k in range(columns):
+            if geometry == EUCLIDEAN:
+                x = values[j, k] - own[j] - other[k]
+                x = x if x > 0.0 else 0.0
+            else:
+                x = weights[j, k]
+            plan[j, k] = x if x < ceiling else ceiling
+            sums[k] += plan[j, k]
+    for k in range(columns):
+        scales[k] = other_capacity[k] / sums[k] if sums[k] > other_capacity[k] else 1.0
+        sums[k] = 0.0
+    gap = 0.0
+    sensitivity = 0.0
+    for j in range(rows):
+        total = 0.0
+        for k in range(columns):
+            total += plan[j, k] * scales[k]
+        row_scale = own_capacity[j] / total if total > own_capacity[j] else 1.0
+        total = 0.0
+        for k in range(columns):
+            base = plan[j, k]
+            missing = 1.0 - row_scale * scales[k]
+            if ceiling < np.inf and base == ceiling:
+                x = values[j, k] - own[j] - other[k]
+                gap += missing * max(0.0, x - ceiling if geometry == EUCLIDEAN else x)
+            gap += (0.5 * base * base if geometry == EUCLIDEAN else base) * missing * missing
+            bent = base if geometry == ENTROPIC else (1.0 if base > 0.0 else 0.0)
+            sensitivity += bent * (own[j] + other[k])
+            z = base * row_scale * scales[k]
+            plan[j, k] = z
+            total += z
+            sums[k] += z
+        gap += own[j] * max(0.0, own_capacity[j] - total)
+    for k in range(columns):
+        gap += other[k] * max(0.0, other_capacity[k] - sums[k])
+    return gap, sensitivity

@@ -1,0 +1,400 @@
+"""Compiled kernels of projections on the matching polytope: sweeps over the words' prices, and Newton steps.
+
+The best prices of the longer side at given prices of the shorter side are found exactly, so that only the shorter side
+is searched; a block is worked on with its shorter side as rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from aligner.matching._kernels import Workspace, assign, make_workspace
+from aligner.matching._price_kernels import (
+    ENTROPIC,
+    EUCLIDEAN,
+    SUM,
+    dual_objective,
+    fill_weights,
+    fit_columns,
+    fit_rows,
+    make_feasible,
+    raise_to_top,
+)
+
+F64 = npt.NDArray[np.float64]
+
+CONVERGED = 0
+ITERATION_LIMIT = 1
+
+START = 16.0
+"""The largest score from which prices are searched from nothing."""
+
+PATIENCE = 20
+"""Iterations from given prices, before they are found to be of no use."""
+
+GROWTH = 4.0
+"""Larger scores are reached by this factor at a time: doubled scores have nearly doubled prices."""
+
+LOOSE = .1
+"""Gap at which a smaller scale of the scores is left."""
+
+FLAT = 1e-15
+"""Curvature in directions that have none, where all words of a component are at capacity."""
+
+ROUNDING = 1.2e-16
+"""The error of a score less its prices, relative to the highest score."""
+
+HALVINGS = 12
+"""Of a Newton step that raises the dual objective, before it is given up for this iteration."""
+
+JAMMED = 0.1
+"""A price that would be all gone after this fraction of a Newton step takes no part in it."""
+
+
+class Room(NamedTuple):
+    """Scratch of the projections: for blocks of up to E edges, a shorter side of R words and a longer one of C.
+
+    values, across: (E,) the block with its shorter side as rows, and its transpose.  plan: (E,) the answer.
+    weights, curvature, bits: (E,).  system: (R²,).  tight, excess, diagonal, step, trial: (R,).
+    other_trial, sums, scales, answers, idle: (C,).  work: of the assignment kernel.
+    """
+
+    values: F64
+    across: F64
+    plan: F64
+    weights: F64
+    curvature: F64
+    bits: F64
+    system: F64
+    tight: npt.NDArray[np.int64]
+    excess: F64
+    diagonal: F64
+    step: F64
+    trial: F64
+    other_trial: F64
+    sums: F64
+    scales: F64
+    answers: F64
+    idle: F64
+    work: Workspace
+
+
+@nb.njit(cache=True, nogil=True)
+def make_room(shapes):
+    """Scratch for the largest of these blocks."""
+    short = 1
+    long = 1
+    edges = 1
+    for i in range(len(shapes)):
+        short = max(short, min(shapes[i, 0], shapes[i, 1]))
+        long = max(long, shapes[i, 0], shapes[i, 1])
+        edges = max(edges, shapes[i, 0] * shapes[i, 1])
+    return Room(
+        np.empty(edges),
+        np.empty(edges),
+        np.empty(edges),
+        np.empty(edges),
+        np.empty(edges),
+        np.empty(edges),
+        np.empty(short * short),
+        np.empty(short, np.int64),
+        np.empty(short),
+        np.empty(short),
+        np.empty(short),
+        np.empty(short),
+        np.empty(long),
+        np.empty(long),
+        np.empty(long),
+        np.empty(long),
+        np.empty(long),
+        make_workspace(shapes),
+    )
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def bend(geometry, values, own, other, capacity, ceiling, weights, excess, curvature, answers):
+    """First and second derivatives: each row's sum of z beyond its capacity, and dz/dx of the edges.
+
+    answers: 1 / the column's sum of dz/dx, by which its price answers to the rows'; 0 where it stays at 0.
+    """
+    rows, columns = values.shape
+    answers[:] = 0.0
+    for j in range(rows):
+        total = 0.0
+        for k in range(columns):
+            if geometry == EUCLIDEAN:
+                x = values[j, k] - own[j] - other[k]
+                z = x if x > 0.0 else 0.0
+                bent = 1.0 if x > 0.0 and x < ceiling else 0.0
+            else:
+                z = weights[j, k]
+                bent = z if z < ceiling else 0.0
+            total += z if z < ceiling else ceiling
+            curvature[j, k] = bent
+            answers[k] += bent
+        excess[j] = total - capacity[j]
+    for k in range(columns):
+        answers[k] = 1.0 / answers[k] if other[k] > 0.0 and answers[k] > FLAT else 0.0
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def solve_tight(n, tight, curvature, answers, idle, system, diagonal, step):
+    """Newton's step of the n tight rows, in place of their excess in `step`; answers[k] = 1 / (Aᵀ1)_k, or 0 where not.
+
+    (diag(A 1) - A diag(1 / Aᵀ1) Aᵀ) step = excess, whose matrix has no entry above 0 beside the diagonal and row sums
+    >= 0. It is eliminated without a subtraction  [Grassmann, Taksar and Heyman 1985]: the row sums are kept in place of
+    the diagonal, so that a chain of words that are nearly all matched is as exact as any other.
+    """
+    columns = len(answers)
+    for p in range(n):
+        row = curvature[tight[p]]
+        apart = FLAT
+        for k in range(columns):
+            apart += row[k] * (idle[k] * answers[k] if answers[k] > 0.0 else 1.0)
+        diagonal[p] = apart
+        for q in range(p):
+            rival = curvature[tight[q]]
+            shared = 0.0
+            for k in range(columns):
+                shared += row[k] * rival[k] * answers[k]
+            system[p, q] = shared
+    for p in range(n):
+        pivot = diagonal[p]
+        for q in range(p + 1, n):
+            pivot += system[q, p]
+        for q in range(p + 1, n):
+            share = system[q, p] / pivot
+            diagonal[q] += share * diagonal[p]
+            step[tight[q]] += share * step[tight[p]]
+            for r in range(p + 1, q):
+                system[q, r] += share * system[r, p]
+        diagonal[p] = pivot
+    for p in range(n - 1, -1, -1):
+        right = step[tight[p]]
+        for q in range(p + 1, n):
+            right += system[q, p] * step[tight[q]]
+        step[tight[p]] = right / diagonal[p]
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def newton_step(own, other, longest, room, curvature, answers, step):
+    """step = Newton's for the rows' prices, the columns' being the best at any of these, no entry beyond `longest`.
+
+    The rows beyond capacity or with a price take part, and the columns with a price answer.
+    """
+    rows, columns = curvature.shape
+    excess = room.excess[:rows]
+    idle = room.idle[:columns]
+    tight = room.tight
+    for _ in range(3):
+        n = 0
+        idle[:] = 0.0
+        step[:] = 0.0
+        for j in range(rows):
+            if excess[j] > 0.0 or (own[j] > 0.0 and excess[j] > -np.inf):
+                tight[n] = j
+                step[j] = excess[j]
+                n += 1
+            else:
+                step[j] = -own[j]
+                for k in range(columns):
+                    idle[k] += curvature[j, k]
+        for j in range(rows):
+            if excess[j] == -np.inf:  # what the columns answer to a price that goes to 0
+                for p in range(n):
+                    for k in range(columns):
+                        step[tight[p]] -= curvature[tight[p], k] * curvature[j, k] * answers[k] * own[j]
+        solve_tight(n, tight, curvature, answers, idle, room.system[: n * n].reshape(n, n), room.diagonal, step)
+        jammed = False
+        for p in range(n):
+            j = tight[p]
+            step[j] = max(-longest, min(longest, step[j]))
+            if own[j] < -JAMMED * step[j]:
+                excess[j] = -np.inf
+                jammed = True
+        for k in range(columns):
+            if answers[k] > 0.0:
+                change = 0.0
+                for j in range(rows):
+                    change -= curvature[j, k] * step[j] * answers[k]
+                if other[k] < -JAMMED * change:
+                    answers[k] = 0.0
+                    jammed = True
+                    for j in range(rows):
+                        excess[j] += curvature[j, k] * other[k]
+        if not jammed:
+            break
+
+
+@nb.njit(cache=True, nogil=True)
+def search(geometry, values, across, own, other, own_capacity, other_capacity, ceiling, tolerance, limit, room):
+    """Best prices from those given, in place, and room.plan; rows <= columns.  Returns (code, gap, iterations)."""
+    rows, columns = values.shape
+    edges = rows * columns
+    plan = room.plan[:edges].reshape(rows, columns)
+    weights = room.weights[:edges].reshape(rows, columns)
+    curvature = room.curvature[:edges].reshape(rows, columns)
+    bits = room.bits[:edges]
+    step = room.step[:rows]
+    trial = room.trial[:rows]
+    other_trial = room.other_trial[:columns]
+    sums = room.sums[:columns]
+    answers = room.answers[:columns]
+    highest = 1.0
+    for j in range(rows):
+        for k in range(columns):
+            highest = max(highest, values[j, k])
+    if geometry == ENTROPIC:
+        raise_to_top(across, own, other)
+        fill_weights(values, own, other, plan, bits, weights)
+        fit_columns(geometry, across, own, other, other_capacity, ceiling, weights, sums)
+    iteration = 0
+    while True:
+        iteration += 1
+        fit_rows(geometry, values, own, other, own_capacity, ceiling, weights)
+        fit_columns(geometry, across, own, other, other_capacity, ceiling, weights, sums)
+        gap, sensitivity = make_feasible(
+            geometry, values, own, other, own_capacity, other_capacity, ceiling, weights, sums, room.scales, plan
+        )
+        if gap <= tolerance + ROUNDING * highest * sensitivity:
+            return CONVERGED, gap, iteration
+        if iteration >= limit:
+            return ITERATION_LIMIT, gap, iteration
+        bend(geometry, values, own, other, own_capacity, ceiling, weights, room.excess, curvature, answers)
+        newton_step(own, other, highest, room, curvature, answers, step)
+        objective = dual_objective(geometry, values, own, other, own_capacity, other_capacity, ceiling, weights)
+        length = 1.0
+        taken = False
+        for _ in range(HALVINGS):
+            for j in range(rows):
+                trial[j] = max(0.0, own[j] + length * step[j])
+            other_trial[:] = other
+            if geometry == ENTROPIC:
+                raise_to_top(across, trial, other_trial)
+                fill_weights(values, trial, other_trial, plan, bits, weights)
+            fit_columns(geometry, across, trial, other_trial, other_capacity, ceiling, weights, sums)
+            reached = dual_objective(
+                geometry, values, trial, other_trial, own_capacity, other_capacity, ceiling, weights
+            )
+            if reached <= objective + 1e-13 * abs(objective):
+                taken = True
+                break
+            length *= 0.5
+        if taken:
+            own[:] = trial
+            other[:] = other_trial
+        elif geometry == ENTROPIC:
+            fill_weights(values, own, other, plan, bits, weights)
+
+
+@nb.njit(cache=True, nogil=True)
+def orient(q, J, K, scale, values, across):
+    """values = scale · q with the shorter side as rows, and across its transpose."""
+    first, second = (across, values) if J > K else (values, across)
+    for j in range(J):
+        for k in range(K):
+            x = q[j * K + k] * scale
+            first[j, k] = x
+            second[k, j] = x
+
+
+@nb.njit(cache=True, nogil=True)
+def search_from_nothing(
+    geometry, q, J, K, values, across, own, other, own_capacity, other_capacity, ceiling, tolerance, limit, room
+):
+    """`search` without prices to start from: from those of the best matching, or by smaller scores first."""
+    scale = 1.0
+    own[:] = 0.0
+    other[:] = 0.0
+    if geometry == EUCLIDEAN and ceiling == np.inf:
+        orient(q, J, K, 1.0, values, across)
+        assign(values, room.work)
+        own[:] = room.work.profit[: len(own)]
+        other[:] = room.work.price[: len(other)]
+    else:
+        while np.max(q) * scale > START:
+            scale /= GROWTH
+    iterations = 0
+    while True:
+        orient(q, J, K, scale, values, across)
+        code, gap, more = search(
+            geometry, values, across, own, other, own_capacity, other_capacity, ceiling,
+            tolerance if scale == 1.0 else LOOSE, limit - iterations, room,
+        )  # fmt: skip
+        iterations += more
+        if scale == 1.0 or iterations >= limit:
+            return code if scale == 1.0 else ITERATION_LIMIT, gap, iterations
+        scale *= GROWTH
+        own *= GROWTH
+        other *= GROWTH
+
+
+@nb.njit(cache=True, nogil=True)
+def project_block(
+    geometry, q, J, K, row_capacity, column_capacity, row_price, column_price, ceiling, tolerance, limit, room, z
+):
+    """The point of the polytope nearest to q (J * K,), into z (J * K,), from these prices (J,) and (K,), in place.
+
+    geometry: EUCLIDEAN, or ENTROPIC with q = log u + the logarithm to add.  prices: all 0 where none are known.
+    ceiling: of an edge, see `edge_ceiling`.  tolerance: of the duality gap.  Returns (code, gap, iterations).
+    """
+    if J == 0 or K == 0:
+        row_price[:] = 0.0
+        column_price[:] = 0.0
+        return CONVERGED, 0.0, 0
+    edges = J * K
+    rows, columns = min(J, K), max(J, K)
+    values = room.values[:edges].reshape(rows, columns)
+    across = room.across[:edges].reshape(columns, rows)
+    own, other = (column_price, row_price) if J > K else (row_price, column_price)
+    own_capacity, other_capacity = (column_capacity, row_capacity) if J > K else (row_capacity, column_capacity)
+    code = ITERATION_LIMIT
+    iterations = 0
+    if np.any(own > 0.0) or np.any(other > 0.0):
+        orient(q, J, K, 1.0, values, across)
+        code, gap, iterations = search(
+            geometry, values, across, own, other, own_capacity, other_capacity, ceiling, tolerance, min(limit, PATIENCE),
+            room,
+        )  # fmt: skip
+    if code != CONVERGED and iterations < limit:
+        code, gap, more = search_from_nothing(
+            geometry, q, J, K, values, across, own, other, own_capacity, other_capacity, ceiling, tolerance,
+            limit - iterations, room,
+        )  # fmt: skip
+        iterations += more
+    plan = room.plan[:edges].reshape(rows, columns)
+    for j in range(J):
+        for k in range(K):
+            z[j * K + k] = plan[k, j] if J > K else plan[j, k]
+    return code, gap, iterations
+
+
+@nb.njit(cache=True, nogil=True)
+def edge_ceiling(row_capacity, column_capacity):
+    """The limit of an edge: +inf where a word of each of its sides has no more than 1, so that it need not be looked at."""
+    if np.all(row_capacity <= 1.0) or np.all(column_capacity <= 1.0):
+        return np.inf
+    return 1.0
+
+
+@nb.njit(cache=True, nogil=True)
+def project_blocks(
+    geometry, first, last, scores, shapes, offsets, row_offsets, column_offsets, row_capacities, column_capacities,
+    tolerance, limit, z, row_prices, column_prices, gaps, iterations, converged,
+):  # fmt: skip
+    """`project_block` of the blocks from `first` up to `last`, each into its part of the arrays."""
+    room = make_room(shapes[first:last])
+    for i in range(first, last):
+        rows = slice(row_offsets[i], row_offsets[i + 1])
+        columns = slice(column_offsets[i], column_offsets[i + 1])
+        edges = slice(offsets[i], offsets[i + 1])
+        code, gaps[i], iterations[i] = project_block(
+            geometry, scores[edges], shapes[i, 0], shapes[i, 1], row_capacities[rows], column_capacities[columns],
+            row_prices[rows], column_prices[columns], edge_ceiling(row_capacities[rows], column_capacities[columns]),
+            tolerance, limit, room, z[edges],
+        )  # fmt: skip
+        converged[i] = code == CONVERGED

@@ -1,0 +1,241 @@
+"""Compiled kernels of away and pairwise steps of blocks, on sets of corners that each block keeps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from aligner._kernels import DONE, block_corner, make_scratch
+from aligner.solvers._block_kernels import (
+    best_step,
+    block_gap,
+    count_step,
+    decreasing_step,
+    draw_by_gap,
+    move_block,
+    set_gap,
+    total_gap,
+)
+
+FORWARD = 0
+AWAY = 1
+PAIRWISE = 2
+
+FULL = 8
+"""A block, or the pool, has no room for another corner: nothing was done for this block."""
+
+SHARE_OF_BLOCK = 0.25
+SHARE_OF_ALL = 0.01
+"""F and ν of the rule for using a kept corner in place of the oracle  [OAD16 §3.2]."""
+
+
+class Pool(NamedTuple):
+    """The corners each block keeps: those of its active set, weight > 0, and others for use in place of the oracle.
+
+    slots: (n, room) places in the pool, the first counts[i] of a row in use.  counts: (n,).
+    vectors: (P, d) ψ/(λn).  losses: (P,) L/n.  weights: (P,) α, summing to 1 in each block.
+    free: (P,) the first n_free[0] places that are not in use.
+    """
+
+    slots: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    vectors: npt.NDArray[np.float64]
+    losses: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64]
+    free: npt.NDArray[np.int64]
+    n_free: npt.NDArray[np.int64]
+
+
+@nb.njit(cache=True, nogil=True)
+def add_corner(i, pool):
+    """A place for a new corner of a block, its last slot."""
+    pool.n_free[0] -= 1
+    place = pool.free[pool.n_free[0]]
+    pool.slots[i, pool.counts[i]] = place
+    pool.counts[i] += 1
+    pool.weights[place] = 0.0
+    return place
+
+
+@nb.njit(cache=True, nogil=True)
+def drop_corner(i, slot, pool):
+    pool.free[pool.n_free[0]] = pool.slots[i, slot]
+    pool.n_free[0] += 1
+    pool.counts[i] -= 1
+    for s in range(slot, pool.counts[i]):  # in order, so that the first is the oldest
+        pool.slots[i, s] = pool.slots[i, s + 1]
+
+
+@nb.njit(cache=True, nogil=True)
+def make_room(i, limit, pool):
+    """Drop the oldest corner without weight where a block has reached the limit; False if there is no room."""
+    if pool.counts[i] >= min(limit, pool.slots.shape[1]) or pool.n_free[0] == 0:
+        for slot in range(pool.counts[i]):
+            if pool.weights[pool.slots[i, slot]] == 0.0:
+                drop_corner(i, slot, pool)
+                return True
+    return pool.counts[i] < pool.slots.shape[1] and pool.n_free[0] > 0
+
+
+@nb.njit(cache=True, nogil=True)
+def find_corner(i, vector, loss, pool):
+    """The place of this corner in the block's set, or -1; matchings with one ψ and one loss are one corner here."""
+    for slot in range(pool.counts[i]):
+        place = pool.slots[i, slot]
+        if pool.losses[place] == loss and np.all(pool.vectors[place] == vector):
+            return place
+    return -1
+
+
+@nb.njit(cache=True, nogil=True)
+def kept_extremes(i, regularization, w, pool):
+    """Of a block's corners: (place of the best, its H/n, place of the worst of the active set, its H/n) at w.
+
+    The fifth value is the size of the active set.
+    """
+    best, worst, active = -1, -1, 0
+    highest, lowest = -np.inf, np.inf
+    for slot in range(pool.counts[i]):
+        place = pool.slots[i, slot]
+        value = pool.losses[place]
+        for c in range(len(w)):
+            value -= regularization * pool.vectors[place, c] * w[c]
+        if value > highest:
+            highest, best = value, place
+        if pool.weights[place] > 0.0:
+            active += 1
+            if value < lowest:
+                lowest, worst = value, place
+    return best, highest, worst, lowest, active
+
+
+@nb.njit(cache=True, nogil=True)
+def active_step(i, towards, kind, line_search, keep, regularization, direction, point, pool):
+    """A step of block i, given the place of the corner the oracle or the pool has named  [LJ15 Alg. 1 and 2].
+
+    kind: FORWARD, AWAY or PAIRWISE; the last two need line search.  keep: whether corners of weight 0 stay.
+    direction: (d,) scratch.
+    """
+    d = len(point.w)
+    weights = pool.weights
+    _, _, worst, lowest, active = kept_extremes(i, regularization, point.w, pool)
+    own = point.block_loss[i]
+    highest = pool.losses[towards]
+    for c in range(d):
+        own -= regularization * point.block_w[i, c] * point.w[c]
+        highest -= regularization * pool.vectors[towards, c] * point.w[c]
+    if kind == PAIRWISE:
+        longest = weights[worst]
+        loss_gain = pool.losses[towards] - pool.losses[worst]
+        direction[:] = pool.vectors[towards] - pool.vectors[worst]
+    elif kind == AWAY and own - lowest > highest - own and active > 1:
+        kind = AWAY
+        longest = weights[worst] / (1.0 - weights[worst])
+        loss_gain = point.block_loss[i] - pool.losses[worst]
+        direction[:] = point.block_w[i] - pool.vectors[worst]
+    else:
+        kind = FORWARD
+        longest = 1.0
+        loss_gain = pool.losses[towards] - point.block_loss[i]
+        direction[:] = pool.vectors[towards] - point.block_w[i]
+    if line_search:
+        gamma = best_step(regularization, direction, loss_gain, point.w, longest)
+    else:
+        gamma = decreasing_step(point)
+    move_block(i, gamma, direction, loss_gain, point)
+    if kind == PAIRWISE:
+        weights[towards] += gamma
+        weights[worst] = weights[worst] - gamma if gamma < longest else 0.0
+    else:
+        growth = 1.0 - gamma if kind == FORWARD else 1.0 + gamma
+        for slot in range(pool.counts[i]):
+            weights[pool.slots[i, slot]] *= growth
+        if kind == FORWARD:
+            weights[towards] += gamma
+        else:
+            weights[worst] = weights[worst] - gamma if gamma < longest else 0.0
+    if not keep:
+        slot = 0
+        while slot < pool.counts[i]:
+            if weights[pool.slots[i, slot]] == 0.0:
+                drop_corner(i, slot, pool)
+            else:
+                slot += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def kept_answer(i, gaps, regularization, point, pool):
+    """The place of a kept corner that is good enough in place of the oracle's, or -1  [OAD16 §3.2]."""
+    best, highest, _, _, _ = kept_extremes(i, regularization, point.w, pool)
+    gap = block_gap(i, highest * len(point.block_loss), regularization, point)
+    total = total_gap(gaps) / len(gaps.last)
+    enough = max(SHARE_OF_BLOCK * gaps.last[i], SHARE_OF_ALL * total)
+    return best if gap >= enough and gap > 0.0 else -1
+
+
+@nb.njit(cache=True, nogil=True)
+def take_answer(i, psi, loss, regularization, point, pool):
+    """The place of the oracle's corner in the pool, where it may be new; psi = ψ_i is overwritten."""
+    n = len(point.block_loss)
+    for c in range(len(psi)):
+        psi[c] /= regularization * n
+    place = find_corner(i, psi, loss / n, pool)
+    if place < 0:
+        place = add_corner(i, pool)
+        pool.vectors[place] = psi
+        pool.losses[place] = loss / n
+    return place
+
+
+@nb.njit(cache=True, nogil=True)
+def active_steps(
+    order, draws, start, gaps, kind, line_search, cached, limit, average, blocks, regularization, point, pool
+):
+    """Steps of `kind` with the assignment oracle, from position `start` of the order or, if it is empty, of the draws.
+
+    cached: whether kept corners may stand in for the oracle.  limit: of the corners a block keeps for that.
+    Returns (code, block at fault, position reached, oracle calls).
+    """
+    scratch = make_scratch(blocks)
+    psi = np.empty(len(point.w))
+    calls = 0
+    for t in range(start, max(len(order), len(draws))):
+        i = order[t] if len(order) > 0 else draw_by_gap(gaps, draws[t])
+        place = kept_answer(i, gaps, regularization, point, pool) if cached else -1
+        if place < 0:
+            if not make_room(i, limit, pool):
+                return FULL, i, t, calls
+            code, loss, hinge = block_corner(i, blocks, point.w, scratch, psi)
+            if code != DONE:
+                return code, i, t, calls
+            calls += 1
+            set_gap(gaps, i, block_gap(i, hinge, regularization, point))
+            place = take_answer(i, psi, loss, regularization, point, pool)
+        active_step(i, place, kind, line_search, cached, regularization, psi, point, pool)
+        count_step(average, point)
+    return DONE, -1, max(len(order), len(draws)), calls
+
+
+@nb.njit(cache=True, nogil=True)
+def settle(point, pool):
+    """Make the weights of each block sum to 1 again and the point anew from them, free of rounding errors."""
+    point.w[:] = 0.0
+    point.loss[0] = 0.0
+    for i in range(len(pool.counts)):
+        total = 0.0
+        for slot in range(pool.counts[i]):
+            total += pool.weights[pool.slots[i, slot]]
+        point.block_w[i] = 0.0
+        point.block_loss[i] = 0.0
+        for slot in range(pool.counts[i]):
+            place = pool.slots[i, slot]
+            pool.weights[place] /= total
+            for c in range(len(point.w)):
+                point.block_w[i, c] += pool.weights[place] * pool.vectors[place, c]
+            point.block_loss[i] += pool.weights[place] * pool.losses[place]
+        for c in range(len(point.w)):
+            point.w[c] += point.block_w[i, c]
+        point.loss[0] += point.block_loss[i]

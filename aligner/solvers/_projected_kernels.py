@@ -1,0 +1,145 @@
+"""Compiled kernels of block-coordinate projected gradient: steps in the marginals of the blocks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from aligner._kernels import DONE, NOT_FINITE, add_costs, score_edges
+from aligner.matching._price_kernels import EUCLIDEAN
+from aligner.matching._projection_kernels import make_room, project_block
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+ACCURACY = 1e-12
+"""Gap of a projection. An answer that is less exact is still feasible, and the line search makes the most of it."""
+
+ITERATIONS = 100
+"""Of a projection; one or two are usual."""
+
+FALL = 0.1
+"""The most that a block's curvature falls by from one step to the next, so that one flat step is not trusted."""
+
+FLATTEST = 1e-5
+"""The least curvature, relative to its bound: beyond, a projection would drown in its own prices."""
+
+
+class Marginals(NamedTuple):
+    """A point of the marginal dual, changed in place, and what the steps know of the blocks.
+
+    z: (E,) in the polytope of each block.  w: (d,) = Σ_i F_i (y_i − z_i) / (λn).
+    bounds: (n,) of the largest eigenvalue of F_iᵀF_i.  curvatures: (n,) of the next steps, 1/length but for λn.
+    row_prices: (ΣJ,), column_prices: (ΣK,) of the last projections; row_starts, column_starts: (n + 1,) where those of
+    each block begin.
+    """
+
+    z: F64
+    w: F64
+    bounds: F64
+    curvatures: F64
+    row_prices: F64
+    column_prices: F64
+    row_starts: I64
+    column_starts: I64
+
+
+# A norm may be summed in any order.
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def curvature_bounds(features, offsets, bounds):
+    """bounds[i] = ‖F_i‖² of Frobenius, the sum of the eigenvalues of F_iᵀF_i; 1 where they are all 0."""
+    for i in range(len(bounds)):
+        total = 0.0
+        for e in range(offsets[i], offsets[i + 1]):
+            for c in range(features.shape[1]):
+                total += features[e, c] * features[e, c]
+        bounds[i] = total if total > 0.0 else 1.0
+
+
+@nb.njit(cache=True, nogil=True)
+def add_features(features, weights, total):
+    """total += Σ_e weights[e] features[e]."""
+    for e in range(len(weights)):
+        if weights[e] != 0.0:
+            for c in range(len(total)):
+                total[c] += weights[e] * features[e, c]
+
+
+@nb.njit(cache=True, nogil=True)
+def settle(features, labels, target, scale, point):
+    """Make w anew from z, free of rounding errors; edges of the label `target` are those of the target matchings."""
+    point.w[:] = 0.0
+    for e in range(len(labels)):
+        moved = (1.0 if labels[e] == target else 0.0) - point.z[e]
+        if moved != 0.0:
+            for c in range(len(point.w)):
+                point.w[c] += moved * features[e, c]
+    for c in range(len(point.w)):
+        point.w[c] /= scale
+
+
+@nb.njit(cache=True, nogil=True)
+def projected_steps(order, spectral, features, shapes, offsets, labels, costs, scale, point):
+    """A step of each of these blocks: towards z_i + ∇_i/L_i, projected, as far as the dual gains  [Nesterov 2012].
+
+    scale: λn.  spectral: whether a block's next step takes the curvature that this one met.
+    Returns (code, block at fault).
+    """
+    room = make_room(shapes)
+    scores = np.empty(len(room.plan))
+    goals = np.empty(len(room.plan))
+    points = np.empty(len(room.plan))
+    change = np.empty(len(point.w))
+    longest = 1
+    for i in range(len(shapes)):
+        longest = max(longest, shapes[i, 0], shapes[i, 1])
+    capacity = np.ones(longest)
+    for t in range(len(order)):
+        i = order[t]
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        first = offsets[i]
+        last = offsets[i + 1]
+        z = point.z[first:last]
+        score = scores[: last - first]  # of an edge, n times the gradient of the dual
+        goal = goals[: last - first]
+        ahead = points[: last - first]
+        score_edges(features[first:last], point.w, score)
+        add_costs(labels[first:last], costs, score)
+        size = 0.0
+        for e in range(len(z)):
+            ahead[e] = z[e] + scale / point.curvatures[i] * score[e]
+            size += abs(ahead[e])
+        if not np.isfinite(size):  # the projection must never see a NaN
+            return NOT_FINITE, i
+        project_block(
+            EUCLIDEAN, ahead, J, K, capacity[:J], capacity[:K],
+            point.row_prices[point.row_starts[i] : point.row_starts[i + 1]],
+            point.column_prices[point.column_starts[i] : point.column_starts[i + 1]],
+            np.inf, ACCURACY, ITERATIONS, room, goal,
+        )  # fmt: skip
+        slope = 0.0
+        length = 0.0
+        for e in range(len(z)):
+            goal[e] -= z[e]
+            slope += goal[e] * score[e]
+            length += goal[e] * goal[e]
+        if not slope > 0.0:
+            continue
+        change[:] = 0.0
+        add_features(features[first:last], goal, change)
+        curvature = 0.0
+        for c in range(len(change)):
+            curvature += change[c] * change[c]
+        gamma = 1.0 if scale * slope >= curvature else scale * slope / curvature
+        for e in range(len(z)):
+            z[e] += gamma * goal[e]
+        for c in range(len(change)):
+            point.w[c] -= gamma / scale * change[c]
+        if spectral:
+            lowest = max(FALL * point.curvatures[i], FLATTEST * point.bounds[i])
+            point.curvatures[i] = max(lowest, curvature / length)
+    return DONE, -1

@@ -1,0 +1,154 @@
+"""Subgradient methods on the primal, with exact certificates: in batch, and stochastic with the Pegasos step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from aligner.problem import BlockProblem, check_code
+from aligner.solvers import _subgradient_kernels as kernels
+from aligner.solvers.audit import ask_all, dual_value, primal_value
+from aligner.solvers.block import CompiledProblem
+from aligner.solvers.frank_wolfe import BatchState
+from aligner.solvers.orders import Permuted, Uniform
+from aligner.solvers.records import F64, Audit
+from aligner.solvers.simplex import Mixture
+from aligner.solvers.steps import Average
+
+_BLOCKS_AT_ONCE = 4096
+"""Blocks of one compiled call, between which Ctrl-C is heard."""
+
+
+VISITING_ORDERS: dict[str, Uniform | Permuted] = {order.name: order for order in (Uniform(), Permuted())}
+"""Orders of a stochastic subgradient method, which knows no gaps of blocks."""
+
+
+class Schedule(Enum):
+    """β_t of the steps t = 0, 1, 2…"""
+
+    FRANK_WOLFE = "2/(t+2)"
+    """β_t = 2/(λ(t + 2)): gap O(1/t) for the weighted average  [Lacoste-Julien, Schmidt and Bach 2012]."""
+    PEGASOS = "1/(t+1)"
+    """β_t = 1/(λ(t + 1)): the iterate is the mean of all answers; O(log t / t)  [Shalev-Shwartz et al. 2007]."""
+
+    def step(self, t: int) -> float:
+        """λ β_t."""
+        return 2.0 / (t + 2.0) if self is Schedule.FRANK_WOLFE else 1.0 / (t + 1.0)
+
+
+@dataclass(frozen=True)
+class Subgradient:
+    """Batch subgradient descent: w ← w − β_t (λw − 1/n Σ_i ψ_i(z_i)), z_i the oracle's answers at w  [LJSP13 §4].
+
+    It is batch Frank-Wolfe with γ_t = λβ_t: w ← (1 − γ) w + γ w_s. So w has a dual point, whose ℓ is mixed in the same
+    proportions, and a gap; Frank-Wolfe chooses γ by line search where this fixes it ahead.
+
+    Guarantee: gap O(1/t), or O(log t / t) with Schedule.PEGASOS; the objective may rise on the way.
+    Solver memory: O(d). An audit of the last iterate is the very pass of oracle calls that the next step needs.
+    """
+
+    average: Average = Average.NONE
+    schedule: Schedule = Schedule.FRANK_WOLFE
+
+    @property
+    def signature(self) -> str:
+        return f"subgradient|schedule:{self.schedule.value}|average:{self.average.value}"
+
+    def init(self, problem: BlockProblem, rng: np.random.Generator) -> BatchState:
+        return BatchState(np.zeros(problem.n_features), np.zeros(problem.n_features))
+
+    def sweep(self, problem: BlockProblem, state: BatchState) -> int:
+        answers, calls = state.ask(problem)
+        regularization, gamma = problem.regularization, self.schedule.step(state.passes)
+        subgradient = regularization * state.w - regularization * answers.corner_w
+        w = state.w - gamma / regularization * subgradient
+        state.advance(w, state.loss + gamma * (answers.corner_loss - state.loss), self.average)
+        return calls
+
+    def audit(self, problem: BlockProblem, state: BatchState) -> Audit:
+        return state.audit(problem, self.average)
+
+
+@dataclass(eq=False)
+class WalkState:
+    """The walk so far, and dual points it has met, mixed for the greatest dual value."""
+
+    rng: np.random.Generator
+    walk: kernels.Walk
+    lower: Mixture
+
+
+@dataclass(frozen=True)
+class StochasticSubgradient:
+    """Stochastic subgradient descent with the Pegasos step [Shalev-Shwartz et al. 2007; Ratliff et al. 2007].
+
+    w ← (1 − γ) w + γ ψ_i(z)/λ, γ = 1/k at visit k, z the oracle's answer of block i at w  [LJSP13 §3]. The whole
+    pass is compiled where the problem allows.
+
+    Guarantee: in uniform order the expected suboptimality is O(log k / k), and O(1/k) for the suffix average
+    [Rakhlin et al. 2012]. Solver memory: O(d) and two numbers for each block.
+
+    Certificate: visits put more weight on some blocks than on others, m_i on block i (n · visits_i / k of the last
+    iterate), where a dual point has 1 on each; so (w, ℓ) is none. But c (w, ℓ), with c = 1/max_i m_i, is one if the
+    rest 1 − c m_i of each block's weight goes on some corner: the oracle's answers at w, which an audit asks for.
+    All weight on these answers, the batch corner, is another dual point, and a good one where w is nearly optimal.
+    The dual value is that of the best mixture of all such points so far, so it never falls; those of no use to the
+    mixture are forgotten, which leaves about d of them.
+    """
+
+    order: Uniform | Permuted = Permuted()  # noqa: RUF009 - frozen
+    average: Average = Average.WEIGHTED
+
+    @property
+    def signature(self) -> str:
+        return f"stochastic-subgradient|order:{self.order.name}|average:{self.average.value}"
+
+    def init(self, problem: BlockProblem, rng: np.random.Generator) -> WalkState:
+        n, d = problem.n_blocks, problem.n_features
+        walk = kernels.Walk(
+            np.zeros(d), np.zeros(1), np.zeros(d), np.zeros(1), np.zeros(1, np.int64), np.zeros(n, np.int64),
+            np.zeros(1), np.zeros(1), np.zeros(n),
+        )  # fmt: skip
+        return WalkState(rng, walk, Mixture.of_target(d))
+
+    def sweep(self, problem: BlockProblem, state: WalkState) -> int:
+        order = self.order.draw(problem.n_blocks, state.rng)
+        average, regularization, walk = self.average.code, problem.regularization, state.walk
+        blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
+        if blocks is None:
+            for block in order.tolist():
+                corners = problem.corners(np.array([block]), walk.w)
+                kernels.visit(block, corners.psi[0], float(corners.losses[0]), average, regularization, walk)
+        else:
+            for first in range(0, len(order), _BLOCKS_AT_ONCE):
+                part = order[first : first + _BLOCKS_AT_ONCE]
+                check_code(*kernels.visit_blocks(part, average, blocks, regularization, walk))
+        return len(order)
+
+    def audit(self, problem: BlockProblem, state: WalkState) -> Audit:
+        walk, lower = state.walk, state.lower
+        averaged = self.average is not Average.NONE and walk.steps[0] > 0
+        w, loss = (walk.mean_w, float(walk.mean_loss[0])) if averaged else (walk.w, float(walk.loss[0]))
+        met = block_weights(walk, averaged=averaged)
+        scale = 1.0 / met.max() if walk.steps[0] > 0 else 0.0
+        answers = ask_all(problem, w, shares=1.0 - scale * met)
+        lower.find(scale * w + answers.mix_w, scale * loss + answers.mix_loss)
+        lower.find(answers.corner_w, answers.corner_loss)
+        lower.optimise(problem.regularization)
+        lower.keep(lower.weights > 0)
+        return Audit(w.copy(), primal_value(problem, w, answers), dual_value(problem, lower.w, lower.loss))
+
+
+def block_weights(walk: kernels.Walk, *, averaged: bool) -> F64:
+    """The weight m_i (n,) of each block in the average or in the last iterate, 1 on average; 0 before any step.
+
+    The last iterate holds n · visits_i / k of block i; the average n (visits_i A_k − Σ_t A_{t−1}) / Σ_j u_j, where t
+    runs over the visits of the block  (`Walk`).
+    """
+    n = len(walk.visits)
+    if averaged:
+        weights: F64 = n * (walk.visits * walk.reach[0] - walk.credit) / walk.total[0]
+        return weights
+    return n * walk.visits / float(max(1, walk.steps[0]))

@@ -1,0 +1,39 @@
+"""The labelled problems that the benchmarks of training and of solvers run on."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import aligner
+from aligner.inputs import Inputs
+from aligner.problem import MatchingProblem
+from corpora.alignment import Links, PairLinks
+from corpora.normalize import Normalizer
+from corpora.readers import open_corpus
+from features.extractor import FeatureSet
+from features.statistics import CorpusStatistics
+
+
+def hansards_problem(data: Path, pairs: int, regularization: float) -> MatchingProblem:
+    """The first pairs of the Hansards with the links of a model trained on gold-train, for any number of them."""
+    hansards = data / "hansards"
+    model = aligner.train(str(hansards / "train"), gold=[str(hansards / "gold-train")]).model
+    builder = model.builder()
+    for _, source, target in islice(open_corpus(hansards / "train").texts(), pairs):
+        builder.add(source, target)
+    bitext = builder.bitext()
+    links = Links.from_pairs(PairLinks(frozenset(found.links), frozenset()) for found in model.align_bitext(bitext))
+    edges = FeatureSet().extract(bitext, model.statistics)
+    return MatchingProblem.from_links(edges, links, regularization=regularization)
+
+
+def comtrans_problem(data: Path, regularization: float) -> MatchingProblem:
+    """All pairs of comtrans de-en with their GIZA++ links."""
+    inputs = Inputs.open(
+        str(data / "comtrans-de-en" / "train"), (), source=None, target=None,
+        normalizers=(Normalizer(), Normalizer()), on_corpus=None,
+    )  # fmt: skip
+    bitext, labelled = inputs.read((), lambda progress: None)
+    edges = FeatureSet().extract(labelled.bitext, CorpusStatistics.from_bitext(bitext), memory=8 << 30)
+    return MatchingProblem.from_links(edges, labelled.links, regularization=regularization)

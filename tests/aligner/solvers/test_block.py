@@ -1,0 +1,187 @@
+"""Block-coordinate Frank-Wolfe: orders, steps, kept corners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from aligner.problem import Corners, MatchingProblem
+from aligner.solvers import Stop, make_solver, solve
+from aligner.solvers import _block_kernels as kernels
+from aligner.solvers.active import Away, Pairwise
+from aligner.solvers.block import Block, BlockState
+from aligner.solvers.orders import ByGap, Permuted, Uniform
+from aligner.solvers.steps import Forward
+
+MakeProblem = Callable[..., MatchingProblem]
+
+
+@dataclass
+class Simplices:
+    """A block problem with few corners: block i's answers are rows of vectors[i] and losses[i], and ψ = 0, L = 0."""
+
+    vectors: np.ndarray
+    losses: np.ndarray
+    regularization: float
+    signature: str = "simplices"
+    notes: tuple[str, ...] = ()
+    calls: int = 0
+
+    n_blocks = property(lambda self: self.vectors.shape[0])
+    n_features = property(lambda self: self.vectors.shape[2])
+
+    def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
+        self.calls += len(blocks)
+        vectors = np.concatenate([np.zeros((len(blocks), 1, self.n_features)), self.vectors[blocks]], axis=1)
+        losses = np.concatenate([np.zeros((len(blocks), 1)), self.losses[blocks]], axis=1)
+        best = np.argmax(losses - vectors @ w, axis=1)
+        every = np.arange(len(blocks))
+        return Corners(vectors[every, best], losses[every, best], best.astype(np.int32))
+
+    exact_corners = corners
+
+
+def simplices(n: int = 40, corners: int = 5, d: int = 8, seed: int = 0, regularization: float = 0.1) -> Simplices:
+    rng = np.random.default_rng(seed)
+    return Simplices(rng.standard_normal((n, corners, d)), rng.random((n, corners)), regularization)
+
+
+def plain_bcfw(problem: MatchingProblem, order: np.ndarray) -> tuple[np.ndarray, float]:
+    """[LJSP13 Alg. 4], a line of Python for each of its lines."""
+    n, d, regularization = problem.n_blocks, problem.n_features, problem.regularization
+    w, block_w, block_loss = np.zeros(d), np.zeros((n, d)), np.zeros(n)
+    for i in order:
+        corners = problem.corners(np.array([i]), w)
+        corner_w, corner_loss = corners.psi[0] / (regularization * n), corners.losses[0] / n
+        away = block_w[i] - corner_w
+        if away @ away > 0:
+            gamma = (regularization * away @ w - block_loss[i] + corner_loss) / (regularization * away @ away)
+            gamma = np.clip(gamma, 0, 1)
+            w = w - gamma * away
+            block_w[i] -= gamma * away
+            block_loss[i] += gamma * (corner_loss - block_loss[i])
+    return w, float(block_loss.sum())
+
+
+@pytest.mark.parametrize("order", [Uniform(), Permuted()])
+def test_bcfw_is_the_algorithm_of_the_paper(order: Uniform | Permuted, make_problem: MakeProblem) -> None:
+    problem = make_problem(n=30, d=6)
+    rng = np.random.default_rng(4)
+    w, loss = plain_bcfw(problem, np.concatenate([order.draw(30, rng) for _ in range(4)]))
+    point = solve(problem, Block(order), stop=Stop(gap=-1.0, passes=4), seed=4)
+    np.testing.assert_allclose(point.w, w, rtol=1e-9, atol=1e-12)
+    assert point.trace[-1].dual == pytest.approx(loss - problem.regularization / 2 * w @ w, rel=1e-9)
+
+
+def test_blocks_are_drawn_in_proportion_to_their_gaps() -> None:
+    rng = np.random.default_rng(0)
+    gaps = kernels.Gaps(np.full(13, np.inf), np.zeros(14))
+    wanted = rng.random(13)
+    wanted[3] = 0.0
+    for block, gap in enumerate(rng.random(13)):  # other values first: the tree is changed, not only made
+        kernels.set_gap(gaps, block, gap)
+    for block, gap in enumerate(wanted):
+        kernels.set_gap(gaps, block, gap)
+    draws = (np.arange(10_000) + 0.5) / 10_000
+    counts = np.bincount([kernels.draw_by_gap(gaps, draw) for draw in draws], minlength=13)
+    np.testing.assert_allclose(counts / 10_000, wanted / wanted.sum(), atol=2e-4)
+    assert kernels.total_gap(gaps) == pytest.approx(wanted.sum())
+    changed = gaps.sums.copy()
+    kernels.sum_gaps(gaps)
+    np.testing.assert_allclose(gaps.sums, changed, atol=1e-12)
+
+
+def test_no_gaps_at_all_are_drawn_evenly() -> None:
+    gaps = kernels.Gaps(np.zeros(4), np.zeros(5))
+    assert [kernels.draw_by_gap(gaps, draw) for draw in (0.0, 0.3, 0.6, 0.99)] == [0, 1, 2, 3]
+
+
+def test_gap_order_needs_fewer_oracle_calls_where_few_blocks_matter() -> None:
+    """Nine blocks in ten are settled at once: drawing by gap leaves them alone  [OAD16]."""
+    problem = simplices(n=400, seed=3, regularization=0.01)
+    problem.losses[40:] = 0.0
+    problem.vectors[40:] = 0.01 * np.abs(problem.vectors[40:])
+    calls = {
+        order.name: solve(problem, Block(order), stop=Stop(gap=1e-4, passes=2000), seed=1).trace[-1].oracle_calls
+        for order in (Uniform(), ByGap())
+    }
+    assert calls["gap"] < 0.5 * calls["uniform"]
+
+
+@pytest.mark.parametrize("step", [Away(), Pairwise()])
+def test_away_and_pairwise_steps_converge_linearly(step: Away | Pairwise) -> None:
+    """log(gap) falls on a line: the second half of the passes gains as many digits as the first, or nearly."""
+    problem = simplices(n=20, d=6, regularization=0.2)
+    trace = solve(problem, Block(Uniform(), step), stop=Stop(gap=1e-11, passes=4000, audit_growth=1.0)).trace
+    assert trace[-1].relative_gap <= 1e-11
+    digits = -np.log10([max(p.relative_gap, 1e-12) for p in trace[1:]])
+    passes = np.arange(1, len(trace))
+    slope, intercept = np.polyfit(passes, digits, 1)
+    explained = 1 - np.var(digits - slope * passes - intercept) / np.var(digits)
+    assert slope > 0
+    assert explained > 0.9
+    forward = solve(problem, Block(Uniform()), stop=Stop(gap=1e-11, passes=len(trace)))
+    assert forward.trace[-1].relative_gap > 1e3 * trace[-1].relative_gap
+
+
+@pytest.mark.parametrize("step", [Forward(), Away(), Pairwise()])
+@pytest.mark.parametrize("order", [Permuted(), ByGap()])
+def test_kept_corners_save_oracle_calls(
+    order: Permuted | ByGap, step: Forward | Away | Pairwise, make_problem: MakeProblem
+) -> None:
+    problem = make_problem(n=60, d=6, largest=8, regularization=0.01)
+    without, kept = (
+        solve(problem, Block(order, step, cache=cache), stop=Stop(gap=1e-4, passes=3000)).trace[-1]
+        for cache in (False, True)
+    )
+    assert kept.relative_gap <= 1e-4
+    assert kept.oracle_calls < without.oracle_calls
+
+
+@pytest.mark.parametrize(
+    ("solver", "largest"), [(Block(step=Away()), 9), (Block(step=Pairwise()), 9), (Block(cache=True), 1)]
+)
+def test_the_point_is_that_of_its_corners(solver: Block, largest: int, make_problem: MakeProblem) -> None:
+    """In each block the weights are a distribution, and w, ℓ their mixtures; also where the first pool was too small."""
+    problem = make_problem(n=25, d=12, largest=7, regularization=0.0005)
+    state = solver.init(problem, np.random.default_rng(0))
+    for _ in range(200):
+        solver.sweep(problem, state)
+    np.testing.assert_allclose(state.point.w, state.point.block_w.sum(axis=0), atol=1e-9)
+    assert state.pool is not None
+    assert state.pool.counts.max() >= largest, "the problem is too easy to fill the first pool"
+    used = set()
+    for block in range(25):
+        places = state.pool.slots[block, : state.pool.counts[block]]
+        used |= set(places.tolist())
+        weights = state.pool.weights[places]
+        assert weights.min() >= 0
+        assert weights.sum() == pytest.approx(1.0)
+        np.testing.assert_allclose(weights @ state.pool.vectors[places], state.point.block_w[block], atol=1e-9)
+        assert weights @ state.pool.losses[places] == pytest.approx(state.point.block_loss[block])
+    assert len(used) == state.pool.counts.sum(), "a place is used twice"
+    free = state.pool.free[: state.pool.n_free[0]].tolist()
+    assert sorted([*used, *free]) == list(range(len(state.pool.losses)))
+
+
+@pytest.mark.parametrize("name", ["bcfw", "bcfw-gap", "bcfw-away", "bcfw-pairwise"])
+def test_a_state_goes_on_at_another_regularization(name: str, make_problem: MakeProblem) -> None:
+    """The same α: the loss stays, w is scaled; and from there the optimum is that of a start from nothing."""
+    problem = make_problem(n=30, regularization=0.1)
+    weaker = replace(problem, regularization=0.05)
+    solver = make_solver(name)
+    assert isinstance(solver, Block)
+    state: BlockState = solver.init(problem, np.random.default_rng(0))
+    solve(problem, solver, stop=Stop(gap=1e-5, passes=2000), state=state)
+    w, loss = state.point.w.copy(), float(state.point.loss[0])
+    solver.resume(weaker, state)
+    np.testing.assert_allclose(state.point.w, 2 * w)
+    assert state.point.loss[0] == loss
+    warm = solve(weaker, solver, stop=Stop(gap=1e-5, passes=2000), state=state)
+    cold = solve(weaker, solver, stop=Stop(gap=1e-5, passes=2000))
+    assert warm.trace[0].gap < cold.trace[0].gap
+    assert min(p.gap for p in warm.trace) >= -1e-12
+    assert warm.trace[-1].primal == pytest.approx(cold.trace[-1].primal, rel=2e-5)
