@@ -15,7 +15,7 @@ Solver = Literal[
 ]  # fmt: skip
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Order = Literal["uniform", "permuted", "gap"]
-Step = Literal["line-search", "decreasing"]
+Step = Literal["line-search", "decreasing", "lipschitz", "spectral"]
 Average = Literal["none", "uniform", "weighted", "suffix"]
 Projection = Literal["euclidean", "entropic"]
 Kernel = Literal["linear", "polynomial", "rbf"]
@@ -138,7 +138,11 @@ Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", m
 # Options of some solvers
 OrderName = Annotated[Order | None, _solver(metavar="ORDER", help=f"Order of the pairs in a pass: {_names(Order)}.")]
 StepName = Annotated[
-    Step | None, _solver(metavar="STEP", help="Size of a step: line-search (exact) or decreasing (2n/(k+2n)).")
+    Step | None,
+    _solver(
+        metavar="STEP",
+        help="Size of a step: line-search (exact) or decreasing (2n/(k+2n)); of gradients lipschitz (1/L) or spectral.",
+    ),
 ]
 AverageName = Annotated[
     Average | None, _solver(metavar="AVERAGE", help=f"Average of the iterates to return: {_names(Average)}.")

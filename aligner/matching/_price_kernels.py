@@ -66,7 +66,7 @@ def euclidean_price(value, other, price, capacity, ceiling):
 
 @nb.njit(cache=True, nogil=True, fastmath={"contract"})  # not reassociated: that would undo the rounding
 def exponentials(x, bits, answers):
-    """answers = exp(x), to 1e-15, where -708 < x <= 708; 0 below, exp(708) above.  The compiler's own is no vector code.
+    """answers = exp(x), to 1e-15, where -708 < x <= 708; 0 below, exp(708) above.  The compiler's own has no vectors.
 
     Cody and Waite's reduction to |r| <= log(2)/2 by adding and subtracting 1.5 · 2^52, which rounds, and Taylor's
     polynomial; the rounded number is shifted into the exponent.  bits: scratch.
@@ -107,7 +107,7 @@ def scale_price(prices, j, factor):
     if price > 0.0:
         prices[j] = price
         return factor
-    factor = np.exp(prices[j])
+    factor = np.exp(min(prices[j], 700.0))
     prices[j] = 0.0
     return factor
 
@@ -141,8 +141,12 @@ def best_factor(weights, total, capacity, ceiling):
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
 def fit_rows(geometry, values, own, other, capacity, ceiling, weights):
-    """The rows' best prices at these prices of the columns, in place; weights of ENTROPIC are scaled with them."""
+    """The rows' best prices at these prices of the columns, in place; weights of ENTROPIC are scaled with them.
+
+    Returns the largest factor of the weights: those that had vanished are not right after a very large one.
+    """
     rows, columns = weights.shape
+    largest = 1.0
     for j in range(rows):
         if geometry == EUCLIDEAN:
             own[j] = euclidean_price(values[j], other, own[j], capacity[j], ceiling)
@@ -151,8 +155,10 @@ def fit_rows(geometry, values, own, other, capacity, ceiling, weights):
         for k in range(columns):
             total += weights[j, k]
         factor = scale_price(own, j, best_factor(weights[j], total, capacity[j], ceiling))
+        largest = max(largest, factor)
         for k in range(columns):
             weights[j, k] *= factor
+    return largest
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
@@ -162,16 +168,19 @@ def fit_columns(geometry, across, own, other, capacity, ceiling, weights, sums):
     if geometry == EUCLIDEAN:
         for k in range(columns):
             other[k] = euclidean_price(across[k], own, other[k], capacity[k], ceiling)
-        return
+        return 1.0
     sums[:] = 0.0
+    largest = 1.0
     for j in range(rows):
         for k in range(columns):
             sums[k] += weights[j, k]
     for k in range(columns):
         sums[k] = scale_price(other, k, best_factor(weights[:, k], sums[k], capacity[k], ceiling))
+        largest = max(largest, sums[k])
     for j in range(rows):
         for k in range(columns):
             weights[j, k] *= sums[k]
+    return largest
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)

@@ -1,6 +1,6 @@
 """Nearest points of the matching polytope, Euclidean and entropic, of whole batches of matrices.
 
-Z = { z >= 0 : Σ_k z(j,k) <= capacity of row j,  Σ_j z(j,k) <= capacity of column k,  z <= 1 where capacities are above 1 }
+Z = { 0 <= z <= 1 : Σ_k z(j,k) <= capacity of row j,  Σ_j z(j,k) <= capacity of column k }
 
 - Euclidean: argmin ½ ‖z − q‖² = clip(q − a_j − b_k, 0, 1), a min-cost quadratic flow  [TLJ06 §4.1].
 - Entropic: argmin Σ z log z − z − z·q, that is KL(z ‖ u exp(s)) for q = log u + s: z = min(exp(q − a_j − b_k), 1)
@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from aligner.errors import ScoreError
 from aligner.matching import _projection_kernels as kernels
+from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
 from features.parallel import map_threads
 from features.table import edge_offsets
 
@@ -66,7 +67,7 @@ def nearest_euclidean(
     Raises ScoreError on NaN or +inf, naming the matrix, and ValueError where the arguments do not fit.
     """
     return _nearest(
-        kernels.EUCLIDEAN, q, shapes, row_capacity, column_capacity, start, tolerance, max_iterations
+        EUCLIDEAN, q, shapes, row_capacity, column_capacity, start, tolerance, max_iterations
     )  # fmt: skip
 
 
@@ -84,7 +85,7 @@ def nearest_entropic(
 
     logits: (E,) = log u + s for the Bregman projection of u exp(s)  [TLJ06 §4.2]; -inf forbids an edge.
     """
-    return _nearest(kernels.ENTROPIC, logits, shapes, row_capacity, column_capacity, start, tolerance, max_iterations)
+    return _nearest(ENTROPIC, logits, shapes, row_capacity, column_capacity, start, tolerance, max_iterations)
 
 
 def _nearest(

@@ -19,14 +19,15 @@ from aligner.solvers.active import Away, Pairwise
 from aligner.solvers.block import Block
 from aligner.solvers.corrective import Correction, Corrective
 from aligner.solvers.driver import Solver, solve
+from aligner.solvers.extragradient import PROJECTIONS, Extragradient
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.kernel import KernelBlock
-from aligner.solvers.orders import ORDERS
+from aligner.solvers.orders import ORDERS, VISITING_ORDERS
 from aligner.solvers.projected_gradient import GRADIENT_STEPS, ProjectedGradient
 from aligner.solvers.randomized_away import RandomizedAway
 from aligner.solvers.records import Result, Status, Stop, TracePoint
 from aligner.solvers.steps import AVERAGES, STEPS
-from aligner.solvers.subgradient import VISITING_ORDERS, StochasticSubgradient, Subgradient
+from aligner.solvers.subgradient import StochasticSubgradient, Subgradient
 
 __all__ = ["SOLVERS", "Result", "Solver", "Status", "Stop", "TracePoint", "make_solver", "solve"]
 
@@ -99,19 +100,24 @@ def _projected_gradient(order: str = "permuted", step: str = "spectral") -> Solv
     return ProjectedGradient(_choose("order", order, VISITING_ORDERS), _choose("step", step, GRADIENT_STEPS))
 
 
+def _extragradient(projection: str = "euclidean", radius: float | None = None, restarts: bool = False) -> Solver[Any]:
+    return Extragradient(_choose("projection", projection, PROJECTIONS), radius, restarts)
+
+
 SOLVERS: dict[str, Callable[..., Solver[Any]]] = {
-    "bcfw": _bcfw,
-    "bcfw-gap": _bcfw_gap,
-    "bcfw-away": _bcfw_away,
-    "bcfw-pairwise": _bcfw_pairwise,
     "frank-wolfe": _frank_wolfe,
     "away-frank-wolfe": _away_frank_wolfe,
     "pairwise-frank-wolfe": _pairwise_frank_wolfe,
     "cutting-plane": _cutting_plane,
     "subgradient": _subgradient,
     "stochastic-subgradient": _stochastic_subgradient,
+    "bcfw": _bcfw,
+    "bcfw-gap": _bcfw_gap,
+    "bcfw-away": _bcfw_away,
+    "bcfw-pairwise": _bcfw_pairwise,
     "randomized-away": _randomized_away,
     "projected-gradient": _projected_gradient,
+    "extragradient": _extragradient,
     "kernel-bcfw": _kernel_bcfw,
 }
 """What makes each solver, by the names and options of the command line."""

@@ -84,13 +84,13 @@ class KernelBlock:
         return expansion
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> KernelState:
-        return KernelState(rng, np.zeros(len(_edges_of(problem).labels)))
+        return KernelState(rng, np.zeros(len(edges_of(problem, "kernel-bcfw").labels)))
 
     def resume(self, problem: BlockProblem, state: KernelState) -> None:
         """Go on from the same dual point in a problem that differs in λ only: its marginals are the same."""
 
     def sweep(self, problem: BlockProblem, state: KernelState) -> int:
-        matchings = _edges_of(problem)
+        matchings = edges_of(problem, "kernel-bcfw")
         chosen = self.order.draw(problem.n_blocks, state.rng)
         for block in chosen.tolist():
             self._step(matchings, state, block)
@@ -118,7 +118,7 @@ class KernelBlock:
             state.moved[rows] = corner
 
     def audit(self, problem: BlockProblem, state: KernelState) -> Audit:
-        matchings = _edges_of(problem)
+        matchings = edges_of(problem, "kernel-bcfw")
         edges, n, regularization = matchings.edges, problem.n_blocks, problem.regularization
         coefficients = state.moved / (regularization * n)
         scores = score_in_threads(self._expansion(edges, coefficients, 1.0), edges.features)
@@ -155,9 +155,10 @@ def _best(oracle: Oracle, scores: F64, shapes: I64) -> F64:
     return chosen
 
 
-def _edges_of(problem: BlockProblem) -> EdgeProblem:
+def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
+    """The problem, if its edges are at hand.  Raises SettingError."""
     if not isinstance(problem, EdgeProblem):
-        raise SettingError("kernel-bcfw needs the features of single edges, which this problem does not have")
+        raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
     return problem
 
 

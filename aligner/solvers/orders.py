@@ -60,3 +60,6 @@ class ByGap:
 
 
 ORDERS: dict[str, Order] = {order.name: order for order in (Uniform(), Permuted(), ByGap())}
+
+VISITING_ORDERS: dict[str, Uniform | Permuted] = {order.name: order for order in (Uniform(), Permuted())}
+"""Those of solvers that know no gaps of blocks."""

@@ -8,11 +8,10 @@ from enum import Enum
 import numpy as np
 
 from aligner._kernels import SURE
-from aligner.errors import SettingError
 from aligner.problem import BlockProblem, check_code
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
-from aligner.solvers.kernel import EdgeProblem
+from aligner.solvers.kernel import edges_of
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit
 
@@ -65,7 +64,7 @@ class ProjectedGradient:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> MarginalState:
         """z = y, where w = 0 and ℓ = 0.  Raises SettingError where single edges are not at hand."""
-        matchings = _edges_of(problem)
+        matchings = edges_of(problem, "projected-gradient")
         edges = matchings.edges
         bounds = np.empty(problem.n_blocks)
         kernels.curvature_bounds(edges.features, edges.offsets, bounds)
@@ -85,7 +84,7 @@ class ProjectedGradient:
         state.regularization = problem.regularization
 
     def sweep(self, problem: BlockProblem, state: MarginalState) -> int:
-        matchings = _edges_of(problem)
+        matchings = edges_of(problem, "projected-gradient")
         edges, scale = matchings.edges, problem.regularization * problem.n_blocks
         spectral = self.step is GradientStep.SPECTRAL
         order = self.order.draw(problem.n_blocks, state.rng)
@@ -102,13 +101,7 @@ class ProjectedGradient:
         w = state.point.w.copy()
         answers = ask_all(problem, w)
         # L_i is linear in z, and 0 at the target.
-        matchings = _edges_of(problem)
+        matchings = edges_of(problem, "projected-gradient")
         moved = state.point.z - (matchings.labels == SURE)
         loss = float(matchings.costs[matchings.labels] @ moved) / problem.n_blocks
         return Audit(w, primal_value(problem, w, answers), dual_value(problem, w, loss))
-
-
-def _edges_of(problem: BlockProblem) -> EdgeProblem:
-    if not isinstance(problem, EdgeProblem):
-        raise SettingError("projected-gradient needs the features of single edges, which this problem does not have")
-    return problem

@@ -21,10 +21,6 @@ _BLOCKS_AT_ONCE = 4096
 """Blocks of one compiled call, between which Ctrl-C is heard."""
 
 
-VISITING_ORDERS: dict[str, Uniform | Permuted] = {order.name: order for order in (Uniform(), Permuted())}
-"""Orders of a stochastic subgradient method, which knows no gaps of blocks."""
-
-
 class Schedule(Enum):
     """β_t of the steps t = 0, 1, 2…"""
 

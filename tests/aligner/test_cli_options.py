@@ -20,6 +20,7 @@ from aligner.matching import ORACLES
 from aligner.scoring import KERNELS
 from aligner.solvers import SOLVERS
 from aligner.solvers.orders import ORDERS
+from aligner.solvers.projected_gradient import GRADIENT_STEPS
 from aligner.solvers.steps import STEPS, Average
 from aligner.streaming import FORMATS
 from corpora.symmetrize import METHODS
@@ -54,7 +55,7 @@ def parameters(command: str) -> list[Any]:
         (options.Oracle, ORACLES),
         (options.Solver, SOLVERS),
         (options.Order, ORDERS),
-        (options.Step, STEPS),
+        (options.Step, [*STEPS, *GRADIENT_STEPS]),
         (options.Average, [choice.value for choice in Average]),
         (options.Kernel, KERNELS),
         (options.Output, FORMATS),

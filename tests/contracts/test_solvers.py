@@ -21,6 +21,7 @@ from aligner.problem import Corners, MatchingProblem
 from aligner.solvers import SOLVERS, Result, Solver, Status, Stop, TracePoint, make_solver, solve
 from aligner.solvers.audit import ask_all, primal_value
 from aligner.solvers.block import Block
+from aligner.solvers.extragradient import PROJECTIONS
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.orders import ORDERS, Permuted, Uniform
 from aligner.solvers.steps import AVERAGES, STEPS, Average, Forward
@@ -32,6 +33,8 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "step": tuple(STEPS),
     "average": tuple(AVERAGES),
     "cache": (False, True),
+    "projection": tuple(PROJECTIONS),
+    "restarts": (True,),
     "stochastic-subgradient order": ("uniform", "permuted"),
     "randomized-away order": ("uniform", "permuted"),
     "projected-gradient order": ("uniform", "permuted"),
@@ -72,7 +75,7 @@ class Configuration:
     def never_lowers_the_dual(self) -> bool:
         if "subgradient" in self.name:
             return self.name.startswith("stochastic")  # which reports the best dual point so far
-        return self["step"] != "decreasing" and self["average"] in (None, "none")
+        return self.name != "extragradient" and self["step"] != "decreasing" and self["average"] in (None, "none")
 
 
 def configurations(name: str) -> list[Configuration]:

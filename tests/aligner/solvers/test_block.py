@@ -145,7 +145,7 @@ def test_kept_corners_save_oracle_calls(
     ("solver", "largest"), [(Block(step=Away()), 9), (Block(step=Pairwise()), 9), (Block(cache=True), 1)]
 )
 def test_the_point_is_that_of_its_corners(solver: Block, largest: int, make_problem: MakeProblem) -> None:
-    """In each block the weights are a distribution, and w, ℓ their mixtures; also where the first pool was too small."""
+    """In each block the weights are a distribution, and w, ℓ their mixtures; also where a pool had to grow."""
     problem = make_problem(n=25, d=12, largest=7, regularization=0.0005)
     state = solver.init(problem, np.random.default_rng(0))
     for _ in range(200):

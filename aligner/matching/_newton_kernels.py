@@ -1,0 +1,129 @@
+"""Compiled kernels of a projection's Newton steps on the prices of the shorter side."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from aligner.matching._price_kernels import EUCLIDEAN, SUM
+
+FLAT = 1e-15
+"""Curvature in directions that have none, where all words of a component are at capacity."""
+
+JAMMED = 0.1
+"""A price that would be all gone after this fraction of a Newton step goes to 0 in it, whatever the others do."""
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def bend(geometry, values, own, other, capacity, ceiling, weights, excess, curvature, answers):
+    """First and second derivatives: each row's sum of z beyond its capacity, and dz/dx of the edges.
+
+    answers: 1 / the column's sum of dz/dx, by which its price answers to the rows'; 0 where it stays at 0.
+    """
+    rows, columns = values.shape
+    answers[:] = 0.0
+    for j in range(rows):
+        total = 0.0
+        for k in range(columns):
+            if geometry == EUCLIDEAN:
+                x = values[j, k] - own[j] - other[k]
+                z = x if x > 0.0 else 0.0
+                bent = 1.0 if x > 0.0 and x < ceiling else 0.0
+            else:
+                z = weights[j, k]
+                bent = z if z < ceiling else 0.0
+            total += z if z < ceiling else ceiling
+            curvature[j, k] = bent
+            answers[k] += bent
+        excess[j] = total - capacity[j]
+    for k in range(columns):
+        answers[k] = 1.0 / answers[k] if other[k] > 0.0 and answers[k] > FLAT else 0.0
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def solve_tight(n, tight, curvature, answers, idle, system, diagonal, step):
+    """Newton's step of the n tight rows, in place of their excess in `step`; answers[k] = 1 / (Aᵀ1)_k, or 0 where not.
+
+    (diag(A 1) - A diag(1 / Aᵀ1) Aᵀ) step = excess, whose matrix has no entry above 0 beside the diagonal and row sums
+    >= 0. It is eliminated without a subtraction  [Grassmann, Taksar and Heyman 1985]: the row sums are kept in place of
+    the diagonal, so that a chain of words that are nearly all matched is as exact as any other.
+    """
+    columns = len(answers)
+    for p in range(n):
+        row = curvature[tight[p]]
+        apart = FLAT
+        for k in range(columns):
+            apart += row[k] * (idle[k] * answers[k] if answers[k] > 0.0 else 1.0)
+        diagonal[p] = apart
+        for q in range(p):
+            rival = curvature[tight[q]]
+            shared = 0.0
+            for k in range(columns):
+                shared += row[k] * rival[k] * answers[k]
+            system[p, q] = shared
+    for p in range(n):
+        pivot = diagonal[p]
+        for q in range(p + 1, n):
+            pivot += system[q, p]
+        for q in range(p + 1, n):
+            share = system[q, p] / pivot
+            diagonal[q] += share * diagonal[p]
+            step[tight[q]] += share * step[tight[p]]
+            for r in range(p + 1, q):
+                system[q, r] += share * system[r, p]
+        diagonal[p] = pivot
+    for p in range(n - 1, -1, -1):
+        right = step[tight[p]]
+        for q in range(p + 1, n):
+            right += system[q, p] * step[tight[q]]
+        step[tight[p]] = right / diagonal[p]
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUM)
+def newton_step(own, other, longest, room, curvature, answers, step):
+    """step = Newton's for the rows' prices, the columns' being the best at any of these, no entry beyond `longest`.
+
+    The rows beyond capacity or with a price take part, and the columns with a price answer.
+    """
+    rows, columns = curvature.shape
+    excess = room.excess[:rows]
+    idle = room.idle[:columns]
+    tight = room.tight
+    for _ in range(3):
+        n = 0
+        idle[:] = 0.0
+        step[:] = 0.0
+        for j in range(rows):
+            if excess[j] > 0.0 or (own[j] > 0.0 and excess[j] > -np.inf):
+                tight[n] = j
+                step[j] = excess[j]
+                n += 1
+            else:
+                step[j] = -own[j]
+                for k in range(columns):
+                    idle[k] += curvature[j, k]
+        for j in range(rows):
+            if excess[j] == -np.inf:  # what the columns answer to a price that goes to 0
+                for p in range(n):
+                    for k in range(columns):
+                        step[tight[p]] -= curvature[tight[p], k] * curvature[j, k] * answers[k] * own[j]
+        solve_tight(n, tight, curvature, answers, idle, room.system[: n * n].reshape(n, n), room.diagonal, step)
+        jammed = False
+        for p in range(n):
+            j = tight[p]
+            step[j] = max(-longest, min(longest, step[j]))
+            if own[j] < -JAMMED * step[j]:
+                excess[j] = -np.inf
+                jammed = True
+        for k in range(columns):
+            if answers[k] > 0.0:
+                change = 0.0
+                for j in range(rows):
+                    change -= curvature[j, k] * step[j] * answers[k]
+                if other[k] < -JAMMED * change:
+                    answers[k] = 0.0
+                    jammed = True
+                    for j in range(rows):
+                        excess[j] += curvature[j, k] * other[k]
+        if not jammed:
+            break

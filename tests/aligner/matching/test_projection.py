@@ -1,0 +1,223 @@
+"""Projections: the laws of nearest points, and equality with a general solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from aligner.errors import ScoreError
+from aligner.matching import best_matchings
+from aligner.matching.projection import Nearest, nearest_entropic, nearest_euclidean
+
+Project = Callable[..., Nearest]
+both = pytest.mark.parametrize("nearest", [nearest_euclidean, nearest_entropic], ids=["euclidean", "entropic"])
+scales = pytest.mark.parametrize("scale", [0.3, 3.0, 30.0, 1000.0])
+
+
+def sums(shape: tuple[int, int]) -> np.ndarray:
+    """Rows and columns of a flat matrix, summed: (J + K, J * K)."""
+    J, K = shape
+    return np.vstack([np.kron(np.eye(J), np.ones(K)), np.kron(np.ones(J), np.eye(K))])
+
+
+def distance(nearest: Project, z: np.ndarray, q: np.ndarray) -> float:
+    """What is minimised, up to a constant."""
+    if nearest is nearest_euclidean:
+        return float(0.5 * z @ z - z @ q)
+    return float(z @ np.log(np.maximum(z, 1e-300)) - z.sum() - z @ q)
+
+
+def slope(nearest: Project, z: np.ndarray, q: np.ndarray) -> np.ndarray:
+    return z - q if nearest is nearest_euclidean else np.log(np.maximum(z, 1e-300)) - q
+
+
+def by_general_solver(nearest: Project, q: np.ndarray, shape: tuple[int, int], capacity: float) -> np.ndarray:
+    matrix = sums(shape)
+    answer = minimize(
+        lambda z: distance(nearest, z, q),
+        np.full(len(q), 0.5 / max(shape)),
+        jac=lambda z: slope(nearest, z, q),
+        bounds=[(1e-12, 1.0)] * len(q),
+        constraints={"type": "ineq", "fun": lambda z: capacity - matrix @ z, "jac": lambda z: -matrix},
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-14},
+    )
+    return answer.x
+
+
+def random_batch(seed: int, scale: float, pairs: int = 40, largest: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    shapes = rng.integers(1, largest, (pairs, 2))
+    return rng.standard_normal(int(shapes.prod(axis=1).sum())) * scale, shapes
+
+
+def split(flat: np.ndarray, shapes: np.ndarray) -> list[np.ndarray]:
+    return np.split(flat, np.cumsum(shapes.prod(axis=1))[:-1])
+
+
+def feasible_points(rng: np.random.Generator, shapes: np.ndarray) -> np.ndarray:
+    """Random mixtures of matchings, with some weight on nothing at all."""
+    size = int(shapes.prod(axis=1).sum())
+    weights = rng.dirichlet(np.ones(4))
+    point = np.zeros(size)
+    for weight in weights[:3]:
+        mates = best_matchings(rng.standard_normal(size), shapes)
+        row, start = 0, 0
+        for J, K in shapes.tolist():
+            matched = np.flatnonzero(mates[row : row + J] >= 0)
+            point[start + matched * K + mates[row : row + J][matched]] += weight
+            row, start = row + J, start + J * K
+    return point
+
+
+@pytest.mark.parametrize("capacity", [1.0, 2.0])
+@pytest.mark.parametrize("seed", range(12))
+@both
+def test_equals_a_general_solver(nearest: Project, seed: int, capacity: float) -> None:
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(1, 6, 2).tolist())
+    q = rng.standard_normal(shape[0] * shape[1]) * rng.choice([0.3, 1.0, 4.0]) + rng.choice([0.0, 1.0])
+    found = nearest(q, [shape], row_capacity=capacity, column_capacity=capacity)
+    expected = by_general_solver(nearest, q, shape, capacity)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.z, expected, atol=2e-5)
+    assert distance(nearest, found.z, q) <= distance(nearest, expected, q) + 1e-6
+
+
+def test_capacities_of_each_word() -> None:
+    q = np.full(12, 0.9)
+    found = nearest_euclidean(q, [(3, 4)], row_capacity=[1.0, 2.0, 3.0], column_capacity=[1.0, 1.0, 2.0, 3.0])
+    matrix = sums((3, 4))
+    assert (matrix @ found.z <= np.array([1, 2, 3, 1, 1, 2, 3]) + 1e-12).all()
+    assert found.z.max() <= 1.0
+    inner = (q - found.z) @ (np.zeros(12) - found.z)
+    assert inner <= 1e-9
+
+
+@both
+@scales
+def test_feasible_and_converged(nearest: Project, scale: float) -> None:
+    q, shapes = random_batch(1, scale)
+    found = nearest(q, shapes)
+    assert found.converged.all()
+    assert (found.z >= 0.0).all()
+    for z, shape in zip(split(found.z, shapes), shapes, strict=True):
+        assert (sums(tuple(shape)) @ z).max() <= 1.0 + 1e-12
+
+
+@both
+@scales
+def test_variational_inequality(nearest: Project, scale: float) -> None:
+    """<∇ at z, y − z> >= 0 for every feasible y, which defines the nearest point; Bregman's form for entropic."""
+    q, shapes = random_batch(2, scale)
+    z = nearest(q, shapes).z
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y = feasible_points(rng, shapes)
+        products = split(slope(nearest, z, q) * (y - z), shapes)
+        assert min(product.sum() for product in products) >= -1e-5 * max(1.0, scale)
+
+
+@scales
+def test_euclidean_is_idempotent_and_nonexpansive(scale: float) -> None:
+    q, shapes = random_batch(3, scale)
+    other = q + 0.3 * scale * np.random.default_rng(5).standard_normal(len(q))
+    z, moved = nearest_euclidean(q, shapes).z, nearest_euclidean(other, shapes).z
+    np.testing.assert_allclose(nearest_euclidean(z, shapes).z, z, atol=1e-9)
+    for near, far, a, b in zip(*(split(x, shapes) for x in (z, moved, q, other)), strict=True):
+        assert np.linalg.norm(near - far) <= np.linalg.norm(a - b) + 1e-9
+
+
+@scales
+def test_entropic_is_idempotent(scale: float) -> None:
+    q, shapes = random_batch(4, scale)
+    z = nearest_entropic(q, shapes).z
+    with np.errstate(divide="ignore"):
+        again = nearest_entropic(np.log(z), shapes).z
+    np.testing.assert_allclose(again, z, atol=1e-5)
+
+
+@both
+@scales
+def test_gaps_are_certificates(nearest: Project, scale: float) -> None:
+    """A gap bounds how much worse the point is than the best; also where the search was cut short."""
+    q, shapes = random_batch(6, scale)
+    best = split(nearest(q, shapes).z, shapes)
+    cut = nearest(q, shapes, max_iterations=1)
+    assert not cut.converged.all()
+    parts = zip(split(cut.z, shapes), best, split(q, shapes), cut.gaps, strict=True)
+    for z, optimum, scores, gap in parts:
+        worse = distance(nearest, z, scores) - distance(nearest, optimum, scores)
+        assert worse <= gap + 1e-9 * max(1.0, scale)
+
+
+@both
+def test_a_warm_start_gives_the_same_answer_in_fewer_iterations(nearest: Project) -> None:
+    q, shapes = random_batch(7, 3.0, largest=25)
+    start = nearest(q, shapes)
+    near = q + 1e-3 * np.random.default_rng(0).standard_normal(len(q))
+    cold, warm = nearest(near, shapes), nearest(near, shapes, start=start)
+    np.testing.assert_allclose(warm.z, cold.z, atol=1e-6)
+    assert warm.iterations.sum() < cold.iterations.sum()
+    far = nearest(-1000.0 * q, shapes, start=start)
+    np.testing.assert_allclose(far.z, nearest(-1000.0 * q, shapes).z, atol=1e-6)
+
+
+@both
+def test_one_word_and_no_words(nearest: Project) -> None:
+    """Of 1 x N the constraint that binds is a simplex: the largest scores share it."""
+    found = nearest([0.9, 0.8, -5.0], [(1, 3)])
+    if nearest is nearest_euclidean:
+        np.testing.assert_allclose(found.z, [0.55, 0.45, 0.0], atol=1e-12)
+    else:
+        np.testing.assert_allclose(found.z, np.exp([0.9, 0.8, -5.0]) / np.exp([0.9, 0.8, -5.0]).sum(), rtol=1e-6)
+    np.testing.assert_allclose(nearest([0.9, 0.8, -5.0], [(3, 1)]).z, found.z, atol=1e-12)
+    assert nearest([], [(0, 3), (2, 0)]).z.shape == (0,)
+    assert nearest([], np.zeros((0, 2), int)).gaps.shape == (0,)
+
+
+@both
+@pytest.mark.parametrize("value", [0.4, 7.0, 1e5])
+def test_ties_are_shared(nearest: Project, value: float) -> None:
+    z = nearest(np.full(20, value), [(4, 5)]).z
+    np.testing.assert_allclose(z, 0.2, rtol=1e-6)
+
+
+@both
+def test_negative_and_forbidden_edges(nearest: Project) -> None:
+    q = np.array([-3.0, -2.0, -np.inf, -1.5])
+    z = nearest(q, [(2, 2)]).z
+    np.testing.assert_allclose(z, 0.0 if nearest is nearest_euclidean else np.exp(q), rtol=1e-12)
+    forbidden = nearest([5.0, -np.inf, -np.inf, -np.inf], [(2, 2)])
+    np.testing.assert_allclose(forbidden.z, [1.0, 0.0, 0.0, 0.0], atol=1e-12)
+
+
+@both
+def test_large_scores_come_near_the_best_matching(nearest: Project) -> None:
+    q, shapes = random_batch(8, 1e6, largest=30)
+    mates = best_matchings(q, shapes)
+    z = nearest(q, shapes).z
+    start, row = 0, 0
+    for J, K in shapes.tolist():
+        matched = np.flatnonzero(mates[row : row + J] >= 0)
+        part = z[start : start + J * K].reshape(J, K)
+        np.testing.assert_allclose(part[matched, mates[row : row + J][matched]], 1.0, atol=1e-5)
+        start, row = start + J * K, row + J
+
+
+@both
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_refused(nearest: Project, bad: float) -> None:
+    with pytest.raises(ScoreError, match="pair 1 are not finite"):
+        nearest([1.0, 0.0, bad], [(1, 1), (1, 2)])
+    with pytest.raises(ValueError, match="scores for shapes"):
+        nearest([1.0, 0.0], [(1, 1), (1, 2)])
+    with pytest.raises(ValueError, match="capacities must be"):
+        nearest([1.0], [(1, 1)], row_capacity=0.5)
+    with pytest.raises(ValueError, match="column capacities for 2 words"):
+        nearest([1.0, 0.0], [(1, 2)], column_capacity=[1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="do not fit the shapes"):
+        nearest([1.0, 0.0], [(1, 2)], start=nearest([1.0], [(1, 1)]))
