@@ -1,0 +1,262 @@
+"""The lattice of one sentence in one direction: its times are the words, its states the positions of the other side.
+
+The chain is that of [VNT96] with the NULL of [ON03]: at every word, NULL is chosen with probability p0 and the position
+stays what it was, or another position is jumped to:
+
+    p(s' | s) = (1 - p0) ((1 - u) w(s' - s) / Σ_r w(r - s) + u / S),   |s' - s| <= WINDOW in the first term,
+
+and likewise from before the sentence into it (w by the distance from its start) and out of it (from its end).
+
+Rows are padded with zeros to a multiple of LANES states, so that vector loops have no remainder, and those that are
+read shifted have WINDOW zeros more on either side, so that jumps out of the sentence need no test. Indices are unsigned
+because numba lets signed ones count from the end, a choice in every access that cannot be vectorised.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+F32 = npt.NDArray[np.float32]
+F64 = npt.NDArray[np.float64]
+
+WINDOW = 8
+WIDTHS = 2 * WINDOW + 1
+LANES = 8
+START, INSIDE, END, N_JUMPS = 0, WINDOW, WINDOW + WIDTHS, 2 * WINDOW + WIDTHS
+"""Where the weights of the jumps into the sentence, inside it, and out of it begin."""
+
+FAST = {"reassoc", "contract", "nsz"}
+
+U = np.uint64
+
+
+class Jumps(NamedTuple):
+    """Expected jumps.  counts: (N_JUMPS,).  contexts: (3, WINDOW + 1, WINDOW + 1), of the start, inside, the end: how
+    often a choice was made with so many positions to the left and to the right, or with so many in reach of the end.
+    """
+
+    counts: F64
+    contexts: F64
+
+
+class Lattice(NamedTuple):
+    """Space for the lattice of one sentence pair in one direction.
+
+    Rows of P padded states, one for each of T words: emission; posterior (forward probabilities before the backward
+    pass).  Rows of P + 2 WINDOW: spread (what leaves each state for a jump) and arrival.  (T,): null, null_posterior,
+    scale, waiting (mass before the first position).  (P,): the others.
+    """
+
+    emission: F32
+    posterior: F32
+    spread: F32
+    arrival: F32
+    null: F32
+    null_posterior: F32
+    scale: F32
+    waiting: F32
+    start: F32
+    leave: F32
+    end: F32
+    state: F32
+    band: F32
+    departed: F32
+    ended: F32
+
+
+@nb.njit(cache=True, nogil=True)
+def padded(states):
+    return (states + LANES - 1) // LANES * LANES
+
+
+def make_lattice(words: int, states: int) -> Lattice:
+    """A lattice that is large enough for any sentence pair of at most so many words and positions."""
+    row = padded(max(states, 1))
+    sizes = [words * row] * 2 + [words * (row + 2 * WINDOW)] * 2 + [words] * 3 + [words + 1] + [row] * 7
+    return Lattice(*(np.zeros(size, np.float32) for size in sizes))
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def prepare(lattice, S, jumps, uniform, p0):
+    """Factors of the start, of leaving each position, and of the end, for a sentence of S positions."""
+    P = padded(S)
+    start, leave, end = lattice.start, lattice.leave, lattice.end
+    w = min(S, WINDOW)
+    first = 0.0
+    last = 0.0
+    for s in range(w):
+        first += jumps[START + s]
+        last += jumps[END + s]
+    for s in range(P):
+        start[s] = 0.0
+        leave[s] = 0.0
+        end[s] = 0.0
+    for s in range(S):
+        start[s] = uniform / S
+        end[s] = uniform / S
+    for s in range(w):
+        start[s] += (1.0 - uniform) * jumps[START + s] / first
+        end[S - 1 - s] += (1.0 - uniform) * jumps[END + s] / last
+    for s in range(S):
+        total = 0.0
+        for d in range(-min(s, WINDOW), min(S - 1 - s, WINDOW) + 1):
+            total += jumps[INSIDE + WINDOW + d]
+        leave[s] = (1.0 - uniform) * (1.0 - p0) / total
+
+
+@nb.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def forward_backward(lattice, T, S, weights, uniform, p0):
+    """Posteriors of a prepared lattice; returns the log likelihood.  weights: (WIDTHS,) float32, of jumps inside."""
+    emission, posterior, spread, arrival = lattice.emission, lattice.posterior, lattice.spread, lattice.arrival
+    start, leave, end, state, band = lattice.start, lattice.leave, lattice.end, lattice.state, lattice.band
+    departed, ended = lattice.departed, lattice.ended
+    P = U(padded(S))
+    W = U(WINDOW)
+    R = P + W + W
+    move = np.float32(1.0 - p0)
+    floor = np.float32((1.0 - p0) * uniform / S)
+    one = np.float32(1.0)
+    waiting = one
+    lattice.waiting[0] = one
+    total = np.float32(0.0)
+    for s in range(P):
+        state[s] = 0.0
+        band[s] = 0.0
+        departed[s] = 0.0
+    log_likelihood = 0.0
+    for t in range(U(T)):
+        row = t * P
+        padded_row = t * R
+        null = np.float32(p0) * lattice.null[t]
+        enter = move * waiting
+        jump = floor * total
+        total = np.float32(0.0)
+        for s in range(P):
+            real = (band[s] + jump + enter * start[s]) * emission[row + s]
+            posterior[row + s] = real
+            state[s] = real + null * state[s]
+            total += state[s]
+        waiting *= null
+        scale = one / (total + waiting)
+        lattice.scale[t] = scale
+        log_likelihood -= np.log(scale)
+        waiting *= scale
+        total *= scale
+        lattice.waiting[t + U(1)] = waiting
+        for s in range(W):
+            spread[padded_row + s] = 0.0
+            spread[padded_row + W + P + s] = 0.0
+        for s in range(P):
+            posterior[row + s] *= scale
+            state[s] *= scale
+            spread[padded_row + W + s] = state[s] * leave[s]
+        for s in range(P):
+            band[s] = 0.0
+        for i in range(U(WIDTHS)):
+            weight = weights[i]
+            shifted = padded_row + W + W - i
+            for s in range(P):
+                band[s] += weight * spread[shifted + s]
+    final = waiting / np.float32(S)
+    for s in range(P):
+        final += state[s] * end[s]
+    log_likelihood += np.log(final)
+    final = one / final
+    for s in range(P):
+        ended[s] = state[s] * end[s] * final
+        state[s] = end[s] * final
+    for after in range(U(T)):
+        now = U(T) - U(1) - after
+        row = now * P
+        padded_row = now * R
+        scale = lattice.scale[now]
+        for s in range(W):
+            arrival[padded_row + s] = 0.0
+            arrival[padded_row + W + P + s] = 0.0
+        total = np.float32(0.0)
+        mass = np.float32(0.0)
+        for s in range(P):
+            posterior[row + s] *= state[s]
+            mass += posterior[row + s]
+            value = emission[row + s] * state[s] * scale
+            arrival[padded_row + W + s] = value
+            total += value
+        lattice.null_posterior[now] = max(np.float32(0.0), one - mass)
+        if now == U(0):
+            break
+        for s in range(P):
+            band[s] = 0.0
+        for i in range(U(WIDTHS)):
+            weight = weights[i]
+            shifted = padded_row + i
+            for s in range(P):
+                band[s] += weight * arrival[shifted + s]
+        null = np.float32(p0) * lattice.null[now] * scale
+        jump = floor * total
+        before = padded_row - R + W
+        for s in range(P):
+            departed[s] += spread[before + s] * band[s]
+            state[s] = null * state[s] + leave[s] * band[s] + jump
+    return log_likelihood
+
+
+@nb.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def count_jumps(lattice, T, S, weights, uniform, p0, jumps):
+    """Add the expected jumps of a lattice after `forward_backward`, those in the window only."""
+    spread, arrival, counts, contexts = lattice.spread, lattice.arrival, jumps.counts, jumps.contexts
+    P = U(padded(S))
+    W = U(WINDOW)
+    R = P + W + W
+    w = min(S, WINDOW)
+    started = 0.0
+    ended = 0.0
+    for s in range(w):
+        at = S - 1 - s
+        share = lattice.ended[at] * (1.0 - uniform / S / lattice.end[at])
+        counts[END + s] += share
+        ended += share
+        share = 0.0
+        column = W + U(s)
+        for t in range(U(T)):
+            share += lattice.waiting[t] * arrival[t * R + column]
+        share *= (1.0 - p0) * (lattice.start[s] - uniform / S)
+        counts[START + s] += share
+        started += share
+    contexts[0, 0, w] += started
+    contexts[2, 0, w] += ended
+    if T == 1:
+        return
+    size = U(T - 1) * R - W - W
+    for i in range(U(WIDTHS)):
+        total = np.float32(0.0)
+        for q in range(size):
+            total += spread[W + q] * arrival[R + i + q]
+        counts[U(INSIDE) + i] += total * weights[i]
+    for s in range(S):
+        contexts[1, min(s, WINDOW), min(S - 1 - s, WINDOW)] += lattice.departed[s]
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def mix(lattice, T, S, p0):
+    """Posteriors of IBM Model 1 [BDDM93], every position as likely as another; returns the log likelihood."""
+    emission, posterior = lattice.emission, lattice.posterior
+    P = U(padded(S))
+    log_likelihood = 0.0
+    share = np.float32((1.0 - p0) / S)
+    for t in range(U(T)):
+        row = t * P
+        total = np.float32(0.0)
+        for s in range(P):
+            total += emission[row + s]
+        null = np.float32(p0) * lattice.null[t]
+        total = null + share * total
+        log_likelihood += np.log(total)
+        lattice.null_posterior[t] = null / total
+        scale = share / total
+        for s in range(P):
+            posterior[row + s] = emission[row + s] * scale
+    return log_likelihood

@@ -1,0 +1,219 @@
+"""Expectation-maximisation of one lexicon and its jumps over a bitext, on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from corpora.bitext import Bitext
+from features._lattice_kernels import make_lattice
+from features._translation_kernels import Chain, Counts, Emissions, Pairs, expect
+from features.cells import Cells
+from features.jumps import even_jumps, fit_jumps, new_jumps
+from features.lexicon import TINY, Level, Side, Table, build_levels, estimate
+from features.parallel import cores, map_threads
+from features.table import edge_offsets
+
+F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+
+EDGES_AT_ONCE = 1 << 22
+MOST_EDGES = 1 << 18
+"""Sentence pairs of more word pairs than this (512 words on both sides) are left out of training; they are aligned."""
+
+NULL_SMOOTHING = 0.01
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a lexicon is trained; see `features.translation.train_translation`."""
+
+    iterations_1: int
+    iterations_hmm: int
+    agreement: bool
+    p0: float
+    uniform: float
+    smoothing: float
+    minimum_dice: float
+    minimum_count: float
+    memory: int
+
+
+class Pass(NamedTuple):
+    """What one pass over the text found.
+
+    log_likelihoods: (2,) of the text under the parameters before the pass, target given source and the reverse.
+    cells: word pairs with a probability.  pruned: share of the expected links of pairs that were given up after it.
+    """
+
+    lexicon: str
+    hmm: bool
+    iteration: int
+    log_likelihoods: tuple[float, float]
+    cells: int
+    pruned: float
+
+
+class Parameters(NamedTuple):
+    """Expected counts of the last pass, from which all probabilities follow, and the jump weights."""
+
+    cells: Cells
+    counts: F64
+    null_source: F64
+    null_target: F64
+    forward: F64
+    reverse: F64
+
+
+def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> npt.NDArray[np.float32]:
+    """(V,) probabilities of words given NULL, from expected counts, leaning on frequencies."""
+    frequencies = occurrences / max(occurrences.sum(), 1.0)
+    total = counts + smoothing * NULL_SMOOTHING * frequencies
+    emissions: npt.NDArray[np.float32] = np.maximum(total / max(total.sum(), TINY), TINY).astype(np.float32)
+    return emissions
+
+
+def to_emissions(
+    levels: Sequence[Level], tables: Sequence[Table], null_source: npt.NDArray[np.float32],
+    null_target: npt.NDArray[np.float32],
+) -> Emissions:  # fmt: skip
+    """What the kernels need of a lexicon."""
+    scales: list[npt.NDArray[np.float32]] = []
+    backgrounds: list[npt.NDArray[np.float32]] = []
+    for side in ("source", "target"):
+        scale = background = np.ones(1)
+        for level, table in zip(levels[::-1], tables[::-1], strict=True):
+            classes: Side = getattr(level, side)
+            scale = scale[classes.parents] * getattr(table, f"{side}_scale")[:-1] * level.weight
+            background = background[classes.parents] * classes.shares
+        scales.append(scale.astype(np.float32))
+        backgrounds.append(background.astype(np.float32))
+    return Emissions(tables[0].cells, scales[0], scales[1], backgrounds[0], backgrounds[1], null_source, null_target)
+
+
+class Training:
+    """The state of training one lexicon."""
+
+    def __init__(
+        self, name: str, bitext: Bitext, widths: Sequence[int | None], settings: Settings,
+        on_pass: Callable[[Pass], None] | None,
+    ) -> None:  # fmt: skip
+        self.name, self.widths, self.settings, self.on_pass = name, widths, settings, on_pass
+        self.bitext = bitext
+        source, target = bitext.source, bitext.target
+        self.shapes = np.stack([source.lengths, target.lengths], axis=1)
+        self.offsets = edge_offsets(self.shapes)
+        self.pairs = Pairs(source.ids, target.ids, source.offsets, target.offsets, self.offsets)
+        self.occurrences = (
+            np.bincount(source.ids, minlength=len(source.vocabulary)).astype(np.float64),
+            np.bincount(target.ids, minlength=len(target.vocabulary)).astype(np.float64),
+        )
+        self.use(Cells.from_bitext(bitext, settings.minimum_dice))
+        self.shares = self._cut(cores())
+        self.jumps = even_jumps(), even_jumps()
+
+    def use(self, cells: Cells) -> None:
+        names = self.bitext.source.vocabulary.words, self.bitext.target.vocabulary.words
+        self.cells = cells
+        self.levels = build_levels(cells, *names, *self.occurrences, self.widths, self.settings.smoothing)
+        self.ids: dict[int, I32] = {}
+
+    def _cut(self, parts: int) -> list[list[tuple[int, int]]]:
+        """Runs of pairs for each of so many threads, of about EDGES_AT_ONCE edges each."""
+        total = int(self.offsets[-1])
+        goals = np.linspace(0, total, parts + 1)
+        ends = np.searchsorted(self.offsets, goals[1:-1]).tolist()
+        shares = []
+        for first, last in pairwise([0, *ends, len(self.bitext)]):
+            pieces = max(1, round((self.offsets[last] - self.offsets[first]) / EDGES_AT_ONCE))
+            inner = np.linspace(self.offsets[first], self.offsets[last], pieces + 1)[1:-1]
+            cuts = [first, *np.searchsorted(self.offsets, inner).tolist(), last]
+            shares.append([(a, b) for a, b in pairwise(cuts) if a < b])
+        return shares
+
+    def run(self) -> Parameters:
+        settings = self.settings
+        emissions = _uniform(self.cells)
+        iterations = settings.iterations_1 + settings.iterations_hmm
+        for iteration in range(iterations):
+            hmm = iteration >= settings.iterations_1
+            counts = self.count(emissions, hmm)
+            cells = counts.cells
+            cells[-1] = 0.0
+            before = cells.sum()
+            if iteration + 1 == settings.iterations_1:
+                cells = self.prune(cells)
+            pruned = 1.0 - float(cells.sum() / before) if before > 0.0 else 0.0
+            if hmm:
+                self.jumps = fit_jumps(counts.forward, self.jumps[0]), fit_jumps(counts.reverse, self.jumps[1])
+            if self.on_pass is not None:
+                likelihoods = counts.log_likelihoods.tolist()
+                self.on_pass(Pass(self.name, hmm, iteration, tuple(likelihoods), len(self.cells), pruned))
+            if iteration + 1 < iterations:
+                null = (
+                    null_emissions(counts.null_source, self.occurrences[0], settings.smoothing),
+                    null_emissions(counts.null_target, self.occurrences[1], settings.smoothing),
+                )
+                emissions = to_emissions(self.levels, estimate(self.levels, cells), *null)
+        return Parameters(self.cells, cells, counts.null_source, counts.null_target, *self.jumps)
+
+    def prune(self, counts: F64) -> F64:
+        """Give up the cells whose expected count is small."""
+        chosen = counts[:-1].max(axis=1) >= self.settings.minimum_count
+        if chosen.all():
+            return counts
+        self.use(self.cells.keep(chosen))
+        return np.concatenate([counts[:-1][chosen], np.zeros((1, counts.shape[1]))])
+
+    def count(self, emissions: Emissions, hmm: bool) -> Counts:
+        """Expected counts of the whole text, each thread's added up in order."""
+        settings = self.settings
+        chain = Chain(*self.jumps, settings.uniform, settings.p0)
+        longest = self.shapes.max(axis=0, initial=1).tolist()
+        keep = 4 * int(self.offsets[-1]) <= settings.memory
+
+        def run(share: list[tuple[int, int]]) -> Counts:
+            counts = Counts(
+                np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2)), np.zeros(self.cells.n_sources),
+                np.zeros(self.cells.n_targets), new_jumps(), new_jumps(), np.zeros(2),
+            )  # fmt: skip
+            forward, reverse = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
+            for first, last in share:
+                ids = self.ids.get(first)
+                if ids is None:
+                    ids = self.cells.label(self.bitext, self.offsets, first, last)
+                    if keep:
+                        self.ids[first] = ids
+                expect(first, last, self.pairs, ids, emissions, chain, hmm, forward, reverse, counts)
+            return counts
+
+        total: Counts | None = None
+        for part in map_threads(run, self.shares):
+            if total is None:
+                total = part
+            else:
+                for mine, other in zip(_arrays(total), _arrays(part), strict=True):
+                    mine += other
+        assert total is not None
+        return total
+
+
+def _uniform(cells: Cells) -> Emissions:
+    """All words are as likely, whatever they translate."""
+    source, target = (1.0 / max(n, 1) for n in (cells.n_sources, cells.n_targets))
+    table = np.empty((len(cells) + 1, 2), np.float32)
+    table[:] = target, source
+    ones = np.ones(cells.n_sources, np.float32), np.ones(cells.n_targets, np.float32)
+    given_null = ones[0] * np.float32(source), ones[1] * np.float32(target)
+    return Emissions(table, *ones, *given_null, *given_null)
+
+
+def _arrays(counts: Counts) -> list[F64]:
+    return [counts.cells, counts.null_source, counts.null_target, *counts.forward, *counts.reverse,
+            counts.log_likelihoods]  # fmt: skip

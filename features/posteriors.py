@@ -1,0 +1,268 @@
+"""Posteriors of links by translation models, for any text, and links from posteriors alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from corpora.alignment import I64, Link, Links, PairLinks
+from corpora.bitext import Bitext, Text
+from corpora.symmetrize import symmetrize
+from features._lattice_kernels import make_lattice
+from features._translation_kernels import Pairs, decode
+from features.lexicon import LEAST_LIKENESS, SPELLING, TINY, class_name, likeness_of
+from features.parallel import map_threads
+from features.table import edge_offsets
+from features.translation import Tables, TranslationModel
+from features.words import WordTable
+
+F32 = npt.NDArray[np.float32]
+
+DEFAULT_THRESHOLD = 0.5
+
+_EDGES_AT_ONCE = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """Probabilities of links; edge (j, k) of pair i is row ``offsets[i] + j * K + k`` with (J, K) = shapes[i].
+
+    forward: (E,) float32, that target word k comes of source word j: the sum over j is at most 1, the rest is NULL's.
+    reverse: (E,) float32, that source word j comes of target word k.
+    """
+
+    forward: F32
+    reverse: F32
+    shapes: I64
+    offsets: I64
+
+    @property
+    def soft(self) -> F32:
+        """(E,) geometric mean of both directions: the soft intersection."""
+        soft: F32 = np.sqrt(self.forward * self.reverse)
+        return soft
+
+    def soft_links(self, threshold: float = DEFAULT_THRESHOLD) -> Links:
+        """The links whose geometric mean is above a threshold in [0, 1]."""
+        chosen = np.flatnonzero(self.soft > threshold)
+        pair = np.searchsorted(self.offsets, chosen, side="right") - 1
+        within = chosen - self.offsets[pair]
+        widths = self.shapes[pair, 1]
+        offsets = np.searchsorted(chosen, self.offsets)
+        return Links(
+            (within // widths).astype(np.int32), (within % widths).astype(np.int32), np.ones(len(chosen), np.bool_),
+            offsets.astype(np.int64),
+        )  # fmt: skip
+
+    def symmetrized_links(self, method: str) -> Links:
+        """The likeliest link or NULL of each word in each direction, combined; method: `corpora.symmetrize.METHODS`."""
+        return Links.from_pairs(
+            PairLinks(frozenset(symmetrize(forward, reverse, method)), frozenset())
+            for forward, reverse in self._directions()
+        )
+
+    def _directions(self) -> Iterator[tuple[set[Link], set[Link]]]:
+        for i, (J, K) in enumerate(self.shapes.tolist()):
+            edges = slice(self.offsets[i], self.offsets[i + 1])
+            if J == 0 or K == 0:
+                yield set(), set()
+                continue
+            forward = self.forward[edges].reshape(J, K)
+            reverse = self.reverse[edges].reshape(J, K)
+            best = forward.argmax(axis=0)
+            linked = forward.max(axis=0) > 1.0 - forward.sum(axis=0)
+            ones = {(int(best[k]), k) for k in np.flatnonzero(linked).tolist()}
+            best = reverse.argmax(axis=1)
+            linked = reverse.max(axis=1) > 1.0 - reverse.sum(axis=1)
+            yield ones, {(j, int(best[j])) for j in np.flatnonzero(linked).tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """The words of a text at every level of a lexicon, from fine to coarse: (V,) class or -1 each."""
+
+    levels: list[npt.NDArray[np.int32]]
+
+    @classmethod
+    def look_up(cls, text: Text, tables: Tables, side: str) -> _Known:
+        words = text.vocabulary.words
+        return cls(
+            [
+                np.fromiter((level_side.index.get(class_name(w, width), -1) for w in words), np.int32, len(words))
+                for width, level_side in zip(tables.widths, (getattr(x, side) for x in tables.levels), strict=True)
+            ]
+        )
+
+
+class Decoder:
+    """A bitext, known to the model or not, with its vocabularies looked up once."""
+
+    def __init__(self, bitext: Bitext, model: TranslationModel) -> None:
+        self.bitext, self.model = bitext, model
+        self.shapes = np.stack([bitext.source.lengths, bitext.target.lengths], axis=1)
+        self.offsets = edge_offsets(self.shapes)
+        self._known = {
+            name: (_Known.look_up(bitext.source, tables, "source"), _Known.look_up(bitext.target, tables, "target"))
+            for name, tables in model.tables.items()
+        }
+        self._spelling = {
+            name: (
+                WordTable.from_words([class_name(w, tables.widths[0]) for w in bitext.source.vocabulary.words]),
+                WordTable.from_words([class_name(w, tables.widths[0]) for w in bitext.target.vocabulary.words]),
+            )
+            for name, tables in model.tables.items()
+        }
+
+    def posteriors(self, first: int, last: int) -> Posteriors:
+        """Of pairs first .. last."""
+        source, target = self.bitext.source, self.bitext.target
+        offsets = self.offsets[first : last + 1] - self.offsets[first]
+        starts = source.offsets[first], target.offsets[first]
+        pairs = Pairs(
+            source.ids[starts[0] : source.offsets[last]], target.ids[starts[1] : target.offsets[last]],
+            source.offsets[first : last + 1] - starts[0], target.offsets[first : last + 1] - starts[1], offsets,
+        )  # fmt: skip
+        shapes = self.shapes[first:last]
+        longest = shapes.max(axis=0, initial=1).tolist()
+        lattices = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
+        sums = np.zeros((2, int(offsets[-1])), np.float32)
+        for name, tables in self.model.tables.items():
+            forward, reverse = self._emissions(name, tables, pairs)
+            known_source, known_target = (known.levels[0] for known in self._known[name])
+            decode(
+                0, last - first, pairs, forward, reverse, tables.null_source[known_source],
+                tables.null_target[known_target], tables.chain, *lattices,
+            )  # fmt: skip
+            sums[0] += forward
+            sums[1] += reverse
+        sums /= len(self.model.tables)
+        return Posteriors(sums[0], sums[1], shapes, offsets)
+
+    def _emissions(self, name: str, tables: Tables, pairs: Pairs) -> tuple[F32, F32]:
+        source, target = self._known[name]
+        edges = int(pairs.edge_offsets[-1])
+        missing = np.empty(edges, np.bool_)
+        emission = np.empty((2, edges), np.float32)
+        finest = tables.levels[0]
+        _find(
+            pairs, source.levels[0], target.levels[0], finest.cells.row_offsets, finest.cells.targets,
+            tables.tables[0].cells, missing, emission[0], emission[1],
+        )  # fmt: skip
+        nowhere = np.full(len(source.levels[0]), 0, np.int32), np.full(len(target.levels[0]), 0, np.int32)
+        spelling = self._spelling[name]
+        for depth in range(len(tables.levels) - 1, -1, -1):
+            level, table = tables.levels[depth], tables.tables[depth]
+            coarsest = depth + 1 == len(tables.levels)
+            above = nowhere if coarsest else (source.levels[depth + 1], target.levels[depth + 1])
+            _climb(
+                pairs, source.levels[depth], target.levels[depth], *above, level.cells.row_offsets,
+                level.cells.targets, table.cells, table.source_scale, table.target_scale, level.source.shares,
+                level.target.shares, level.source.unseen, level.target.unseen, level.weight, coarsest, depth == 0,
+                spelling[0].plain_letters, spelling[0].plain_offsets, spelling[1].plain_letters,
+                spelling[1].plain_offsets, SPELLING * self.model.smoothing, LEAST_LIKENESS, missing, emission[0],
+                emission[1],
+            )  # fmt: skip
+        return emission[0], emission[1]
+
+
+def posteriors(model: TranslationModel, bitext: Bitext) -> Posteriors:
+    """Of all pairs of a bitext, on all cores."""
+    decoder = Decoder(bitext, model)
+    offsets = decoder.offsets
+    forward, reverse = np.empty(offsets[-1], np.float32), np.empty(offsets[-1], np.float32)
+
+    def fill(run: tuple[int, int]) -> None:
+        part = decoder.posteriors(*run)
+        forward[offsets[run[0]] : offsets[run[1]]] = part.forward
+        reverse[offsets[run[0]] : offsets[run[1]]] = part.reverse
+
+    for _ in map_threads(fill, _runs(offsets)):
+        pass
+    return Posteriors(forward, reverse, decoder.shapes, offsets)
+
+
+def _runs(offsets: I64) -> Iterator[tuple[int, int]]:
+    first = 0
+    while first < len(offsets) - 1:
+        last = int(np.searchsorted(offsets, offsets[first] + _EDGES_AT_ONCE, side="right")) - 1
+        last = min(max(last, first + 1), len(offsets) - 1)
+        yield first, last
+        first = last
+
+
+@nb.njit(cache=True, nogil=True)
+def _search(targets, low, high, f):
+    """The cell of column f in a row, or -1."""
+    size = high - low
+    while size > 1:
+        half = size >> 1
+        low = low + half if targets[low + half] <= f else low
+        size -= half
+    return low if size == 1 and targets[low] == f else -1
+
+
+@nb.njit(cache=True, nogil=True)
+def _find(pairs, source_known, target_known, row_offsets, targets, table, missing, forward, reverse):
+    """Probabilities of the edges whose two words have a cell."""
+    edge = 0
+    for i in range(len(pairs.edge_offsets) - 1):
+        for j in range(pairs.source_offsets[i], pairs.source_offsets[i + 1]):
+            e = source_known[pairs.source[j]]
+            for k in range(pairs.target_offsets[i], pairs.target_offsets[i + 1]):
+                f = target_known[pairs.target[k]]
+                cell = -1
+                if e >= 0 and f >= 0:
+                    cell = _search(targets, row_offsets[e], row_offsets[e + 1], f)
+                missing[edge] = cell < 0
+                if cell >= 0:
+                    forward[edge] = table[cell, 0]
+                    reverse[edge] = table[cell, 1]
+                edge += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def _climb(
+    pairs, source_known, target_known, source_above, target_above, row_offsets, targets, table, source_scale,
+    target_scale, source_shares, target_shares, source_unseen, target_unseen, weight, coarsest, finest, source_letters,
+    source_bounds, target_letters, target_bounds, spelling, least, missing, forward, reverse,
+):  # fmt: skip
+    """Probabilities at one level of the edges whose words have no cell at the finest, from those of the level above."""
+    edge = 0
+    for i in range(len(pairs.edge_offsets) - 1):
+        for j in range(pairs.source_offsets[i], pairs.source_offsets[i + 1]):
+            x = pairs.source[j]
+            e = source_known[x]
+            share_e = source_shares[e] if e >= 0 else source_unseen[source_above[x]]
+            for k in range(pairs.target_offsets[i], pairs.target_offsets[i + 1]):
+                if not missing[edge]:
+                    edge += 1
+                    continue
+                y = pairs.target[k]
+                f = target_known[y]
+                cell = -1
+                if e >= 0 and f >= 0 and not finest:
+                    cell = _search(targets, row_offsets[e], row_offsets[e + 1], f)
+                if cell >= 0:
+                    forward[edge] = table[cell, 0]
+                    reverse[edge] = table[cell, 1]
+                else:
+                    share_f = target_shares[f] if f >= 0 else target_unseen[target_above[y]]
+                    one = weight * share_f
+                    other = weight * share_e
+                    if not coarsest:
+                        one *= forward[edge]
+                        other *= reverse[edge]
+                    if finest:
+                        like = spelling * likeness_of(
+                            source_letters, source_bounds[x], source_bounds[x + 1],
+                            target_letters, target_bounds[y], target_bounds[y + 1], least,
+                        )  # fmt: skip
+                        one += like
+                        other += like
+                    forward[edge] = max(one * source_scale[e], TINY)
+                    reverse[edge] = max(other * target_scale[f], TINY)
+                edge += 1
