@@ -135,6 +135,7 @@ def search(geometry, values, across, own, other, own_capacity, other_capacity, c
         fill_weights(values, own, other, plan, bits, weights)
         fit_columns(geometry, across, own, other, other_capacity, ceiling, weights, sums)
     iteration = 0
+    settled = False
     while True:
         iteration += 1
         factor = fit_rows(geometry, values, own, other, own_capacity, ceiling, weights)
@@ -146,8 +147,10 @@ def search(geometry, values, across, own, other, own_capacity, other_capacity, c
         gap, sensitivity = make_feasible(
             geometry, values, own, other, own_capacity, other_capacity, ceiling, weights, sums, room.scales, plan
         )
-        if gap <= tolerance + ROUNDING * highest * sensitivity:
+        hidden = ROUNDING * highest * sensitivity
+        if gap <= tolerance or (settled and gap <= tolerance + hidden):
             return CONVERGED, gap, iteration
+        settled = gap <= tolerance + hidden  # once more: the prices may gain what the gap cannot show
         if iteration >= limit:
             return ITERATION_LIMIT, gap, iteration
         bend(geometry, values, own, other, own_capacity, ceiling, weights, room.excess, curvature, answers)

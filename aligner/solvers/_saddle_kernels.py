@@ -1,4 +1,4 @@
-"""Compiled kernel of dual extragradient: both projections of an iteration, block by block."""
+"""Compiled kernels of dual extragradient: an iteration's three projections of each block, from one reading of it."""
 
 from __future__ import annotations
 
@@ -8,80 +8,174 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner._kernels import DONE, NOT_FINITE
-from aligner.matching._price_kernels import EUCLIDEAN
+from aligner._kernels import DONE, NOT_FINITE, SURE
+from aligner.matching._price_kernels import EUCLIDEAN, exponentials
 from aligner.matching._projection_kernels import make_room, project_block
 
 F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
 
-ITERATIONS = 100
+SPREAD = 0.01
+"""Of the entropic start: what each word of the target has to share with all edges, so that none is 0."""
+
+ACCURACY = 0.0
+"""Duality gap of a projection, beyond what rounding hides of it: both forms must find the same point."""
+
+ITERATIONS = 200
 """Of a projection; an answer that is less exact is feasible all the same."""
 
-LEAST = 1e-12
-"""What a stored center is raised to, so that entropic steps can lead away from 0."""
+
+LEAST = 1e-300
+"""What a center is raised to before its logarithm is taken."""
 
 
 class Edges(NamedTuple):
-    """The edges of a problem.  features: (E, d) float32.  shapes: (n, 2).  offsets: (n + 1,).  costs: (E,)."""
+    """The edges of a problem.  features: (E, d) float32.  shapes: (n, 2).  offsets: (n + 1,).  labels: (E,).
+    costs: (3,), of each label.
+    """
 
     features: npt.NDArray[np.float32]
-    shapes: npt.NDArray[np.int64]
-    offsets: npt.NDArray[np.int64]
+    shapes: I64
+    offsets: I64
     labels: npt.NDArray[np.uint8]
     costs: F64
 
 
 class Stored(NamedTuple):
-    """What the stored form keeps, or arrays of length 0.  center, total: (E,) û_z, and the sum of the u_z since it.
+    """What the stored form keeps of every edge (E,) and word, or arrays of length 0.
 
-    row_prices: (ΣJ,), column_prices: (ΣK,) of the last v_z, to begin with.  row_starts, column_starts: (n + 1,).
+    center: û_z, its logarithm for ENTROPIC.  pull: Σ η (F_iᵀ u_w + c_i) since.  total: Σ η u_z since.  z: the last u_z.
+    row_prices: (ΣJ,), column_prices: (ΣK,) of v_z.  starts: (n + 1, 2) where those of a block begin.
+    next_pull, next_row_prices, next_column_prices: of the step that is tried.
     """
 
     center: F64
+    pull: F64
     total: F64
+    z: F64
     row_prices: F64
     column_prices: F64
-    row_starts: npt.NDArray[np.int64]
-    column_starts: npt.NDArray[np.int64]
+    starts: I64
+    next_pull: F64
+    next_row_prices: F64
+    next_column_prices: F64
 
 
 @nb.njit(cache=True, nogil=True)
-def start_of(J, K):
-    """û of each edge where none is stored: all edges alike, and every word of the longer side fully linked."""
-    return 1.0 / max(J, K, 1)
+def start_of(geometry, label, J, K):
+    """û_z of an edge: the target for EUCLIDEAN; for ENTROPIC the logarithm of the target and a little of every edge."""
+    linked = 1.0 if label == SURE else 0.0
+    if geometry == EUCLIDEAN:
+        return linked
+    return np.log((1.0 - SPREAD) * linked + SPREAD / max(J, K))
 
 
-# Sums of products may be taken in any order.
+@nb.njit(cache=True, nogil=True)
+def add_edge(features, e, cost, z, total):
+    """total += z · (features of edge e, cost)."""
+    for c in range(features.shape[1]):
+        total[c] += z * features[e, c]
+    total[len(total) - 1] += z * cost
+
+
+@nb.njit(cache=True, nogil=True)
+def start_sums(geometry, first, last, edges, of_target, of_center):
+    """Add up (F_i y_i, c_i·y_i) and (F_i û_i, c_i·û_i), (d + 1,) each, of blocks.  Returns the links of the targets."""
+    links = 0
+    for i in range(first, last):
+        for e in range(edges.offsets[i], edges.offsets[i + 1]):
+            label = edges.labels[e]
+            start = start_of(geometry, label, edges.shapes[i, 0], edges.shapes[i, 1])
+            start = start if geometry == EUCLIDEAN else np.exp(start)
+            if label == SURE:
+                links += 1
+                add_edge(edges.features, e, edges.costs[label], 1.0, of_target)
+            if start != 0.0:
+                add_edge(edges.features, e, edges.costs[label], start, of_center)
+    return links
+
+
+@nb.njit(cache=True, nogil=True)
+def fill_start(geometry, edges, center):
+    """center = û_z of every edge, see `start_of`."""
+    for i in range(len(edges.shapes)):
+        for e in range(edges.offsets[i], edges.offsets[i + 1]):
+            center[e] = start_of(geometry, edges.labels[e], edges.shapes[i, 0], edges.shapes[i, 1])
+
+
+@nb.njit(cache=True, nogil=True)
+def add_scaled(factor, z, total):
+    """total += factor · z, without a third array."""
+    for e in range(len(z)):
+        total[e] += factor * z[e]
+
+
+@nb.njit(cache=True, nogil=True)
+def move_center(geometry, z, center):
+    """center = z, or its logarithm for ENTROPIC; returns the squared distance that z was from it."""
+    gone = 0.0
+    for e in range(len(z)):
+        before = center[e] if geometry == EUCLIDEAN else np.exp(center[e])
+        gone += (z[e] - before) * (z[e] - before)
+        center[e] = z[e] if geometry == EUCLIDEAN else np.log(max(z[e], LEAST))
+    return gone
+
+
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def two_scores(features, first_w, second_w, first, second):
+def three_scores(features, first_w, second_w, third_w, first, second, third):
+    """The scores of edges by three weight vectors."""
     for e in range(len(first)):
         a = 0.0
         b = 0.0
+        s = 0.0
         for c in range(features.shape[1]):
-            a += features[e, c] * first_w[c]
-            b += features[e, c] * second_w[c]
+            x = features[e, c]
+            a += x * first_w[c]
+            b += x * second_w[c]
+            s += x * third_w[c]
         first[e] = a
         second[e] = b
+        third[e] = s
 
 
 @nb.njit(cache=True, nogil=True)
-def add_edges(features, labels, costs, z, total):
-    """total += (Σ_e z_e φ_e, Σ_e z_e cost_e), of d + 1 numbers."""
-    d = features.shape[1]
+def take_prices(x, J, K, row_prices, column_prices):
+    """x -= the prices of each edge's words."""
+    for j in range(J):
+        for k in range(K):
+            x[j * K + k] -= row_prices[j] + column_prices[k]
+
+
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def distance(geometry, z, x, other, other_x):
+    """d(z, other): ½ ‖z - other‖², or KL(z ‖ other), where x and other_x are logarithms of z and other."""
+    total = 0.0
     for e in range(len(z)):
-        if z[e] != 0.0:
-            for c in range(d):
-                total[c] += z[e] * features[e, c]
-            total[d] += z[e] * costs[labels[e]]
+        if geometry == EUCLIDEAN:
+            total += 0.5 * (z[e] - other[e]) * (z[e] - other[e])
+        else:
+            total += z[e] * (x[e] - other_x[e]) - z[e] + other[e]
+    return total
 
 
 @nb.njit(cache=True, nogil=True)
-def two_steps(geometry, first, last, edges, sum_w, count, v_w, step, accuracy, stored, of_v, of_u):
-    """v_z = T(û_z, s_z) and u_z = T(v_z, -F(v)_z) of the blocks from `first` up to `last`  [TLJ06 Fig. 2].
+def project(geometry, x, J, K, capacity, row_prices, column_prices, room, z):
+    """z = the point nearest to x, and x less its prices: the logarithm of z for ENTROPIC, but for rounding."""
+    project_block(
+        geometry, x, J, K, capacity[:J], capacity[:K], row_prices, column_prices, np.inf, ACCURACY, ITERATIONS, room, z
+    )
+    take_prices(x, J, K, row_prices, column_prices)
 
-    sum_w: Σ_t u_w, of `count` iterations, which stands for s_z.  step: η_z/n, of a score.
-    accuracy: duality gap of a projection.
-    of_v, of_u: (d + 1,), to which the summed features and costs of v_z and u_z are added.  Returns (code, block).
+
+@nb.njit(cache=True, nogil=True)
+def three_steps(
+    geometry, first, last, edges, stored, sum_w, total, ahead_w, point_w, step, z_step, of_point, of_ahead, moved
+):
+    """u_z = T(v_z, -F(v)) and the next v_z = T(û_z, s), of blocks; v_z itself is computed anew  [TLJ06 Fig. 2].
+
+    sum_w, total: Σ η u_w and Σ η, which stand for s_z, before this step.  ahead_w: v_w.  point_w: u_w.  step: η.
+    z_step: of a score.  of_point, of_ahead: (d + 1,), to which (F z, c·z) of u and of the next v are added.
+    moved: (2,), to which d(u, v) and d(next v, u) are added.  Returns (code, block at fault).
     """
     longest = 1
     most = 1
@@ -90,59 +184,71 @@ def two_steps(geometry, first, last, edges, sum_w, count, v_w, step, accuracy, s
         most = max(most, edges.shapes[i, 0] * edges.shapes[i, 1])
     room = make_room(edges.shapes[first:last])
     capacity = np.ones(longest)
-    new_row_prices = np.empty(longest)
-    new_column_prices = np.empty(longest)
-    goals, ahead, points = np.empty(most), np.empty(most), np.empty(most)
+    all_row_prices = np.empty(longest)
+    all_column_prices = np.empty(longest)
+    all_pulls, all_points, all_goals = np.empty(most), np.empty(most), np.empty(most)
+    all_aheads, all_now, all_then = np.empty(most), np.empty(most), np.empty(most)
     keeps = len(stored.center) > 0
     for i in range(first, last):
         J = edges.shapes[i, 0]
         K = edges.shapes[i, 1]
         begin = edges.offsets[i]
         end = edges.offsets[i + 1]
-        features = edges.features[begin:end]
-        labels = edges.labels[begin:end]
-        goal, then, z = goals[: J * K], ahead[: J * K], points[: J * K]
-        row_prices, column_prices = new_row_prices[:J], new_column_prices[:K]
-        row_prices[:] = 0.0
-        column_prices[:] = 0.0
-        if keeps:
-            row_prices[:] = stored.row_prices[stored.row_starts[i] : stored.row_starts[i + 1]]
-            column_prices[:] = stored.column_prices[stored.column_starts[i] : stored.column_starts[i + 1]]
-        two_scores(features, sum_w, v_w, goal, then)
+        pull, now, then = all_pulls[: J * K], all_now[: J * K], all_then[: J * K]
+        ahead, point, goal = all_aheads[: J * K], all_points[: J * K], all_goals[: J * K]
+        row_prices, column_prices = all_row_prices[:J], all_column_prices[:K]
+        three_scores(edges.features[begin:end], sum_w, ahead_w, point_w, pull, now, then)
         size = 0.0
         for e in range(J * K):
-            cost = edges.costs[labels[e]]
-            center = stored.center[begin + e] if keeps else start_of(J, K)
-            if geometry != EUCLIDEAN:
-                center = np.log(max(center, LEAST))
-            goal[e] = center + step * (goal[e] + count * cost)
-            then[e] = step * (then[e] + cost)
-            size += abs(goal[e]) + abs(then[e])
-        if not np.isfinite(size):
+            cost = edges.costs[edges.labels[begin + e]]
+            pull[e] = stored.pull[begin + e] if keeps else pull[e] + total * cost
+            now[e] = step * (now[e] + cost)
+            then[e] = pull[e] + step * (then[e] + cost)
+            size += abs(pull[e]) + abs(now[e]) + abs(then[e])
+        if not np.isfinite(size):  # the projections must never see a NaN
             return NOT_FINITE, i
-        project_block(
-            geometry, goal, J, K, capacity[:J], capacity[:K], row_prices, column_prices, np.inf, accuracy, ITERATIONS,
-            room, z,
-        )  # fmt: skip
-        add_edges(features, labels, edges.costs, z, of_v)
+
+        # v, as max(x, 0) or exp(x).
+        for e in range(J * K):
+            center = stored.center[begin + e] if keeps else start_of(geometry, edges.labels[begin + e], J, K)
+            pull[e] = center + z_step * pull[e]
+            goal[e] = center + z_step * then[e]
         if keeps:
-            stored.row_prices[stored.row_starts[i] : stored.row_starts[i + 1]] = row_prices
-            stored.column_prices[stored.column_starts[i] : stored.column_starts[i + 1]] = column_prices
+            row_prices[:] = stored.row_prices[stored.starts[i, 0] : stored.starts[i + 1, 0]]
+            column_prices[:] = stored.column_prices[stored.starts[i, 1] : stored.starts[i + 1, 1]]
+            take_prices(pull, J, K, row_prices, column_prices)
+        else:
+            row_prices[:] = 0.0
+            column_prices[:] = 0.0
+            project(geometry, pull, J, K, capacity, row_prices, column_prices, room, ahead)
         if geometry == EUCLIDEAN:
             for e in range(J * K):
-                goal[e] = z[e] + then[e]
-        else:  # log v, also where v has vanished; at v the best prices are 0
-            for j in range(J):
-                for k in range(K):
-                    goal[j * K + k] += then[j * K + k] - row_prices[j] - column_prices[k]
+                ahead[e] = max(0.0, pull[e])
+                now[e] = ahead[e] + z_step * now[e]
+        else:
+            exponentials(pull, room.bits[: J * K], ahead)
+            for e in range(J * K):
+                now[e] = pull[e] + z_step * now[e]
+
+        # u, from v, whose prices are 0.
+        next_row_prices, next_column_prices = row_prices.copy(), column_prices.copy()
         row_prices[:] = 0.0
         column_prices[:] = 0.0
-        project_block(
-            geometry, goal, J, K, capacity[:J], capacity[:K], row_prices, column_prices, np.inf, accuracy, ITERATIONS,
-            room, z,
-        )  # fmt: skip
-        add_edges(features, labels, edges.costs, z, of_u)
+        project(geometry, now, J, K, capacity, row_prices, column_prices, room, point)
+        moved[0] += distance(geometry, point, now, ahead, pull)
+
+        # The next v, from û, whose prices will be much like those of v.
+        project(geometry, goal, J, K, capacity, next_row_prices, next_column_prices, room, ahead)
+        moved[1] += distance(geometry, ahead, goal, point, now)
+        for e in range(J * K):
+            cost = edges.costs[edges.labels[begin + e]]
+            if point[e] != 0.0:
+                add_edge(edges.features, begin + e, cost, point[e], of_point)
+            if ahead[e] != 0.0:
+                add_edge(edges.features, begin + e, cost, ahead[e], of_ahead)
         if keeps:
-            for e in range(J * K):
-                stored.total[begin + e] += z[e]
+            stored.z[begin:end] = point
+            stored.next_pull[begin:end] = then
+            stored.next_row_prices[stored.starts[i, 0] : stored.starts[i + 1, 0]] = next_row_prices
+            stored.next_column_prices[stored.starts[i, 1] : stored.starts[i + 1, 1]] = next_column_prices
     return DONE, -1

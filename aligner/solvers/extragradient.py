@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
+from math import inf, sqrt
 
 import numpy as np
 
-from aligner._kernels import SURE
 from aligner.errors import SettingError
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
-from aligner.problem import BlockProblem, check_code
+from aligner.problem import BlockProblem
 from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
-from aligner.solvers.kernel import EdgeProblem, edges_of
+from aligner.solvers.kernel import edges_of
 from aligner.solvers.records import F64, Audit
-from aligner.solvers.saddle import Metric, feature_metric
-from aligner.solvers.subgradient import StochasticSubgradient
-from features.parallel import map_threads
+from aligner.solvers.saddle import Look, Start, feature_norm, look_ahead, measure_start
 
-_BLOCKS_AT_ONCE = 128
-"""Blocks that a thread takes at once; the sums of these parts are added in order, so that they are always the same."""
-
-_BALANCE = {"euclidean": 0.3, "entropic": 1.0}
-"""Primal weight, relative to the ratio of the distances to travel in z and in w; measured on the Hansards."""
-
-_FIRST_PASSES = 2
-"""Of stochastic subgradient, from which the distance to travel in w is guessed."""
-
-_RESTART_CHECKS = 8
+_CHECKS = 10
 """Sweeps between two looks at the gap, for restarts."""
 
-_ENOUGH = 0.3
-"""Fall of the gap after which the method begins anew at the average  [Applegate et al. 2021 §5, PDLP]."""
-
+_ENOUGH = 0.2
+_LITTLE = 0.8
 _TOO_LONG = 0.36
-"""Share of all iterations after which it does so in any case."""
+"""When to begin anew: the gap has fallen to this share, or to this share and rises again, or after this share of all
+iterations  [Applegate et al. 2021 §3.2, PDLP]."""
 
 
 class Projection(Enum):
@@ -53,79 +42,111 @@ class Projection(Enum):
 PROJECTIONS = {projection.value: projection for projection in Projection}
 
 
-@dataclass(eq=False)
-class Sums:
-    """Of the iterates u of a window of iterations: Σ u_w (d,), Σ (F u_z, c·u_z) (d + 1,), and how many there are."""
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An answer: w (d,) and (F z, c·z) (d + 1,), its upper and its lower value."""
 
     w: F64
-    z: F64
-    count: int = 0
+    of_z: F64
+    upper: float
+    lower: float
 
-    @classmethod
-    def empty(cls, n_features: int) -> Sums:
-        return cls(np.zeros(n_features), np.zeros(n_features + 1))
-
-    def add(self, w: F64, z: F64) -> None:
-        self.w += w
-        self.z += z
-        self.count += 1
+    @property
+    def gap(self) -> float:
+        return self.upper - self.lower
 
 
 @dataclass(eq=False)
 class SaddleState:
-    """center_w: û_w.  since: all iterates since û; older, newer: those since the last two powers of 2.
+    """Two vectors of sums stand for û, s and the average, and two more for the present step: O(d) memory.
 
-    target: (d + 1,) Σ_i (f_i(y_i), c_i·y_i).  center_z: the same sums of û_z; at first of y, which is the first answer.
-    weight: the primal weight ω.  iterations: all so far.  last_gap: at the last restart.
+    norm: ‖F‖₂.  weight: the primal weight ω.  center_w: û_w.  of_center: (d + 1,) Σ_i (F_i z_i, c_i·z_i) of û_z.
+    sum_w, sum_z, total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η since û.  ahead_w, of_ahead: v.  point_w, of_point: u.
+    step: η, relative to 1/L.  tries: steps tried.  sweeps, since: iterations, all and since û.  best: û, once there was
+    a restart; last_gap: at the last look.
     """
 
-    rng: np.random.Generator
     edges: kernels.Edges
     stored: kernels.Stored
-    target: F64
-    metric: Metric
+    start: Start
+    norm: float
     weight: float
     center_w: F64
-    center_z: F64
-    since: Sums
-    older: Sums
-    newer: Sums
-    iterations: int = 0
-    last_gap: float = field(default=np.inf)
+    of_center: F64
+    sum_w: F64
+    sum_z: F64
+    ahead_w: F64
+    of_ahead: F64
+    point_w: F64
+    of_point: F64
+    total: float = 0.0
+    step: float = 1.0
+    tries: int = 0
+    sweeps: int = 0
+    since: int = 0
+    best: Candidate | None = None
+    last_gap: float = inf
+
+    @property
+    def lipschitz(self) -> float:
+        """L = ‖F‖₂/√n: that of J's gradient, where the distance in z is the mean over pairs."""
+        return (self.norm if self.norm > 0.0 else 1.0) / sqrt(max(1, len(self.edges.shapes)))
+
+    @property
+    def w_step(self) -> float:
+        return self.weight / self.lipschitz
+
+    @property
+    def z_step(self) -> float:
+        return 1.0 / (self.weight * self.lipschitz)
+
+    def force(self, of_z: F64, count: float) -> F64:
+        """Σ ∇_w of the bilinear part at iterates that count so much together: (Σ F z − count Σ_i f_i(y_i))/n."""
+        force: F64 = (of_z[:-1] - count * self.start.of_target[:-1]) / len(self.edges.shapes)
+        return force
+
+    def begin(self, w: F64, of_z: F64) -> None:
+        """Begin anew at û = (w, z), where stored.center is z."""
+        self.center_w, self.of_center = w.copy(), of_z.copy()
+        self.sum_w, self.sum_z, self.total, self.since = np.zeros_like(w), np.zeros_like(of_z), 0.0, 0
+        self.ahead_w, self.of_ahead = w.copy(), of_z.copy()
 
 
 @dataclass(frozen=True)
 class Extragradient:
-    """Dual extragradient: min over w, max over z of J(w, z) by steps that look ahead  [TLJ06 Fig. 2, N07].
+    """Dual extragradient: min over w, max over z of J(w, z), by steps that look ahead  [TLJ06 Fig. 2, N07].
 
         J(w, z) = Ψ(w) + 1/n Σ_i [ w·(F_i z_i − f_i(y_i)) + c_i·(z_i − y_i) ]
+        v = T(û, s);  u = T(v, −η ∇J(v));  s ← s − η ∇J(u);  the answer is the mean of all u, weighted by η
 
-    v = T(û, s);  u = T(v, −F(v));  s ← s − F(u): T is the proximal step of a geometry, in z the projection on the
-    matching polytope, Euclidean or entropic  [TLJ06 §4.1-4.2].
+    T is the proximal step, in z the projection on the matching polytope, Euclidean or entropic  [TLJ06 §4.1-4.2].
 
     radius: γ, for Ψ = 0 within ‖w‖ <= γ as in the source. By default Ψ(w) = λ/2 ‖w‖², kept whole in the steps of w
-    (not linearised), so that the saddle point is that of the problem all other solvers solve and no γ has to be known.
-    w moves in the metric of the features' second moments M = Σ_e φ_e φ_eᵀ, in which all directions of w act on scores
-    alike: ‖F M^(−1/2)‖ = 1, so that the steps are η = 1 over the primal weight ω and times it, ω balancing the
-    distances that w and z have to go, as guessed from two passes of stochastic subgradient. ‖F‖₂ is in the notes.
+    (not linearised): they stay closed, the saddle point is that of the problem all other solvers solve, upper and
+    lower value are its primal and dual, and no γ has to be known.
+    adaptive: steps grow beyond η = 1/L, L = ‖F‖₂/√n, as long as Nesterov's proof allows it where they are taken:
+    η ⟨∇J(u) − ∇J(v), u − v⁺⟩ <= d(u, v) + d(v⁺, u), v⁺ the next v. The dense direction of F that makes L large is
+    hardly ever moved along by matchings, so that they grow a hundredfold; a step that went too far is taken again.
+    The primal weight ω = √(D_w/D_z) (steps ω/L in w and 1/(ωL) in z) makes both halves of the bound equal.
 
-    Memory-efficient form [TLJ06 §4.3]: s_z = Σ_t (F_iᵀ u_w + c_i)/n is linear in Σ u_w, so that each z_i is computed
-    anew from sums of d numbers; solver memory is O(d²) whatever the corpus. stored: keep û_z and Σ u_z instead, and
-    the prices of the last projections; the same iterates. restarts: begin anew at the average whenever the gap has
-    fallen enough [Applegate et al. 2021]; its û_z has to be stored.
+    Memory-efficient form [TLJ06 §4.3]: s_z = Σ η (F_iᵀ u_w + c_i) is linear in Σ η u_w, so that every z_i is computed
+    anew from sums of d numbers: solver memory is O(d) whatever the corpus. stored: keep what belongs to edges and
+    words instead, five numbers an edge; the same iterates. restarts: begin anew at the average or the last u, whichever
+    has the smaller gap, when it has fallen enough, with ω anew from the distances gone  [Applegate et al. 2021]; û_z
+    is then any point, so that this is the stored form.
 
-    The answer is the average of the later half or more of the iterates (since the last restart: of all), because the
-    first ones are far off. Guarantee: the gap of the average of all u since û is at most `Audit.bound`, (D_w + D_z)/k
-    after k of them [N07 Thm. 2]; with restarts linear, where the gap is sharp. A sweep is one iteration, one reading of
-    the features and two projections a pair; it calls the oracle only where restarts ask for the gap, and to begin.
-    accuracy: of a projection, its duality gap.
+    Guarantee: the gap is at most `Audit.bound` = (D_w/ω + ω D_z) L / Σ η, or (D_w + D_z) L/(τ + 1) for ω = η = 1, with
+    D the largest distance from û, or, without a radius, that to the best w against the average z [N07 Thm. 2]; none
+    is told after a restart, from where convergence is linear with a rate not known. A sweep is one iteration: one
+    reading of the features and three projections a pair (two in the stored form), repeated if the step went too far. It
+    asks the oracle only where restarts need to know the gap.
     """
 
     projection: Projection = Projection.EUCLIDEAN
     radius: float | None = None
     restarts: bool = False
     stored: bool = False
-    accuracy: float = 1e-5
+    adaptive: bool = True
 
     def __post_init__(self) -> None:
         if self.radius is not None and not (np.isfinite(self.radius) and self.radius > 0):
@@ -135,143 +156,147 @@ class Extragradient:
     def signature(self) -> str:
         radius = "none" if self.radius is None else f"{self.radius:g}"
         parts = ["extragradient", f"projection:{self.projection.value}", f"radius:{radius}"]
-        return "|".join([*parts, *(name for name in ("restarts", "stored") if getattr(self, name))])
+        parts += [name for name in ("restarts", "stored") if getattr(self, name)]
+        return "|".join(parts if self.adaptive else [*parts, "step:lipschitz"])
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SaddleState:
-        """û: w = 0, all edges of a pair alike.  Raises SettingError where single edges are not at hand."""
+        """û: w = 0, and the target z = y, mixed with all edges for entropic.  Raises SettingError without edges."""
         matchings = edges_of(problem, "extragradient")
         table, d = matchings.edges, problem.n_features
         edges = kernels.Edges(table.features, table.shapes, table.offsets, matchings.labels, matchings.costs)
-        target = np.zeros(d + 1)
-        kernels.add_edges(edges.features, edges.labels, edges.costs, (edges.labels == SURE).astype(float), target)
-        return SaddleState(
-            rng, edges, self._store(matchings), target, feature_metric(table.features, rng), 1.0, np.zeros(d),
-            target.copy(), Sums.empty(d), Sums.empty(d), Sums.empty(d),
+        start = measure_start(edges, self.projection.code)
+        # λ/2 ‖w*‖² <= P(0), the mean of the largest losses.
+        of_w = self.radius**2 / 2 if self.radius is not None else start.loss / problem.regularization
+        weight = sqrt(of_w / start.span) if of_w > 0.0 and start.span > 0.0 else 1.0
+        zero, zeros = np.zeros(d), np.zeros(d + 1)
+        state = SaddleState(
+            edges, self._store(edges), start, feature_norm(edges, rng), weight, zero, zeros, zero, zeros, zero, zeros,
+            zero.copy(), start.of_center.copy(),
+        )  # fmt: skip
+        state.begin(zero, start.of_center)
+        return state
+
+    def _store(self, edges: kernels.Edges) -> kernels.Stored:
+        if not (self.stored or self.restarts):
+            none, no_starts = np.zeros(0), np.zeros((0, 2), np.int64)
+            return kernels.Stored(none, none, none, none, none, none, no_starts, none, none, none)
+        starts = np.zeros((len(edges.shapes) + 1, 2), np.int64)
+        np.cumsum(edges.shapes, axis=0, out=starts[1:])
+        rows, columns = starts[-1].tolist()
+        per_edge, per_row, per_column = (np.zeros((k, m)) for k, m in ((5, edges.offsets[-1]), (2, rows), (2, columns)))
+        kernels.fill_start(self.projection.code, edges, per_edge[0])
+        return kernels.Stored(
+            per_edge[0], per_edge[1], per_edge[2], per_edge[3], per_row[0], per_column[0], starts, per_edge[4],
+            per_row[1], per_column[1],
         )  # fmt: skip
 
-    def _store(self, problem: EdgeProblem) -> kernels.Stored:
-        shapes, offsets = problem.edges.shapes, problem.edges.offsets
-        if not (self.stored or self.restarts):
-            return kernels.Stored(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), *np.zeros((2, 0), np.int64))
-        starts = np.zeros((2, len(shapes) + 1), np.int64)
-        np.cumsum(shapes.T, axis=1, out=starts[:, 1:])
-        center = np.repeat(1.0 / np.maximum(1, shapes.max(axis=1)), np.diff(offsets))
-        return kernels.Stored(
-            center, np.zeros(offsets[-1]), np.zeros(starts[0, -1]), np.zeros(starts[1, -1]), starts[0], starts[1]
-        )
-
     def sweep(self, problem: BlockProblem, state: SaddleState) -> int:
-        calls = 0
-        if state.iterations == 0:
-            state.weight = self._first_weight(problem, state)
-            calls += _FIRST_PASSES * problem.n_blocks
-        n, since = problem.n_blocks, state.since
-        v_w = self._step(problem, state, state.center_w, -self._force(state, since.z, since.count), since.count)
-        of_v, of_u = self._project(state, v_w)
-        u_w = self._step(problem, state, v_w, -self._force(state, of_v, 1), 1)
-        for window in (state.since, state.older, state.newer):
-            window.add(u_w, of_u)
-        state.iterations += 1
-        if state.iterations & (state.iterations - 1) == 0:  # a power of 2
-            state.older, state.newer = state.newer, Sums.empty(problem.n_features)
-        if self.restarts and state.iterations % _RESTART_CHECKS == 0:
-            calls += n
-            self._restart(problem, state)
-        return calls
-
-    def _force(self, state: SaddleState, of_z: F64, count: int) -> F64:
-        """Σ ∇_w of the bilinear part at `count` iterates: (Σ F z − count · f(y))/n."""
-        force: F64 = (of_z[:-1] - count * state.target[:-1]) / len(state.edges.shapes)
-        return force
-
-    def _step(self, problem: BlockProblem, state: SaddleState, center: F64, force: F64, count: int) -> F64:
-        """argmax_w force·w − count Ψ(w) − ω/(2n) ‖w − center‖²_M."""
-        scale = state.weight / problem.n_blocks
-        if self.radius is None:
-            return state.metric.step(center, force, scale, count * problem.regularization)
-        return state.metric.step_in_ball(center, force, scale, self.radius)
-
-    def _project(self, state: SaddleState, v_w: F64) -> tuple[F64, F64]:
-        n, size = len(state.edges.shapes), len(state.target)
-
-        def work(first: int) -> tuple[F64, F64, int, int]:
-            of_v, of_u = np.zeros(size), np.zeros(size)
-            code, block = kernels.two_steps(
-                self.projection.code, first, min(first + _BLOCKS_AT_ONCE, n), state.edges, state.since.w,
-                float(state.since.count), v_w, state.weight, self.accuracy, state.stored, of_v, of_u,
+        while True:
+            step = state.step
+            point_w = self._move(problem, state, state.ahead_w, state.force(state.of_ahead, 1.0) * step, step)
+            look = look_ahead(
+                state.edges, state.stored, self.projection.code, state.sum_w, state.total, state.ahead_w, point_w,
+                step, state.z_step,
             )  # fmt: skip
-            return of_v, of_u, code, block
+            sum_z, total = state.sum_z + step * look.of_point, state.total + step
+            ahead_w = self._move(problem, state, state.center_w, state.force(sum_z, total), total)
+            if not self.adaptive or self._adapt(state, look, point_w, ahead_w):
+                break
+        state.sum_w, state.sum_z, state.total = state.sum_w + step * point_w, sum_z, total
+        state.ahead_w, state.of_ahead, state.point_w, state.of_point = ahead_w, look.of_ahead, point_w, look.of_point
+        state.sweeps += 1
+        state.since += 1
+        if not (self.stored or self.restarts):
+            return 0
+        kept = state.stored
+        kernels.add_scaled(step, kept.z, kept.total)
+        state.stored = kept._replace(
+            pull=kept.next_pull, row_prices=kept.next_row_prices, column_prices=kept.next_column_prices,
+            next_pull=kept.pull, next_row_prices=kept.row_prices, next_column_prices=kept.column_prices,
+        )  # fmt: skip
+        if not self.restarts or state.sweeps % _CHECKS > 0:
+            return 0
+        self._consider_restart(problem, state)
+        return 2 * problem.n_blocks
 
-        of_v, of_u = np.zeros(size), np.zeros(size)
-        for part_v, part_u, code, block in map_threads(work, range(0, n, _BLOCKS_AT_ONCE)):
-            check_code(code, block)
-            of_v += part_v
-            of_u += part_u
-        return of_v, of_u
+    def _move(self, problem: BlockProblem, state: SaddleState, center: F64, force: F64, count: float) -> F64:
+        """argmin_w force·w + count Ψ(w) + ‖w − center‖²/(2 w_step)."""
+        w: F64 = center - state.w_step * force
+        if self.radius is None:
+            w /= 1.0 + state.w_step * count * problem.regularization
+            return w
+        size = float(np.linalg.norm(w))
+        return w if size <= self.radius else w * (self.radius / size)
 
-    def _first_weight(self, problem: BlockProblem, state: SaddleState) -> float:
-        """ω: the distance z has to go, over that of w, in its metric."""
-        walk = StochasticSubgradient()
-        walked = walk.init(problem, state.rng)
-        for _ in range(_FIRST_PASSES):
-            walk.sweep(problem, walked)
-        w = walked.walk.mean_w
-        if self.radius is not None:
-            w = w * (self.radius / max(float(np.linalg.norm(w)), 1e-300))
-        across = state.metric.norm(w)
-        links = float(state.edges.shapes.min(axis=1).sum())
-        return _BALANCE[self.projection.value] * (links**0.5) / across if across > 0 and links > 0 else 1.0
+    def _adapt(self, state: SaddleState, look: Look, point_w: F64, ahead_w: F64) -> bool:
+        """Whether the step was not too long; and how long the next one is, as PDLP has it."""
+        n, step = len(state.edges.shapes), state.step
+        past, coming = point_w - state.ahead_w, ahead_w - point_w
+        twist = (state.of_ahead - look.of_point)[:-1] @ coming + (look.of_ahead - look.of_point)[:-1] @ past
+        lead = step * float(twist) / n
+        room = look.moved / state.z_step + 0.5 * float(past @ past + coming @ coming) / state.w_step
+        state.tries += 1
+        limit = step * room / lead if lead > 0.0 else inf
+        shrunk = (1.0 - (state.tries + 1.0) ** -0.3) * limit
+        state.step = max(1.0, min(shrunk, (1.0 + (state.tries + 1.0) ** -0.6) * step))
+        return lead <= room or step <= 1.0  # η = 1/L is never too long, but for rounding
 
-    def _answer(self, state: SaddleState) -> tuple[F64, F64]:
-        """The average to judge: w (d,), and Σ_i (F_i z_i, c_i·z_i) (d + 1,)."""
-        window = state.since if self.restarts or state.iterations < 2 else state.older
-        if window.count == 0:
-            return state.center_w.copy(), state.center_z
-        return window.w / window.count, window.z / window.count
-
-    def _values(self, problem: BlockProblem, state: SaddleState, w: F64, of_z: F64, exact: bool) -> tuple[float, float]:
-        """Upper and lower value, max_z J(w, z) by the oracle and min_w J(w, z), in closed form  [SPEC §6]."""
-        answers = ask_all(problem, w, exact=exact)
-        moved = (state.target - of_z) / problem.n_blocks
+    def _judge(self, problem: BlockProblem, state: SaddleState, w: F64, of_z: F64) -> Candidate:
+        """Upper and lower value, max_z J(w, z) by the oracle and min_w J(w, z) in closed form  [SPEC §6]."""
+        answers = ask_all(problem, w)
+        moved = (state.start.of_target - of_z) / problem.n_blocks
         loss = -float(moved[-1])
         if self.radius is None:
-            return primal_value(problem, w, answers), dual_value(problem, moved[:-1] / problem.regularization, loss)
-        return float(answers.hinges.mean()), loss - self.radius * float(np.linalg.norm(moved[:-1]))
+            lower = dual_value(problem, moved[:-1] / problem.regularization, loss)
+            return Candidate(w, of_z, primal_value(problem, w, answers), lower)
+        return Candidate(w, of_z, float(answers.hinges.mean()), loss - self.radius * float(np.linalg.norm(moved[:-1])))
 
-    def _restart(self, problem: BlockProblem, state: SaddleState) -> None:
-        w, of_z = self._answer(state)
-        upper, lower = self._values(problem, state, w, of_z, exact=False)
-        too_long = state.since.count >= _TOO_LONG * state.iterations
-        if upper - lower > _ENOUGH * state.last_gap and not too_long:
+    def _consider_restart(self, problem: BlockProblem, state: SaddleState) -> None:
+        average = self._judge(problem, state, state.sum_w / state.total, state.sum_z / state.total)
+        last = self._judge(problem, state, state.point_w.copy(), state.of_point)
+        best = min(average, last, key=lambda candidate: candidate.gap)
+        before, state.last_gap = state.last_gap, best.gap
+        first = state.best.gap if state.best is not None else inf
+        enough = best.gap <= _ENOUGH * first or (best.gap <= _LITTLE * first and best.gap > before)
+        if not (enough or state.since >= _TOO_LONG * state.sweeps):
             return
-        state.last_gap = upper - lower
-        state.center_w, state.center_z = w, of_z
-        state.stored.center[:] = state.stored.total / state.since.count
-        state.stored.total[:] = 0.0
-        state.since = Sums.empty(problem.n_features)
+        kept = state.stored
+        center = kept.total / state.total if best is average else kept.z
+        gone_z = kernels.move_center(self.projection.code, center, kept.center) / problem.n_blocks
+        gone_w = float(np.linalg.norm(best.w - state.center_w))
+        if gone_w > 0.0 and gone_z > 0.0:
+            state.weight = sqrt(state.weight * gone_w / sqrt(gone_z))
+        for array in (kept.pull, kept.total, kept.row_prices, kept.column_prices):
+            array[:] = 0.0
+        state.begin(best.w, best.of_z)
+        state.best, state.last_gap = best, inf
 
     def _bound(self, problem: BlockProblem, state: SaddleState, of_z: F64) -> float | None:
-        """(D_w + D_z)/k, each half a squared distance from û, over its step; None before the first iteration."""
-        n, center = problem.n_blocks, state.center_w
-        if state.since.count == 0:
+        if state.best is not None or state.total == 0.0:
             return None
         if self.radius is None:
-            best = (state.target - of_z)[:-1] / (n * problem.regularization)
-            of_w = state.metric.norm(best - center) ** 2 / 2
+            best = (state.start.of_target - of_z)[:-1] / (problem.n_blocks * problem.regularization)
+            of_w = 0.5 * float(best @ best)
         else:
-            of_w = float(state.metric.values.max()) * (self.radius + float(np.linalg.norm(center))) ** 2 / 2
-        shorter, longer = state.edges.shapes.min(axis=1), state.edges.shapes.max(axis=1)
-        if self.projection is Projection.EUCLIDEAN:
-            of_z_steps = float(shorter.sum())  # ‖z‖² and ‖û‖² are at most the shorter side
-        else:
-            least = kernels.LEAST if self.restarts else 1.0 / np.maximum(longer, 1)
-            of_z_steps = float((shorter * np.maximum(1.0, -np.log(least))).sum())
-        return (state.weight * of_w + of_z_steps / state.weight) / (n * state.since.count)
+            of_w = 0.5 * self.radius**2
+        return (of_w / state.w_step + state.start.span / state.z_step) / state.total
 
     def audit(self, problem: BlockProblem, state: SaddleState) -> Audit:
-        w, of_z = self._answer(state)
-        upper, lower = self._values(problem, state, w, of_z, exact=True)
-        notes = [f"‖F‖₂ = {state.metric.feature_norm:.6g}, primal weight {state.weight:.4g}"]
+        """The average since û; where û of the last restart is better, that one, and the better of the lower values."""
+        w, of_z = state.center_w.copy(), state.of_center
+        if state.total > 0.0:
+            w, of_z = state.sum_w / state.total, state.sum_z / state.total
+        answer = self._judge(problem, state, w, of_z)
+        bound = self._bound(problem, state, of_z)
+        upper, lower = answer.upper, answer.lower
+        if state.best is not None:
+            lower = max(lower, state.best.lower)
+            if state.best.upper < upper:
+                w, upper = state.best.w.copy(), state.best.upper
+        steps = f"step 1/L times {state.step:.3g}, L = {state.lipschitz:.6g}, primal weight {state.weight:.4g}"
+        notes = [f"‖F‖₂ = {state.norm:.6g}; {steps}"]
         if self.radius is not None:
-            notes.append(f"the gap is that of the game within ‖w‖ <= {self.radius:g}; λ plays no part in it")
-        return Audit(w, upper, lower, bound=self._bound(problem, state, of_z), notes=tuple(notes))
+            notes.append(f"the gap is that of the game within ‖w‖ <= γ = {self.radius:g}, in which λ has no part")
+        if self.restarts:
+            notes.append("restarts keep five numbers for each edge in memory")
+        return Audit(w, upper, lower, bound=bound, notes=tuple(notes))

@@ -1,83 +1,111 @@
-"""The metric in which dual extragradient moves w: the second moments of the edges' features."""
+"""The saddle function of a structured SVM over matchings, as far as it is sums over edges."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from scipy.optimize import brentq
 
+from aligner.matching._price_kernels import EUCLIDEAN
+from aligner.problem import check_code
+from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.records import F64
+from features.parallel import map_threads
 
-_EDGES_AT_ONCE = 1 << 16
+_BLOCKS_AT_ONCE = 128
+"""Blocks that a thread takes at once; what they add up to is added in order, so that it is the same on all machines."""
 
-_FLATTEST = 1e-9
-"""Least eigenvalue, relative to the largest, so that directions without features are finite."""
+_POWER_ITERATIONS = 100_000
+_POWER_TOLERANCE = 1e-13
+_EDGES_AT_ONCE = 1 << 10
+
+
+class Look(NamedTuple):
+    """What a step has found.  of_point, of_ahead: (d + 1,) Σ_i (F_i z_i, c_i·z_i) of u_z and of the next v_z.
+
+    moved: 1/n Σ_i [d(u_i, v_i) + d(next v_i, u_i)].
+    """
+
+    of_point: F64
+    of_ahead: F64
+    moved: float
 
 
 @dataclass(frozen=True, eq=False)
-class Metric:
-    """M = V diag(values) Vᵀ, ‖w‖²_M = wᵀMw = Σ_e (w·φ_e)²: how far w moves the scores of all edges together.
+class Start:
+    """û_z and the target y, as (d + 1,) Σ_i (F_i z_i, c_i·z_i).
 
-    values: (d,) > 0.  vectors: (d, d) V.  feature_norm: ‖F‖₂, the root of the largest value, by power iteration.
+    span: 1/n Σ_i max d(z_i, û_i), at most.  loss: 1/n Σ_i max L_i, at most.
     """
 
-    values: F64
-    vectors: F64
-    feature_norm: float
-
-    def norm(self, w: F64) -> float:
-        return float(np.sqrt(self.values @ (self.vectors.T @ w) ** 2))
-
-    def step(self, center: F64, force: F64, scale: float, ridge: float) -> F64:
-        """argmax_w force·w − ridge/2 ‖w‖² − scale/2 ‖w − center‖²_M."""
-        turned = scale * self.values * (self.vectors.T @ center) + self.vectors.T @ force
-        w: F64 = self.vectors @ (turned / (scale * self.values + ridge))
-        return w
-
-    def step_in_ball(self, center: F64, force: F64, scale: float, radius: float) -> F64:
-        """argmax over ‖w‖ <= radius of force·w − scale/2 ‖w − center‖²_M, by the root of its multiplier."""
-        stiffness = scale * self.values
-        free = self.vectors.T @ center + (self.vectors.T @ force) / stiffness
-        length = float(np.linalg.norm(free))
-        if length <= radius:
-            inside: F64 = self.vectors @ free
-            return inside
-
-        def excess(multiplier: float) -> float:
-            return float(np.linalg.norm(stiffness * free / (stiffness + multiplier))) - radius
-
-        most = float(stiffness.max()) * length / radius
-        multiplier = brentq(excess, 0.0, most, xtol=1e-15 * most, rtol=1e-14)
-        turned = stiffness * free / (stiffness + multiplier)
-        w: F64 = self.vectors @ (turned * (radius / float(np.linalg.norm(turned))))
-        return w
+    of_target: F64
+    of_center: F64
+    span: float
+    loss: float
 
 
-def feature_metric(features: npt.NDArray[np.float32], rng: np.random.Generator) -> Metric:
-    """The metric of features (E, d); memory O(d²)."""
-    columns = features.shape[1]
+def feature_norm(edges: kernels.Edges, rng: np.random.Generator) -> float:
+    """‖F‖₂, the largest singular value of all features (E, d), by power iteration from a random start.
+
+    The moments FFᵀ (d, d) are summed in one reading of the features, and kept only for this.
+    """
+    columns = int(edges.features.shape[1])
     moments = np.zeros((columns, columns))
-    for first in range(0, len(features), _EDGES_AT_ONCE):
-        part = np.asarray(features[first : first + _EDGES_AT_ONCE], np.float64)
+    for first in range(0, len(edges.features), _EDGES_AT_ONCE):
+        part = np.asarray(edges.features[first : first + _EDGES_AT_ONCE], np.float64)
         moments += part.T @ part
-    values, vectors = np.linalg.eigh(moments)
-    most = max(float(values[-1]), np.finfo(float).tiny)
-    return Metric(np.maximum(values, _FLATTEST * most), vectors, largest_eigenvalue(moments, rng) ** 0.5)
-
-
-def largest_eigenvalue(matrix: F64, rng: np.random.Generator, tolerance: float = 1e-12) -> float:
-    """Of a symmetric positive semidefinite matrix, by power iteration from a random start."""
-    vector = rng.standard_normal(len(matrix))
+    x: F64 = rng.standard_normal(columns)
     value = 0.0
-    for _ in range(10_000):
-        image = matrix @ vector
-        size = float(np.linalg.norm(image))
-        if size == 0.0:
-            return 0.0
-        vector = image / size
-        before, value = value, float(vector @ matrix @ vector)
-        if abs(value - before) <= tolerance * value:
+    for _ in range(_POWER_ITERATIONS):
+        image: F64 = moments @ (x / max(float(np.linalg.norm(x)), np.finfo(float).tiny))
+        before, value = value, float(np.linalg.norm(image))
+        if abs(value - before) <= _POWER_TOLERANCE * value:
             break
-    return value
+        x = image
+    return float(value**0.5)
+
+
+def measure_start(edges: kernels.Edges, geometry: int) -> Start:
+    """Where the steps begin and how far they may lead, see `kernels.start_of`."""
+    n, size = len(edges.shapes), edges.features.shape[1] + 1
+    of_target, of_center = np.zeros(size), np.zeros(size)
+    links = kernels.start_sums(geometry, 0, n, edges, of_target, of_center)
+    shorter, longer = edges.shapes.min(axis=1), edges.shapes.max(axis=1)
+    if geometry == EUCLIDEAN:  # at a matching, which has as many links as the shorter side at most
+        span = 0.5 * (links + int(shorter.sum()))
+    else:
+        span = float(shorter @ np.log(np.maximum(1, longer) / kernels.SPREAD))
+    loss = float(edges.costs.max()) * int(shorter.sum()) - float(of_target[-1])
+    return Start(of_target, of_center, span / n, loss / n)
+
+
+def look_ahead(
+    edges: kernels.Edges,
+    stored: kernels.Stored,
+    geometry: int,
+    sum_w: F64,
+    total: float,
+    ahead_w: F64,
+    point_w: F64,
+    step: float,
+    z_step: float,
+) -> Look:
+    """A step of all z_i on all cores, see `kernels.three_steps`.  Raises ScoreError where weights are not finite."""
+    n, size = len(edges.shapes), edges.features.shape[1] + 1
+
+    def work(first: int) -> tuple[F64, F64, F64, int, int]:
+        of_point, of_ahead, moved = np.zeros(size), np.zeros(size), np.zeros(2)
+        code, block = kernels.three_steps(
+            geometry, first, min(first + _BLOCKS_AT_ONCE, n), edges, stored, sum_w, total, ahead_w, point_w, step,
+            z_step, of_point, of_ahead, moved,
+        )  # fmt: skip
+        return of_point, of_ahead, moved, code, block
+
+    of_point, of_ahead, moved = np.zeros(size), np.zeros(size), np.zeros(2)
+    for part, part_ahead, part_moved, code, block in map_threads(work, range(0, n, _BLOCKS_AT_ONCE)):
+        check_code(code, block)
+        of_point += part
+        of_ahead += part_ahead
+        moved += part_moved
+    return Look(of_point, of_ahead, float(moved.sum()) / n)

@@ -34,7 +34,7 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "average": tuple(AVERAGES),
     "cache": (False, True),
     "projection": tuple(PROJECTIONS),
-    "restarts": (True,),
+    "restarts": (False, True),
     "stochastic-subgradient order": ("uniform", "permuted"),
     "randomized-away order": ("uniform", "permuted"),
     "projected-gradient order": ("uniform", "permuted"),
