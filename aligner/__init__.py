@@ -6,8 +6,9 @@
     >>> sorted(found)
     [(0, 0), (1, 2), (2, 1)]
 
-`train` makes a model, `load` opens one, ``model.align`` and ``model.align_many`` use it, `evaluate` compares links
-with gold. Everything is imported at its first use, so that importing this package costs nothing.
+`train` makes a model, `load` opens one, ``model.align`` and ``model.align_many`` use it, `align_texts` aligns a bitext
+without one, `evaluate` compares links with gold. Everything is imported at its first use, so that importing this
+package costs nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from aligner.evaluation import evaluate
     from aligner.model import Model, load
     from aligner.training import Training, train
+    from aligner.unsupervised import align_texts
     from corpora.errors import AlignerError
 
 _HOMES = {
@@ -29,12 +31,13 @@ _HOMES = {
     "AlignerError": "corpora.errors",
     "Model": "aligner.model",
     "Training": "aligner.training",
+    "align_texts": "aligner.unsupervised",
     "evaluate": "aligner.evaluation",
     "load": "aligner.model",
     "train": "aligner.training",
 }
 
-__all__ = ["AlignerError", "Alignment", "Model", "Training", "evaluate", "load", "train"]
+__all__ = ["AlignerError", "Alignment", "Model", "Training", "align_texts", "evaluate", "load", "train"]
 
 
 def __getattr__(name: str) -> Any:

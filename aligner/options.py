@@ -20,6 +20,9 @@ Average = Literal["none", "uniform", "weighted", "suffix"]
 Projection = Literal["euclidean", "entropic"]
 Kernel = Literal["linear", "polynomial", "rbf"]
 Output = Literal["pharaoh", "scored", "jsonl"]
+Decoding = Literal[
+    "soft", "assignment", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
+]  # fmt: skip
 Report = Literal["text", "json"]
 Symmetrization = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
@@ -29,6 +32,7 @@ _objective = partial(typer.Option, rich_help_panel="Objective")
 _solving = partial(typer.Option, rich_help_panel="Solving")
 _solver = partial(typer.Option, rich_help_panel="Options of some solvers, which have their own defaults")
 _links = partial(typer.Option, rich_help_panel="Links")
+_unsupervised = partial(typer.Option, rich_help_panel="Without a model")
 _evaluating = partial(typer.Option, rich_help_panel="Bootstrap")
 _output = partial(typer.Option, rich_help_panel="Output")
 
@@ -162,6 +166,27 @@ KernelName = Annotated[
 Degree = Annotated[int | None, _solver(metavar="P", help="Degree of the polynomial kernel.")]
 Bandwidth = Annotated[float | None, _solver(metavar="σ", help="Width of the rbf kernel.")]
 
+# Aligning without a model
+DecodingName = Annotated[
+    Decoding | None,
+    _unsupervised(
+        "--decoding",
+        metavar="DECODING",
+        help=f"From posteriors of links to links: {_names(Decoding)}.",
+        show_default="soft",
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    _unsupervised(
+        metavar="T",
+        help="Posterior above which soft and assignment link; the lower, the more links.",
+        min=0.0,
+        max=1.0,
+        show_default="0.5",
+    ),
+]
+
 # Evaluating
 Confidence = Annotated[float, _evaluating(metavar="%", help="Level of the bootstrap intervals.", min=1.0, max=99.9)]
 Resamples = Annotated[int, _evaluating(metavar="N", help="Bootstrap resamples.", min=1)]
@@ -185,6 +210,10 @@ TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is wr
 
 # Output
 ModelFile = Annotated[str, _output("--model", "-m", metavar="MODEL", help="Model file.")]
+TrainedModel = Annotated[
+    str | None,
+    _output("--model", "-m", metavar="MODEL", help="Trained model; without it the text's own statistics align it."),
+]
 OutputFile = Annotated[str, _output("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
 OutputFormat = Annotated[
     Output, _output("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")

@@ -13,33 +13,36 @@ from aligner.model import Model
 from corpora.alignment import Links, PairLinks, check_range
 from corpora.errors import CorpusError
 from corpora.link_files import open_links
+from corpora.normalize import Normalizer
 from corpora.readers import Corpus, TextLine, open_corpus, parse_joint
 from corpora.streams import UTF8_BOM, StrPath
 from features.parallel import map_threads
 
 _PAIRS_AT_ONCE = 512
 
+Normalizers = tuple[Normalizer, Normalizer]
 
-def _pharaoh(model: Model, line: TextLine, found: Alignment) -> str:
+
+def _pharaoh(normalizers: Normalizers, line: TextLine, found: Alignment) -> str:
     return str(found)
 
 
-def _scored(model: Model, line: TextLine, found: Alignment) -> str:
+def _scored(normalizers: Normalizers, line: TextLine, found: Alignment) -> str:
     return " ".join(f"{j}-{k}:{score:.4f}" for (j, k), score in zip(found.links, found.scores, strict=True))
 
 
-def _jsonl(model: Model, line: TextLine, found: Alignment) -> str:
+def _jsonl(normalizers: Normalizers, line: TextLine, found: Alignment) -> str:
     return json.dumps(
         {
-            "source": model.source_normalizer.tokens(line[1]),
-            "target": model.target_normalizer.tokens(line[2]),
+            "source": normalizers[0].tokens(line[1]),
+            "target": normalizers[1].tokens(line[2]),
             "links": [[j, k, round(score, 4)] for (j, k), score in zip(found.links, found.scores, strict=True)],
         },
         ensure_ascii=False,
     )
 
 
-FORMATS: dict[str, Callable[[Model, TextLine, Alignment], str]] = {
+FORMATS: dict[str, Callable[[Normalizers, TextLine, Alignment], str]] = {
     "pharaoh": _pharaoh,
     "scored": _scored,
     "jsonl": _jsonl,
@@ -127,7 +130,8 @@ def _align(model: Model, corpus: Corpus, format_: str, job: _Job) -> list[str]:
             raise corpus.not_utf8(line[0], line[1]) from error
     found = model.align_bitext(builder.bitext(), job.links)
     write = FORMATS[format_]
-    return [write(model, line, alignment) for line, alignment in zip(job.lines, found, strict=True)]
+    normalizers = model.source_normalizer, model.target_normalizer
+    return [write(normalizers, line, alignment) for line, alignment in zip(job.lines, found, strict=True)]
 
 
 def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:

@@ -180,12 +180,13 @@ def posteriors(model: TranslationModel, bitext: Bitext) -> Posteriors:
         forward[offsets[run[0]] : offsets[run[1]]] = part.forward
         reverse[offsets[run[0]] : offsets[run[1]]] = part.reverse
 
-    for _ in map_threads(fill, _runs(offsets)):
+    for _ in map_threads(fill, runs(offsets)):
         pass
     return Posteriors(forward, reverse, decoder.shapes, offsets)
 
 
-def _runs(offsets: I64) -> Iterator[tuple[int, int]]:
+def runs(offsets: I64) -> Iterator[tuple[int, int]]:
+    """First and last + 1 of the pairs to decode at once, by the offsets of their edges; all pairs, in order."""
     first = 0
     while first < len(offsets) - 1:
         last = int(np.searchsorted(offsets, offsets[first] + _EDGES_AT_ONCE, side="right")) - 1

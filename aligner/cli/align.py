@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from itertools import repeat
 from typing import Annotated
 
 import typer
 
 from aligner import options as opt
+from aligner.cli.answers import say
 from aligner.progress import Progress, progress_bar
-from corpora.errors import CorpusError
+from corpora.errors import CorpusError, SettingError
 
 
 def align(
@@ -19,15 +21,34 @@ def align(
     target: Annotated[
         str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
     ] = None,
-    model: opt.ModelFile = "aligner.model",
+    model: opt.TrainedModel = None,
     output: opt.OutputFile = "-",
     format_: opt.OutputFormat = "pharaoh",
     links: opt.LinksFiles = None,
+    decoding: opt.DecodingName = None,
+    threshold: opt.Threshold = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Align text with a trained model: one line of links for each pair of lines."""
+    """Align text: one line of links for each pair of lines.
+
+    With a trained model (-m), or by what the text itself says of who translates whom.
+    """
+    if model is None:
+        if links:
+            raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
+        _align_without_model(source, target, output, format_, decoding or "soft", threshold, force, quiet)
+        return
+    for name, value in (("--decoding", decoding), ("--threshold", threshold)):
+        if value is not None:
+            raise SettingError(f"{name} is for text without a model (leave out {name}, or -m)")
+    _align_with_model(source, target, model, output, format_, links or [], force, quiet)
+
+
+def _align_with_model(
+    source: str, target: str | None, model: str, output: str, format_: str, names: list[str], force: bool, quiet: bool
+) -> None:
     from aligner.model import load
     from aligner.streaming import LinksFile, align_arriving, align_corpus, check_corpus, check_links
     from corpora.readers import open_corpus, open_texts
@@ -35,7 +56,6 @@ def align(
 
     loaded = load(model)
     writer = write_atomically(output, force=force)
-    names = links or []
     wanted = len(loaded.features.links)
     if len(names) != wanted:
         what = f"was trained with {wanted} --links, but here there are {len(names)}"
@@ -68,3 +88,42 @@ def align(
             file.write(f"{line}\n".encode())
             if number % 1000 == 0:
                 show(Progress("aligning", number, pairs, "pairs"))
+
+
+def _align_without_model(
+    source: str,
+    target: str | None,
+    output: str,
+    format_: str,
+    decoding: str,
+    threshold: float | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    if target is None and source == "-":
+        raise SettingError("standard input is answered line by line, which needs a model (give files, or -m MODEL)")
+    from aligner.streaming import FORMATS
+    from aligner.unsupervised import check_decoding, decode_texts, estimate
+    from corpora.bitext import read_bitext
+    from corpora.normalize import Normalizer
+    from corpora.readers import open_corpus, open_texts
+    from corpora.streams import write_atomically
+
+    check_decoding(decoding, threshold)  # complains now, not after the reading
+    writer = write_atomically(output, force=force)
+    corpus = open_corpus(source) if target is None else open_texts(source, target)
+    with_text = format_ == "jsonl"
+    if with_text and not corpus.can_be_read_twice:
+        hint = "give files, or another --format"
+        raise CorpusError(corpus.name, 0, "jsonl repeats the text, and a pipe can be read only once", hint=hint)
+    normalizers = Normalizer(), Normalizer()
+    with progress_bar(quiet) as show:
+        bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
+        if not quiet:
+            say(corpus.description())
+        model = estimate(bitext, on_progress=show)
+    lines = corpus.texts() if with_text else repeat((0, b"", b""), len(bitext))
+    with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:
+        found = decode_texts(model, bitext, decoding=decoding, threshold=threshold, on_progress=show)
+        for alignment, line in zip(found, lines, strict=True):
+            file.write(f"{FORMATS[format_](normalizers, line, alignment)}\n".encode())
