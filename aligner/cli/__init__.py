@@ -19,7 +19,7 @@ from aligner.cli.train import train
 
 app = typer.Typer(
     help="Find which words of a sentence translate which words of its translation.",
-    epilog="Start with: aligner align SRC TGT. With labels: aligner train CORPUS --gold GOLD -m MODEL, then align -m MODEL.",
+    epilog="Start with: aligner align SRC TGT. With labels: aligner train CORPUS --gold GOLD, and align with -m MODEL.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -204,6 +204,7 @@ def test_a_signal_in_training_leaves_no_file(sample: Path, tmp_path: Path) -> No
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 128 + signal.SIGINT
+    # To a shell both are 130; the second is Python's own way where the signal met code made by exec().
+    assert process.returncode in (128 + signal.SIGINT, -signal.SIGINT)
     assert errors.decode() == "interrupted: no unfinished file is left\n"
     assert not [*output.parent.iterdir()]
