@@ -12,7 +12,7 @@ import typer
 
 from aligner import __version__
 from aligner.cli.align import align
-from aligner.cli.answers import answers_for_errors, terminate
+from aligner.cli.answers import answers_for_errors, ended_by, terminate, terminations
 from aligner.cli.evaluate import evaluate
 from aligner.cli.links import convert, symmetrize
 from aligner.cli.train import train
@@ -56,4 +56,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, terminate)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        # A second signal may come when the command no longer answers, and then all interrupts look like Ctrl-C.
+        raise SystemExit(ended_by()[1] if terminations else end.code) from None
