@@ -8,6 +8,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from aligner.matching._bmatching_kernels import bmatch_block, make_flow
 from aligner.matching._kernels import Workspace, make_workspace, match_block
 
 OTHER = 0
@@ -18,6 +19,7 @@ SURE = 2
 DONE = 0
 NEGATIVE_HINGE = 1
 NOT_FINITE = 2
+POSITIVE_REWARD = 3
 
 HINGE_TOLERANCE = 1e-9
 
@@ -53,37 +55,31 @@ def augmented_scores(blocks, features, shapes, offsets, labels, costs, w, starts
 
 
 @nb.njit(cache=True, nogil=True)
-def take_corner(mate, K, features, labels, costs, miss_cost, sure, gold, psi):
-    """psi = gold - (features of the links of this matching), in place; returns the matching's loss."""
+def take_corner(mate, capacity, K, features, labels, costs, miss_cost, sure, gold, psi):
+    """psi = gold - (features of the links of this matching), in place; returns the matching's loss.
+
+    mate: (J * capacity,) columns of each row or -1.  Only columns of edges are subtracted, see `take_fertility`.
+    """
     loss = miss_cost * sure
     psi[:] = gold
-    for j in range(len(mate)):
-        if mate[j] >= 0:
-            edge = j * K + mate[j]
-            loss += costs[labels[edge]]
-            for c in range(len(psi)):
-                psi[c] -= features[edge, c]
+    for j in range(len(mate) // capacity):
+        for slot in range(j * capacity, (j + 1) * capacity):
+            if mate[slot] >= 0:
+                edge = j * K + mate[slot]
+                loss += costs[labels[edge]]
+                for c in range(features.shape[1]):
+                    psi[c] -= features[edge, c]
     return loss
-
-
-@nb.njit(cache=True, nogil=True)
-def take_corners(
-    blocks, mates, row_offsets, features, shapes, offsets, labels, costs, miss_cost, sure, gold, psi, losses
-):
-    """The corners of some blocks from their matchings: psi (m, d) and losses (m,)."""
-    for b in range(len(blocks)):
-        i = blocks[b]
-        losses[b] = take_corner(
-            mates[row_offsets[b] : row_offsets[b + 1]], shapes[i, 1], features[offsets[i] : offsets[i + 1]],
-            labels[offsets[i] : offsets[i + 1]], costs, miss_cost, sure[i], gold[i], psi[b],
-        )  # fmt: skip
 
 
 class Blocks(NamedTuple):
     """The arrays of a matching problem: what compiled solvers work on.
 
     features: (E, d) float32.  shapes: (n, 2).  offsets: (n + 1,).  labels: (E,).  costs: (3,), of linking an edge of
-    each label.  miss_cost: c⁺.  sure: (n,) links of the targets.  gold: (n, d) summed features of the targets.
+    each label.  miss_cost: c⁺.  sure: (n,) links of the targets.  gold: (n, d + r) summed features of the targets.
+    source_words, target_words: (ΣJ, f) and (ΣK, h) features of words, see `features.fertility.Fertility`, which make
+    r columns after those of edges.  words: (n, 2) first word of each block.  source_capacity, target_capacity: links a
+    word may have; where both are 1 the last three arrays are empty.
     """
 
     features: npt.NDArray[np.float32]
@@ -94,10 +90,19 @@ class Blocks(NamedTuple):
     miss_cost: float
     sure: npt.NDArray[np.int64]
     gold: npt.NDArray[np.float64]
+    source_words: npt.NDArray[np.float64]
+    target_words: npt.NDArray[np.float64]
+    words: npt.NDArray[np.int64]
+    source_capacity: int
+    target_capacity: int
 
 
 class Scratch(NamedTuple):
-    """Room for the work on one block.  work.mate: the matching found, a column or -1 for each row."""
+    """Room for the work on one block.  work.mate: the matching found, source_capacity columns or -1 for each row.
+
+    It is small for a reason: each array of a tuple costs two atomic operations a call, which is seen in a pass. Arrays
+    for several links a word are made for each block instead, in a fraction of the time that these links take.
+    """
 
     work: Workspace
     scores: npt.NDArray[np.float64]
@@ -106,15 +111,88 @@ class Scratch(NamedTuple):
 @nb.njit(cache=True, nogil=True)
 def make_scratch(blocks):
     """Scratch for the largest of the blocks."""
-    work = make_workspace(blocks.shapes)
+    work = make_workspace(blocks.shapes, blocks.source_capacity)
     return Scratch(work, np.empty(len(work.flipped)))
+
+
+@nb.njit(cache=True, nogil=True)
+def add_rewards(words, w, rewards):
+    """ρ of each word, summed from the weights of each link and feature; words (J, f), rewards (J, capacity - 1)."""
+    f = words.shape[1]
+    for j in range(rewards.shape[0]):
+        total = 0.0
+        for t in range(rewards.shape[1]):
+            for c in range(f):
+                total += w[t * f + c] * words[j, c]
+            rewards[j, t] = total
+
+
+@nb.njit(cache=True, nogil=True)
+def take_links(words, links, psi):
+    """Subtract g max(0, deg − u + 1), u = 2, 3..., of one word; words: (f,) its features g, links: deg."""
+    for u in range(2, links + 1):
+        for c in range(len(words)):
+            psi[(u - 2) * len(words) + c] -= (links - u + 1) * words[c]
+
+
+@nb.njit(cache=True, nogil=True)
+def take_fertility(i, mate, blocks, psi):
+    """Subtract what this matching has in the columns of fertility."""
+    J = blocks.shapes[i, 0]
+    K = blocks.shapes[i, 1]
+    capacity = blocks.source_capacity
+    first = blocks.features.shape[1]
+    cut = first + (capacity - 1) * blocks.source_words.shape[1]
+    degree = np.zeros(K, np.int64)
+    for j in range(J):
+        links = 0
+        for slot in range(j * capacity, (j + 1) * capacity):
+            if mate[slot] >= 0:
+                links += 1
+                degree[mate[slot]] += 1
+        take_links(blocks.source_words[blocks.words[i, 0] + j], links, psi[first:cut])
+    for k in range(K):
+        take_links(blocks.target_words[blocks.words[i, 1] + k], degree[k], psi[cut:])
+
+
+@nb.njit(cache=True, nogil=True)
+def take_corners(chosen, mates, starts, blocks, psi, losses):
+    """The corners of some blocks from their matchings: psi (m, d + r) and losses (m,)."""
+    for b in range(len(chosen)):
+        i = chosen[b]
+        mate = mates[starts[b] : starts[b + 1]]
+        first = blocks.offsets[i]
+        last = blocks.offsets[i + 1]
+        losses[b] = take_corner(
+            mate, blocks.source_capacity, blocks.shapes[i, 1], blocks.features[first:last], blocks.labels[first:last],
+            blocks.costs, blocks.miss_cost, blocks.sure[i], blocks.gold[i], psi[b],
+        )  # fmt: skip
+        if max(blocks.source_capacity, blocks.target_capacity) > 1:
+            take_fertility(i, mate, blocks, psi[b])
+
+
+@nb.njit(cache=True, nogil=True)
+def match_several(i, blocks, w, scores, mate):
+    """The best b-matching of a block with these scores and the rewards that w gives its words, in mate."""
+    J = blocks.shapes[i, 0]
+    K = blocks.shapes[i, 1]
+    row, column = blocks.words[i]
+    first = blocks.features.shape[1]
+    cut = first + (blocks.source_capacity - 1) * blocks.source_words.shape[1]
+    source_rewards = np.empty((J, blocks.source_capacity - 1))
+    target_rewards = np.empty((K, blocks.target_capacity - 1))
+    add_rewards(blocks.source_words[row : row + J], w[first:cut], source_rewards)
+    add_rewards(blocks.target_words[column : column + K], w[cut:], target_rewards)
+    flow = make_flow(blocks.shapes[i : i + 1], blocks.source_capacity, blocks.target_capacity)
+    bmatch_block(scores, J, K, source_rewards, target_rewards, flow)
+    mate[: J * blocks.source_capacity] = flow.mate[: J * blocks.source_capacity]
 
 
 @nb.njit(cache=True, nogil=True)
 def block_corner(i, blocks, w, scratch, psi):
     """The corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [SPEC §3].
 
-    Fills psi (d,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)); the matching is in scratch.work.mate.
+    Fills psi (d + r,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)); the matching is in scratch.work.mate.
     """
     J = blocks.shapes[i, 0]
     K = blocks.shapes[i, 1]
@@ -130,10 +208,21 @@ def block_corner(i, blocks, w, scratch, psi):
         return NOT_FINITE, 0.0, 0.0
     score_edges(features, w, scores)
     add_costs(labels, blocks.costs, scores)
-    match_block(scores, J, K, scratch.work)
+    several = max(blocks.source_capacity, blocks.target_capacity) > 1
+    if several:
+        for c in range(features.shape[1], len(w)):
+            if w[c] > 0.0:
+                return POSITIVE_REWARD, 0.0, 0.0
+        match_several(i, blocks, w, scores, scratch.work.mate)
+    else:
+        match_block(scores, J, K, scratch.work)
+    mate = scratch.work.mate[: J * blocks.source_capacity]
     loss = take_corner(
-        scratch.work.mate[:J], K, features, labels, blocks.costs, blocks.miss_cost, blocks.sure[i], blocks.gold[i], psi
-    )
+        mate, blocks.source_capacity, K, features, labels, blocks.costs, blocks.miss_cost, blocks.sure[i],
+        blocks.gold[i], psi,
+    )  # fmt: skip
+    if several:
+        take_fertility(i, mate, blocks, psi)
     hinge = loss
     for c in range(len(w)):
         hinge -= psi[c] * w[c]
@@ -143,13 +232,13 @@ def block_corner(i, blocks, w, scratch, psi):
 
 
 @nb.njit(cache=True, nogil=True)
-def block_corners(chosen, blocks, w, row_offsets, psi, losses, mates):
-    """The corners of many blocks: fills psi (m, d), losses (m,), mates (sum J,).  Returns (code, block at fault)."""
+def block_corners(chosen, blocks, w, starts, psi, losses, mates):
+    """The corners of many blocks: fills psi (m, d + r), losses (m,), mates.  Returns (code, block at fault)."""
     scratch = make_scratch(blocks)
     for b in range(len(chosen)):
         i = chosen[b]
         code, losses[b], _ = block_corner(i, blocks, w, scratch, psi[b])
         if code != DONE:
             return code, i
-        mates[row_offsets[b] : row_offsets[b + 1]] = scratch.work.mate[: blocks.shapes[i, 0]]
+        mates[starts[b] : starts[b + 1]] = scratch.work.mate[: starts[b + 1] - starts[b]]
     return DONE, -1

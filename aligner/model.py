@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner import __version__
-from aligner.decoding import Alignment, decode
+from aligner.confidence import Calibration, read_calibration
+from aligner.decoding import Alignment, decode, decode_in_threads
 from aligner.errors import AlignerError, ModelError
 from aligner.model_file import read_model, write_model
 from aligner.scoring import LinearScorer, Scorer, read_scorer
@@ -20,6 +21,7 @@ from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
 from corpora.streams import StrPath, write_atomically
 from features.extractor import FeatureSet
+from features.fertility import LinkRewards
 from features.parallel import map_threads
 from features.statistics import CorpusStatistics
 
@@ -32,6 +34,7 @@ class Model:
 
     scorer: of the features' columns.  source_language, target_language: as the corpus named them, or None.
     record: JSON values about the training: corpus, fingerprint, solver, gap, AER…
+    rewards: of the second link of a word and on.  calibration: of the scores of links, which are probabilities then.
     """
 
     scorer: Scorer
@@ -42,6 +45,8 @@ class Model:
     source_language: str | None
     target_language: str | None
     record: Mapping[str, Any]
+    rewards: LinkRewards = LinkRewards()  # noqa: RUF009 - frozen
+    calibration: Calibration | None = None
 
     @property
     def weights(self) -> npt.NDArray[np.float64]:
@@ -49,6 +54,17 @@ class Model:
         if not isinstance(self.scorer, LinearScorer):
             raise AttributeError("a model with a kernel has no weights of features, but a scorer")
         return self.scorer.weights
+
+    def with_offset(self, offset: float) -> Model:
+        """The model with a number added to the score of every edge: above 0 there are more links.
+
+        Raises AlignerError for a model with a kernel or without the feature ``bias``.
+        """
+        if not isinstance(self.scorer, LinearScorer) or "bias" not in self.features.names:
+            raise AlignerError("the scores of this model have no offset (it has a kernel, or no bias)")
+        weights = self.weights.copy()
+        weights[self.features.names.index("bias")] += offset
+        return replace(self, scorer=LinearScorer(weights))
 
     def align(
         self, source: Sequence[str], target: Sequence[str], links: Sequence[Iterable[tuple[int, int]]] = ()
@@ -97,14 +113,33 @@ class Model:
 
         links: one for each file of other aligners' links the model was trained with.
         """
-        if len(links) != len(self.features.links):
-            raise AlignerError(
-                f"the model was trained with {len(self.features.links)} files of other aligners' links, "
-                f"{len(links)} are given (give as many, in the same order, with --links)"
-            )
+        self.check_links(bitext, links)
+        return self._calibrated(decode(bitext, self.statistics, self.features, self.scorer, links, self.rewards))
+
+    def align_text(self, bitext: Bitext) -> Iterator[Alignment]:
+        """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
+
+        Raises AlignerError where the model needs other aligners' links.
+        """
+        self._check_files(0)
+        found = decode_in_threads(bitext, self.statistics, self.features, self.scorer, self.rewards)
+        return (self._calibrated([alignment])[0] for alignment in found)
+
+    def _calibrated(self, found: list[Alignment]) -> list[Alignment]:
+        return found if self.calibration is None else self.calibration.calibrated(found)
+
+    def check_links(self, bitext: Bitext, links: Sequence[Links]) -> None:
+        """Raise AlignerError unless these are links of other aligners as the model needs them for a bitext."""
+        self._check_files(len(links))
         for other in links:
             _check_links(other, bitext)
-        return decode(bitext, self.statistics, self.features, self.scorer, links)
+
+    def _check_files(self, given: int) -> None:
+        if given != len(self.features.links):
+            raise AlignerError(
+                f"the model was trained with {len(self.features.links)} files of other aligners' links, "
+                f"{given} are given (give as many, in the same order, with --links)"
+            )
 
     def save(self, path: StrPath, *, force: bool = False) -> None:
         """Write the model to one file, whole or not at all.  Raises CorpusError if it exists, without force."""
@@ -116,6 +151,8 @@ class Model:
             "languages": [self.source_language, self.target_language],
             "normalizers": [self.source_normalizer.as_dict(), self.target_normalizer.as_dict()],
             "scorer": self.scorer.describe(),
+            "rewards": [self.rewards.source, self.rewards.target],
+            "calibration": None if self.calibration is None else self.calibration.describe(),
             "record": dict(self.record),
         }
         with write_atomically(path, force=force) as file:
@@ -135,6 +172,8 @@ def load(path: StrPath) -> Model:
         return Model(
             scorer, features, CorpusStatistics.from_arrays(arrays), source_normalizer, target_normalizer,
             header["languages"][0], header["languages"][1], header["record"],
+            LinkRewards(*(tuple(map(float, side)) for side in header.get("rewards", ((), ())))),
+            read_calibration(header.get("calibration")),
         )  # fmt: skip
     except (AlignerError, LookupError, TypeError, ValueError) as error:
         what = (

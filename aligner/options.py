@@ -59,8 +59,9 @@ def parse_path(path: str) -> tuple[float, float, int]:
         raise typer.BadParameter(f"{path!r} is not LARGEST:SMALLEST:N (give a path like 1:1e-4:9)") from None
 
 
-def _check_size(size: str) -> str:
-    parse_size(size)
+def _check_size(size: str | None) -> str | None:
+    if size is not None:
+        parse_size(size)
     return size
 
 
@@ -96,6 +97,14 @@ LinksFiles = Annotated[
     list[str] | None,
     _data("--links", metavar="FILE", help="Another aligner's links of these pairs, a feature each; repeatable."),
 ]
+Update = Annotated[
+    str | None,
+    _data(
+        "--update",
+        metavar="MODEL",
+        help="Add the text's statistics to this model, whose weights stay; -m is the result.",
+    ),
+]
 Families = Annotated[
     str | None, _data("--features", metavar="F,F...", help="Feature families to use; all by default (see README).")
 ]
@@ -128,6 +137,14 @@ CrossValidate = Annotated[
 ]
 MissCost = Annotated[float, _objective(metavar="c⁺", help="Cost of a sure link left out.")]
 FalseCost = Annotated[float, _objective(metavar="c⁻", help="Cost of a link outside gold.")]
+PossibleCost = Annotated[
+    float,
+    _objective(metavar="c°", help="What a possible link takes off the loss: 0 teaches that it is no link.", min=0.0),
+]
+Fertility = Annotated[
+    int | None,
+    _objective(metavar="N", help="Links that a word may have.", min=1, show_default="3; 1 for some solvers"),
+]
 
 # Solving
 SolverName = Annotated[Solver, _solving(metavar="SOLVER", help=f"How to solve for the weights: {_names(Solver)}.")]
@@ -166,7 +183,16 @@ KernelName = Annotated[
 Degree = Annotated[int | None, _solver(metavar="P", help="Degree of the polynomial kernel.")]
 Bandwidth = Annotated[float | None, _solver(metavar="σ", help="Width of the rbf kernel.")]
 
+# Aligning
+Offset = Annotated[
+    float, _links("--offset", metavar="S", help="Added to the score of every edge; above 0 there are more links.")
+]
+
 # Aligning without a model
+Unsupervised = Annotated[
+    bool,
+    _unsupervised("--unsupervised", help="Leave out the default weights; --decoding and --threshold do so too."),
+]
 DecodingName = Annotated[
     Decoding | None,
     _unsupervised(
@@ -184,6 +210,35 @@ Threshold = Annotated[
         min=0.0,
         max=1.0,
         show_default="0.5",
+    ),
+]
+NullPrior = Annotated[
+    float | None,
+    _unsupervised(
+        "--null",
+        metavar="P",
+        help="Prior probability that a word translates nothing; the higher, the fewer links.",
+        show_default="0.2",
+    ),
+]
+Iterations = Annotated[
+    int | None,
+    _unsupervised(metavar="N", help="Passes of the HMM over the text, for each lexicon.", min=1, show_default="5"),
+]
+Seconds = Annotated[
+    float | None,
+    _unsupervised(
+        metavar="S", help="Leave out passes that would end later than this; two of each lexicon are made in any case."
+    ),
+]
+CellMemory = Annotated[
+    str | None,
+    _unsupervised(
+        "--memory",
+        callback=_check_size,
+        metavar="SIZE",
+        help="Numbers of word pairs held in memory (such as 500M, 4G); more go to disk.",
+        show_default="1G",
     ),
 ]
 
@@ -212,7 +267,9 @@ TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is wr
 ModelFile = Annotated[str, _output("--model", "-m", metavar="MODEL", help="Model file.")]
 TrainedModel = Annotated[
     str | None,
-    _output("--model", "-m", metavar="MODEL", help="Trained model; without it the text's own statistics align it."),
+    _output(
+        "--model", "-m", metavar="MODEL", help="Trained model; without it: the text's own statistics, default weights."
+    ),
 ]
 OutputFile = Annotated[str, _output("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
 OutputFormat = Annotated[

@@ -10,16 +10,15 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from aligner.decoding import decode_edges
+from aligner.confidence import JudgedLinks
+from aligner.decoding import decode_edges, links_of
 from aligner.errors import SettingError
 from aligner.evaluation import PairCounts, bootstrap, count, scores
 from aligner.problem import BlockProblem, MatchingProblem
-from aligner.scoring import Scorer
 from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
 from aligner.solvers.kernel import scorer_of
-from corpora.alignment import Links, PairLinks
+from corpora.alignment import Links
 from features.extractor import DEFAULT_MEMORY
-from features.table import EdgeTable
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -75,7 +74,8 @@ class PathRow:
 class RegularizationPath:
     """Solutions on all pairs, from the largest λ down, and which of them is chosen.
 
-    folds: how many were asked for.  finished_folds: those that the AER is of.
+    folds: how many were asked for.  finished_folds: those that the AER is of.  held_out: the links found, at the
+    chosen λ, in the pairs of these folds, each with what was learnt without its fold; None where there are no folds.
     interrupted: by Ctrl-C; there may be fewer solutions or finished folds than asked for.
     """
 
@@ -85,6 +85,7 @@ class RegularizationPath:
     folds: int
     finished_folds: int
     interrupted: bool
+    held_out: JudgedLinks | None = None
 
 
 def geometric_path(largest: float, smallest: float, values: int) -> tuple[float, ...]:
@@ -170,7 +171,8 @@ def follow_path(
     rows = _rows(regularizations, results, norms, finished, seed)
     errors = [row.aer for row in rows if row.aer is not None]
     chosen = int(np.argmin(errors)) if errors else len(rows) - 1  # of equal ones the first is taken
-    return RegularizationPath(rows, tuple(results), chosen, folds, len(finished), interrupted)
+    held_out = JudgedLinks.joined(fold.judged[chosen] for fold in finished) if finished else None
+    return RegularizationPath(rows, tuple(results), chosen, folds, len(finished), interrupted, held_out)
 
 
 class _Stopped(Exception):
@@ -182,6 +184,7 @@ class _Fold:
     """What held-out pairs tell of each of L values of λ.  counts: (L, m, 5) of `PairCounts`.  ends: last audits."""
 
     counts: I64
+    judged: list[JudgedLinks]
     ends: list[TracePoint]
 
 
@@ -231,18 +234,16 @@ def _hold_out(
     size = problem.edges.features.nbytes
     room = size if 2 * size <= memory else 0  # features that are too large themselves are on disk
     rest = problem.take(np.setdiff1d(np.arange(len(links)), held_out), memory=room)
-    edges = problem.take(held_out, memory=room).edges
+    part = problem.take(held_out, memory=room)
     gold = links.take(held_out)
-    counts, ends = [], []
+    counts, judged, ends = [], [], []
     for result in solutions(rest, number):
-        counts.append(count(gold, found_links(scorer_of(solver, rest.edges, result.w), edges)).table)
+        scorer = scorer_of(solver, rest.edges, result.w)
+        found = decode_edges(part.edges, scorer, rest.link_rewards(result.w))
+        counts.append(count(gold, links_of(found)).table)
+        judged.append(JudgedLinks.of(found, gold))
         ends.append(result.trace[-1])
-    return _Fold(np.array(counts), ends)
-
-
-def found_links(scorer: Scorer, edges: EdgeTable) -> Links:
-    """The best matchings."""
-    return Links.from_pairs(PairLinks(frozenset(found.links), frozenset()) for found in decode_edges(edges, scorer))
+    return _Fold(np.array(counts), judged, ends)
 
 
 def _rows(

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from aligner import _kernels
 from aligner.errors import AlignerError, ScoreError, SettingError
-from aligner.matching import Oracle, best_matchings, get_oracle
+from aligner.matching import Oracle, best_bmatchings, best_matchings, bmatch_of, get_oracle
 from corpora.alignment import Links
 from features.extractor import DEFAULT_MEMORY, allocate
+from features.fertility import CONSTANT, Fertility, LinkRewards
 from features.parallel import map_threads
 from features.table import EdgeTable, edge_offsets
 
@@ -29,8 +30,13 @@ _BLOCKS_AT_ONCE = 512
 _EDGES_AT_ONCE = 1 << 20
 
 
-def check_costs(regularization: float, miss_cost: float, false_cost: float) -> None:
+DEFAULT_POSSIBLE_COST = 10.0
+
+
+def check_costs(regularization: float, miss_cost: float, false_cost: float, possible_cost: float) -> None:
     """Raise SettingError for a λ or costs that cannot work."""
+    if not (np.isfinite(possible_cost) and possible_cost >= 0):
+        raise SettingError(f"possible cost must be a number from 0 on, not {possible_cost}")
     for name, value in (("regularization", regularization), ("miss cost", miss_cost), ("false cost", false_cost)):
         if not (np.isfinite(value) and value > 0):
             raise SettingError(f"{name} must be a number above 0, not {value}")
@@ -38,7 +44,11 @@ def check_costs(regularization: float, miss_cost: float, false_cost: float) -> N
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """Corners of m blocks.  psi: (m, d) = ψ_i(z_i).  losses: (m,) = L_i(z_i).  mates: (sum J,) packed matchings."""
+    """Corners of m blocks.
+
+    psi: (m, d) = ψ_i(z_i).  losses: (m,) = L_i(z_i).  mates: (sum J * B,) packed matchings: of each source word, which
+    may have B links, the columns in ascending order, then -1.
+    """
 
     psi: F64
     losses: F64
@@ -48,7 +58,11 @@ class Corners:
 class BlockProblem(Protocol):
     """All that Frank-Wolfe, cutting-plane and subgradient solvers know of a problem.
 
-    min_w  λ/2 ‖w‖² + 1/n Σ_i max_z [L_i(z) − w·ψ_i(z)]   [SPEC §3], with a block for each i.
+    min_w  λ/2 ‖w‖² + 1/n Σ_i max_z [L_i(z) − w·ψ_i(z)]   [SPEC §3], with a block for each i, over the w whose last
+    n_nonpositive coordinates are at most 0. For a dual point α with v = 1/(λn) Σ_i Σ_z α_i(z) ψ_i(z) the Lagrangian
+    λ/2 ‖w‖² − λ w·v + ℓ(α) is least at w = clip(v), the last coordinates cut to at most 0, where w·v = ‖w‖²: so
+    D(α) = ℓ − λ/2 ‖clip(v)‖², and P(w) − D(α) = λ w·(v − v_s) − ℓ + ℓ_s at the oracle's answers s. As clip moves no
+    two points apart, D is curved by at most λ ‖v_s − v‖² towards s: line search with that never lowers the dual.
     """
 
     @property
@@ -56,6 +70,11 @@ class BlockProblem(Protocol):
 
     @property
     def n_features(self) -> int: ...
+
+    @property
+    def n_nonpositive(self) -> int:
+        """How many of the weights, the last ones, must not be above 0."""
+        ...
 
     @property
     def regularization(self) -> float: ...
@@ -84,7 +103,16 @@ class MatchingProblem:
     edges: features of n pairs.  labels: (E,) uint8, OTHER, POSSIBLE or SURE, where SURE marks the target matching.
     gold: (n, d) summed features of the target matchings.  sure: (n,) their sizes.
     regularization: λ > 0.  miss_cost: c⁺, of a sure link left out.  false_cost: c⁻, of a link outside gold.
-    links_lost: sure links that break 1-1; they count as possible.
+    possible_cost: c°, which a possible link takes off the loss:
+
+        L(z) = Σ_{jk ∈ S} c⁺ (1 − z(j,k)) + Σ_{jk ∉ P} c⁻ z(j,k) − Σ_{jk ∈ P∖S} c° z(j,k),    L(y) = 0.
+
+    With c° = 0 that is SPEC §2, where a possible link is free; but the target y has none, so each that scores above 0
+    adds to the hinge, and what looks like a sure link is taught to be none. With a large c° the oracle never takes one:
+    it is as if gold said nothing of them, which is what it does.
+    links_lost: sure links that the target matching has no room for; they count as possible.
+    fertility: the links a word may have and the features of their rewards, whose columns follow those of the edges and
+    have weights of at most 0; None: one link a word.
     """
 
     edges: EdgeTable
@@ -94,8 +122,10 @@ class MatchingProblem:
     regularization: float
     miss_cost: float
     false_cost: float
+    possible_cost: float
     oracle: Oracle
     links_lost: int
+    fertility: Fertility | None = None
 
     @classmethod
     def from_links(
@@ -106,15 +136,18 @@ class MatchingProblem:
         regularization: float,
         miss_cost: float = 3.0,
         false_cost: float = 1.0,
+        possible_cost: float = DEFAULT_POSSIBLE_COST,
         oracle: str = "assignment",
         preference: npt.NDArray[np.floating] | None = None,
+        fertility: Fertility | None = None,
     ) -> MatchingProblem:
-        """Project gold on the 1-1 matchings: as many sure links as possible, ties by higher preference.
+        """Project gold on the matchings: as many sure links as possible, ties by higher preference.
 
         preference: (E,) in [0, 1], for instance Dice; 0 everywhere by default.
-        Raises SettingError for costs or λ that cannot work, ValueError where edges and links do not fit.
+        fertility: of the same pairs; by default, and where its capacities are 1, matchings are 1-1.
+        Raises SettingError for costs, λ or an oracle that cannot work, ValueError where the arguments do not fit.
         """
-        check_costs(regularization, miss_cost, false_cost)
+        check_costs(regularization, miss_cost, false_cost, possible_cost)
         if len(links) != len(edges):
             raise ValueError(f"{len(links)} pairs of links for {len(edges)} pairs of edges")
         if len(edges) == 0:
@@ -122,6 +155,12 @@ class MatchingProblem:
         for first in range(0, len(edges.features), _EDGES_AT_ONCE):  # not at once: they may be on disk
             if not np.isfinite(edges.features[first : first + _EDGES_AT_ONCE]).all():
                 raise ValueError("features must be finite")
+        if fertility is not None and not np.array_equal(fertility.shapes, edges.shapes):
+            raise ValueError("the words of fertility are not those of the edges")
+        if fertility is not None and fertility.source_capacity == fertility.target_capacity == 1:
+            fertility = None
+        if fertility is not None:
+            bmatch_of(get_oracle(oracle))
         pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
         inside = (links.source >= 0) & (links.source < edges.shapes[pair, 0])
         inside &= (links.target >= 0) & (links.target < edges.shapes[pair, 1])
@@ -135,23 +174,33 @@ class MatchingProblem:
         # Any sure link more outweighs all preferences: they add up to less than 1.
         weights = np.zeros(edges.offsets[-1])
         weights[sure_edges] = 1.0
+        capacities = (1, 1) if fertility is None else (fertility.source_capacity, fertility.target_capacity)
         if preference is not None:
-            largest = float(edges.shapes.min(axis=1).max(initial=1)) + 1.0
+            largest = float((edges.shapes * capacities).min(axis=1).max(initial=1)) + 1.0
             weights[sure_edges] += np.clip(preference[sure_edges], 0.0, 1.0) / largest
-        mates = best_matchings(weights, edges.shapes)
-        row_pair = np.repeat(np.arange(len(edges)), edges.shapes[:, 0])
-        rows = np.arange(len(mates)) - np.repeat(np.cumsum(edges.shapes[:, 0]) - edges.shapes[:, 0], edges.shapes[:, 0])
+        words = edges.shapes.sum(axis=0).tolist()
+        free = [np.zeros((size, capacity - 1)) for size, capacity in zip(words, capacities, strict=True)]
+        mates = best_bmatchings(weights, edges.shapes, *free)
+        slots = edges.shapes[:, 0] * capacities[0]
+        slot_pair = np.repeat(np.arange(len(edges)), slots)
+        rows = (np.arange(len(mates)) - np.repeat(np.cumsum(slots) - slots, slots)) // capacities[0]
         matched = mates >= 0
-        target_edges = (edges.offsets[row_pair] + rows * edges.shapes[row_pair, 1] + mates)[matched]
+        target_edges = (edges.offsets[slot_pair] + rows * edges.shapes[slot_pair, 1] + mates)[matched]
         labels[sure_edges] = _kernels.POSSIBLE
         labels[target_edges] = _kernels.SURE
+        linked_pair = slot_pair[matched]
         gold = np.zeros((len(edges), len(edges.names)))
-        np.add.at(gold, row_pair[matched], edges.features[target_edges])
-        sure = np.bincount(row_pair[matched], minlength=len(edges)).astype(np.int64)
+        np.add.at(gold, linked_pair, edges.features[target_edges])
+        if fertility is not None:
+            starts = fertility.word_offsets
+            source = np.bincount(starts[linked_pair, 0] + rows[matched], minlength=words[0])
+            target = np.bincount(starts[linked_pair, 1] + mates[matched], minlength=words[1])
+            gold = np.hstack([gold, fertility.features(source, target)])
+        sure = np.bincount(linked_pair, minlength=len(edges)).astype(np.int64)
         lost = len(sure_edges) - len(target_edges)
         return cls(
-            edges, labels, gold, sure, float(regularization), float(miss_cost), float(false_cost),
-            get_oracle(oracle), lost,
+            edges, labels, gold, sure, float(regularization), float(miss_cost), float(false_cost), float(possible_cost),
+            get_oracle(oracle), lost, fertility,
         )  # fmt: skip
 
     def take(self, pairs: I64, *, memory: int = DEFAULT_MEMORY) -> MatchingProblem:
@@ -161,27 +210,55 @@ class MatchingProblem:
         """
         shapes = self.edges.shapes[pairs]
         offsets = edge_offsets(shapes)
-        features = allocate((int(offsets[-1]), self.n_features), memory)
+        features = allocate((int(offsets[-1]), len(self.edges.names)), memory)
         labels = np.empty(offsets[-1], np.uint8)
         for pair, first, last in zip(pairs.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
             rows = slice(self.edges.offsets[pair], self.edges.offsets[pair + 1])
             features[first:last] = self.edges.features[rows]
             labels[first:last] = self.labels[rows]
         edges = EdgeTable(features, shapes, offsets, self.edges.names)
-        return replace(self, edges=edges, labels=labels, gold=self.gold[pairs], sure=self.sure[pairs])
+        fertility = None if self.fertility is None else self.fertility.take(pairs)
+        gold, sure = self.gold[pairs], self.sure[pairs]
+        return replace(self, edges=edges, labels=labels, gold=gold, sure=sure, fertility=fertility)
 
     @property
     def n_blocks(self) -> int:
         return len(self.edges)
 
+    def link_rewards(self, w: F64) -> LinkRewards:
+        """What further links of a word are worth with these weights, (n_features,), where it is the same for all words.
+
+        Raises ValueError where fertility has features that differ from word to word.
+        """
+        fertility = self.fertility
+        if fertility is None:
+            return LinkRewards()
+        if fertility.source_names != (CONSTANT,) or fertility.target_names != (CONSTANT,):
+            raise ValueError("the rewards differ from word to word")
+        steps = w[len(self.edges.names) :]
+        cut = fertility.source_capacity - 1
+        return LinkRewards(tuple(np.cumsum(steps[:cut]).tolist()), tuple(np.cumsum(steps[cut:]).tolist()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all columns: those of edges, then those of fertility."""
+        return self.edges.names + (() if self.fertility is None else self.fertility.names)
+
     @property
     def n_features(self) -> int:
-        return len(self.edges.names)
+        return len(self.names)
+
+    @property
+    def n_nonpositive(self) -> int:
+        return 0 if self.fertility is None else len(self.fertility.names)
 
     @property
     def signature(self) -> str:
-        costs = f"miss:{self.miss_cost:g}|false:{self.false_cost:g}"
-        return f"lambda:{self.regularization:g}|{costs}|oracle:{self.oracle.name}"
+        costs = f"miss:{self.miss_cost:g}|false:{self.false_cost:g}|possible:{self.possible_cost:g}"
+        parts = f"lambda:{self.regularization:g}|{costs}|oracle:{self.oracle.name}"
+        if self.fertility is None:
+            return parts
+        return f"{parts}|fertility:{self.fertility.source_capacity}-{self.fertility.target_capacity}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -194,37 +271,47 @@ class MatchingProblem:
         """What linking an edge adds to the loss, by its label."""
         costs = np.zeros(3)
         costs[_kernels.OTHER] = self.false_cost
+        costs[_kernels.POSSIBLE] = -self.possible_cost
         costs[_kernels.SURE] = -self.miss_cost
         return costs
 
     @property
+    def arrays(self) -> _kernels.Blocks:
+        """The arrays for kernels."""
+        edges, fertility = self.edges, self.fertility
+        words: tuple[F64, F64, I64, int, int] = (np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 2), np.int64), 1, 1)
+        if fertility is not None:
+            words = (
+                fertility.source, fertility.target, fertility.word_offsets, fertility.source_capacity,
+                fertility.target_capacity,
+            )  # fmt: skip
+        return _kernels.Blocks(
+            edges.features, edges.shapes, edges.offsets, self.labels, self.costs, self.miss_cost, self.sure, self.gold,
+            *words,
+        )  # fmt: skip
+
+    @property
     def blocks(self) -> _kernels.Blocks | None:
         """The arrays for compiled solvers, which use the assignment oracle; None where another was asked for."""
-        if self.oracle.name != "assignment":
-            return None
-        edges = self.edges
-        return _kernels.Blocks(
-            edges.features, edges.shapes, edges.offsets, self.labels, self.costs, self.miss_cost, self.sure, self.gold
-        )
+        return self.arrays if self.oracle.name == "assignment" else None
 
     def corners(self, blocks: I64, w: F64) -> Corners:
         """argmax_z H_i(z; w) for each of these blocks, H_i(z; w) = L_i(z) − w·ψ_i(z)  [SPEC §3].
 
-        Raises ScoreError where w is not finite, and AlignerError where an exact oracle answers worse than the target:
-        the oracle or the features are wrong.
+        Raises ScoreError where w is not finite, ValueError where a weight of fertility is above 0, and AlignerError
+        where an exact oracle answers worse than the target: the oracle or the features are wrong.
         """
         chosen = np.ascontiguousarray(blocks, np.int64)
-        row_offsets = np.zeros(len(chosen) + 1, np.int64)
-        np.cumsum(self.edges.shapes[chosen, 0], out=row_offsets[1:])
-        found = Corners(
-            np.empty((len(chosen), self.n_features)), np.empty(len(chosen)), np.empty(row_offsets[-1], np.int32)
-        )
+        capacity = 1 if self.fertility is None else self.fertility.source_capacity
+        starts = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(capacity * self.edges.shapes[chosen, 0], out=starts[1:])
+        found = Corners(np.empty((len(chosen), self.n_features)), np.empty(len(chosen)), np.empty(starts[-1], np.int32))
         fill = self._fill_compiled if self.oracle.name == "assignment" else self._fill
         parts = [slice(i, min(i + _BLOCKS_AT_ONCE, len(chosen))) for i in range(0, len(chosen), _BLOCKS_AT_ONCE)]
 
         def work(part: slice) -> None:
-            rows = row_offsets[part.start : part.stop + 1]
-            fill(chosen[part], w, rows, found.psi[part], found.losses[part], found.mates)
+            slots = starts[part.start : part.stop + 1]
+            fill(chosen[part], w, slots, found.psi[part], found.losses[part], found.mates)
 
         if len(parts) == 1:
             work(parts[0])
@@ -237,24 +324,27 @@ class MatchingProblem:
         exact = self if self.oracle.exact else replace(self, oracle=get_oracle("assignment"))
         return exact.corners(blocks, w)
 
-    def _fill_compiled(self, chosen: I64, w: F64, row_offsets: I64, psi: F64, losses: F64, mates: I32) -> None:
-        code, block = _kernels.block_corners(chosen, self.blocks, w, row_offsets, psi, losses, mates)
+    def _fill_compiled(self, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32) -> None:
+        code, block = _kernels.block_corners(chosen, self.arrays, w, starts, psi, losses, mates)
         check_code(code, block)
 
-    def _fill(self, chosen: I64, w: F64, row_offsets: I64, psi: F64, losses: F64, mates: I32) -> None:
-        edges, costs = self.edges, self.costs
+    def _fill(self, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32) -> None:
+        edges = self.edges
         shapes = edges.shapes[chosen]
-        starts = edge_offsets(shapes)
-        scores = np.empty(starts[-1])
+        offsets = edge_offsets(shapes)
+        scores = np.empty(offsets[-1])
         _kernels.augmented_scores(
-            chosen, edges.features, edges.shapes, edges.offsets, self.labels, costs, w, starts, scores
+            chosen, edges.features, edges.shapes, edges.offsets, self.labels, self.costs, w, offsets, scores
         )
-        part = best_matchings(scores, shapes, oracle=self.oracle.name)
-        mates[row_offsets[0] : row_offsets[-1]] = part
-        _kernels.take_corners(
-            chosen, part, row_offsets - row_offsets[0], edges.features, edges.shapes, edges.offsets, self.labels, costs,
-            self.miss_cost, self.sure, self.gold, psi, losses,
-        )  # fmt: skip
+        if self.fertility is None:
+            part = best_matchings(scores, shapes, oracle=self.oracle.name)
+        else:
+            if not np.isfinite(w).all():
+                check_code(_kernels.NOT_FINITE, -1)
+            rewards = self.fertility.take(chosen).rewards(w[len(edges.names) :])
+            part = best_bmatchings(scores, shapes, *rewards, oracle=self.oracle.name)
+        mates[starts[0] : starts[-1]] = part
+        _kernels.take_corners(chosen, part, starts - starts[0], self.arrays, psi, losses)
         if self.oracle.exact:
             hinges = losses - psi @ w
             worst = int(np.argmin(hinges / np.maximum(1.0, losses)))
@@ -269,5 +359,7 @@ def check_code(code: int, block: int) -> None:
             f"labelled pair {block + 1}: the oracle's answer is worse than the target matching "
             "(its features or the oracle are wrong; please report this)"
         )
+    if code == _kernels.POSITIVE_REWARD:
+        raise ValueError("weights of fertility must be at most 0")
     if code == _kernels.NOT_FINITE:
         raise ScoreError("the weights are not finite")

@@ -7,7 +7,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from features.expectation import Pass
 
 
 @dataclass(frozen=True)
@@ -17,11 +21,22 @@ class Progress:
     detail: a few words for the user.
     """
 
-    stage: Literal["reading", "counting", "features", "training", "path", "aligning"]
+    stage: Literal["reading", "counting", "translation", "features", "training", "path", "aligning"]
     done: float
     total: float | None = None
     unit: str = ""
     detail: str = ""
+
+
+def tell_passes(tell: Callable[[Progress], None]) -> Callable[[Pass], None]:
+    """What tells of each pass of the translation models' training."""
+    numbers = count(1)
+
+    def passed(found: Pass) -> None:
+        detail = f"{found.lexicon}, {'HMM' if found.hmm else 'Model 1'}, pass {found.iteration + 1}"
+        tell(Progress("translation", next(numbers), None, "passes", detail))
+
+    return passed
 
 
 @contextmanager

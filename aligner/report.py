@@ -166,8 +166,8 @@ def format_training(record: Mapping[str, Any]) -> str:
         ("pairs", f"{record['pairs']:,}"),
         ("tokens", f"{record['source_tokens']:,} source, {record['target_tokens']:,} target"),
         ("labelled pairs", labelled),
-        ("links lost", f"{record['links_lost']:,} sure links that break 1-1"),
-        ("features", f"{record['features']}"),
+        ("links lost", f"{record['links_lost']:,} sure links beyond what a word may have"),
+        ("features", f"{record['features']}, up to {record['fertility']} links a word"),
         ("regularization", regularization),
         (
             "passes",
@@ -186,6 +186,16 @@ def format_training(record: Mapping[str, Any]) -> str:
         rows.append(("held-out AER", f"{chosen['aer']:.2f} % ± {chosen['standard_error']:.2f} ({part})"))
     text = "\n".join(f"{name:<16}{value}" for name, value in rows)
     return f"{text}\n\n{_path_table(record)}" if len(path) > 1 else text
+
+
+def format_unlabelled(record: Mapping[str, Any]) -> str:
+    """What a model without labels was made of."""
+    rows = [
+        ("pairs", f"{record['pairs']:,}"),
+        ("tokens", f"{record['source_tokens']:,} source, {record['target_tokens']:,} target"),
+        ("labelled pairs", "none: the weights are those that come with the program"),
+    ]
+    return "\n".join(f"{name:<16}{value}" for name, value in rows)
 
 
 def _path_table(record: Mapping[str, Any]) -> str:

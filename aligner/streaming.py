@@ -37,6 +37,7 @@ def _jsonl(normalizers: Normalizers, line: TextLine, found: Alignment) -> str:
             "source": normalizers[0].tokens(line[1]),
             "target": normalizers[1].tokens(line[2]),
             "links": [[j, k, round(score, 4)] for (j, k), score in zip(found.links, found.scores, strict=True)],
+            "score": round(found.score, 4),
         },
         ensure_ascii=False,
     )
@@ -47,7 +48,10 @@ FORMATS: dict[str, Callable[[Normalizers, TextLine, Alignment], str]] = {
     "scored": _scored,
     "jsonl": _jsonl,
 }
-"""Output formats: ``i-j``; ``i-j:score``; an object with the tokens and [i, j, score] links. One line a pair."""
+"""Output formats: ``i-j``; ``i-j:score``; an object with the tokens, [i, j, score] links and their mean score.
+
+One line a pair.
+"""
 
 
 class LinksFile(NamedTuple):

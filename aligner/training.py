@@ -9,22 +9,27 @@ from math import inf
 from typing import Any
 
 from aligner import __version__
+from aligner.confidence import Calibration, JudgedLinks
+from aligner.decoding import decode_edges, links_of
+from aligner.default import corpus_record
 from aligner.errors import SettingError
 from aligner.evaluation import count, scores
 from aligner.inputs import Inputs, Paths, as_list
 from aligner.matching import get_oracle
 from aligner.model import Model
-from aligner.path import PathRow, Place, RegularizationPath, check_folds, follow_path, found_links, geometric_path
-from aligner.problem import MatchingProblem, check_costs
-from aligner.progress import Progress
-from aligner.solvers import Result, Status, Stop, TracePoint, make_solver
+from aligner.path import PathRow, Place, RegularizationPath, check_folds, follow_path, geometric_path
+from aligner.problem import DEFAULT_POSSIBLE_COST, MatchingProblem, check_costs
+from aligner.progress import Progress, tell_passes
+from aligner.solvers import ONE_LINK, Result, Status, Stop, TracePoint, make_solver
 from aligner.solvers.kernel import scorer_of
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus
 from features.extractor import DEFAULT_MEMORY, FAMILIES, FeatureSet
+from features.fertility import Fertility
 from features.statistics import CorpusStatistics
 
 DEFAULT_REGULARIZATION = 0.1
+DEFAULT_FERTILITY = 3
 DEFAULT_FOLDS = 5
 """Folds of the cross-validation that chooses λ on a path."""
 
@@ -63,8 +68,10 @@ def train(
     regularization: float | None = None,
     path: tuple[float, float, int] | None = None,
     cross_validate: int | None = None,
+    fertility: int | None = None,
     miss_cost: float = 3.0,
     false_cost: float = 1.0,
+    possible_cost: float = DEFAULT_POSSIBLE_COST,
     tolerance: float = 1e-3,
     max_passes: int = 200,
     max_seconds: float = inf,
@@ -85,7 +92,8 @@ def train(
     solver_options: those of the solver, see `solvers.SOLVERS`.
     regularization: λ, 0.1 by default.  path: (largest λ, smallest λ, how many) to choose λ from instead, by the AER of
     cross_validate folds, 5 by default; cross_validate without a path: the AER of the one λ; see `path.follow_path`.
-    miss_cost, false_cost: c⁺ and c⁻ of the loss.
+    fertility: links a word may have, 3 by default, and 1 for solvers that know no more.
+    miss_cost, false_cost, possible_cost: c⁺, c⁻ and c° of the loss, see `problem.MatchingProblem`.
     tolerance, max_passes, max_seconds: relative duality gap and limits, of each solution.
     memory: bytes of features to hold before they go to a temporary file.
     on_corpus: told what each path was recognised as.  callback: called at each audit; training stops if it returns
@@ -102,7 +110,7 @@ def train(
         memory=memory,
     )
     regularizations = _regularizations(regularization, path)
-    check_costs(regularizations[0], miss_cost, false_cost)
+    check_costs(regularizations[0], miss_cost, false_cost, possible_cost)
     folds = _folds(path, cross_validate)
     get_oracle(oracle)
     chosen = make_solver(solver, **(solver_options or {}))
@@ -120,15 +128,14 @@ def train(
     labelled = everything.sampled(max_labelled, seed)
     check_folds(folds, len(labelled.links))  # now, not after the long work
     statistics = CorpusStatistics.from_bitext(
-        bitext, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words"))
+        bitext,
+        translation=feature_set.needs_translation,
+        on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),
+        on_pass=tell_passes(tell),
     )
     facts = {
-        "corpora": [corpus.name for corpus in inputs.texts],
+        **corpus_record(inputs.texts, bitext),
         "gold": [corpus.name for corpus in inputs.labelled],
-        "fingerprint": bitext.fingerprint(),
-        "pairs": len(bitext),
-        "source_tokens": len(bitext.source.ids),
-        "target_tokens": len(bitext.target.ids),
         "labelled_pairs": len(labelled.links),
         "labelled_pairs_available": labelled.available,
     }
@@ -138,10 +145,14 @@ def train(
         labelled.bitext, statistics, links=labelled.others, memory=memory,
         on_progress=lambda done: tell(Progress("features", done, len(labelled.links), "pairs")),
     )  # fmt: skip
+    capacity = fertility
+    if capacity is None:
+        capacity = 1 if solver in ONE_LINK or get_oracle(oracle).bmatch is None else DEFAULT_FERTILITY
     preference = edges.features[:, edges.names.index("dice")] if "dice" in edges.names else None
     problem = MatchingProblem.from_links(
         edges, labelled.links, regularization=regularizations[0], miss_cost=miss_cost, false_cost=false_cost,
-        oracle=oracle, preference=preference,
+        possible_cost=possible_cost, oracle=oracle, preference=preference,
+        fertility=Fertility.constant(edges.shapes, capacity, capacity),
     )  # fmt: skip
     solutions = len(regularizations) * (1 + folds)
 
@@ -163,12 +174,17 @@ def train(
     result = followed.results[followed.chosen]
     point = result.trace[-1]
     scorer = scorer_of(chosen, edges, result.w)
-    training_score = scores(count(labelled.links, found_links(scorer, edges)).total())
+    rewards = problem.link_rewards(result.w)
+    found = decode_edges(edges, scorer, rewards)
+    training_score = scores(count(labelled.links, links_of(found)).total())
+    # Without folds the model has seen these pairs: with few of them its links look surer than those of new text.
+    judged = JudgedLinks.of(found, labelled.links) if followed.held_out is None else followed.held_out
     record = {
         "version": __version__,
         **facts,
         "links_lost": problem.links_lost,
         "features": len(edges.names),
+        "fertility": capacity,
         "solver": result.signature,
         "notes": list(result.notes),
         "status": result.status.value,
@@ -179,12 +195,15 @@ def train(
         "regularization": regularizations[followed.chosen],
         "folds": folds,
         "finished_folds": followed.finished_folds,
+        "calibrated_links": len(judged),
+        "calibrated_on": "labelled pairs" if followed.held_out is None else "held-out folds",
+        "feature_ranges": edges.ranges().tolist(),
         "path": [_in_percent(row) for row in followed.rows],
         "total_seconds": time.perf_counter() - started,
     }
     model = Model(
         scorer, feature_set, statistics, source_normalizer, target_normalizer,
-        *languages, record,
+        *languages, record, rewards, Calibration.fit(judged) if len(judged) else None,
     )  # fmt: skip
     return Training(model, followed)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -39,24 +40,48 @@ def align_texts(
     *,
     decoding: str = "soft",
     threshold: float | None = None,
+    null: float | None = None,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    memory: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Iterator[Alignment]:
     """Estimate translation models on a bitext and align it with them, an alignment a pair, in order.
 
     decoding: one of DECODINGS.  threshold: in [0, 1], of those in THRESHOLDED, 0.5 by default; the lower, the more
-    links.  on_progress: told of each pass of training, and of the pairs aligned.
+    links.  null, iterations, seconds, memory: see `estimate`.  on_progress: told of each pass of training, and of the
+    pairs aligned.
     A link's score is its soft posterior, in [LEAST_SCORE, 1].
 
     The models are ready when this returns; links are then found as they are taken, on all cores, and few are held.
-    Raises SettingError on a decoding or threshold that cannot be.
+    Raises SettingError on a setting that cannot be.
     """
     check_decoding(decoding, threshold)
-    model = estimate(bitext, on_progress=on_progress)
+    model = estimate(bitext, null=null, iterations=iterations, seconds=seconds, memory=memory, on_progress=on_progress)
     return decode_texts(model, bitext, decoding=decoding, threshold=threshold, on_progress=on_progress)
 
 
-def estimate(bitext: Bitext, *, on_progress: Callable[[Progress], None] | None = None) -> TranslationModel:
-    """Translation models of a bitext, with the settings that `align_texts` uses; on_progress: told of each pass."""
+def estimate(
+    bitext: Bitext,
+    *,
+    null: float | None = None,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    memory: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> TranslationModel:
+    """Translation models of a bitext.
+
+    null: prior probability that a word translates nothing, between 0 and 1; the higher, the fewer links.
+    iterations: passes of the HMM for each lexicon.  seconds: passes that would end later are left out, but for one of
+    Model 1 and one of the HMM for each lexicon; the result then depends on the speed of the machine.
+    memory: bytes for the numbers of word pairs, 4 for each in every pair of sentences; more go to a temporary file.
+    What is None has the default of `features.translation.train_translation`.  on_progress: told of each pass.
+    Raises SettingError on a setting that cannot be.
+    """
+    check_training(null, iterations, seconds)
+    given = {"p0": null, "iterations_hmm": iterations, "seconds": seconds, "memory": memory}
+    settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     done = 0
 
     def passed(found: Pass) -> None:
@@ -66,7 +91,7 @@ def estimate(bitext: Bitext, *, on_progress: Callable[[Progress], None] | None =
         if on_progress is not None:
             on_progress(Progress("training", done, None, "passes", detail))
 
-    return train_translation(bitext, on_pass=passed)
+    return train_translation(bitext, on_pass=passed, **settings)
 
 
 def decode_texts(
@@ -107,6 +132,16 @@ def check_decoding(decoding: str, threshold: float | None) -> None:
         raise SettingError(f"decoding {decoding} has no threshold ({' and '.join(THRESHOLDED)} have)")
     if not 0.0 <= threshold <= 1.0:
         raise SettingError(f"the threshold must be from 0 to 1, not {threshold}")
+
+
+def check_training(null: float | None, iterations: int | None, seconds: float | None) -> None:
+    """Raise SettingError on what `estimate` cannot be asked for."""
+    if null is not None and not 0.0 < null < 1.0:
+        raise SettingError(f"the prior of NULL must be between 0 and 1, not {null}")
+    if iterations is not None and iterations < 1:
+        raise SettingError(f"there must be an iteration, not {iterations}")
+    if seconds is not None and not seconds >= 0.0:
+        raise SettingError(f"seconds must be 0 or more, not {seconds}")
 
 
 def _links(found: Posteriors, decoding: str, threshold: float) -> Links:

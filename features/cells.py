@@ -1,12 +1,16 @@
 """Cells: the word pairs (e, f) that a translation model has a number for, and the cell of every edge of a bitext.
 
 Cells are found as co-occurrences are counted, and looked up by walking the occurrences of each source word with an
-array that holds the cell of every target word: no hash and no search.
+array that holds the cell of every target word: no hash and no search. Passes over the text read them again, from memory
+or from a temporary file.
 """
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import IO
 
 import numba as nb
 import numpy as np
@@ -48,6 +52,14 @@ class Cells:
         before = np.concatenate([[0], np.cumsum(chosen)])
         return Cells(before[self.row_offsets], self.targets[chosen], self.n_targets)
 
+    def merge(self, other: Cells) -> tuple[Cells, I64]:
+        """The cells of both, which have the same words, and the place of each of these among them, (C,)."""
+        sizes = np.zeros(self.n_sources + 1, np.int64)
+        merged = np.empty(len(self) + len(other), np.int32)
+        places = np.empty(len(self), np.int64)
+        used = _merge(self.row_offsets, self.targets, other.row_offsets, other.targets, sizes, merged, places)
+        return Cells(np.cumsum(sizes), merged[:used].copy(), self.n_targets), places
+
     def coarsen(self, sources: I32, targets: I32, n_sources: int, n_targets: int) -> tuple[Cells, I32]:
         """The cells between classes of words, and the coarse cell of each of these.
 
@@ -69,6 +81,77 @@ class Cells:
             self.n_targets, self.row_offsets, self.targets, ids,
         )  # fmt: skip
         return ids
+
+
+class CellIds:
+    """The cells of the edges of consecutive runs of pairs: stored once, in order, then read any number of times.
+
+    in_memory: False puts them into a temporary file, gone when this is closed.  One thread at a time may use it.
+    """
+
+    def __init__(self, in_memory: bool) -> None:
+        self._arrays: list[I32] = []
+        self._sizes: list[int] = []
+        self._file: IO[bytes] | None = None if in_memory else tempfile.TemporaryFile(prefix="aligner-cells-")  # noqa: SIM115
+
+    def __len__(self) -> int:
+        """Runs stored."""
+        return len(self._sizes)
+
+    def append(self, ids: I32) -> None:
+        """Store the next run.  OSError where the file finds no room."""
+        if self._file is None:
+            self._arrays.append(ids)
+        else:
+            try:
+                self._file.write(ids.data)
+            except OSError as error:
+                what = f"no room for the numbers of {sum(self._sizes) + len(ids):,} word pairs"
+                raise OSError(error.errno, what, tempfile.gettempdir()) from error
+        self._sizes.append(len(ids))
+
+    def __iter__(self) -> Iterator[I32]:
+        """Every run; one from a file may be overwritten as the next is taken."""
+        if self._file is None:
+            yield from self._arrays
+            return
+        self._file.seek(0)
+        buffer = np.empty(max(self._sizes, default=0), np.int32)
+        for size in self._sizes:
+            ids = buffer[:size]
+            if self._file.readinto(ids.data) != ids.nbytes:  # type: ignore[attr-defined]
+                raise OSError(f"a temporary file in {tempfile.gettempdir()} was cut short")
+            yield ids
+
+    def close(self) -> None:
+        self._arrays.clear()
+        if self._file is not None:
+            self._file.close()
+
+
+@nb.njit(cache=True, nogil=True)
+def _merge(row_offsets, targets, other_offsets, other_targets, sizes, merged, places):
+    """Write the cells of both, and the row sizes after a 0; returns how many."""
+    used = 0
+    for row in range(len(row_offsets) - 1):
+        start = used
+        other = other_offsets[row]
+        for cell in range(row_offsets[row], row_offsets[row + 1]):
+            while other < other_offsets[row + 1] and other_targets[other] < targets[cell]:
+                merged[used] = other_targets[other]
+                other += 1
+                used += 1
+            if other < other_offsets[row + 1] and other_targets[other] == targets[cell]:
+                other += 1
+            places[cell] = used
+            merged[used] = targets[cell]
+            used += 1
+        while other < other_offsets[row + 1]:
+            merged[used] = other_targets[other]
+            other += 1
+            used += 1
+        sizes[row + 1] = used - start
+    return used
 
 
 @nb.njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from features.edges import EdgeBatch
+from features.edges import EdgeBatch, fill_mutual_best
 from features.table import Matrix
 
 NAMES = (
@@ -26,12 +26,13 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     share: Dice over the best in the row or column, in [0, 1].
     mutual_best: nothing in row or column is higher, and the Dice is above 0  [Melamed 2000, competitive linking].
     """
-    _fill(batch.dice, batch.shapes, batch.offsets, out, column)
-    out[:, column + 6] = batch.mutual_best
+    fill_standing(batch.dice, batch.shapes, batch.offsets, out, column)
 
 
 @nb.njit(cache=True, nogil=True)
-def _fill(dice, shapes, offsets, out, column):
+def fill_standing(values, shapes, offsets, out, column):
+    """The columns of NAMES for any values >= 0 of the edges, (E,), in place of Dice."""
+    fill_mutual_best(values, shapes, offsets, out[:, column + 6])
     longest = 1
     for i in range(len(shapes)):
         longest = max(longest, shapes[i, 0], shapes[i, 1])
@@ -41,10 +42,10 @@ def _fill(dice, shapes, offsets, out, column):
         K = shapes[i, 1]
         first = offsets[i]
         for j in range(J):
-            _stand(dice[first + j * K : first + (j + 1) * K], out, first + j * K, 1, column)
+            _stand(values[first + j * K : first + (j + 1) * K], out, first + j * K, 1, column)
         for k in range(K):
             for j in range(J):
-                line[j] = dice[first + j * K + k]
+                line[j] = values[first + j * K + k]
             _stand(line[:J], out, first + k, K, column + 1)
 
 

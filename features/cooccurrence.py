@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from corpora.bitext import Bitext
 from features.parallel import map_threads
@@ -106,6 +107,39 @@ def count_cooccurrences(
         counts[start:end] = part_counts
         start = end
     return CooccurrenceTable(source_counts, target_counts, row_offsets, targets, counts, len(bitext))
+
+
+def add_cooccurrences(
+    table: CooccurrenceTable, more: CooccurrenceTable, source_ids: I64, target_ids: I64
+) -> CooccurrenceTable:
+    """The counts of two corpora together.
+
+    source_ids, target_ids: for each word of `more` its id in the result, where the words of `table` keep theirs and new
+    ones follow. What one of the tables has left out for its small Dice stays uncounted there.
+    """
+    shape = (
+        max(len(table.source_counts), int(source_ids.max(initial=-1)) + 1),
+        max(len(table.target_counts), int(target_ids.max(initial=-1)) + 1),
+    )
+    counts: list[I32] = []
+    for side, ids in (("source_counts", source_ids), ("target_counts", target_ids)):
+        known, new = getattr(table, side), getattr(more, side)
+        total = np.zeros(shape[len(counts)], np.int32)
+        total[: len(known)] = known
+        total[ids] += new
+        counts.append(total)
+
+    def matrix(part: CooccurrenceTable, rows: I64, columns: I64) -> sparse.csr_array:
+        row = np.repeat(rows, np.diff(part.row_offsets))
+        return sparse.coo_array((part.counts, (row, columns[part.targets])), shape).tocsr()
+
+    every = [np.arange(len(side)) for side in (table.source_counts, table.target_counts)]
+    both = matrix(table, *every) + matrix(more, source_ids, target_ids)
+    both.sort_indices()
+    return CooccurrenceTable(
+        counts[0], counts[1], both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data.astype(np.int32),
+        table.pairs + more.pairs,
+    )  # fmt: skip
 
 
 def _chunks(bounds: I64, size: int) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text
+from features.posteriors import Belief, Decoder, Posteriors, mean
 from features.statistics import CorpusStatistics
 from features.table import edge_offsets
 from features.words import WordTable
@@ -52,6 +53,7 @@ class EdgeBatch:
 
     source_tokens, target_tokens: word of each position, an index into source_words or target_words;
     source_offsets, target_offsets: (n + 1,) first position of each pair.  pairs: indices into the bitext.
+    decoder: makes, or has, the decoder of the whole bitext; it is asked for by the families that need posteriors.
     """
 
     pairs: range
@@ -62,6 +64,7 @@ class EdgeBatch:
     source_words: Words
     target_words: Words
     statistics: CorpusStatistics
+    decoder: Callable[[], Decoder]
 
     @cached_property
     def shapes(self) -> I64:
@@ -101,8 +104,28 @@ class EdgeBatch:
     def mutual_best(self) -> npt.NDArray[np.float32]:
         """(E,) 1 where the edge's Dice is above 0 and nothing in its row or column is higher, else 0."""
         out = np.empty(self.offsets[-1], np.float32)
-        _find_mutual_best(self.dice, self.shapes, self.offsets, out)
+        fill_mutual_best(self.dice, self.shapes, self.offsets, out)
         return out
+
+    @cached_property
+    def beliefs(self) -> Mapping[str, Belief]:
+        """What each lexicon of the translation models says of the edges."""
+        return self.decoder().beliefs(self.pairs.start, self.pairs.stop)
+
+    @cached_property
+    def posteriors(self) -> Posteriors:
+        """Posteriors of the edges by the HMM, the mean of the lexicons."""
+        return mean([belief.hmm for belief in self.beliefs.values()])
+
+    @cached_property
+    def lexical_posteriors(self) -> Posteriors:
+        """The same by IBM Model 1."""
+        return mean([belief.lexical for belief in self.beliefs.values()])
+
+    @cached_property
+    def soft(self) -> npt.NDArray[np.float32]:
+        """(E,) geometric mean of both directions' posteriors by the HMM: the strongest signal that there is."""
+        return self.posteriors.soft
 
 
 class Encoded:
@@ -126,12 +149,19 @@ class Encoded:
         )
         self.shapes = np.stack([np.diff(bitext.source.offsets), np.diff(bitext.target.offsets)], axis=1)
 
+    @cached_property
+    def decoder(self) -> Decoder:
+        """Of the whole bitext.  Raises ValueError where the statistics have no translation models."""
+        if self.statistics.translation is None:
+            raise ValueError("the corpus statistics have no translation models")
+        return Decoder(self.bitext, self.statistics.translation)
+
     def batch(self, first: int, last: int) -> EdgeBatch:
         source_tokens, source_offsets = _slice(self.bitext.source, first, last)
         target_tokens, target_offsets = _slice(self.bitext.target, first, last)
         return EdgeBatch(
             range(first, last), source_tokens, target_tokens, source_offsets, target_offsets,
-            self.source_words, self.target_words, self.statistics,
+            self.source_words, self.target_words, self.statistics, lambda: self.decoder,
         )  # fmt: skip
 
 
@@ -195,7 +225,8 @@ def _look_up_dice(
 
 
 @nb.njit(cache=True, nogil=True)
-def _find_mutual_best(dice, shapes, offsets, out):
+def fill_mutual_best(values, shapes, offsets, out):
+    """1 where a value is above 0 and nothing in its row or column is higher, else 0."""
     widest = 1
     for i in range(len(shapes)):
         widest = max(widest, shapes[i, 1])
@@ -206,12 +237,12 @@ def _find_mutual_best(dice, shapes, offsets, out):
         column_best[:K] = 0.0
         for j in range(J):
             for k in range(K):
-                column_best[k] = max(column_best[k], dice[offsets[i] + j * K + k])
+                column_best[k] = max(column_best[k], values[offsets[i] + j * K + k])
         for j in range(J):
             row_best = np.float32(0.0)
             first = offsets[i] + j * K
             for k in range(K):
-                row_best = max(row_best, dice[first + k])
+                row_best = max(row_best, values[first + k])
             for k in range(K):
-                value = dice[first + k]
+                value = values[first + k]
                 out[first + k] = value > 0.0 and value == row_best and value == column_best[k]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext
-from features._lattice_kernels import make_lattice
+from features._lattice_kernels import Jumps, make_lattice
 from features._translation_kernels import Chain, Counts, Emissions, Pairs, expect
-from features.cells import Cells
+from features.cells import CellIds, Cells
 from features.jumps import even_jumps, fit_jumps, new_jumps
 from features.lexicon import TINY, Level, Side, Table, build_levels, estimate
 from features.parallel import cores, map_threads
@@ -32,7 +34,10 @@ NULL_SMOOTHING = 0.01
 
 @dataclass(frozen=True)
 class Settings:
-    """How a lexicon is trained; see `features.translation.train_translation`."""
+    """How a lexicon is trained; see `features.translation.train_translation`.  deadline: of `time.monotonic`.
+
+    ValueError for settings out of range.
+    """
 
     iterations_1: int
     iterations_hmm: int
@@ -43,6 +48,14 @@ class Settings:
     minimum_dice: float
     minimum_count: float
     memory: int
+    deadline: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.iterations_1 < 0 or self.iterations_hmm < 0 or self.iterations_1 + self.iterations_hmm == 0:
+            raise ValueError(f"there must be an iteration, not {self.iterations_1} and {self.iterations_hmm}")
+        if not (0.0 < self.p0 < 1.0 and 0.0 < self.uniform < 1.0 and self.smoothing >= 0.0):
+            numbers = f"{self.p0}, uniform {self.uniform} and smoothing {self.smoothing}"
+            raise ValueError(f"p0 {numbers} must be in (0, 1), (0, 1) and >= 0")
 
 
 class Pass(NamedTuple):
@@ -61,14 +74,21 @@ class Pass(NamedTuple):
 
 
 class Parameters(NamedTuple):
-    """Expected counts of the last pass, from which all probabilities follow, and the jump weights."""
+    """Expected counts, from which all probabilities follow, and the jump weights.
+
+    counts: (C + 1, 1 or 2), see `features._translation_kernels.Counts`.  occurrences: of the words of both languages in
+    the text that was counted.
+    """
 
     cells: Cells
     counts: F64
     null_source: F64
     null_target: F64
+    forward_jumps: Jumps
+    reverse_jumps: Jumps
     forward: F64
     reverse: F64
+    occurrences: tuple[F64, F64]
 
 
 def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> npt.NDArray[np.float32]:
@@ -98,31 +118,52 @@ def to_emissions(
 
 
 class Training:
-    """The state of training one lexicon."""
+    """The state of training one lexicon.
+
+    prior: what was counted in other text, of the same words; it is added to what is counted in this one.
+    """
 
     def __init__(
         self, name: str, bitext: Bitext, widths: Sequence[int | None], settings: Settings,
-        on_pass: Callable[[Pass], None] | None,
+        on_pass: Callable[[Pass], None] | None, prior: Parameters | None = None,
     ) -> None:  # fmt: skip
         self.name, self.widths, self.settings, self.on_pass = name, widths, settings, on_pass
-        self.bitext = bitext
+        self.bitext, self.prior = bitext, prior
         source, target = bitext.source, bitext.target
         self.shapes = np.stack([source.lengths, target.lengths], axis=1)
         self.offsets = edge_offsets(self.shapes)
         self.pairs = Pairs(source.ids, target.ids, source.offsets, target.offsets, self.offsets)
-        self.occurrences = (
+        occurrences = (
             np.bincount(source.ids, minlength=len(source.vocabulary)).astype(np.float64),
             np.bincount(target.ids, minlength=len(target.vocabulary)).astype(np.float64),
         )
-        self.use(Cells.from_bitext(bitext, settings.minimum_dice))
         self.shares = self._cut(cores())
-        self.jumps = even_jumps(), even_jumps()
+        self.ids: list[CellIds] = []
+        cells = Cells.from_bitext(bitext, settings.minimum_dice)
+        if prior is None:
+            self.jumps = even_jumps(), even_jumps()
+        else:
+            occurrences = occurrences[0] + prior.occurrences[0], occurrences[1] + prior.occurrences[1]
+            self.jumps = prior.forward, prior.reverse
+            cells, places = prior.cells.merge(cells)
+            counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))
+            counts[places] = prior.counts[:-1]
+            self.prior = prior._replace(cells=cells, counts=counts)
+        self.occurrences = occurrences
+        self.use(cells)
 
     def use(self, cells: Cells) -> None:
         names = self.bitext.source.vocabulary.words, self.bitext.target.vocabulary.words
         self.cells = cells
         self.levels = build_levels(cells, *names, *self.occurrences, self.widths, self.settings.smoothing)
-        self.ids: dict[int, I32] = {}
+        self.close()
+        in_memory = 4 * int(self.offsets[-1]) <= self.settings.memory
+        self.ids = [CellIds(in_memory) for _ in self.shares]
+
+    def close(self) -> None:
+        """Let go of temporary files."""
+        for ids in self.ids:
+            ids.close()
 
     def _cut(self, parts: int) -> list[list[tuple[int, int]]]:
         """Runs of pairs for each of so many threads, of about EDGES_AT_ONCE edges each."""
@@ -138,63 +179,87 @@ class Training:
         return shares
 
     def run(self) -> Parameters:
+        """All passes, or those of Model 1 and of the HMM that the time allows, one of each at least."""
         settings = self.settings
-        emissions = _uniform(self.cells)
-        iterations = settings.iterations_1 + settings.iterations_hmm
-        for iteration in range(iterations):
-            hmm = iteration >= settings.iterations_1
-            counts = self.count(emissions, hmm)
-            cells = counts.cells
-            cells[-1] = 0.0
-            before = cells.sum()
-            if iteration + 1 == settings.iterations_1:
-                cells = self.prune(cells)
-            pruned = 1.0 - float(cells.sum() / before) if before > 0.0 else 0.0
-            if hmm:
-                self.jumps = fit_jumps(counts.forward, self.jumps[0]), fit_jumps(counts.reverse, self.jumps[1])
-            if self.on_pass is not None:
-                likelihoods = counts.log_likelihoods.tolist()
-                self.on_pass(Pass(self.name, hmm, iteration, tuple(likelihoods), len(self.cells), pruned))
-            if iteration + 1 < iterations:
-                null = (
-                    null_emissions(counts.null_source, self.occurrences[0], settings.smoothing),
-                    null_emissions(counts.null_target, self.occurrences[1], settings.smoothing),
-                )
-                emissions = to_emissions(self.levels, estimate(self.levels, cells), *null)
-        return Parameters(self.cells, cells, counts.null_source, counts.null_target, *self.jumps)
+        emissions = _uniform(self.cells) if self.prior is None else self.emissions(self.prior)
+        found: Parameters | None = None
+        iteration = 0
+        for hmm, passes in ((False, settings.iterations_1), (True, settings.iterations_hmm)):
+            for number in range(passes):
+                start = time.monotonic()
+                if found is not None:
+                    emissions = self.emissions(found)
+                    found = None  # lets go of its counts
+                counts = self.count(emissions, hmm)
+                found = self.add_prior(counts, hmm)
+                now = time.monotonic()
+                last = number + 1 == passes or now + (now - start) > settings.deadline
+                before = found.counts.sum()
+                if last:
+                    found = self.prune(found, again=not hmm and settings.iterations_hmm > 0)
+                pruned = 1.0 - float(found.counts.sum() / before) if before > 0.0 else 0.0
+                if self.on_pass is not None:
+                    likelihoods = counts.log_likelihoods.tolist()
+                    self.on_pass(Pass(self.name, hmm, iteration, tuple(likelihoods), len(found.cells), pruned))
+                iteration += 1
+                if last:
+                    break
+        assert found is not None
+        return found
 
-    def prune(self, counts: F64) -> F64:
-        """Give up the cells whose expected count is small."""
-        chosen = counts[:-1].max(axis=1) >= self.settings.minimum_count
+    def emissions(self, found: Parameters) -> Emissions:
+        """Probabilities that follow from expected counts."""
+        null = (
+            null_emissions(found.null_source, self.occurrences[0], self.settings.smoothing),
+            null_emissions(found.null_target, self.occurrences[1], self.settings.smoothing),
+        )
+        return to_emissions(self.levels, estimate(self.levels, found.counts), *null)
+
+    def add_prior(self, counts: Counts, hmm: bool) -> Parameters:
+        """What was counted, here and in the other text."""
+        if self.prior is not None:
+            for mine, other in zip(_prior_arrays(self.prior), _arrays(counts), strict=False):
+                other += mine
+        counts.cells[-1] = 0.0
+        if hmm:
+            self.jumps = fit_jumps(counts.forward, self.jumps[0]), fit_jumps(counts.reverse, self.jumps[1])
+        return Parameters(
+            self.cells, counts.cells, counts.null_source, counts.null_target, counts.forward, counts.reverse,
+            *self.jumps, self.occurrences,
+        )  # fmt: skip
+
+    def prune(self, found: Parameters, again: bool) -> Parameters:
+        """Give up the cells whose expected count is small.  again: other passes will follow."""
+        chosen = found.counts[:-1].max(axis=1) >= self.settings.minimum_count
         if chosen.all():
-            return counts
-        self.use(self.cells.keep(chosen))
-        return np.concatenate([counts[:-1][chosen], np.zeros((1, counts.shape[1]))])
+            return found
+        kept = np.append(chosen, True)
+        cells = self.cells.keep(chosen)
+        if again:
+            if self.prior is not None:
+                self.prior = self.prior._replace(cells=cells, counts=self.prior.counts[kept])
+            self.use(cells)
+        return found._replace(cells=cells, counts=found.counts[kept])
 
     def count(self, emissions: Emissions, hmm: bool) -> Counts:
         """Expected counts of the whole text, each thread's added up in order."""
         settings = self.settings
         chain = Chain(*self.jumps, settings.uniform, settings.p0)
         longest = self.shapes.max(axis=0, initial=1).tolist()
-        keep = 4 * int(self.offsets[-1]) <= settings.memory
 
-        def run(share: list[tuple[int, int]]) -> Counts:
+        def run(task: tuple[list[tuple[int, int]], CellIds]) -> Counts:
+            share, stored = task
             counts = Counts(
                 np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2)), np.zeros(self.cells.n_sources),
                 np.zeros(self.cells.n_targets), new_jumps(), new_jumps(), np.zeros(2),
             )  # fmt: skip
             forward, reverse = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
-            for first, last in share:
-                ids = self.ids.get(first)
-                if ids is None:
-                    ids = self.cells.label(self.bitext, self.offsets, first, last)
-                    if keep:
-                        self.ids[first] = ids
+            for (first, last), ids in zip(share, stored if stored else self.label(share, stored), strict=True):
                 expect(first, last, self.pairs, ids, emissions, chain, hmm, forward, reverse, counts)
             return counts
 
         total: Counts | None = None
-        for part in map_threads(run, self.shares):
+        for part in map_threads(run, zip(self.shares, self.ids, strict=True)):
             if total is None:
                 total = part
             else:
@@ -202,6 +267,13 @@ class Training:
                     mine += other
         assert total is not None
         return total
+
+    def label(self, share: list[tuple[int, int]], store: CellIds) -> Iterator[I32]:
+        """The cells of the edges of each run, stored on the way."""
+        for first, last in share:
+            ids = self.cells.label(self.bitext, self.offsets, first, last)
+            store.append(ids)
+            yield ids
 
 
 def _uniform(cells: Cells) -> Emissions:
@@ -217,3 +289,7 @@ def _uniform(cells: Cells) -> Emissions:
 def _arrays(counts: Counts) -> list[F64]:
     return [counts.cells, counts.null_source, counts.null_target, *counts.forward, *counts.reverse,
             counts.log_likelihoods]  # fmt: skip
+
+
+def _prior_arrays(prior: Parameters) -> list[F64]:
+    return [prior.counts, prior.null_source, prior.null_target, *prior.forward_jumps, *prior.reverse_jumps]

@@ -13,7 +13,7 @@ import numpy as np
 from corpora.alignment import Links
 from corpora.bitext import Bitext
 from corpora.errors import SettingError
-from features import association, bias, competition, neighbours, orthography, position
+from features import association, bias, competition, context, hmm, kinds, lexical, neighbours, orthography, position
 from features.edges import EdgeBatch, Encoded
 from features.links import fill as fill_links
 from features.parallel import map_threads
@@ -27,8 +27,15 @@ FAMILIES: Mapping[str, ModuleType] = {
     "orthography": orthography,
     "competition": competition,
     "neighbours": neighbours,
+    "lexical": lexical,
+    "hmm": hmm,
+    "context": context,
+    "kinds": kinds,
 }
 """Every family is a module with NAMES and ``fill(batch, out, column)``, which writes its columns from `column` on."""
+
+OF_TRANSLATION = frozenset({"lexical", "hmm", "context", "kinds"})
+"""Families that look at the posteriors of translation models."""
 
 DEFAULT_MEMORY = 2 << 30
 """Bytes of features that are held in memory; more go to an unnamed temporary file."""
@@ -59,6 +66,11 @@ class FeatureSet:
     def names(self) -> tuple[str, ...]:
         columns = [name for family in self.families for name in FAMILIES[family].NAMES]
         return (*columns, *(f"links:{name}" for name in self.links))
+
+    @property
+    def needs_translation(self) -> bool:
+        """Whether the corpus statistics must have translation models."""
+        return not OF_TRANSLATION.isdisjoint(self.families)
 
     def fill(self, batch: EdgeBatch, links: Sequence[Links], out: Matrix) -> None:
         """Write the features of a batch, (E, d).  links: of the whole bitext, one for each of `self.links`."""

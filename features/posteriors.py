@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numba as nb
 import numpy as np
@@ -81,6 +82,20 @@ class Posteriors:
             yield ones, {(j, int(best[j])) for j in np.flatnonzero(linked).tolist()}
 
 
+def mean(posteriors: Sequence[Posteriors]) -> Posteriors:
+    """The mean of posteriors of the same edges."""
+    forward = np.add.reduce([p.forward for p in posteriors]) / np.float32(len(posteriors))
+    reverse = np.add.reduce([p.reverse for p in posteriors]) / np.float32(len(posteriors))
+    return Posteriors(forward, reverse, posteriors[0].shapes, posteriors[0].offsets)
+
+
+class Belief(NamedTuple):
+    """What one lexicon says of links: by the HMM, and by IBM Model 1, which knows no order, with the same lexicon."""
+
+    hmm: Posteriors
+    lexical: Posteriors
+
+
 @dataclass(frozen=True, eq=False)
 class _Known:
     """The words of a text at every level of a lexicon, from fine to coarse: (V,) class or -1 each."""
@@ -118,29 +133,40 @@ class Decoder:
         }
 
     def posteriors(self, first: int, last: int) -> Posteriors:
-        """Of pairs first .. last."""
-        source, target = self.bitext.source, self.bitext.target
-        offsets = self.offsets[first : last + 1] - self.offsets[first]
-        starts = source.offsets[first], target.offsets[first]
-        pairs = Pairs(
-            source.ids[starts[0] : source.offsets[last]], target.ids[starts[1] : target.offsets[last]],
-            source.offsets[first : last + 1] - starts[0], target.offsets[first : last + 1] - starts[1], offsets,
-        )  # fmt: skip
-        shapes = self.shapes[first:last]
+        """Of pairs first .. last, the mean of all lexicons."""
+        return mean([belief.hmm for belief in self.beliefs(first, last).values()])
+
+    def beliefs(self, first: int, last: int) -> dict[str, Belief]:
+        """What each lexicon says of pairs first .. last, by its name."""
+        pairs, shapes = self._pairs(first, last), self.shapes[first:last]
         longest = shapes.max(axis=0, initial=1).tolist()
         lattices = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
-        sums = np.zeros((2, int(offsets[-1])), np.float32)
+        found = {}
         for name, tables in self.model.tables.items():
             forward, reverse = self._emissions(name, tables, pairs)
-            known_source, known_target = (known.levels[0] for known in self._known[name])
-            decode(
-                0, last - first, pairs, forward, reverse, tables.null_source[known_source],
-                tables.null_target[known_target], tables.chain, *lattices,
-            )  # fmt: skip
-            sums[0] += forward
-            sums[1] += reverse
-        sums /= len(self.model.tables)
-        return Posteriors(sums[0], sums[1], shapes, offsets)
+            lexical = forward.copy(), reverse.copy()
+            null = self._null(name, tables)
+            decode(0, last - first, pairs, forward, reverse, *null, tables.chain, *lattices)
+            _mix(pairs, *null, tables.chain.p0, *lexical)
+            found[name] = Belief(
+                Posteriors(forward, reverse, shapes, pairs.edge_offsets),
+                Posteriors(*lexical, shapes, pairs.edge_offsets),
+            )
+        return found
+
+    def _pairs(self, first: int, last: int) -> Pairs:
+        source, target = self.bitext.source, self.bitext.target
+        starts = source.offsets[first], target.offsets[first]
+        return Pairs(
+            source.ids[starts[0] : source.offsets[last]], target.ids[starts[1] : target.offsets[last]],
+            source.offsets[first : last + 1] - starts[0], target.offsets[first : last + 1] - starts[1],
+            self.offsets[first : last + 1] - self.offsets[first],
+        )  # fmt: skip
+
+    def _null(self, name: str, tables: Tables) -> tuple[F32, F32]:
+        """Probabilities of the words of the text given NULL."""
+        known_source, known_target = (known.levels[0] for known in self._known[name])
+        return tables.null_source[known_source], tables.null_target[known_target]
 
     def _emissions(self, name: str, tables: Tables, pairs: Pairs) -> tuple[F32, F32]:
         source, target = self._known[name]
@@ -267,3 +293,26 @@ def _climb(
                     forward[edge] = max(one * source_scale[e], TINY)
                     reverse[edge] = max(other * target_scale[f], TINY)
                 edge += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def _mix(pairs, null_source, null_target, p0, forward, reverse):
+    """Posteriors of IBM Model 1, every position as likely as another, in place of the emissions  [BDDM93]."""
+    for i in range(len(pairs.edge_offsets) - 1):
+        source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
+        target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
+        J = len(source)
+        K = len(target)
+        first = pairs.edge_offsets[i]
+        for j in range(J):
+            total = p0 * null_source[source[j]]
+            for k in range(K):
+                total += (1.0 - p0) / K * reverse[first + j * K + k]
+            for k in range(K):
+                reverse[first + j * K + k] *= (1.0 - p0) / K / total
+        for k in range(K):
+            total = p0 * null_target[target[k]]
+            for j in range(J):
+                total += (1.0 - p0) / J * forward[first + j * K + k]
+            for j in range(J):
+                forward[first + j * K + k] *= (1.0 - p0) / J / total

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+_EDGES_AT_ONCE = 1 << 20
+"""A table may be on disk and is not copied whole."""
+
 Matrix = npt.NDArray[np.float32]
 """(E, d) features, one row an edge."""
 
@@ -37,6 +40,16 @@ class EdgeTable:
 
     def __len__(self) -> int:
         return len(self.shapes)
+
+    def ranges(self) -> npt.NDArray[np.float64]:
+        """(d, 2) the least and the greatest value of each feature; 0 and 0 where there are no edges."""
+        if not len(self.features):
+            return np.zeros((len(self.names), 2))
+        parts = [
+            self.features[first : first + _EDGES_AT_ONCE] for first in range(0, len(self.features), _EDGES_AT_ONCE)
+        ]
+        low = np.min([part.min(axis=0) for part in parts], axis=0)
+        return np.stack([low, np.max([part.max(axis=0) for part in parts], axis=0)], axis=1).astype(np.float64)
 
     def __getitem__(self, pair: int) -> npt.NDArray[np.float32]:
         """Features of one pair, (J, K, d), a view; negative counts from the end, IndexError beyond the last."""

@@ -9,12 +9,15 @@ posteriors. There are two lexicons, of words and of their first five letters, ea
 [VNT96] Vogel, Ney and Tillmann 1996, HMM-based word alignment in statistical translation.
 [ON03] Och and Ney 2003, A systematic comparison of various statistical alignment models.
 [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
+[DLR77] Dempster, Laird and Rubin 1977, Maximum likelihood from incomplete data via the EM algorithm, section 2.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,10 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text, Vocabulary
-from features._lattice_kernels import N_JUMPS
+from features._lattice_kernels import N_JUMPS, WINDOW, Jumps
 from features._translation_kernels import Chain
 from features.cells import Cells
-from features.expectation import MOST_EDGES, Pass, Settings, Training, null_emissions
+from features.expectation import MOST_EDGES, Parameters, Pass, Settings, Training, null_emissions
 from features.lexicon import UNSEEN, WIDTHS, Level, Table, build_levels, class_name, estimate
 from features.words import WordTable
 
@@ -43,7 +46,8 @@ class Lexicon:
 
     row_offsets: (V_source + 1,) int64.  targets: (C,) int32, ascending within a row.  counts: (C, 1) float32 of both
     directions, or (C, 2) of each.  null_source: (V_source,), null_target: (V_target,) float32, words without a link.
-    forward, reverse: (N_JUMPS,) float64, weights of jumps.
+    forward, reverse: (N_JUMPS,) float64, weights of jumps.  forward_jumps, reverse_jumps: (N_JUMPS,) float64 expected
+    jumps, and forward_contexts, reverse_contexts: (3, WINDOW + 1, WINDOW + 1), where they were made.
     """
 
     row_offsets: I64
@@ -53,6 +57,35 @@ class Lexicon:
     null_target: F32
     forward: F64
     reverse: F64
+    forward_jumps: F64
+    reverse_jumps: F64
+    forward_contexts: F64
+    reverse_contexts: F64
+
+    @classmethod
+    def from_parameters(cls, found: Parameters) -> Lexicon:
+        return cls(
+            found.cells.row_offsets, found.cells.targets, found.counts[:-1].astype(np.float32),
+            found.null_source.astype(np.float32), found.null_target.astype(np.float32), found.forward, found.reverse,
+            found.forward_jumps.counts, found.reverse_jumps.counts, found.forward_jumps.contexts,
+            found.reverse_jumps.contexts,
+        )  # fmt: skip
+
+    def parameters(self, occurrences: tuple[F64, F64]) -> Parameters:
+        """With more words, that have not been met.  occurrences: (V_source,), (V_target,) of all, 0 of the new ones."""
+        n_source, n_target = map(len, occurrences)
+        row_offsets = np.full(n_source + 1, len(self.targets), np.int64)
+        row_offsets[: len(self.row_offsets)] = self.row_offsets
+        counts = np.zeros((len(self.targets) + 1, self.counts.shape[1]))
+        counts[:-1] = self.counts
+        null_source, null_target = np.zeros(n_source), np.zeros(n_target)
+        null_source[: len(self.null_source)] = self.null_source
+        null_target[: len(self.null_target)] = self.null_target
+        return Parameters(
+            Cells(row_offsets, self.targets, n_target), counts, null_source, null_target,
+            Jumps(self.forward_jumps, self.forward_contexts), Jumps(self.reverse_jumps, self.reverse_contexts),
+            self.forward, self.reverse, occurrences,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,16 +165,18 @@ class TranslationModel:
             for name in ("source_words", "target_words")
         ]
         counts = arrays["source_counts"], arrays["target_counts"]
-        names = sorted({key.split(".")[1] for key in arrays if key.startswith("lexicons.")})
-        lexicons = {
-            name: Lexicon(**{f.name: arrays[f"lexicons.{name}.{f.name}"] for f in fields(Lexicon)}) for name in names
+        known = {key.split(".")[1] for key in arrays if key.startswith("lexicons.")}
+        _check(known <= set(WIDTHS))
+        names = [name for name in WIDTHS if name in known]
+        lexicons = {  # copies: for arrays that cannot be written, as those of files, kernels would be compiled anew
+            name: Lexicon(**{f.name: np.array(arrays[f"lexicons.{name}.{f.name}"]) for f in fields(Lexicon)})
+            for name in names
         }
         for table, count in zip(words, counts, strict=True):
             _check(len(table.offsets) == len(table.plain_offsets) == len(table) + 1 and len(count) == len(table))
             _check_offsets(table.offsets, len(table.letters))
             _check_offsets(table.plain_offsets, len(table.plain_letters))
         for name, lexicon in lexicons.items():
-            _check(name in WIDTHS)
             sizes = [len(classify(table.words(), WIDTHS[name][0])[0]) for table in words]
             _check_lexicon(lexicon, *sizes)
         _check(arrays["settings"].shape == (3,))
@@ -170,7 +205,9 @@ def _check_lexicon(lexicon: Lexicon, n_source: int, n_target: int) -> None:
     _check(n == 0 or bool(lexicon.targets.min() >= 0 and lexicon.targets.max() < n_target))
     _check(lexicon.counts.shape in {(n, 1), (n, 2)})
     _check(len(lexicon.null_source) == n_source and len(lexicon.null_target) == n_target)
-    _check(lexicon.forward.shape == lexicon.reverse.shape == (N_JUMPS,))
+    for jumps in (lexicon.forward, lexicon.reverse, lexicon.forward_jumps, lexicon.reverse_jumps):
+        _check(jumps.shape == (N_JUMPS,))
+    _check(lexicon.forward_contexts.shape == lexicon.reverse_contexts.shape == (3, WINDOW + 1, WINDOW + 1))
 
 
 def classify(words: Sequence[str], width: int | None) -> tuple[list[str], I32]:
@@ -180,8 +217,9 @@ def classify(words: Sequence[str], width: int | None) -> tuple[list[str], I32]:
     return list(index), classes
 
 
-def _classified(text: Text, width: int | None) -> Text:
-    names, classes = classify(text.vocabulary.words, width)
+def _classified(text: Text, names: list[str], classes: I32) -> Text:
+    if names == text.vocabulary.words:
+        return text
     return Text(classes[text.ids], text.offsets, Vocabulary(names), text.language)
 
 
@@ -198,45 +236,126 @@ def train_translation(
     minimum_dice: float = 0.0005,
     minimum_count: float = 1e-3,
     memory: int = DEFAULT_MEMORY,
+    seconds: float = math.inf,
     on_pass: Callable[[Pass], None] | None = None,
 ) -> TranslationModel:
     """Estimate translation models of a bitext, on all cores.
 
     lexicons: of `features.lexicon.WIDTHS`; their posteriors are averaged.  iterations_1, iterations_hmm: passes of
-    IBM Model 1 and of the HMM.  agreement: False trains both directions apart.  p0: probability of NULL, in (0, 1).
-    uniform: share of jumps that go anywhere, in (0, 1).  smoothing: factor of all pseudo-counts; 0 is maximum
-    likelihood.  minimum_dice, minimum_count: word pairs with a smaller Dice are never looked at, and those with a
-    smaller expected count after Model 1 given up.  memory: bytes for the cell of every word pair of the text; where
-    they do not fit, they are looked up again in every pass. Beyond that, training takes about 35 bytes for every
-    word pair that is looked at, and 8 more for each core.  on_pass: called after each pass of each lexicon.
+    IBM Model 1 and of the HMM.  agreement: False trains both directions apart.  p0: prior probability of NULL, in
+    (0, 1); the higher, the fewer links.  uniform: share of jumps that go anywhere, in (0, 1).  smoothing: factor of all
+    pseudo-counts; 0 is maximum likelihood.  minimum_dice: word pairs with a smaller Dice are never looked at.
+    minimum_count: those with a smaller expected count are given up after the last pass of Model 1, and of the HMM.
+    memory: bytes for the cell of every edge of the text, 4 for each; more go to a temporary file, which is read once a
+    pass.  seconds: passes that would end later are left out, but for one of each kind and lexicon; the first lexicon
+    has its share of the time.  on_pass: called after each pass of each lexicon.
 
-    The order of the pairs matters by rounding only, and the result is the same to the bit on as many cores.
-    ValueError for settings out of range.
+    Peak memory, with T words of text on both sides together, C word pairs that are looked at and n cores:
+
+        8 T + max(4 T + 16 C, (40 + 8 n) C + memory)  bytes,
+
+    and on disk 4 Σ_i J_i K_i bytes where those exceed `memory`. C grows with the distinct pairs of words that stand in
+    the same sentence pair and whose Dice is large enough, at most 2 / minimum_dice mean sentence lengths a source word.
+
+    The order of the pairs matters by rounding only, and the result is the same to the bit on as many cores, unless
+    seconds cut it short.  ValueError for settings out of range, OSError where the temporary file finds no room.
     """
-    if not lexicons or set(lexicons) - set(WIDTHS) or len(set(lexicons)) != len(lexicons):
-        raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(WIDTHS)}, each once")
-    if iterations_1 < 0 or iterations_hmm < 0 or iterations_1 + iterations_hmm == 0:
-        raise ValueError(f"there must be an iteration, not {iterations_1} and {iterations_hmm}")
-    if not (0.0 < p0 < 1.0 and 0.0 < uniform < 1.0 and smoothing >= 0.0):
-        raise ValueError(f"p0 {p0}, uniform {uniform} and smoothing {smoothing} must be in (0, 1), (0, 1) and >= 0")
     settings = Settings(
         iterations_1, iterations_hmm, agreement, p0, uniform, smoothing, minimum_dice, minimum_count, memory
     )
+    nothing = WordTable.from_words([])
+    none = np.zeros(0, np.int64)
+    start = TranslationModel(nothing, nothing, none, none, {}, p0, uniform, smoothing)
+    return _train(start, bitext, lexicons, settings, seconds, on_pass)
+
+
+def update_translation(
+    model: TranslationModel,
+    bitext: Bitext,
+    *,
+    iterations_1: int = 0,
+    iterations_hmm: int = 3,
+    minimum_dice: float = 0.0005,
+    minimum_count: float = 1e-3,
+    memory: int = DEFAULT_MEMORY,
+    seconds: float = math.inf,
+    on_pass: Callable[[Pass], None] | None = None,
+) -> TranslationModel:
+    """Add a bitext to the text that a model has learnt from, without reading the latter again.
+
+    Expectation-maximisation on the new text, in which the counts c of the old one are evidence that stays as it is: the
+    expectation step is of the new text x alone, under the current parameters θ, and the maximisation step takes the
+    expected counts of the new text plus c, of word pairs, words given NULL and jumps. Without agreement and smoothing
+    that climbs
+
+        log p(x | θ) + Σ_e,f c(e, f) log p(f | e) + Σ_f c(f, NULL) log p(f | NULL) + Σ c(jump) log p(jump),
+
+    the likelihood of the new text and, as a prior, the expected complete-data likelihood of the old one  [DLR77]; all
+    pseudo-counts come on top as in training. It starts at the parameters of c alone, from which passes of IBM Model 1
+    lead away: by default there are none. New words are appended to the vocabulary; new word pairs are looked at where
+    their Dice in the new text alone is large enough.
+
+    Settings not named here are the model's; the others as in `train_translation`, as are memory and errors.  An empty
+    bitext changes nothing. Counts of the old text are not revised by the new one, so the result is close to training on
+    all text at once but not equal to it.
+    """
+    if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
+        return model
+    agreement = all(lexicon.counts.shape[1] == 1 for lexicon in model.lexicons.values())
+    settings = Settings(
+        iterations_1, iterations_hmm, agreement, model.p0, model.uniform, model.smoothing, minimum_dice, minimum_count,
+        memory,
+    )  # fmt: skip
+    return _train(model, bitext, tuple(model.lexicons), settings, seconds, on_pass)
+
+
+def _train(
+    start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings, seconds: float,
+    on_pass: Callable[[Pass], None] | None,
+) -> TranslationModel:  # fmt: skip
+    """Train lexicons, from what the model that is started with knows of them."""
+    if not lexicons or set(lexicons) - set(WIDTHS) or len(set(lexicons)) != len(lexicons):
+        raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(WIDTHS)}, each once")
+    began = time.monotonic()
     fitting = bitext.source.lengths * bitext.target.lengths <= MOST_EDGES
     if not fitting.all():
         bitext = bitext.take(np.flatnonzero(fitting))
+    source, target = _extend(bitext.source, start.source_words), _extend(bitext.target, start.target_words)
     found = {}
-    for name in lexicons:
+    for number, name in enumerate(lexicons, 1):
         widths = WIDTHS[name]
-        classified = Bitext(_classified(bitext.source, widths[0]), _classified(bitext.target, widths[0]))
-        result = Training(name, classified, widths, settings, on_pass).run()
-        found[name] = Lexicon(
-            result.cells.row_offsets, result.cells.targets, result.counts[:-1].astype(np.float32),
-            result.null_source.astype(np.float32), result.null_target.astype(np.float32), result.forward,
-            result.reverse,
-        )  # fmt: skip
+        classes = [classify(text.vocabulary.words, widths[0]) for text in (source, target)]
+        classified = Bitext(_classified(source, *classes[0]), _classified(target, *classes[1]))
+        prior = None
+        if name in start.lexicons:
+            seen = (
+                np.bincount(ids[: len(counts)], counts, len(names)).astype(np.float64)
+                for (names, ids), counts in zip(classes, (start.source_counts, start.target_counts), strict=True)
+            )
+            prior = start.lexicons[name].parameters((next(seen), next(seen)))
+        share = replace(settings, deadline=began + seconds * number / len(lexicons))
+        training = Training(name, classified, widths, share, on_pass, prior)
+        try:
+            found[name] = Lexicon.from_parameters(training.run())
+        finally:
+            training.close()
+    counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))
     return TranslationModel(
-        WordTable.from_words(bitext.source.vocabulary.words), WordTable.from_words(bitext.target.vocabulary.words),
-        np.bincount(bitext.source.ids, minlength=len(bitext.source.vocabulary)),
-        np.bincount(bitext.target.ids, minlength=len(bitext.target.vocabulary)), found, p0, uniform, smoothing,
+        WordTable.from_words(source.vocabulary.words), WordTable.from_words(target.vocabulary.words), *counts, found,
+        settings.p0, settings.uniform, settings.smoothing,
     )  # fmt: skip
+
+
+def _extend(text: Text, known: WordTable) -> Text:
+    """The text with known words before its own in the vocabulary."""
+    if len(known) == 0:
+        return text
+    index = {word: i for i, word in enumerate(known.words())}
+    ids = np.fromiter((index.setdefault(word, len(index)) for word in text.vocabulary.words), np.int32)
+    return Text(ids[text.ids], text.offsets, Vocabulary(list(index)), text.language)
+
+
+def _add_occurrences(text: Text, before: I64) -> I64:
+    counts = np.bincount(text.ids, minlength=len(text.vocabulary))
+    counts[: len(before)] += before
+    return counts

@@ -50,7 +50,7 @@ def count(data: Path, pairs: int, model: Path) -> tuple[int, float]:
 
     bitext = read_bitext([first_pairs(data, pairs)], Normalizer(), Normalizer())
     start = time.perf_counter()
-    CorpusStatistics.from_bitext(bitext)
+    CorpusStatistics.from_bitext(bitext, translation=False)
     return len(bitext), time.perf_counter() - start
 
 

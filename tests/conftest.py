@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aligner.matching import best_matchings
+from aligner.matching import best_bmatchings
 from aligner.problem import MatchingProblem
 from corpora.alignment import Links, PairLinks
+from features.fertility import Fertility
 from features.table import EdgeTable, edge_offsets
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,23 +35,39 @@ def sample() -> Path:
 
 @pytest.fixture(scope="session")
 def make_problem() -> Callable[..., MatchingProblem]:
-    """Make a random problem whose gold comes from noisy true weights, so that it can be learnt, but not perfectly."""
+    """Make a random problem whose gold comes from noisy true weights, so that it can be learnt, but not perfectly.
+
+    capacity: links a word may have; their rewards have a constant and a random feature on each side.
+    """
 
     def make(
-        n: int = 12, d: int = 5, largest: int = 6, seed: int = 0, possible: bool = True, **settings: object
+        n: int = 12,
+        d: int = 5,
+        largest: int = 6,
+        seed: int = 0,
+        possible: bool = True,
+        capacity: int = 1,
+        **settings: object,
     ) -> MatchingProblem:
         rng = np.random.default_rng(seed)
         shapes = rng.integers(1, largest + 1, (n, 2))
         offsets = edge_offsets(shapes)
         features = rng.standard_normal((offsets[-1], d)).astype(np.float32)
-        mates = best_matchings(features @ rng.standard_normal(d) + rng.standard_normal(offsets[-1]), shapes)
-        pairs, row = [], 0
+        scores = features @ rng.standard_normal(d) + rng.standard_normal(offsets[-1])
+        words = np.random.default_rng(seed).random((2, shapes.sum()))
+        source, target = (np.ones((size, 2)) for size in shapes.sum(axis=0))
+        source[:, 1], target[:, 1] = words[0, : len(source)], words[1, : len(target)]
+        names = ("constant", "other")
+        fertility = Fertility(source, target, shapes, capacity, capacity, names, names)
+        mates = best_bmatchings(scores, shapes, *fertility.rewards(np.full(len(fertility.names), -0.3)))
+        pairs, slot = [], 0
         for J, K in shapes.tolist():
-            sure = {(j, int(k)) for j, k in enumerate(mates[row : row + J]) if k >= 0}
-            row += J
+            sure = {(s // capacity, int(k)) for s, k in enumerate(mates[slot : slot + J * capacity]) if k >= 0}
+            slot += J * capacity
             extra = {(int(rng.integers(J)), int(rng.integers(K)))} if possible else set()
             pairs.append(PairLinks(frozenset(sure), frozenset(extra - sure)))
         edges = EdgeTable(features, shapes, offsets, tuple(f"x{c}" for c in range(d)))
-        return MatchingProblem.from_links(edges, Links.from_pairs(pairs), **{"regularization": 0.1, **settings})  # type: ignore[arg-type]
+        settings = {"regularization": 0.1, "fertility": fertility, **settings}
+        return MatchingProblem.from_links(edges, Links.from_pairs(pairs), **settings)  # type: ignore[arg-type]
 
     return make

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from itertools import repeat
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,36 +26,50 @@ def align(
     output: opt.OutputFile = "-",
     format_: opt.OutputFormat = "pharaoh",
     links: opt.LinksFiles = None,
+    offset: opt.Offset = 0.0,
+    unsupervised: opt.Unsupervised = False,
     decoding: opt.DecodingName = None,
     threshold: opt.Threshold = None,
+    null: opt.NullPrior = None,
+    iterations: opt.Iterations = None,
+    seconds: opt.Seconds = None,
+    memory: opt.CellMemory = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Align text: one line of links for each pair of lines.
 
-    With a trained model (-m), or by what the text itself says of who translates whom.
+    With a trained model (-m), or by what the text itself says of who translates whom and the weights that come with
+    the program, which were learnt from hand-aligned text of other languages.
     """
-    if model is None:
-        if links:
-            raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
-        _align_without_model(source, target, output, format_, decoding or "soft", threshold, force, quiet)
+    settings = {
+        "unsupervised": unsupervised or None, "decoding": decoding, "threshold": threshold, "null": null,
+        "iterations": iterations, "seconds": seconds, "memory": memory,
+    }  # fmt: skip
+    given = {name: value for name, value in settings.items() if value is not None}
+    if model is not None:
+        for name in given:
+            raise SettingError(f"--{name} is for text without a model (leave out --{name}, or -m)")
+        _align_with_model(source, target, model, output, format_, links or [], offset, force, quiet)
         return
-    for name, value in (("--decoding", decoding), ("--threshold", threshold)):
-        if value is not None:
-            raise SettingError(f"{name} is for text without a model (leave out {name}, or -m)")
-    _align_with_model(source, target, model, output, format_, links or [], force, quiet)
+    if links:
+        raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
+    _align_without_model(source, target, output, format_, given, offset, force, quiet)
 
 
 def _align_with_model(
-    source: str, target: str | None, model: str, output: str, format_: str, names: list[str], force: bool, quiet: bool
-) -> None:
+    source: str, target: str | None, model: str, output: str, format_: str, names: list[str], offset: float,
+    force: bool, quiet: bool,
+) -> None:  # fmt: skip
     from aligner.model import load
     from aligner.streaming import LinksFile, align_arriving, align_corpus, check_corpus, check_links
     from corpora.readers import open_corpus, open_texts
     from corpora.streams import write_atomically
 
     loaded = load(model)
+    if offset:
+        loaded = loaded.with_offset(offset)
     writer = write_atomically(output, force=force)
     wanted = len(loaded.features.links)
     if len(names) != wanted:
@@ -95,21 +110,30 @@ def _align_without_model(
     target: str | None,
     output: str,
     format_: str,
-    decoding: str,
-    threshold: float | None,
+    given: dict[str, Any],
+    offset: float,
     force: bool,
     quiet: bool,
 ) -> None:
     if target is None and source == "-":
         raise SettingError("standard input is answered line by line, which needs a model (give files, or -m MODEL)")
+    from aligner.default import default_model
     from aligner.streaming import FORMATS
-    from aligner.unsupervised import check_decoding, decode_texts, estimate
+    from aligner.unsupervised import check_decoding, check_training, decode_texts, estimate
     from corpora.bitext import read_bitext
     from corpora.normalize import Normalizer
     from corpora.readers import open_corpus, open_texts
     from corpora.streams import write_atomically
+    from features.statistics import CorpusStatistics
 
+    decoding, threshold = given.get("decoding", "soft"), given.get("threshold")
+    unsupervised = any(name in given for name in ("unsupervised", "decoding", "threshold"))
+    if unsupervised and offset:
+        raise SettingError("--offset is of scores, which --unsupervised does not have (give --threshold)")
+    memory = opt.parse_size(given["memory"]) if "memory" in given else None
+    settings = {name: given.get(name) for name in ("null", "iterations", "seconds")}
     check_decoding(decoding, threshold)  # complains now, not after the reading
+    check_training(**settings)
     writer = write_atomically(output, force=force)
     corpus = open_corpus(source) if target is None else open_texts(source, target)
     with_text = format_ == "jsonl"
@@ -121,9 +145,16 @@ def _align_without_model(
         bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
         if not quiet:
             say(corpus.description())
-        model = estimate(bitext, on_progress=show)
+        translation = estimate(bitext, **settings, memory=memory, on_progress=show)
+        if unsupervised:
+            found = decode_texts(translation, bitext, decoding=decoding, threshold=threshold)
+        else:
+            counted = CorpusStatistics.from_bitext(bitext, translation=False)
+            model = default_model(replace(counted, translation=translation))
+            found = model.with_offset(offset).align_text(bitext)
     lines = corpus.texts() if with_text else repeat((0, b"", b""), len(bitext))
     with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:
-        found = decode_texts(model, bitext, decoding=decoding, threshold=threshold, on_progress=show)
-        for alignment, line in zip(found, lines, strict=True):
+        for number, (alignment, line) in enumerate(zip(found, lines, strict=True), 1):
             file.write(f"{FORMATS[format_](normalizers, line, alignment)}\n".encode())
+            if number % 1000 == 0:
+                show(Progress("aligning", number, len(bitext), "pairs"))

@@ -15,6 +15,7 @@ from aligner.progress import progress_bar
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
+    from aligner.model import Model
     from aligner.path import Place
     from aligner.solvers import TracePoint
     from corpora.readers import Corpus
@@ -28,6 +29,7 @@ def train(
     max_labelled: opt.MaxLabelled = 50_000,
     links: opt.LinksFiles = None,
     features: opt.Families = None,
+    update: opt.Update = None,
     case_fold: opt.CaseFold = True,
     tokenize: opt.Tokenize = False,
     stem: opt.Stem = False,
@@ -35,8 +37,10 @@ def train(
     regularization: opt.Regularization = None,
     path: opt.Path = None,
     cross_validate: opt.CrossValidate = None,
+    fertility: opt.Fertility = None,
     miss_cost: opt.MissCost = 3.0,
     false_cost: opt.FalseCost = 1.0,
+    possible_cost: opt.PossibleCost = 10.0,
     solver: opt.SolverName = "bcfw",
     oracle: opt.OracleName = "assignment",
     tolerance: opt.Tolerance = 1e-3,
@@ -65,9 +69,12 @@ def train(
     """Learn a model from a corpus and labelled pairs.
 
     Labels come from --gold, else from the links that the corpus itself carries
-    (train.giza beside train.de and train.en, comtrans, A3.final).
+    (train.giza beside train.de and train.en, comtrans, A3.final). Without any label the model has the statistics of
+    the corpus and the weights that come with the program.
     """
-    from aligner.report import format_audit, format_interruption, format_training
+    from aligner.default import train_unlabelled, update_model
+    from aligner.model import load
+    from aligner.report import format_audit, format_interruption, format_training, format_unlabelled
     from aligner.training import train as run
     from corpora.normalize import Normalizer
     from corpora.readers import group_corpora, open_corpus
@@ -77,7 +84,8 @@ def train(
         raise typer.BadParameter("it is the file of the model", param_hint="'--trace'")
     write_atomically(model, force=force)  # complains now, not after the work
     trace_file = None if trace is None else write_atomically(trace, force=force)
-    first = open_corpus(group_corpora(corpus)[0], source=source, target=target)
+    texts = [open_corpus(group, source=source, target=target) for group in group_corpora(corpus)]
+    first = texts[0]
     languages = first.source_language, first.target_language
     if stem and None in languages:
         raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
@@ -94,6 +102,29 @@ def train(
         if verbose:
             say(f"{place}, {format_audit(point)}" if several else format_audit(point))
 
+    def finish(made: Model) -> None:
+        made.save(model, force=force)
+        if not quiet:
+            report = format_training if "labelled_pairs" in made.record else format_unlabelled
+            (say if "-" in (model, trace) else print)(report(made.record))
+            say(f"model written to {model}")
+
+    if update is not None:
+        with progress_bar(quiet) as show:
+            finish(
+                update_model(load(update), corpus, memory=opt.parse_size(memory), on_corpus=describe, on_progress=show)
+            )
+        return
+    if not gold and not any(text.has_links for text in texts):
+        if not quiet:
+            say("no labelled pairs: the model gets the default weights (--gold learns others)")
+        with progress_bar(quiet) as show:
+            unlabelled = train_unlabelled(
+                corpus, source=source, target=target, normalizers=(normalizers[0], normalizers[1]),
+                memory=opt.parse_size(memory), on_corpus=describe, on_progress=show,
+            )  # fmt: skip
+        finish(unlabelled)
+        return
     audits: list[dict[str, Any]] = []
     solver_options = {
         "order": order, "step": step, "average": average, "cache": cache, "sample": sample, "projection": projection,
@@ -116,8 +147,10 @@ def train(
             regularization=regularization,
             path=None if path is None else opt.parse_path(path),
             cross_validate=cross_validate,
+            fertility=fertility,
             miss_cost=miss_cost,
             false_cost=false_cost,
+            possible_cost=possible_cost,
             tolerance=tolerance,
             max_passes=max_passes,
             max_seconds=max_seconds,
@@ -127,17 +160,10 @@ def train(
             on_progress=show,
             callback=audited,
         )
-    training.model.save(model, force=force)
+    finish(training.model)
     if trace_file is not None:
         with trace_file as file:
             file.writelines(f"{json.dumps(audit)}\n".encode() for audit in audits)
-    if not quiet:
-        report = format_training(training.model.record)
-        if "-" in (model, trace):
-            say(report)
-        else:
-            print(report)
-        say(f"model written to {model}")
     if training.interrupted:
         word, code = ended_by()
         say(f"{word}: {format_interruption(training.model.record)}")

@@ -34,8 +34,8 @@ class Workspace(NamedTuple):
 
 
 @nb.njit(cache=True, nogil=True)
-def make_workspace(shapes):
-    """Scratch for the largest of these blocks."""
+def make_workspace(shapes, capacity=1):
+    """Scratch for the largest of these blocks.  capacity: places in `mate` for each row."""
     wide = 1
     high = 1
     edges = 1
@@ -44,7 +44,7 @@ def make_workspace(shapes):
         wide = max(wide, shapes[i, 0], shapes[i, 1])
         edges = max(edges, shapes[i, 0] * shapes[i, 1])
     return Workspace(
-        np.empty(wide, np.int32),
+        np.empty(wide * capacity, np.int32),
         np.empty(edges),
         np.empty(high, np.int64),
         np.empty(wide, np.int64),

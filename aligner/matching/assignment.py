@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
 from aligner.matching import F64, I32, I64
+from aligner.matching._bmatching_kernels import bmatch_blocks
 from aligner.matching._kernels import make_workspace, match_block, match_blocks
 from features.parallel import cores, map_threads
 
@@ -14,18 +18,40 @@ _EDGES_WORTH_A_THREAD = 50_000
 
 def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) -> int:
     """Exact, O(min(J, K)^2 max(J, K)) at worst and far less as a rule  [Jonker and Volgenant 1987]."""
-    n_runs = int(min(4 * cores(), offsets[-1] // _EDGES_WORTH_A_THREAD)) if cores() > 1 else 1
+
+    def run(part: slice) -> int:
+        return int(match_blocks(scores, shapes[part], offsets[part], row_offsets[part], mates)[1])
+
+    return in_runs(run, offsets)
+
+
+def bmatch(
+    scores: F64, shapes: I64, offsets: I64, words: I64, source_rewards: F64, target_rewards: F64, mates: I32
+) -> int:
+    """Exact: successive shortest paths, one for each link, O(capacity · J) of O(edges + words²) at worst."""
+
+    def run(part: slice) -> int:
+        answer = bmatch_blocks(
+            scores, shapes[part], offsets[part], words[part], source_rewards, target_rewards, True, mates
+        )
+        return int(answer[1])
+
+    return in_runs(run, offsets)
+
+
+def in_runs(run: Callable[[slice], int], offsets: I64, effort: int = 1) -> int:
+    """Run parts of the pairs on all cores; the pair at fault, or -1, of run's answers, which count within its part.
+
+    effort: how many times as long as for a matching an edge takes.
+    """
+    n = len(offsets) - 1
+    n_runs = int(min(4 * cores(), offsets[-1] * effort // _EDGES_WORTH_A_THREAD)) if cores() > 1 else 1
     if n_runs <= 1:
-        return int(match_blocks(scores, shapes, offsets, row_offsets, mates)[1])
-    cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], n_runs + 1)).clip(0, len(shapes))
-
-    def run(ends: tuple[int, int]) -> int:
-        first, last = ends
-        fault = match_blocks(scores, shapes[first:last], offsets[first:last], row_offsets[first:last], mates)[1]
-        return int(fault + first if fault >= 0 else -1)
-
-    faults = list(map_threads(run, zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
-    return next((fault for fault in faults if fault >= 0), -1)
+        return run(slice(0, n))
+    cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], n_runs + 1)).clip(0, n).tolist()
+    parts = [slice(first, last) for first, last in pairwise(cuts)]
+    faults = zip(parts, map_threads(run, parts), strict=True)
+    return next((fault + part.start for part, fault in faults if fault >= 0), -1)
 
 
 def certificate(scores: npt.ArrayLike) -> tuple[F64, F64]:

@@ -6,11 +6,12 @@ import networkx as nx
 import numpy as np
 
 from aligner.matching import F64, I32, I64
-from aligner.matching._references import match_one_by_one
+from aligner.matching._references import bmatch_one_by_one, match_one_by_one
 
 RESOLUTION = 2**40
 """The greatest score becomes about this integer, so each edge is off by at most greatest / (2 RESOLUTION) and the
-matching found is within min(J, K) * greatest / RESOLUTION of the optimum: 1e-12 of the greatest score per link."""
+matching found is within min(J, K) * greatest / RESOLUTION of the optimum: 1e-12 of the greatest score per link.
+Each reward is off by as much, so that a link that brings two of them may be off by thrice as much."""
 
 
 def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) -> int:
@@ -18,23 +19,34 @@ def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) 
     return match_one_by_one(_best, scores, shapes, offsets, row_offsets, mates)
 
 
-def _best(scores: F64) -> tuple[I64, I64]:
+def bmatch(
+    scores: F64, shapes: I64, offsets: I64, words: I64, source_rewards: F64, target_rewards: F64, mates: I32
+) -> int:
+    """Exact up to rounding; each link that a word may have is an arc of its own  [LTKJ06 §3]."""
+    return bmatch_one_by_one(_best, scores, shapes, offsets, words, source_rewards, target_rewards, mates)
+
+
+def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I64]:
     rows, columns = np.nonzero(scores > 0)
     if len(rows) == 0:
         return rows, columns
     scale = RESOLUTION / float(scores.max())
-    flow = min(scores.shape)
-    graph = nx.DiGraph()
+    J, K = scores.shape
+    flow = min(J * (source_rewards.shape[1] + 1), K * (target_rewards.shape[1] + 1))
+    graph = nx.MultiDiGraph()
     graph.add_node("in", demand=-flow)
     graph.add_node("out", demand=flow)
     graph.add_edge("in", "out", weight=0, capacity=flow)  # what is not worth linking passes by
     for j in np.unique(rows).tolist():
-        graph.add_edge("in", ("row", j), weight=0, capacity=1)
+        for reward in [0.0, *source_rewards[j].tolist()]:
+            graph.add_edge("in", ("row", j), weight=-round(reward * scale), capacity=1)
     for k in np.unique(columns).tolist():
-        graph.add_edge(("column", k), "out", weight=0, capacity=1)
+        for reward in [0.0, *target_rewards[k].tolist()]:
+            graph.add_edge(("column", k), "out", weight=-round(reward * scale), capacity=1)
     for j, k in zip(rows.tolist(), columns.tolist(), strict=True):
         graph.add_edge(("row", j), ("column", k), weight=-round(float(scores[j, k]) * scale), capacity=1)
     _, flows = nx.network_simplex(graph)
-    chosen = [(j, k) for j, k in zip(rows.tolist(), columns.tolist(), strict=True) if flows[("row", j)][("column", k)]]
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    chosen = [(j, k) for j, k in pairs if flows[("row", j)][("column", k)][0]]
     links = np.array(chosen, np.int64).reshape(-1, 2)
     return links[:, 0], links[:, 1]

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 
 from aligner.errors import ScoreError
 from aligner.matching import F64, I32, I64
-from aligner.matching._references import match_one_by_one
+from aligner.matching._references import bmatch_one_by_one, match_one_by_one
 
 
 def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) -> int:
@@ -16,21 +16,33 @@ def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) 
     return match_one_by_one(_best, scores, shapes, offsets, row_offsets, mates)
 
 
-def _best(scores: F64) -> tuple[I64, I64]:
+def bmatch(
+    scores: F64, shapes: I64, offsets: I64, words: I64, source_rewards: F64, target_rewards: F64, mates: I32
+) -> int:
+    """Exact: further links are allowed by variables of their own, and the constraints are still those of a flow."""
+    return bmatch_one_by_one(_best, scores, shapes, offsets, words, source_rewards, target_rewards, mates)
+
+
+def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I64]:
+    """max s·z + ρ·y,  Σ_k z(j,k) <= 1 + Σ_t y_t(j) for every j, likewise for every k,  0 <= z, y <= 1."""
     rows, columns = np.nonzero(scores > 0)
     if len(rows) == 0:
         return rows, columns
     J, K = scores.shape
-    edges = np.arange(len(rows))
+    words = np.repeat(np.arange(J + K), [source_rewards.shape[1]] * J + [target_rewards.shape[1]] * K)
+    edges, further = np.arange(len(rows)), len(rows) + np.arange(len(words))
     constraints = coo_array(
-        (np.ones(2 * len(rows)), (np.concatenate([rows, J + columns]), np.concatenate([edges, edges]))),
-        shape=(J + K, len(rows)),
+        (
+            np.concatenate([np.ones(2 * len(rows)), -np.ones(len(words))]),
+            (np.concatenate([rows, J + columns, words]), np.concatenate([edges, edges, further])),
+        ),
+        shape=(J + K, len(rows) + len(words)),
     )
-    gain = scores[rows, columns]
+    gain = np.concatenate([scores[rows, columns], source_rewards.ravel(), target_rewards.ravel()])
     # HiGHS works to absolute tolerances of 1e-7; scaling makes them relative to the greatest score. The dual
     # simplex ends in a vertex.
-    answer = linprog(-gain / gain.max(), A_ub=constraints.tocsr(), b_ub=np.ones(J + K), method="highs-ds")
+    answer = linprog(-gain / gain.max(), constraints.tocsr(), np.ones(J + K), bounds=(0, 1), method="highs-ds")
     if answer.status != 0:
         raise ScoreError(f"the linear program could not be solved: {answer.message}")
-    chosen = answer.x > 0.5
+    chosen = answer.x[: len(rows)] > 0.5
     return rows[chosen], columns[chosen]

@@ -14,6 +14,6 @@ def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) 
     return match_one_by_one(_best, scores, shapes, offsets, row_offsets, mates)
 
 
-def _best(scores: F64) -> tuple[I64, I64]:
+def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I64]:
     rows, columns = linear_sum_assignment(np.maximum(scores, 0.0), maximize=True)
     return rows, columns

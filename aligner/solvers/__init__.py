@@ -135,6 +135,10 @@ SOLVERS: dict[str, Callable[..., Solver[Any]]] = {
 """What makes each solver, by the names and options of the command line."""
 
 
+ONE_LINK = frozenset({"projected-gradient", "extragradient", "kernel-bcfw"})
+"""Solvers of problems with one link a word only: they know the matching polytope, not what oracles answer."""
+
+
 def make_solver(name: str = "bcfw", **options: Any) -> Solver[Any]:
     """A solver by its name and the options it has; those that are None are left to their defaults.
 

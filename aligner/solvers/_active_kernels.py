@@ -12,6 +12,7 @@ from aligner._kernels import DONE, block_corner, make_scratch
 from aligner.solvers._block_kernels import (
     best_step,
     block_gap,
+    clip_point,
     count_step,
     decreasing_step,
     draw_by_gap,
@@ -239,3 +240,4 @@ def settle(point, pool):
         for c in range(len(point.w)):
             point.w[c] += point.block_w[i, c]
         point.loss[0] += point.block_loss[i]
+    clip_point(point)

@@ -40,11 +40,13 @@ def average_weight(average, step):
 class Point(NamedTuple):
     """A dual point and its running average, changed in place.
 
-    w: (d,) = Σ_i block_w[i].  loss: (1,) = Σ_i block_loss[i].  block_w: (n, d).  block_loss: (n,).  mean_w: (d,).
-    mean_loss: (1,).  steps: (1,) int64, those done so far.
+    w: (d,) = clip(v), v = Σ_i block_w[i]: the last r coordinates are cut to at most 0, see `problem.BlockProblem`.
+    tail: (r,) these coordinates of v.  loss: (1,) = Σ_i block_loss[i].  block_w: (n, d).  block_loss: (n,).
+    mean_w: (d,) of v.  mean_loss: (1,).  steps: (1,) int64, those done so far.
     """
 
     w: F64
+    tail: F64
     loss: F64
     block_w: F64
     block_loss: F64
@@ -120,19 +122,34 @@ def draw_by_gap(gaps, draw):
 @nb.njit(cache=True, nogil=True)
 def move_block(i, gamma, direction, loss_gain, point):
     """Move a block's share of (w, ℓ) by gamma · (direction, loss_gain)."""
-    for c in range(len(point.w)):
+    free = len(point.w) - len(point.tail)
+    for c in range(free):
         change = gamma * direction[c]
         point.block_w[i, c] += change
         point.w[c] += change
+    for c in range(len(point.tail)):
+        change = gamma * direction[free + c]
+        point.block_w[i, free + c] += change
+        point.tail[c] += change
+        point.w[free + c] = min(0.0, point.tail[c])
     point.block_loss[i] += gamma * loss_gain
     point.loss[0] += gamma * loss_gain
+
+
+@nb.njit(cache=True, nogil=True)
+def clip_point(point):
+    """Where w is v: keep its last coordinates in the tail and cut them to at most 0."""
+    free = len(point.w) - len(point.tail)
+    for c in range(len(point.tail)):
+        point.tail[c] = point.w[free + c]
+        point.w[free + c] = min(0.0, point.tail[c])
 
 
 @nb.njit(cache=True, nogil=True)
 def best_step(regularization, direction, loss_gain, w, longest):
     """The step of greatest dual gain along (direction, loss_gain), within [0, longest].
 
-    The dual gains γ (loss_gain − λ direction·w) − γ²/2 λ‖direction‖²  [LJSP13 Alg. 4].
+    The dual gains γ (loss_gain − λ direction·w) − γ²/2 λ‖direction‖²  [LJSP13 Alg. 4], or more where w is clipped.
     """
     slope = loss_gain
     curvature = 0.0
@@ -179,8 +196,11 @@ def count_step(average, point):
     """Take the iterate up into the average."""
     rho = average_weight(average, point.steps[0])
     if rho > 0.0:
-        for c in range(len(point.w)):
+        free = len(point.w) - len(point.tail)
+        for c in range(free):
             point.mean_w[c] += rho * (point.w[c] - point.mean_w[c])
+        for c in range(len(point.tail)):
+            point.mean_w[free + c] += rho * (point.tail[c] - point.mean_w[free + c])
         point.mean_loss[0] += rho * (point.loss[0] - point.mean_loss[0])
     point.steps[0] += 1
 

@@ -48,6 +48,7 @@ class LeastSquares:
     radius: float
 
     n_blocks = 1
+    n_nonpositive = 0
     regularization = 1.0
     notes = ()
 

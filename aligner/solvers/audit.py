@@ -16,7 +16,7 @@ _BLOCKS_AT_ONCE = 4096
 class Answers:
     """The oracle's answers z_i of all blocks at some weights.
 
-    hinges: (n,) H_i(z_i; w).  corner_w: Σ_i ψ_i(z_i)/(λn).  corner_loss: Σ_i L_i(z_i)/n: the batch corner.
+    hinges: (n,) H_i(z_i; w).  corner_w: Σ_i ψ_i(z_i)/(λn), not clipped.  corner_loss: Σ_i L_i(z_i)/n: the batch corner.
     mix_w, mix_loss: the same sums with each block multiplied by its share.
     """
 
@@ -25,6 +25,19 @@ class Answers:
     corner_loss: float
     mix_w: F64
     mix_loss: float
+
+
+def clip(problem: BlockProblem, v: F64) -> F64:
+    """The w of a dual point, v = w(α) with its last coordinates cut to at most 0, see `problem.BlockProblem`.
+
+    v itself where nothing is to be cut.
+    """
+    if problem.n_nonpositive == 0:
+        return v
+    w = v.copy()
+    tail = w[-problem.n_nonpositive :]
+    np.minimum(tail, 0.0, out=tail)
+    return w
 
 
 def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | None = None) -> Answers:
@@ -57,5 +70,5 @@ def primal_value(problem: BlockProblem, w: F64, answers: Answers) -> float:
 
 
 def dual_value(problem: BlockProblem, w: F64, loss: float) -> float:
-    """D(α) = ℓ(α) - λ/2 ‖w(α)‖²  [SPEC §3]."""
+    """D(α) = ℓ(α) - λ/2 ‖w(α)‖²  [SPEC §3], with w clipped."""
     return loss - 0.5 * problem.regularization * float(w @ w)

@@ -12,10 +12,10 @@ from aligner.problem import BlockProblem, check_code
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers.active import Away, Pairwise, larger_pool, new_pool
-from aligner.solvers.audit import Answers, ask_all, dual_value, primal_value
+from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_value
 from aligner.solvers.orders import I64, Order, Permuted
 from aligner.solvers.records import F64, Audit
-from aligner.solvers.steps import Average, Forward
+from aligner.solvers.steps import Average, Forward, new_point
 
 _BLOCKS_AT_ONCE = 4096
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -82,9 +82,7 @@ class Block:
         return BlockState(
             rng,
             problem.regularization,
-            kernels.Point(
-                np.zeros(d), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d), np.zeros(1), np.zeros(1, np.int64)
-            ),
+            new_point(problem),
             kernels.Gaps(np.full(gaps, np.inf), np.zeros(gaps + 1)),
             new_pool(n, d) if self._keeps_corners else None,
         )
@@ -92,10 +90,11 @@ class Block:
     def resume(self, problem: BlockProblem, state: BlockState) -> None:
         """Go on from the same dual point α in a problem that differs in λ only: w(α) is scaled by 1/λ."""
         ratio = state.regularization / problem.regularization
-        for vectors in (state.point.w, state.point.block_w, *([] if state.pool is None else [state.pool.vectors])):
+        point = state.point
+        for vectors in (point.w, point.tail, point.block_w, *([] if state.pool is None else [state.pool.vectors])):
             vectors *= ratio
         state.regularization = problem.regularization
-        state.point.steps[0] = 0  # averages and decreasing steps begin anew
+        point.steps[0] = 0  # averages and decreasing steps begin anew
         state.gaps.last[:] = np.inf
 
     def sweep(self, problem: BlockProblem, state: BlockState) -> int:
@@ -122,6 +121,7 @@ class Block:
             active.settle(point, state.pool)
         else:
             point.w[:] = point.block_w.sum(axis=0)
+            kernels.clip_point(point)
             point.loss[0] = point.block_loss.sum()
         return calls
 
@@ -196,7 +196,7 @@ class Block:
     def audit(self, problem: BlockProblem, state: BlockState) -> Audit:
         point = state.point
         averaged = self.average is not Average.NONE and point.steps[0] > 0
-        w, loss = (point.mean_w, point.mean_loss[0]) if averaged else (point.w, point.loss[0])
+        w, loss = (clip(problem, point.mean_w), point.mean_loss[0]) if averaged else (point.w, point.loss[0])
         answers = ask_all(problem, w)
         used = not averaged and self._is_stale(state)
         if used:

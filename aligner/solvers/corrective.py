@@ -55,7 +55,7 @@ class Corrective:
         return self.correction.value
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> CorrectiveState:
-        return CorrectiveState(Mixture.of_target(problem.n_features))
+        return CorrectiveState(Mixture.of_target(problem.n_features, problem.n_nonpositive))
 
     def sweep(self, problem: BlockProblem, state: CorrectiveState) -> int:
         answers, calls, mixture = state.answers, 0, state.mixture

@@ -8,17 +8,20 @@ import numpy as np
 
 from aligner.problem import BlockProblem
 from aligner.solvers._block_kernels import average_weight
-from aligner.solvers.audit import Answers, ask_all, dual_value, primal_value
+from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Average, Forward
 
 
 @dataclass(eq=False)
 class BatchState:
-    """The iterate (w, loss), its average, the passes done, and the oracle's answers at w where an audit had them."""
+    """The dual point (v, loss), its average, the passes done, and the oracle's answers where an audit had them.
 
-    w: F64
-    mean_w: F64
+    v: (d,), of which `clip` makes w.
+    """
+
+    v: F64
+    mean_v: F64
     loss: float = 0.0
     mean_loss: float = 0.0
     passes: int = 0
@@ -28,20 +31,21 @@ class BatchState:
         """The oracle's answers at the iterate, and how many calls they cost now."""
         if self.answers is not None:
             return self.answers, 0
-        return ask_all(problem, self.w, exact=False), problem.n_blocks
+        return ask_all(problem, clip(problem, self.v), exact=False), problem.n_blocks
 
-    def advance(self, w: F64, loss: float, average: Average) -> None:
+    def advance(self, v: F64, loss: float, average: Average) -> None:
         """Go on to the next iterate and take it up into the average."""
-        self.w, self.loss, self.answers = w, loss, None
+        self.v, self.loss, self.answers = v, loss, None
         rho = average_weight(average.code, self.passes)
-        self.mean_w = self.mean_w + rho * (w - self.mean_w)
+        self.mean_v = self.mean_v + rho * (v - self.mean_v)
         self.mean_loss += rho * (loss - self.mean_loss)
         self.passes += 1
 
     def audit(self, problem: BlockProblem, average: Average) -> Audit:
         """Judge the iterate, and keep the answers for the next step, or judge the average."""
         averaged = average is not Average.NONE and self.passes > 0
-        w, loss = (self.mean_w, self.mean_loss) if averaged else (self.w, self.loss)
+        v, loss = (self.mean_v, self.mean_loss) if averaged else (self.v, self.loss)
+        w = clip(problem, v)
         answers = ask_all(problem, w)
         if not averaged:
             self.answers = answers
@@ -69,12 +73,16 @@ class FrankWolfe:
 
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
         answers, calls = state.ask(problem)
-        difference = state.w - answers.corner_w
+        difference = state.v - answers.corner_w
         loss_gain = answers.corner_loss - state.loss
         gamma = self.step.size(
-            problem.regularization, difference, state.w, loss_gain, decreasing=2.0 / (state.passes + 2.0)
+            problem.regularization,
+            difference,
+            clip(problem, state.v),
+            loss_gain,
+            decreasing=2.0 / (state.passes + 2.0),
         )
-        state.advance(state.w - gamma * difference, state.loss + gamma * loss_gain, self.average)
+        state.advance(state.v - gamma * difference, state.loss + gamma * loss_gain, self.average)
         return calls
 
     def audit(self, problem: BlockProblem, state: BatchState) -> Audit:

@@ -29,6 +29,9 @@ class EdgeProblem(Protocol):
     def n_blocks(self) -> int: ...
 
     @property
+    def n_nonpositive(self) -> int: ...
+
+    @property
     def regularization(self) -> float: ...
 
     @property
@@ -156,12 +159,17 @@ def _best(oracle: Oracle, scores: F64, shapes: I64) -> F64:
 
 
 def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
-    """The problem, if its edges are at hand.  Raises SettingError."""
+    """The problem, if its edges are at hand and all there is to it.  Raises SettingError."""
     if not isinstance(problem, EdgeProblem):
         raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
+    if problem.n_nonpositive:
+        raise SettingError(f"{solver} has one link a word only (choose another solver, bcfw for instance)")
     return problem
 
 
 def scorer_of(solver: Solver[Any], edges: EdgeTable, w: F64) -> Scorer:
-    """The function of an edge's features that a solver's answer is.  edges: of the problem it solved."""
-    return solver.scorer(edges, w) if isinstance(solver, KernelBlock) else LinearScorer(w)
+    """The function of an edge's features that a solver's answer is.  edges: of the problem it solved.
+
+    Weights of fertility, which follow those of edges, are left aside.
+    """
+    return solver.scorer(edges, w) if isinstance(solver, KernelBlock) else LinearScorer(w[: len(edges.names)])

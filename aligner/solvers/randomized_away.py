@@ -16,6 +16,7 @@ from aligner.solvers.active import larger_pool, new_pool
 from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.orders import I64, Permuted, Uniform
 from aligner.solvers.records import F64, Audit
+from aligner.solvers.steps import new_point
 
 
 @runtime_checkable
@@ -71,15 +72,12 @@ class RandomizedAway:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> RandomizedState:
         n, d = problem.n_blocks, problem.n_features
-        point = Point(
-            np.zeros(d), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d), np.zeros(1), np.zeros(1, np.int64)
-        )
-        return RandomizedState(rng, problem.regularization, point, new_pool(n, d))
+        return RandomizedState(rng, problem.regularization, new_point(problem), new_pool(n, d))
 
     def resume(self, problem: BlockProblem, state: RandomizedState) -> None:
         """Go on from the same dual point in a problem that differs in λ only: w(α) is scaled by 1/λ."""
         ratio = state.regularization / problem.regularization
-        for vectors in (state.point.w, state.point.block_w, state.pool.vectors):
+        for vectors in (state.point.w, state.point.tail, state.point.block_w, state.pool.vectors):
             vectors *= ratio
         state.regularization = problem.regularization
 

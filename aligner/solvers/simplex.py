@@ -46,14 +46,18 @@ def _solve(matrix: F64, rank: int, floor: float, right: F64) -> None:
 
 
 @nb.njit(cache=True, nogil=True)
-def _newton_step(gram: F64, gains: F64, weights: F64, support: npt.NDArray[np.int64], matrix: F64, right: F64) -> bool:
-    """One Newton step among the points of positive weight; returns whether a weight fell to 0 and stopped it."""
+def _newton_step(
+    gram: F64, gains: F64, weights: F64, rays: int, support: npt.NDArray[np.int64], matrix: F64, right: F64
+) -> bool:
+    """One Newton step among the points and rays of positive weight; returns whether one fell to 0 and stopped it."""
     size = 0
+    points = 0
     largest = 0.0
     for i in range(len(weights)):
         if weights[i] > 0.0:
             support[size] = i
             size += 1
+            points += i < len(weights) - rays
             largest = max(largest, gram[i, i])
     ridge = _RIDGE * largest if largest > 0.0 else 1.0
     for a in range(size):
@@ -64,17 +68,17 @@ def _newton_step(gram: F64, gains: F64, weights: F64, support: npt.NDArray[np.in
             matrix[a, b] = entry
         matrix[a, a] += ridge
         right[a, 0] = gradient
-        right[a, 1] = 1.0
+        right[a, 1] = 1.0 if a < points else 0.0
     gradient_of = right[:size, 0].copy()
     _solve(matrix, size, ridge, right)
-    shift = right[:size, 0].sum() / right[:size, 1].sum()
+    shift = right[:points, 0].sum() / right[:points, 1].sum()
     slope = 0.0
     curvature = 0.0
     longest = np.inf
     blocking = -1
     for a in range(size):
-        right[a, 0] -= shift * right[a, 1]  # the direction: its entries add up to 0
-    right[:size, 0] -= right[:size, 0].mean()  # also where rounding is large
+        right[a, 0] -= shift * right[a, 1]  # the direction: its entries of points add up to 0
+    right[:points, 0] -= right[:points, 0].mean()  # also where rounding is large
     for a in range(size):
         move = right[a, 0]
         slope += gradient_of[a] * move
@@ -95,9 +99,10 @@ def _newton_step(gram: F64, gains: F64, weights: F64, support: npt.NDArray[np.in
 
 
 @nb.njit(cache=True, nogil=True)
-def _maximise(gram: F64, gains: F64, weights: F64) -> float:
+def _maximise(gram: F64, gains: F64, weights: F64, rays: int) -> float:
     """Improve the weights in place until what is left is rounding; returns the gap."""
     m = len(gains)
+    points = m - rays
     support = np.empty(m, np.int64)
     matrix = np.empty((m, m))
     right = np.empty((m, 2))
@@ -110,12 +115,19 @@ def _maximise(gram: F64, gains: F64, weights: F64) -> float:
             if weights[i] > 0.0:
                 for j in range(m):
                     gradient[j] -= weights[i] * gram[i, j]
+        for i in range(points, m):  # rays are orthogonal: each may have its best weight on its own
+            weight = max(0.0, weights[i] + gradient[i] / gram[i, i])
+            for j in range(m):
+                gradient[j] -= (weight - weights[i]) * gram[i, j]
+            weights[i] = weight
         best = 0
         worst = -1
         mean = 0.0
         size = 0.0
         value = 0.0
-        for i in range(m):
+        for i in range(points, m):
+            value += 0.5 * weights[i] * gradient[i]
+        for i in range(points):
             if gradient[i] > gradient[best]:
                 best = i
             if weights[i] > 0.0:
@@ -137,43 +149,67 @@ def _maximise(gram: F64, gains: F64, weights: F64) -> float:
         else:
             weights[best] += slope / curvature
             weights[worst] -= slope / curvature
-        while _newton_step(gram, gains, weights, support, matrix, right):
+        while _newton_step(gram, gains, weights, rays, support, matrix, right):
             pass
-        weights /= weights.sum()
+        weights[:points] /= weights[:points].sum()
 
 
-def best_mixture(gram: F64, gains: F64, start: F64) -> tuple[F64, float]:
+def best_mixture(gram: F64, gains: F64, start: F64, rays: int = 0) -> tuple[F64, float]:
     """Maximise gains·x − ½ x·gram x over the simplex from a feasible start; returns the weights and their gap.
 
     gram: (m, m) symmetric, positive semidefinite, of any rank.  gains, start: (m,).
+    rays: the last of the m weights that need not add up to 1 with the others, but only be >= 0; orthogonal to one
+    another, not 0, and without gain.
     Rounds of one pairwise step [LJ15 Alg. 2], which cannot stall, and Newton steps among the points of positive
     weight, which make it exact after finitely many changes of them. The value never falls. It ends when
     the gap max_i g_i − x·g, of the gradient g, is rounding.
     """
     weights = np.ascontiguousarray(start, np.float64).copy()
-    gap = _maximise(np.ascontiguousarray(gram), np.ascontiguousarray(gains), weights)
+    gap = _maximise(np.ascontiguousarray(gram), np.ascontiguousarray(gains), weights, rays)
     return weights, float(gap)
+
+
+def best_clipped_mixture(
+    points: F64, losses: F64, start: F64, regularization: float, n_nonpositive: int
+) -> tuple[F64, float]:
+    """Maximise D = losses·x − λ/2 ‖clip(x·points)‖² over the simplex; returns the weights and their gap.
+
+    clip: the last n_nonpositive coordinates cut to at most 0. What is cut off is the p >= 0 in them for which
+    ‖x·points − p‖ is least: so it is maximised together with x, as the weights of rays along −e_c.
+    """
+    free = points.shape[1] - n_nonpositive
+    size = float(np.sqrt((points * points).sum(axis=1).max(initial=0.0))) or 1.0  # so that rays are as long as points
+    rays = -size * np.eye(n_nonpositive, points.shape[1], free)
+    every = np.vstack([points, rays])
+    cut = np.maximum((start @ points)[free:], 0.0) / size
+    gains = np.append(losses, np.zeros(n_nonpositive))
+    weights, gap = best_mixture(regularization * (every @ every.T), gains, np.append(start, cut), n_nonpositive)
+    return weights[: len(points)], gap
 
 
 @dataclass(eq=False)
 class Mixture:
-    """Points of the dual, each by its w and ℓ, and the weights of their mixture, which is a dual point again.
+    """Points of the dual, each by its v and ℓ, and the weights of their mixture, which is a dual point again.
 
-    points: (m, d).  losses: (m,).  weights: (m,) in the simplex. At first only the target, w = 0 and ℓ = 0.
+    points: (m, d).  losses: (m,).  weights: (m,) in the simplex. At first only the target, v = 0 and ℓ = 0.
+    n_nonpositive: the last coordinates of w are those of v cut to at most 0, see `problem.BlockProblem`.
     Points that agree in both are one: the dual cannot tell them apart.
     """
 
     points: F64
     losses: F64
     weights: F64
+    n_nonpositive: int = 0
 
     @classmethod
-    def of_target(cls, n_features: int) -> Mixture:
-        return cls(np.zeros((1, n_features)), np.zeros(1), np.ones(1))
+    def of_target(cls, n_features: int, n_nonpositive: int = 0) -> Mixture:
+        return cls(np.zeros((1, n_features)), np.zeros(1), np.ones(1), n_nonpositive)
 
     @property
     def w(self) -> F64:
         w: F64 = self.weights @ self.points
+        tail = w[len(w) - self.n_nonpositive :]
+        np.minimum(tail, 0.0, out=tail)
         return w
 
     @property
@@ -196,5 +232,10 @@ class Mixture:
 
     def optimise(self, regularization: float) -> None:
         """Move to the mixture of greatest D = ℓ − λ/2 ‖w‖²."""
-        gram = regularization * (self.points @ self.points.T)
-        self.weights, _ = best_mixture(gram, self.losses, self.weights)
+        if self.n_nonpositive:
+            self.weights, _ = best_clipped_mixture(
+                self.points, self.losses, self.weights, regularization, self.n_nonpositive
+            )
+        else:
+            gram = regularization * (self.points @ self.points.T)
+            self.weights, _ = best_mixture(gram, self.losses, self.weights)

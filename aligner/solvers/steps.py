@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+
+from aligner.problem import BlockProblem
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers._active_kernels import FORWARD
 from aligner.solvers.records import F64
@@ -59,3 +62,12 @@ class Average(Enum):
 
 
 AVERAGES = {average.value: average for average in Average}
+
+
+def new_point(problem: BlockProblem) -> kernels.Point:
+    """All mass on the targets: w = 0, ℓ = 0."""
+    n, d = problem.n_blocks, problem.n_features
+    return kernels.Point(
+        np.zeros(d), np.zeros(problem.n_nonpositive), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d),
+        np.zeros(1), np.zeros(1, np.int64),
+    )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from aligner.problem import BlockProblem, check_code
 from aligner.solvers import _subgradient_kernels as kernels
-from aligner.solvers.audit import ask_all, dual_value, primal_value
+from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.block import CompiledProblem
 from aligner.solvers.frank_wolfe import BatchState
 from aligner.solvers.orders import Permuted, Uniform
@@ -39,7 +39,8 @@ class Subgradient:
     """Batch subgradient descent: w ← w − β_t (λw − 1/n Σ_i ψ_i(z_i)), z_i the oracle's answers at w  [LJSP13 §4].
 
     It is batch Frank-Wolfe with γ_t = λβ_t: w ← (1 − γ) w + γ w_s. So w has a dual point, whose ℓ is mixed in the same
-    proportions, and a gap; Frank-Wolfe chooses γ by line search where this fixes it ahead.
+    proportions, and a gap; Frank-Wolfe chooses γ by line search where this fixes it ahead. Where weights must not be
+    above 0 the steps are those of v, of which w is clipped: dual averaging  [Xiao 2010].
 
     Guarantee: gap O(1/t), or O(log t / t) with Schedule.PEGASOS; the objective may rise on the way.
     Solver memory: O(d). An audit of the last iterate is the very pass of oracle calls that the next step needs.
@@ -58,9 +59,9 @@ class Subgradient:
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
         answers, calls = state.ask(problem)
         regularization, gamma = problem.regularization, self.schedule.step(state.passes)
-        subgradient = regularization * state.w - regularization * answers.corner_w
-        w = state.w - gamma / regularization * subgradient
-        state.advance(w, state.loss + gamma * (answers.corner_loss - state.loss), self.average)
+        subgradient = regularization * state.v - regularization * answers.corner_w
+        v = state.v - gamma / regularization * subgradient
+        state.advance(v, state.loss + gamma * (answers.corner_loss - state.loss), self.average)
         return calls
 
     def audit(self, problem: BlockProblem, state: BatchState) -> Audit:
@@ -81,7 +82,7 @@ class StochasticSubgradient:
     """Stochastic subgradient descent with the Pegasos step [Shalev-Shwartz et al. 2007; Ratliff et al. 2007].
 
     w ← (1 − γ) w + γ ψ_i(z)/λ, γ = 1/k at visit k, z the oracle's answer of block i at w  [LJSP13 §3]. The whole
-    pass is compiled where the problem allows.
+    pass is compiled where the problem allows. Where weights must not be above 0 this is v, and w is clip(v).
 
     Guarantee: in uniform order the expected suboptimality is O(log k / k), and O(1/k) for the suffix average
     [Rakhlin et al. 2012]. Solver memory: O(d) and two numbers for each block.
@@ -104,10 +105,10 @@ class StochasticSubgradient:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> WalkState:
         n, d = problem.n_blocks, problem.n_features
         walk = kernels.Walk(
-            np.zeros(d), np.zeros(1), np.zeros(d), np.zeros(1), np.zeros(1, np.int64), np.zeros(n, np.int64),
-            np.zeros(1), np.zeros(1), np.zeros(n),
+            np.zeros(d), np.zeros(problem.n_nonpositive), np.zeros(1), np.zeros(d), np.zeros(1), np.zeros(1, np.int64),
+            np.zeros(n, np.int64), np.zeros(1), np.zeros(1), np.zeros(n),
         )  # fmt: skip
-        return WalkState(rng, walk, Mixture.of_target(d))
+        return WalkState(rng, walk, Mixture.of_target(d, problem.n_nonpositive))
 
     def sweep(self, problem: BlockProblem, state: WalkState) -> int:
         order = self.order.draw(problem.n_blocks, state.rng)
@@ -126,11 +127,13 @@ class StochasticSubgradient:
     def audit(self, problem: BlockProblem, state: WalkState) -> Audit:
         walk, lower = state.walk, state.lower
         averaged = self.average is not Average.NONE and walk.steps[0] > 0
-        w, loss = (walk.mean_w, float(walk.mean_loss[0])) if averaged else (walk.w, float(walk.loss[0]))
+        free = problem.n_features - problem.n_nonpositive
+        v = walk.mean_w if averaged else np.concatenate([walk.w[:free], walk.tail])
+        w, loss = clip(problem, v), float((walk.mean_loss if averaged else walk.loss)[0])
         met = block_weights(walk, averaged=averaged)
         scale = 1.0 / met.max() if walk.steps[0] > 0 else 0.0
         answers = ask_all(problem, w, shares=1.0 - scale * met)
-        lower.find(scale * w + answers.mix_w, scale * loss + answers.mix_loss)
+        lower.find(scale * v + answers.mix_w, scale * loss + answers.mix_loss)
         lower.find(answers.corner_w, answers.corner_loss)
         lower.optimise(problem.regularization)
         lower.keep(lower.weights > 0)

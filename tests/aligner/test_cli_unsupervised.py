@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ from aligner import options
 from aligner.cli import app
 from aligner.decoding import Alignment
 from aligner.unsupervised import DECODINGS, THRESHOLDED, decode_texts
+from features.expectation import Pass
+from features.translation import train_translation
 
 COMMAND = [sys.executable, "-m", "aligner.cli"]
 TIMEOUT = 60
@@ -100,6 +103,45 @@ def test_the_threshold_is_used(texts: list[Path]) -> None:
         assert len(few) < len(default) < len(many)
 
 
+def test_a_higher_prior_of_null_gives_fewer_links(texts: list[Path]) -> None:
+    many, default, few = (
+        len(run("align", *texts, "-q", *more).stdout.split()) for more in (["--null", 0.02], [], ["--null", 0.9])
+    )
+    assert few < default <= many
+
+
+def test_iterations_and_seconds_decide_how_many_passes_are_made(
+    texts: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Pass] = []
+
+    def train(*arguments: Any, on_pass: Any, **settings: Any) -> Any:
+        return train_translation(*arguments, on_pass=lambda found: (told.append(found), on_pass(found)), **settings)
+
+    def passes(*more: object) -> int:
+        told.clear()
+        run("align", *texts, "-q", *more)
+        return sum(found.hmm for found in told)
+
+    monkeypatch.setattr("aligner.unsupervised.train_translation", train)
+    lexicons = 2
+    assert passes("--iterations", 1) == passes("--seconds", 0) == lexicons
+    assert passes("--iterations", 3) == passes("--iterations", 3, "--seconds", 3600) == 3 * lexicons
+    assert passes() == passes("--seconds", 3600) == 5 * lexicons
+
+
+def test_memory_decides_where_numbers_are_kept_and_nothing_else(
+    texts: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = []
+    real = tempfile.TemporaryFile
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **settings: files.append(1) or real(**settings))
+    expected = run("align", *texts, "-q", "--format", "scored").stdout
+    assert not files
+    assert run("align", *texts, "-q", "--format", "scored", "--memory", "1K").stdout == expected
+    assert files
+
+
 def test_every_form_of_the_text_gives_the_same_links(texts: list[Path], tmp_path: Path) -> None:
     expected = run("align", *texts, "-q").stdout
     source, target = (path.read_bytes() for path in texts)
@@ -147,6 +189,14 @@ def test_an_old_file_is_kept_without_force(texts: list[Path], tmp_path: Path) ->
     [
         (["a", "b", "-m", "M", "--decoding", "soft"], "--decoding is for text without a model"),
         (["a", "b", "-m", "M", "--threshold", "0.5"], "--threshold is for text without a model"),
+        (["a", "b", "-m", "M", "--null", "0.5"], "--null is for text without a model"),
+        (["a", "b", "-m", "M", "--iterations", "5"], "--iterations is for text without a model"),
+        (["a", "b", "-m", "M", "--seconds", "5"], "--seconds is for text without a model"),
+        (["a", "b", "-m", "M", "--memory", "1G"], "--memory is for text without a model"),
+        (["a", "b", "--null", "0"], "between 0 and 1, not 0.0"),
+        (["a", "b", "--null", "nan"], "between 0 and 1, not nan"),
+        (["a", "b", "--seconds", "-1"], "seconds must be 0 or more, not -1.0"),
+        (["a", "b", "--seconds", "nan"], "seconds must be 0 or more, not nan"),
         (["a", "b", "--links", "c"], "--links"),
         (["-"], "give files, or -m MODEL"),
         (["a", "b", "--decoding", "union", "--threshold", "0.5"], "union has no threshold"),
@@ -159,7 +209,12 @@ def test_options_that_do_not_go_together_are_refused(arguments: list[str], messa
     assert message in result.stderr
 
 
-@pytest.mark.parametrize("more", [["--threshold", "1.5"], ["--threshold=-1"], ["--decoding", "best"]])
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--threshold", "1.5"], ["--threshold=-1"], ["--decoding", "best"], ["--iterations", "0"], ["--memory", "much"],
+    ],
+)  # fmt: skip
 def test_wrong_usage(more: list[str]) -> None:
     assert "Usage" in run("align", "a", "b", *more, code=2).stderr
 

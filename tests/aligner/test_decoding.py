@@ -19,6 +19,7 @@ from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
 from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
+from features.fertility import LinkRewards
 from features.table import EdgeTable, edge_offsets
 
 
@@ -106,6 +107,18 @@ def test_links_of_others_are_of_the_whole_bitext(model: Model, bitext: Bitext, m
     links = Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in reversed_)
     found = decode(bitext, model.statistics, FeatureSet((), ("other",)), LinearScorer(np.ones(1)), [links])
     assert [set(alignment) for alignment in found] == reversed_
+
+
+def test_several_links_a_word() -> None:
+    """With rewards the links are those of the best b-matching, which here is seen at a glance."""
+    scores = np.array([[3.0], [2.0], [-1.0], [1.0], [0.5], [4.0], [5.0]], np.float32)  # (2, 3), then (1, 1)
+    shapes = np.array([[2, 3], [0, 2], [1, 1]])
+    edges = EdgeTable(scores, shapes, edge_offsets(shapes), ("x",))
+    found = decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards((-1.5,)))
+    assert [alignment.links for alignment in found] == [((0, 0), (0, 1), (1, 2)), (), ((0, 0),)]
+    assert found[0].scores == (3.0, 2.0, 4.0)
+    dear = decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards((-2.5,)))
+    assert dear == decode_edges(edges, LinearScorer(np.ones(1)))
 
 
 def test_nothing_to_decode(model: Model) -> None:

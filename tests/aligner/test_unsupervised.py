@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,3 +175,28 @@ def test_settings_that_cannot_be_are_refused_at_once(
     for call in (lambda: align_texts(text, **settings), lambda: decode_texts(model, text, **settings)):  # type: ignore[arg-type]
         with pytest.raises(SettingError, match=message):
             call()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"null": 1.0}, "NULL must be between 0 and 1, not 1.0"),
+        ({"iterations": 0}, "must be an iteration, not 0"),
+        ({"seconds": -1.0}, "0 or more, not -1.0"),
+    ],
+)
+def test_training_that_cannot_be_is_refused_at_once(text: Bitext, settings: dict[str, Any], message: str) -> None:
+    for call in (align_texts, estimate):
+        with pytest.raises(SettingError, match=message):
+            call(text, **settings)
+
+
+def test_a_higher_prior_of_null_gives_fewer_links(text: Bitext) -> None:
+    sizes = [sum(map(len, align_texts(text, null=null))) for null in (0.02, 0.2, 0.5, 0.9)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[-1]
+
+
+def test_settings_left_out_have_the_defaults(text: Bitext) -> None:
+    given = align_texts(text, null=0.2, iterations=5, seconds=float("inf"), memory=1 << 30)
+    assert list(given) == list(align_texts(text))

@@ -87,12 +87,16 @@ def configurations(name: str) -> list[Configuration]:
 
 
 CONFIGURATIONS = [configuration for name in SOLVERS for configuration in configurations(name)]
-every_solver = pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=str)
 every_solver_of_corners = pytest.mark.parametrize(
     "configuration", [c for c in CONFIGURATIONS if c.name != "kernel-bcfw"], ids=str
 )
 """Laws of weights and corners in the space of the features; `kernel-bcfw` is held to them in that of its kernel, in
 aligner/solvers/test_kernel.py."""
+
+ONE_LINK_ONLY = ("kernel-bcfw", "projected-gradient", "extragradient")
+"""Those that work on marginals of edges, and so with one link a word."""
+
+SEVERAL_LINKS = [c for c in CONFIGURATIONS if c.name not in ONE_LINK_ONLY]
 
 
 @dataclass
@@ -104,6 +108,7 @@ class Plain:
 
     n_blocks = property(lambda self: self.problem.n_blocks)
     n_features = property(lambda self: self.problem.n_features)
+    n_nonpositive = property(lambda self: self.problem.n_nonpositive)
     regularization = property(lambda self: self.problem.regularization)
     signature = property(lambda self: self.problem.signature)
     notes = property(lambda self: self.problem.notes)
@@ -120,15 +125,50 @@ class Plain:
         return self.corners(blocks, w)
 
 
+@dataclass(frozen=True)
+class Polytope:
+    """The b-matchings of a block as a linear program: max (gains w + costs)·x, limits x <= 1, x >= 0.
+
+    x: an edge each, then the second and further links of each word, whose rewards count in full if they are allowed.
+    """
+
+    gains: np.ndarray
+    costs: np.ndarray
+    limits: np.ndarray
+
+    @classmethod
+    def of(cls, problem: MatchingProblem, i: int) -> Polytope:
+        J, K = problem.edges.shapes[i]
+        d, fertility = len(problem.edges.names), problem.fertility
+        rows = slice(problem.edges.offsets[i], problem.edges.offsets[i + 1])
+        gains = [np.concatenate([x, np.zeros(problem.n_nonpositive)]) for x in problem.edges.features[rows]]
+        limits = [np.kron(np.eye(J), np.ones(K)), np.kron(np.ones(J), np.eye(K))]
+        words: list[int] = []
+        if fertility is not None:
+            limits.append(np.eye(J * K))
+            row, column = fertility.word_offsets[i]
+            own = [*fertility.source[row : row + J], *fertility.target[column : column + K]]
+            capacities = [fertility.source_capacity] * J + [fertility.target_capacity] * K
+            for word, (g, capacity) in enumerate(zip(own, capacities, strict=True)):
+                first = d if word < J else d + (fertility.source_capacity - 1) * fertility.source.shape[1]
+                for t in range(2, capacity + 1):
+                    gains.append(np.zeros(problem.n_features))
+                    gains[-1][first : first + (t - 1) * len(g)] = np.tile(g, t - 1)
+                    words.append(word)
+        matrix = np.concatenate(limits)
+        slots = np.zeros((len(matrix), len(words)))
+        slots[words, range(len(words))] = -1.0
+        matrix = np.block([[matrix, slots], [np.zeros((len(words), J * K)), np.eye(len(words))]])
+        costs = np.concatenate([problem.costs[problem.labels[rows]], np.zeros(len(words))])
+        return cls(np.array(gains, float), costs, matrix)
+
+
 def hinge_by_linear_program(problem: MatchingProblem, w: np.ndarray) -> float:
     """Mean of max_z H_i(z; w), each a linear program over the matching polytope."""
     total = 0.0
     for i in range(problem.n_blocks):
-        J, K = problem.edges.shapes[i]
-        rows = slice(problem.edges.offsets[i], problem.edges.offsets[i + 1])
-        scores = problem.edges.features[rows].astype(float) @ w + problem.costs[problem.labels[rows]]
-        limits = np.concatenate([np.kron(np.eye(J), np.ones(K)), np.kron(np.ones(J), np.eye(K))])
-        answer = linprog(-scores, A_ub=limits, b_ub=np.ones(J + K))
+        block = Polytope.of(problem, i)
+        answer = linprog(-(block.gains @ w + block.costs), A_ub=block.limits, b_ub=np.ones(len(block.limits)))
         total += -answer.fun - problem.gold[i] @ w + problem.miss_cost * problem.sure[i]
     return total / problem.n_blocks
 
@@ -136,34 +176,30 @@ def hinge_by_linear_program(problem: MatchingProblem, w: np.ndarray) -> float:
 def quadratic_program(problem: MatchingProblem) -> float:
     """The optimum of P by a general solver, on the formulation with duals of the matching as variables.
 
-    min λ/2 ‖w‖² + 1/n Σ_i (1·a_i + 1·b_i − w·f_i(y_i) + c⁺|S_i|)  s.t.  F_iᵀw + c_i ≤ a_i,j + b_i,k;  a, b ≥ 0.
+    min λ/2 ‖w‖² + 1/n Σ_i (1·p_i − w·f_i(y_i) + c⁺|S_i|)  s.t.  gains_i w + costs_i ≤ limits_iᵀp_i;  p ≥ 0, w_f ≤ 0.
     """
     n, d = problem.n_blocks, problem.n_features
-    sides = problem.edges.shapes.sum(axis=1)
-    starts = d + np.concatenate([[0], np.cumsum(sides)])
-    size = int(starts[-1])
-    constraints, limits = [], []
-    for i in range(n):
-        J, K = problem.edges.shapes[i]
-        for j in range(J):
-            for k in range(K):
-                edge = problem.edges.offsets[i] + j * K + k
-                row = np.zeros(size)
-                row[:d] = -problem.edges.features[edge]
-                row[starts[i] + j] = row[starts[i] + J + k] = 1.0
-                constraints.append(row)
-                limits.append(-problem.costs[problem.labels[edge]])
-    matrix, right = np.array(constraints), np.array(limits)
+    blocks = [Polytope.of(problem, i) for i in range(n)]
+    size = d + sum(len(block.limits) for block in blocks)
+    constraints, first = [], d
+    for block in blocks:
+        rows = np.zeros((len(block.costs), size))
+        rows[:, :d] = -block.gains
+        rows[:, first : first + len(block.limits)] = block.limits.T
+        constraints.append(rows)
+        first += len(block.limits)
+    matrix, right = np.concatenate(constraints), -np.concatenate([block.costs for block in blocks])
     linear = np.full(size, 1.0 / n)
     linear[:d] = -problem.gold.sum(axis=0) / n
     constant = problem.miss_cost * problem.sure.sum() / n
     start = np.zeros(size)
     start[d:] = problem.miss_cost + problem.false_cost
+    free = d - problem.n_nonpositive
     answer = minimize(
         lambda x: 0.5 * problem.regularization * x[:d] @ x[:d] + linear @ x + constant,
         start,
         jac=lambda x: np.concatenate([problem.regularization * x[:d], np.zeros(size - d)]) + linear,
-        bounds=[(None, None)] * d + [(0, None)] * (size - d),
+        bounds=[(None, None)] * free + [(None, 0)] * problem.n_nonpositive + [(0, None)] * (size - d),
         constraints={"type": "ineq", "fun": lambda x: matrix @ x + right, "jac": lambda x: matrix},
         method="SLSQP",
         options={"maxiter": 500, "ftol": 1e-10},
@@ -176,15 +212,22 @@ def run(problem: object, solver: object, **limits: float) -> Result:
     return solve(problem, solver, stop=Stop(**limits), seed=3)  # type: ignore[arg-type]
 
 
-@every_solver_of_corners
-def test_gaps_are_certificates(configuration: Configuration, make_problem: MakeProblem) -> None:
+def with_capacities(one: list[Configuration], several: list[Configuration]) -> pytest.MarkDecorator:
+    """The configurations for problems of one link a word, and those for two."""
+    cases = [(c, 1) for c in one] + [(c, 2) for c in several]
+    return pytest.mark.parametrize(("configuration", "capacity"), cases, ids=[f"{c}-{links}" for c, links in cases])
+
+
+@with_capacities([c for c in CONFIGURATIONS if c.name != "kernel-bcfw"], SEVERAL_LINKS)
+def test_gaps_are_certificates(configuration: Configuration, capacity: int, make_problem: MakeProblem) -> None:
     """No audit ever has a negative gap, or a dual above any primal; and the audited objective is the true one."""
-    problem = make_problem(n=20)
+    problem = make_problem(n=20, capacity=capacity)
     points = run(problem, configuration.solver, gap=0.0, passes=40).trace
     assert len(points) > 10
     assert min(p.gap for p in points) >= -1e-12
     assert max(p.dual for p in points) <= min(p.primal for p in points) + 1e-12
     result = run(problem, configuration.solver, gap=0.0, passes=3)
+    assert (result.w[problem.n_features - problem.n_nonpositive :] <= 0).all()
     by_program = hinge_by_linear_program(problem, result.w) + 0.05 * result.w @ result.w
     assert result.trace[-1].primal == pytest.approx(by_program, rel=1e-6)
 
@@ -194,30 +237,57 @@ def test_gaps_are_certificates(configuration: Configuration, make_problem: MakeP
 def test_the_optimum_is_that_of_a_quadratic_program(
     configuration: Configuration, seed: int, make_problem: MakeProblem
 ) -> None:
-    problem = make_problem(n=5, d=3, largest=4, seed=seed)
-    point = run(problem, configuration.solver, gap=configuration.reachable, passes=5000).trace[-1]
-    best = optimum(problem, seed)
+    judge(make_problem(n=5, d=3, largest=4, seed=seed), configuration, seed)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+@pytest.mark.parametrize("configuration", SEVERAL_LINKS, ids=str)
+def test_the_optimum_with_several_links_is_that_of_a_quadratic_program(
+    configuration: Configuration, seed: int, make_problem: MakeProblem
+) -> None:
+    """Its rewards may not be above 0, and some of them would be."""
+    w = judge(make_problem(n=4, d=3, largest=4, seed=seed, capacity=2, possible=False), configuration, seed)
+    assert (w[3:] <= 0).all()
+    assert 0 < (w[3:] < 0).sum() < 4
+
+
+_optima: dict[tuple[int, int], float] = {}
+
+
+def judge(problem: MatchingProblem, configuration: Configuration, seed: int) -> np.ndarray:
+    """Hold a solver to the optimum of this problem, the only one of its size with this seed; its weights."""
+    key = problem.n_blocks, seed
+    if key not in _optima:
+        _optima[key] = quadratic_program(problem)
+    result = run(problem, configuration.solver, gap=configuration.reachable, passes=5000)
+    point, best = result.trace[-1], _optima[key]
     assert point.relative_gap <= configuration.reachable
     assert point.dual - 1e-6 <= best <= point.primal + 1e-6
+    return result.w
 
 
-_optima: dict[int, float] = {}
+@pytest.mark.parametrize("name", ONE_LINK_ONLY)
+def test_solvers_of_marginals_refuse_several_links(name: str, make_problem: MakeProblem) -> None:
+    with pytest.raises(SettingError, match="one link a word only"):
+        run(make_problem(capacity=2), make_solver(name))
 
 
-def optimum(problem: MatchingProblem, seed: int) -> float:
-    return _optima.setdefault(seed, quadratic_program(problem))
-
-
-@pytest.mark.parametrize("configuration", [c for c in CONFIGURATIONS if c.never_lowers_the_dual], ids=str)
-def test_line_search_never_lowers_the_dual(configuration: Configuration, make_problem: MakeProblem) -> None:
-    trace = run(make_problem(n=30), configuration.solver, gap=1e-6, passes=60).trace
+@with_capacities(
+    [c for c in CONFIGURATIONS if c.never_lowers_the_dual], [c for c in SEVERAL_LINKS if c.never_lowers_the_dual]
+)
+def test_line_search_never_lowers_the_dual(
+    configuration: Configuration, capacity: int, make_problem: MakeProblem
+) -> None:
+    trace = run(make_problem(n=30, capacity=capacity), configuration.solver, gap=1e-6, passes=60).trace
     assert all(later.dual >= earlier.dual - 1e-12 for earlier, later in pairwise(trace))
     assert trace[-1].dual > trace[0].dual
 
 
-@every_solver
-def test_same_seed_same_bits_and_untouched_problem(configuration: Configuration, make_problem: MakeProblem) -> None:
-    problem = make_problem(n=20)
+@with_capacities(CONFIGURATIONS, SEVERAL_LINKS)
+def test_same_seed_same_bits_and_untouched_problem(
+    configuration: Configuration, capacity: int, make_problem: MakeProblem
+) -> None:
+    problem = make_problem(n=20, capacity=capacity)
     before = [array.copy() for array in (problem.edges.features, problem.labels, problem.gold)]
     first, second = (run(problem, configuration.solver, gap=0.0, passes=7) for _ in range(2))
     assert first.w.tobytes() == second.w.tobytes()
@@ -228,9 +298,11 @@ def test_same_seed_same_bits_and_untouched_problem(configuration: Configuration,
         np.testing.assert_array_equal(array, copy)
 
 
-@pytest.mark.parametrize("configuration", [c for c in CONFIGURATIONS if c.name.startswith("bcfw")], ids=str)
-def test_compiled_and_generic_passes_are_equal(configuration: Configuration, make_problem: MakeProblem) -> None:
-    problem = make_problem(n=25, d=7)
+@with_capacities(*[[c for c in CONFIGURATIONS if c.name.startswith("bcfw")]] * 2)
+def test_compiled_and_generic_passes_are_equal(
+    configuration: Configuration, capacity: int, make_problem: MakeProblem
+) -> None:
+    problem = make_problem(n=25, d=7, capacity=capacity)
     compiled, generic = (
         run(problem, configuration.solver, gap=0.0, passes=6),
         run(Plain(problem), configuration.solver, gap=0.0, passes=6),
@@ -319,12 +391,14 @@ def test_not_a_number_ends_it_with_finite_weights(configuration: Configuration, 
     assert np.isfinite(result.w).all()
 
 
-@pytest.mark.parametrize("oracle", ORACLES)
-def test_every_oracle_trains(oracle: str, make_problem: MakeProblem) -> None:
+@pytest.mark.parametrize(
+    ("oracle", "capacity"), [(oracle, c) for oracle in ORACLES for c in (1, 2) if (oracle, c) != ("scipy", 2)]
+)
+def test_every_oracle_trains(oracle: str, capacity: int, make_problem: MakeProblem) -> None:
     """Exact oracles reach the optimum; with the approximate one the certificate is exact all the same."""
-    reference = run(make_problem(n=6, d=3, largest=4), Block(), gap=1e-4, passes=2000).trace[-1]
-    result = run(make_problem(n=6, d=3, largest=4, oracle=oracle), Block(), gap=1e-2, passes=60)
-    exact = make_problem(n=6, d=3, largest=4)
+    exact = make_problem(n=6, d=3, largest=4, capacity=capacity)
+    reference = run(exact, Block(), gap=1e-4, passes=2000).trace[-1]
+    result = run(make_problem(n=6, d=3, largest=4, capacity=capacity, oracle=oracle), Block(), gap=1e-2, passes=60)
     primal = primal_value(exact, result.w, ask_all(exact, result.w))
     assert reference.dual - 1e-9 <= primal
     if oracle != "greedy":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from corpora.bitext import Bitext
 from features import cooccurrence, parallel
-from features.cooccurrence import CooccurrenceTable, count_cooccurrences
+from features.cooccurrence import CooccurrenceTable, add_cooccurrences, count_cooccurrences
 
 MakeBitext = Callable[..., Bitext]
 MakePairs = Callable[..., list[tuple[list[str], list[str]]]]
@@ -138,3 +139,17 @@ def test_nothing_to_count(make_bitext: MakeBitext, pairs: list[tuple[list[str], 
     if len(pairs) == 3:
         assert table.source_counts.tolist() == table.target_counts.tolist() == [1]
         assert table.dice(0, 0) == 0.0
+
+
+def test_counts_of_two_corpora_add_up(make_bitext: MakeBitext, make_pairs: MakePairs) -> None:
+    for seed in range(5):
+        one, other = make_pairs(seed, n=20, n_words=12), make_pairs(seed + 100, n=15, n_words=18)
+        texts = [make_bitext(pairs) for pairs in (one, other, [*one, *other])]
+        first, second, both = (count_cooccurrences(text, minimum_dice=0.0) for text in texts)
+        ids = []
+        for side in ("source", "target"):
+            known = {word: i for i, word in enumerate(getattr(texts[2], side).vocabulary.words)}
+            ids.append(np.array([known[word] for word in getattr(texts[1], side).vocabulary.words], np.int64))
+        together = add_cooccurrences(first, second, *ids)
+        for field in fields(both):
+            np.testing.assert_array_equal(getattr(together, field.name), getattr(both, field.name))

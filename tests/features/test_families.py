@@ -1,24 +1,28 @@
-"""Bias, association, position, competition, neighbours and links: the documented formulas, edge by edge."""
+"""The families of features but orthography: the documented formulas, edge by edge."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
 from math import log
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from corpora.alignment import Links, PairLinks
-from features import association, bias, competition, links, neighbours, position
+from features import association, bias, competition, context, hmm, kinds, lexical, links, neighbours, position
 from features.extractor import FAMILIES
+from features.posteriors import Decoder
 
 if TYPE_CHECKING:
     from tests.features.conftest import Case
 
 Columns = Callable[..., np.ndarray]
 
-SIGNED = {"margin_row", "margin_column"}
+SIGNED = {f"{of}margin_{line}" for of in ("", "hmm_", "lexical_") for line in ("row", "column")}
 
 
 def test_families_and_names() -> None:
@@ -75,18 +79,24 @@ def standing(line: list[float], x: int) -> tuple[float, float, float]:
     )
 
 
+def standings(matrix: np.ndarray) -> np.ndarray:
+    """(E, 7) the columns of competition of any values."""
+    values = matrix.astype(np.float64)
+    expected = []
+    for j in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            row, column = standing(values[j].tolist(), k), standing(values[:, k].tolist(), j)
+            mutual = values[j, k] > 0 and max(values[j].max(), values[:, k].max()) <= values[j, k]
+            both = zip(row, column, strict=True)
+            expected.append([*(part for parts in both for part in parts), float(mutual)])
+    return np.reshape(expected, (-1, 7))
+
+
 def test_competition(case: Case, columns: Columns) -> None:
     values = columns(competition, 7)
     for es, fs, rows in case.matrices():
-        dice = case.dice_matrix(es, fs).astype(np.float64)
-        expected = []
-        for j in range(len(es)):
-            for k in range(len(fs)):
-                row, column = standing(dice[j].tolist(), k), standing(dice[:, k].tolist(), j)
-                mutual = dice[j, k] > 0 and max(dice[j].max(), dice[:, k].max()) <= dice[j, k]
-                both = zip(row, column, strict=True)
-                expected.append([*(part for parts in both for part in parts), float(mutual)])
-        np.testing.assert_allclose(values[rows], np.reshape(expected, (-1, 7)), rtol=1e-6, atol=1e-7)
+        expected = standings(case.dice_matrix(es, fs))
+        np.testing.assert_allclose(values[rows], expected, rtol=1e-6, atol=1e-7)
 
 
 def test_neighbours(case: Case, columns: Columns) -> None:
@@ -102,6 +112,97 @@ def test_neighbours(case: Case, columns: Columns) -> None:
             for k in range(K)
         ]
         np.testing.assert_array_equal(values[rows], np.reshape(expected, (-1, 8)))
+
+
+def believed(case: Case, which: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, slice]]:
+    """Posteriors of both directions and their geometric mean for each pair, (J, K), of the mean of the lexicons."""
+    model = case.statistics.translation
+    assert model is not None
+    decoder = Decoder(case.bitext, model)
+    for i, (es, fs, rows) in enumerate(case.matrices()):
+        found = [getattr(belief, which) for belief in decoder.beliefs(i, i + 1).values()]
+        forward = np.mean([p.forward for p in found], axis=0).reshape(len(es), len(fs))
+        reverse = np.mean([p.reverse for p in found], axis=0).reshape(len(es), len(fs))
+        yield forward, reverse, np.sqrt(forward * reverse), rows
+
+
+@pytest.mark.parametrize(("which", "family"), [("hmm", hmm), ("lexical", lexical)])
+def test_posteriors(case: Case, columns: Columns, which: str, family: ModuleType) -> None:
+    names = family.NAMES
+    values = columns(family, len(names))
+    for forward, reverse, soft, rows in believed(case, which):
+        found = {name.removeprefix(f"{which}_"): values[rows, c] for c, name in enumerate(names)}
+        for name, expected in (("forward", forward), ("reverse", reverse), ("soft", soft)):
+            np.testing.assert_allclose(found[name], expected.ravel(), rtol=2e-5, atol=1e-6)
+        logs = 1 + np.log10(np.maximum(soft, 1e-4)) / 4
+        np.testing.assert_allclose(found["log"], logs.ravel(), rtol=1e-4, atol=1e-4)
+        own = found["soft"].reshape(soft.shape)
+        first = names.index(f"{which}_rank_row")
+        np.testing.assert_allclose(values[rows, first : first + 7], standings(own), rtol=1e-5, atol=1e-6)
+        # A direction links each word that it generates at most once: the rest is NULL's.
+        assert (forward.sum(axis=0) <= 1 + 1e-5).all()
+        assert (reverse.sum(axis=1) <= 1 + 1e-5).all()
+
+
+def test_pieces_and_sums_of_posteriors(case: Case, columns: Columns) -> None:
+    values = columns(hmm, len(hmm.NAMES))
+    for forward, reverse, soft, rows in believed(case, "hmm"):
+        found = {name: values[rows, c].reshape(soft.shape) for c, name in enumerate(hmm.NAMES)}
+        for knot in hmm.KNOTS:
+            expected = np.maximum(0, soft - knot) / (1 - knot)
+            np.testing.assert_allclose(found[f"hmm_above_{knot:g}"], expected, rtol=1e-4, atol=1e-5)
+        rest = np.minimum(1, (soft.sum(axis=1, keepdims=True) - soft) / 2)
+        np.testing.assert_allclose(found["hmm_rivals_row"], rest, rtol=1e-4, atol=1e-5)
+        rest = np.minimum(1, (soft.sum(axis=0, keepdims=True) - soft) / 2)
+        np.testing.assert_allclose(found["hmm_rivals_column"], rest, rtol=1e-4, atol=1e-5)
+        null = np.broadcast_to(1 - reverse.sum(axis=1, keepdims=True), soft.shape)
+        np.testing.assert_allclose(found["hmm_null_source"], null.clip(0), rtol=1e-4, atol=1e-5)
+        null = np.broadcast_to(1 - forward.sum(axis=0, keepdims=True), soft.shape)
+        np.testing.assert_allclose(found["hmm_null_target"], null.clip(0), rtol=1e-4, atol=1e-5)
+
+
+def test_context(case: Case, columns: Columns) -> None:
+    values = columns(context, len(context.NAMES))
+    steps = ((-1, -1), (1, 1), (-1, 1), (1, -1), (0, -1), (0, 1), (-1, 0), (1, 0))
+    for es, fs, rows in case.matrices():
+        J, K = len(es), len(fs)
+        soft = case.batch.soft[rows].reshape(J, K)
+        framed = np.pad(soft, 1)
+        anchors = {-1: -1, J: K} | {j: int(soft[j].argmax()) for j in range(J) if K and soft[j].max() > context.ANCHOR}
+        expected = []
+        for j in range(J):
+            before = max(x for x in anchors if x < j)
+            after = min(x for x in anchors if x > j)
+            for k in range(K):
+                near = [framed[j + 1 + dj, k + 1 + dk] for dj, dk in steps]
+                away = [min(1, abs(k - anchors[x] - (j - x)) / context.REACH) for x in (before, after)]
+                expected.append([*near, *away, min(away), float(j not in anchors)])
+        np.testing.assert_allclose(values[rows], np.reshape(expected, (-1, 12)), rtol=1e-6)
+
+
+def test_kinds(case: Case, columns: Columns) -> None:
+    values = columns(kinds, len(kinds.NAMES))
+    source, target, _ = case.counts
+    n = len(case.counted)
+
+    def kinds_of(word: str, counts: Counter[str], sentence: list[str]) -> list[float]:
+        frequent = [counts[word] / n >= share for share in kinds.SHARES]
+        letters = [unicodedata.category(x)[0] for x in word]
+        spelled = [not {"L", "N"} & set(letters), "N" in letters]
+        return [float(x) for x in (*frequent, *spelled, counts[word] == 0, sentence.count(word) > 1)]
+
+    for es, fs, rows in case.matrices():
+        soft = case.batch.soft[rows].reshape(len(es), len(fs))
+        expected = []
+        for j, e in enumerate(es):
+            for k, f in enumerate(fs):
+                a, b = kinds_of(e, source, es), kinds_of(f, target, fs)
+                frequent = a[1], b[1]
+                pairs = [min(frequent), float(frequent[0] != frequent[1]), float(a[3] != b[3]), float(a[4] != b[4])]
+                trust = [soft[j, k] * a[1], soft[j, k] * b[1], soft[j, k] * (1 - max(frequent))]
+                distance = abs(j / len(es) - k / len(fs)) * max(a[6], b[6])
+                expected.append([*a, *b, *pairs, *trust, distance])
+        np.testing.assert_allclose(values[rows], np.reshape(expected, (-1, len(kinds.NAMES))), rtol=1e-6)
 
 
 def test_links(case: Case, columns: Columns) -> None:

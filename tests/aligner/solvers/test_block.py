@@ -32,6 +32,7 @@ class Simplices:
 
     n_blocks = property(lambda self: self.vectors.shape[0])
     n_features = property(lambda self: self.vectors.shape[2])
+    n_nonpositive = 0
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         self.calls += len(blocks)
@@ -167,10 +168,11 @@ def test_the_point_is_that_of_its_corners(solver: Block, largest: int, make_prob
     assert sorted([*used, *free]) == list(range(len(state.pool.losses)))
 
 
+@pytest.mark.parametrize("capacity", [1, 2])
 @pytest.mark.parametrize("name", ["bcfw", "bcfw-gap", "bcfw-away", "bcfw-pairwise"])
-def test_a_state_goes_on_at_another_regularization(name: str, make_problem: MakeProblem) -> None:
+def test_a_state_goes_on_at_another_regularization(name: str, capacity: int, make_problem: MakeProblem) -> None:
     """The same α: the loss stays, w is scaled; and from there the optimum is that of a start from nothing."""
-    problem = make_problem(n=30, regularization=0.1)
+    problem = make_problem(n=30, regularization=0.1, capacity=capacity)
     weaker = replace(problem, regularization=0.05)
     solver = make_solver(name)
     assert isinstance(solver, Block)

@@ -14,7 +14,7 @@ from aligner.solvers import Stop, solve
 from aligner.solvers.audit import ask_all
 from aligner.solvers.corrective import Correction, Corrective, shift_weight
 from aligner.solvers.frank_wolfe import FrankWolfe
-from aligner.solvers.simplex import Mixture, best_mixture
+from aligner.solvers.simplex import Mixture, best_clipped_mixture, best_mixture
 
 MakeProblem = Callable[..., MatchingProblem]
 
@@ -31,6 +31,7 @@ class Polytopes:
 
     n_blocks = property(lambda self: self.psi.shape[0])
     n_features = property(lambda self: self.psi.shape[2])
+    n_nonpositive = 0
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         best = (self.losses[blocks] - self.psi[blocks] @ w).argmax(axis=1)
@@ -50,12 +51,14 @@ def polytopes(seed: int, n: int, m: int, d: int) -> Polytopes:
 def one_slack_cutting_plane(problem: MatchingProblem, rounds: int) -> list[float]:
     """Optima of min λ/2 ‖w‖² + ξ under the constraints ξ ≥ L̄ − w·ψ̄ met so far, in the primal  [JFY09 Alg. 3].
 
-    The first constraint is ξ ≥ 0; each round adds that which w violates most. Solved by scipy in (√λ w, ξ).
+    The first constraint is ξ ≥ 0; each round adds that which w violates most. Solved by scipy in (√λ w, ξ); weights
+    that must not be above 0 are bounded.
     """
     d, root = problem.n_features, np.sqrt(problem.regularization)
     rows, right = [np.eye(d + 1)[d]], [0.0]
     x = np.zeros(d + 1)
     values = []
+    above = [None] * (d - problem.n_nonpositive) + [0.0] * problem.n_nonpositive + [None]
     for _ in range(rounds):
         corners = problem.corners(np.arange(problem.n_blocks), x[:d] / root)
         rows.append(np.append(corners.psi.mean(axis=0) / root, 1.0))
@@ -67,6 +70,7 @@ def one_slack_cutting_plane(problem: MatchingProblem, rounds: int) -> list[float
                 lambda x: 0.5 * x[:d] @ x[:d] + x[d],
                 x,
                 jac=lambda x: np.append(x[:d], 1.0),
+                bounds=[(None, bound) for bound in above],
                 constraints={
                     "type": "ineq",
                     "fun": lambda x, matrix=matrix, bounds=bounds: matrix @ x - bounds,
@@ -79,14 +83,14 @@ def one_slack_cutting_plane(problem: MatchingProblem, rounds: int) -> list[float
     return values
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3])
-def test_fully_corrective_is_the_one_slack_cutting_plane(seed: int, make_problem: MakeProblem) -> None:
+@pytest.mark.parametrize(("seed", "capacity"), [(0, 1), (1, 1), (3, 1), (0, 2), (1, 2)])
+def test_fully_corrective_is_the_one_slack_cutting_plane(seed: int, capacity: int, make_problem: MakeProblem) -> None:
     """After every outer iteration the dual over the corners so far is the optimum of the restricted primal program.
 
     On these problems the oracle has no ties; where two corners in use differ in one block only it has, and both
     methods are right to name different corners from there on.
     """
-    problem = make_problem(n=10, d=4, seed=seed)
+    problem = make_problem(n=10, d=4, seed=seed, capacity=capacity)
     ours = solve(problem, Corrective(Correction.FULL), stop=Stop(gap=-1.0, passes=14, audit_growth=1.0)).trace
     np.testing.assert_allclose([p.dual for p in ours[1:]], one_slack_cutting_plane(problem, 14), rtol=0, atol=1e-8)
 
@@ -220,6 +224,29 @@ def test_best_mixture_of_points_of_very_different_size() -> None:
     assert 0 <= gap <= 1e-6
     gradient = gains - points @ (weights @ points)
     assert gradient.max() - weights @ gradient <= 1e-6
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0])
+@pytest.mark.parametrize("n_nonpositive", [0, 1, 3, 6])
+def test_best_clipped_mixture_is_optimal(n_nonpositive: int, size: float) -> None:
+    """Its gap, from the gradient computed here, is rounding; with nothing to clip it is the best mixture."""
+    rng = np.random.default_rng(n_nonpositive)
+    active = 0
+    for _ in range(30):
+        points, losses = size * rng.standard_normal((25, 6)), rng.uniform(0, 2, 25)
+        weights, gap = best_clipped_mixture(points, losses, np.eye(25)[0], 0.7, n_nonpositive)
+        v = weights @ points
+        w = np.append(v[: 6 - n_nonpositive], np.minimum(v[6 - n_nonpositive :], 0.0))
+        active += int((w != v).any())
+        gradient = losses - 0.7 * points @ w
+        assert gradient.max() - weights @ gradient <= 1e-8 * size
+        assert gap == pytest.approx(gradient.max() - weights @ gradient, abs=1e-12 * size**2)
+        assert (weights >= 0).all()
+        assert weights.sum() == pytest.approx(1.0)
+        if n_nonpositive == 0:
+            plain, _ = best_mixture(0.7 * points @ points.T, losses, np.eye(25)[0])
+            np.testing.assert_allclose(v, plain @ points, atol=1e-8 * size)
+    assert active > 5 or n_nonpositive == 0
 
 
 def test_points_met_again_are_one(make_problem: MakeProblem) -> None:

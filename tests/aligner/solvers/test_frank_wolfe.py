@@ -33,9 +33,9 @@ def test_line_search_finds_the_greatest_dual_on_its_way(make_problem: MakeProble
     solver = FrankWolfe()
     state = solver.init(problem, np.random.default_rng(0))
     for _ in range(8):
-        best = best_on_the_way(problem, state.w, state.loss, ask_all(problem, state.w))
+        best = best_on_the_way(problem, state.v, state.loss, ask_all(problem, state.v))
         solver.sweep(problem, state)
-        assert dual_value(problem, state.w, state.loss) == pytest.approx(best, rel=1e-9)
+        assert dual_value(problem, state.v, state.loss) == pytest.approx(best, rel=1e-9)
 
 
 def test_the_gap_is_that_of_the_batch_corner(make_problem: MakeProblem) -> None:
@@ -45,8 +45,8 @@ def test_the_gap_is_that_of_the_batch_corner(make_problem: MakeProblem) -> None:
     state = solver.init(problem, np.random.default_rng(0))
     for _ in range(5):
         solver.sweep(problem, state)
-        corner = ask_all(problem, state.w)
-        gap = problem.regularization * (state.w - corner.corner_w) @ state.w - state.loss + corner.corner_loss
+        corner = ask_all(problem, state.v)
+        gap = problem.regularization * (state.v - corner.corner_w) @ state.v - state.loss + corner.corner_loss
         audit = solver.audit(problem, state)
         assert audit.primal - audit.dual == pytest.approx(gap, rel=1e-9)
 
@@ -86,11 +86,11 @@ def test_average_is_that_of_its_iterates(make_problem: MakeProblem) -> None:
     for _ in range(7):
         plain.sweep(problem, state)
         averaged.sweep(problem, other)
-        iterates.append(state.w)
+        iterates.append(state.v)
         losses.append(state.loss)
     weights = np.arange(1, 8)
-    np.testing.assert_allclose(other.mean_w, np.average(iterates, axis=0, weights=weights), rtol=1e-10)
+    np.testing.assert_allclose(other.mean_v, np.average(iterates, axis=0, weights=weights), rtol=1e-10)
     assert other.mean_loss == pytest.approx(np.average(losses, weights=weights), rel=1e-12)
     audit = averaged.audit(problem, other)
-    assert audit.primal == primal_value(problem, other.mean_w, ask_all(problem, other.mean_w))
-    assert audit.dual == dual_value(problem, other.mean_w, other.mean_loss)
+    assert audit.primal == primal_value(problem, other.mean_v, ask_all(problem, other.mean_v))
+    assert audit.dual == dual_value(problem, other.mean_v, other.mean_loss)

@@ -196,6 +196,7 @@ class Watched:
     regularization = 1.0
     notes = ()
     n_features = property(lambda self: self.problem.n_features)
+    n_nonpositive = 0
     n_atoms = property(lambda self: self.problem.n_atoms)
     signature = property(lambda self: self.problem.signature)
 

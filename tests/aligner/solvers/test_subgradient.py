@@ -33,6 +33,7 @@ class Recorded:
 
     n_blocks = property(lambda self: self.problem.n_blocks)
     n_features = property(lambda self: self.problem.n_features)
+    n_nonpositive = 0
     regularization = property(lambda self: self.problem.regularization)
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
@@ -50,7 +51,7 @@ def test_batch_subgradient_is_frank_wolfe(average: Average, make_problem: MakePr
     for _ in range(30):
         primal.sweep(problem, one)
         dual.sweep(problem, other)
-        np.testing.assert_allclose(one.w, other.w, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(one.v, other.v, rtol=1e-9, atol=1e-12)
         ours, theirs = primal.audit(problem, one), dual.audit(problem, other)
         np.testing.assert_allclose(ours.w, theirs.w, rtol=1e-9, atol=1e-12)
         assert (ours.primal, ours.dual) == pytest.approx((theirs.primal, theirs.dual), rel=1e-9)
@@ -63,11 +64,11 @@ def test_pegasos_schedule_averages_all_answers(make_problem: MakeProblem) -> Non
     state = solver.init(problem, np.random.default_rng(0))
     corners, losses = [], []
     for _ in range(12):
-        answers = ask_all(problem, state.w)
+        answers = ask_all(problem, state.v)
         corners.append(answers.corner_w)
         losses.append(answers.corner_loss)
         solver.sweep(problem, state)
-        np.testing.assert_allclose(state.w, np.mean(corners, axis=0), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(state.v, np.mean(corners, axis=0), rtol=1e-9, atol=1e-12)
         assert state.loss == pytest.approx(np.mean(losses), rel=1e-12)
 
 
@@ -151,6 +152,7 @@ class Intervals:
     regularization: float = 1.0
 
     n_blocks = n_features = property(lambda self: len(self.losses))
+    n_nonpositive = 0
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         goes = self.losses[blocks] > w[blocks]

@@ -1,0 +1,39 @@
+"""Lexical posteriors: how likely each edge is a link by the two words and their rivals, whatever their order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from features.competition import fill_standing
+from features.edges import EdgeBatch
+from features.hmm import FLOOR
+from features.table import Matrix
+
+NAMES = (
+    "lexical_forward",
+    "lexical_reverse",
+    "lexical_soft",
+    "lexical_log",
+    "lexical_rank_row",
+    "lexical_rank_column",
+    "lexical_margin_row",
+    "lexical_margin_column",
+    "lexical_share_row",
+    "lexical_share_column",
+    "lexical_mutual_best",
+)
+
+
+def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+    """Posteriors of IBM Model 1 with the lexicons of the HMM; each in [0, 1] but for margins, in [-1, 1]  [BDDM93].
+
+    lexical_forward, lexical_reverse: of each direction, the mean of the lexicons.  lexical_soft: s, their geometric
+    mean.  lexical_log: 1 + log10(max(s, FLOOR)) / 4.  lexical_rank … lexical_mutual_best: as `features.competition`.
+    """
+    lexical = batch.lexical_posteriors
+    soft = lexical.soft
+    out[:, column] = lexical.forward
+    out[:, column + 1] = lexical.reverse
+    out[:, column + 2] = soft
+    out[:, column + 3] = 1.0 + np.log10(np.maximum(soft, FLOOR)) / 4.0
+    fill_standing(soft, batch.shapes, batch.offsets, out, column + 4)
