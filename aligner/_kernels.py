@@ -8,8 +8,11 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner.matching._bmatching_kernels import bmatch_block, make_flow
+from aligner._compact_kernels import Room, list_edges, make_room, match_listed, take_listed
+from aligner.matching._bmatching_kernels import begin, begin_listed, make_flow, match_begun
 from aligner.matching._kernels import Workspace, make_workspace, match_block
+from aligner.matching._sparse_kernels import EDGE, FIRST, VALUE
+from features.codes import Codes
 
 OTHER = 0
 POSSIBLE = 1
@@ -79,7 +82,9 @@ class Blocks(NamedTuple):
     each label.  miss_cost: c⁺.  sure: (n,) links of the targets.  gold: (n, d + r) summed features of the targets.
     source_words, target_words: (ΣJ, f) and (ΣK, h) features of words, see `features.fertility.Fertility`, which make
     r columns after those of edges.  words: (n, 2) first word of each block.  source_capacity, target_capacity: links a
-    word may have; where both are 1 the last three arrays are empty.
+    word may have; where both are 1 the three arrays of words are empty.
+    coded: the features again, where they are on the grid.  marks: those edges of each block that have a label, 4 times
+    their place in the block and the label; those of block i from mark_starts[i] on.
     """
 
     features: npt.NDArray[np.float32]
@@ -95,6 +100,9 @@ class Blocks(NamedTuple):
     words: npt.NDArray[np.int64]
     source_capacity: int
     target_capacity: int
+    coded: Codes
+    marks: npt.NDArray[np.int64]
+    mark_starts: npt.NDArray[np.int64]
 
 
 class Scratch(NamedTuple):
@@ -106,13 +114,14 @@ class Scratch(NamedTuple):
 
     work: Workspace
     scores: npt.NDArray[np.float64]
+    room: Room
 
 
 @nb.njit(cache=True, nogil=True)
 def make_scratch(blocks):
     """Scratch for the largest of the blocks."""
     work = make_workspace(blocks.shapes, blocks.source_capacity)
-    return Scratch(work, np.empty(len(work.flipped)))
+    return Scratch(work, np.empty(len(work.flipped)), make_room(blocks.shapes, blocks.coded))
 
 
 @nb.njit(cache=True, nogil=True)
@@ -172,8 +181,11 @@ def take_corners(chosen, mates, starts, blocks, psi, losses):
 
 
 @nb.njit(cache=True, nogil=True)
-def match_several(i, blocks, w, scores, mate):
-    """The best b-matching of a block with these scores and the rewards that w gives its words, in mate."""
+def match_several(i, rows, blocks, w, scores, room, mate):
+    """The best b-matching of a block with the rewards that w gives its words, in mate.
+
+    rows: of the edges listed in room, or -1: then all edges have their scores in scores.
+    """
     J = blocks.shapes[i, 0]
     K = blocks.shapes[i, 1]
     row, column = blocks.words[i]
@@ -184,43 +196,56 @@ def match_several(i, blocks, w, scores, mate):
     add_rewards(blocks.source_words[row : row + J], w[first:cut], source_rewards)
     add_rewards(blocks.target_words[column : column + K], w[cut:], target_rewards)
     flow = make_flow(blocks.shapes[i : i + 1], blocks.source_capacity, blocks.target_capacity)
-    bmatch_block(scores, J, K, source_rewards, target_rewards, flow)
+    if rows < 0:
+        begin(scores, J, K, flow)
+    else:
+        listed = room.whole[FIRST, rows]
+        begin_listed(room.whole[EDGE, :listed], room.real[VALUE, :listed], J, K, flow)
+    match_begun(J, K, source_rewards, target_rewards, flow)
     mate[: J * blocks.source_capacity] = flow.mate[: J * blocks.source_capacity]
 
 
 @nb.njit(cache=True, nogil=True)
-def block_corner(i, blocks, w, scratch, psi):
+def block_corner(i, following, blocks, w, scratch, psi):
     """The corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [SPEC §3].
 
+    following: the block whose corner is asked for next, if that is known, else i.
     Fills psi (d + r,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)); the matching is in scratch.work.mate.
     """
-    J = blocks.shapes[i, 0]
-    K = blocks.shapes[i, 1]
-    first = blocks.offsets[i]
-    last = blocks.offsets[i + 1]
-    features = blocks.features[first:last]
-    labels = blocks.labels[first:last]
-    scores = scratch.scores[: J * K]
     size = 0.0
     for c in range(len(w)):
         size += w[c] * w[c]
     if not np.isfinite(size):  # the matching kernels must never see a NaN
         return NOT_FINITE, 0.0, 0.0
-    score_edges(features, w, scores)
-    add_costs(labels, blocks.costs, scores)
     several = max(blocks.source_capacity, blocks.target_capacity) > 1
     if several:
-        for c in range(features.shape[1], len(w)):
+        for c in range(blocks.features.shape[1], len(w)):
             if w[c] > 0.0:
                 return POSITIVE_REWARD, 0.0, 0.0
-        match_several(i, blocks, w, scores, scratch.work.mate)
+    J = blocks.shapes[i, 0]
+    K = blocks.shapes[i, 1]
+    features = blocks.features[blocks.offsets[i] : blocks.offsets[i + 1]]
+    labels = blocks.labels[blocks.offsets[i] : blocks.offsets[i + 1]]
+    scores = scratch.scores[: J * K]
+    work, room = scratch.work, scratch.room
+    mate = work.mate[: J * blocks.source_capacity]
+    rows, kept = list_edges(i, following, blocks, w, room)
+    if rows < 0:
+        score_edges(features, w, scores)
+        add_costs(labels, blocks.costs, scores)
+    if several:
+        match_several(i, rows, blocks, w, scores, room, mate)
+    elif rows < 0:
+        match_block(scores, J, K, work)
     else:
-        match_block(scores, J, K, scratch.work)
-    mate = scratch.work.mate[: J * blocks.source_capacity]
-    loss = take_corner(
-        mate, blocks.source_capacity, K, features, labels, blocks.costs, blocks.miss_cost, blocks.sure[i],
-        blocks.gold[i], psi,
-    )  # fmt: skip
+        match_listed(rows, J, K, room, scores, work)
+    if rows < 0:
+        loss = take_corner(
+            mate, blocks.source_capacity, K, features, labels, blocks.costs, blocks.miss_cost, blocks.sure[i],
+            blocks.gold[i], psi,
+        )  # fmt: skip
+    else:
+        loss = take_listed(i, rows, kept, mate, blocks, room, psi)
     if several:
         take_fertility(i, mate, blocks, psi)
     hinge = loss
@@ -237,7 +262,8 @@ def block_corners(chosen, blocks, w, starts, psi, losses, mates):
     scratch = make_scratch(blocks)
     for b in range(len(chosen)):
         i = chosen[b]
-        code, losses[b], _ = block_corner(i, blocks, w, scratch, psi[b])
+        following = chosen[min(b + 1, len(chosen) - 1)]
+        code, losses[b], _ = block_corner(i, following, blocks, w, scratch, psi[b])
         if code != DONE:
             return code, i
         mates[starts[b] : starts[b + 1]] = scratch.work.mate[: starts[b + 1] - starts[b]]

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from aligner.decoding import decode_edges, links_of
 from aligner.errors import AlignerError
 from aligner.evaluation import count, scores
+from aligner.inputs import Labelled
 from aligner.model import Model
 from aligner.scoring import LinearScorer
 from corpora.alignment import Links
-from corpora.bitext import Bitext
 from features.extractor import DEFAULT_MEMORY, FAMILIES
 from features.fertility import LinkRewards
 from features.table import EdgeTable
@@ -73,16 +73,15 @@ class ModelReport:
 
 def describe_model(
     model: Model,
-    gold: tuple[Bitext, Links] | None = None,
+    gold: Labelled | None = None,
     *,
-    links: Sequence[Links] = (),
     memory: int = DEFAULT_MEMORY,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> ModelReport:
     """Weights, ranges and, with gold, ablation deltas of a model with linear weights.
 
-    gold: a bitext made as by ``model.builder()``, and its links; without it ranges are those that training recorded.
-    links: of other aligners, one for each file the model was trained with.  memory: bytes of features to hold.
+    gold: labelled pairs, see `inputs.read_labelled`; without it ranges are those that training recorded.
+    memory: bytes of features to hold.
     on_progress: told of the alignments of gold done, and of how many there will be.
 
     Features are extracted once; an ablation decodes all pairs with some weights at 0, and learns no weight anew: what
@@ -101,9 +100,9 @@ def describe_model(
     if model.rewards != LinkRewards():
         together[FERTILITY_FAMILY] = None
     if gold is not None:
-        bitext, gold_links = gold
-        model.check_links(bitext, links)
-        edges = model.features.extract(bitext, model.statistics, links=links, memory=memory)
+        gold_links = gold.links
+        model.check_links(gold.bitext, gold.others)
+        edges = model.features.extract(gold.bitext, model.statistics, links=gold.others, memory=memory)
         ranges, pairs = edges.ranges().tolist(), len(edges)
         total, done = 1 + len(names) + len(together), 0
 

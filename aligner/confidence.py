@@ -52,9 +52,8 @@ class Calibration:
     """A rising function from score to probability: log-odds that are linear between knots and constant beyond them.
 
     A single sigmoid of the score [Platt 1999] does not fit: training pulls the scores of right links to where the
-    hinge ends, so that there the share of right ones leaps. So links are cut into equally many by score, neighbours
-    are pooled until the shares rise, as in isotonic regression [Zadrozny and Elkan 2002], and log-odds are
-    interpolated.
+    hinge ends, so that there the share of right ones leaps. So links are cut into bins by score, neighbours are pooled
+    until the shares rise, as in isotonic regression [Zadrozny and Elkan 2002], and log-odds are interpolated.
 
     scores: of the knots, ascending.  log_odds: at these, not falling.  Raises ValueError on others.
     """
@@ -74,8 +73,8 @@ class Calibration:
     def fit(cls, judged: JudgedLinks) -> Calibration:
         """From links that were judged, best ones that the model was not trained on.
 
-        Knots are the mean scores of up to 20 bins of at least 50 links, and log-odds those of c right ones of m with
-        half of one added to each kind, (c + ½) / (m − c + ½), so that they are finite.
+        Knots are the mean scores of up to 20 equal bins of about 50 links or more, and log-odds those of c right ones
+        of m with half of one added to each kind, (c + ½) / (m − c + ½), so that they are finite.
         Raises ValueError if there are no links.
         """
         if not len(judged):
@@ -84,12 +83,13 @@ class Calibration:
         bins = min(max(len(judged) // _LINKS_A_BIN, 1), _MOST_BINS)
         pooled: list[_Bin] = []
         for part in np.array_split(order, bins):
-            right = int(judged.correct[part].sum())
-            current = _Bin(len(part), right, float(judged.scores[part].sum()))
-            while pooled and (pooled[-1].log_odds >= current.log_odds or pooled[-1].score >= current.score):
-                current = pooled.pop().and_(current)
+            score = float(judged.scores[part].mean())
+            current = _Bin(len(part), int(judged.correct[part].sum()), score, score)
+            while pooled and (pooled[-1].log_odds >= current.log_odds or pooled[-1].high >= current.low):
+                current = pooled.pop().pooled(current)
             pooled.append(current)
-        return cls(tuple(part.score for part in pooled), tuple(part.log_odds for part in pooled))
+        knots = {score: part.log_odds for part in pooled for score in (part.low, part.high)}
+        return cls(tuple(knots), tuple(knots.values()))
 
     def probabilities(self, scores: npt.ArrayLike) -> F64:
         """The probability of each link, in (0, 1), of the shape of the scores."""
@@ -100,6 +100,10 @@ class Calibration:
         """The same alignments with probabilities in place of scores."""
         values = iter(self.probabilities([s for alignment in found for s in alignment.scores]).tolist())
         return [replace(alignment, scores=tuple(next(values) for _ in alignment.links)) for alignment in found]
+
+    def shifted(self, offset: float) -> Calibration:
+        """That of scores to which a number is added."""
+        return Calibration(tuple(score + offset for score in self.scores), self.log_odds)
 
     def describe(self) -> dict[str, Any]:
         """JSON values that `read_calibration` takes."""
@@ -116,20 +120,19 @@ def read_calibration(description: Mapping[str, Any] | None) -> Calibration | Non
 
 @dataclass(frozen=True)
 class _Bin:
+    """Links of similar scores.  low, high: the mean score of the first and of the last bin that was pooled."""
+
     links: int
     right: int
-    total: float
-
-    @property
-    def score(self) -> float:
-        return self.total / self.links
+    low: float
+    high: float
 
     @property
     def log_odds(self) -> float:
         return float(np.log((self.right + 0.5) / (self.links - self.right + 0.5)))
 
-    def and_(self, other: _Bin) -> _Bin:
-        return _Bin(self.links + other.links, self.right + other.right, self.total + other.total)
+    def pooled(self, later: _Bin) -> _Bin:
+        return _Bin(self.links + later.links, self.right + later.right, self.low, later.high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,9 @@ from features.fertility import LinkRewards
 from features.parallel import map_threads
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ def score_batches(
     features: FeatureSet,
     scorer: Scorer,
     links: Sequence[Links] = (),
-) -> Iterator[tuple[EdgeBatch, npt.NDArray[np.float64]]]:
+) -> Iterator[tuple[EdgeBatch, F64]]:
     """The scores of every edge of a bitext, (E,) of each batch of pairs; links as for `decode`."""
     encoded = Encoded(bitext, statistics)
     # One table for all batches: fresh memory costs more than what is computed in it.
@@ -117,19 +121,39 @@ def links_of(found: Iterable[Alignment]) -> Links:
     return Links.from_pairs(PairLinks(frozenset(alignment.links), frozenset()) for alignment in found)
 
 
+class FoundLinks(NamedTuple):
+    """m links of several pairs: of which pair, between which words of it, and by which edge; (m,) each, ascending."""
+
+    pair: I64
+    source: I64
+    target: I64
+    edge: I64
+
+
+def best_links(scores: F64, shapes: I64, offsets: I64, rewards: LinkRewards) -> FoundLinks:
+    """The links of the best alignments.  scores: (E,) of all edges of pairs with these shapes and offsets."""
+    return unpack_links(best_bmatchings(scores, shapes, *rewards.of(shapes)), shapes, offsets)
+
+
+def unpack_links(mates: npt.NDArray[np.int32], shapes: I64, offsets: I64) -> FoundLinks:
+    """The links of packed matchings or b-matchings, as `aligner.matching` returns them."""
+    rows_of = shapes[:, 0]
+    slots = len(mates) // max(int(rows_of.sum()), 1)
+    pair = np.repeat(np.arange(len(shapes)), slots * rows_of)
+    rows = (np.arange(len(mates)) - slots * (np.cumsum(rows_of) - rows_of)[pair]) // max(slots, 1)
+    linked = mates >= 0
+    pair, rows, columns = pair[linked], rows[linked], mates[linked].astype(np.int64)
+    return FoundLinks(pair, rows, columns, offsets[pair] + rows * shapes[pair, 1] + columns)
+
+
 def _alignments(
-    scores: npt.NDArray[np.float64],
-    shapes: npt.NDArray[np.int64],
-    offsets: npt.NDArray[np.int64],
+    scores: F64,
+    shapes: I64,
+    offsets: I64,
     rewards: LinkRewards,
 ) -> list[Alignment]:
-    mates = best_bmatchings(scores, shapes, *rewards.of(shapes))
-    slots = len(rewards.source) + 1
-    ends = slots * np.cumsum(shapes[:, 0])
-    pair = np.repeat(np.arange(len(shapes)), slots * shapes[:, 0])
-    rows = (np.arange(len(mates)) - (ends - slots * shapes[:, 0])[pair]) // slots
-    linked = mates >= 0
-    link_scores = scores[(offsets[pair] + rows * shapes[pair, 1] + mates)[linked]].tolist()
-    links = list(zip(rows[linked].tolist(), mates[linked].tolist(), strict=True))
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(pair[linked], minlength=len(shapes)))]).tolist()
+    found = best_links(scores, shapes, offsets, rewards)
+    link_scores = scores[found.edge].tolist()
+    links = list(zip(found.source.tolist(), found.target.tolist(), strict=True))
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(found.pair, minlength=len(shapes)))]).tolist()
     return [Alignment(tuple(links[start:end]), tuple(link_scores[start:end])) for start, end in pairwise(bounds)]

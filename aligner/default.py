@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner import __version__
-from aligner.decoding import decode_edges
+from aligner.confidence import Calibration
+from aligner.decoding import Alignment, decode_edges
 from aligner.errors import SettingError
 from aligner.inputs import Paths, as_list
 from aligner.model import Model
 from aligner.progress import Progress, tell_passes
 from aligner.scoring import LinearScorer
-from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, read_bitext
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, group_corpora, open_corpus
@@ -40,9 +40,13 @@ REWARDS = LinkRewards((0.0, 0.0), (0.0, 0.0))
 
 @dataclass(frozen=True)
 class DefaultWeights:
-    """Weights by the name of the feature, and how they came to be (see ``scripts/train_default.py``)."""
+    """Weights by the name of the feature, from scores to probabilities, and how both came to be.
+
+    See ``scripts/train_default.py``.
+    """
 
     weights: Mapping[str, float]
+    calibration: Calibration
     record: Mapping[str, Any]
 
 
@@ -50,7 +54,8 @@ class DefaultWeights:
 def default_weights() -> DefaultWeights:
     """Those of the package."""
     content = json.loads(files("aligner").joinpath("default_weights.json").read_text("utf-8"))
-    return DefaultWeights(content["weights"], content["record"])
+    calibration = Calibration(**{name: tuple(values) for name, values in content["calibration"].items()})
+    return DefaultWeights(content["weights"], calibration, content["record"])
 
 
 def default_model(
@@ -68,7 +73,9 @@ def default_model(
     found = default_weights()
     weights = np.array([found.weights[name] for name in features.names])
     facts = {"version": __version__, "default_weights": dict(found.record), **(record or {})}
-    return Model(LinearScorer(weights), features, statistics, *normalizers, *languages, facts, REWARDS)
+    return Model(
+        LinearScorer(weights), features, statistics, *normalizers, *languages, facts, REWARDS, found.calibration
+    )
 
 
 def train_unlabelled(
@@ -150,7 +157,6 @@ def corpus_record(texts: Sequence[Corpus], bitext: Bitext) -> dict[str, Any]:
     }
 
 
-def decode_with(weights: F64, edges: EdgeTable) -> Links:
-    """The links that these weights of the features give, decoded as the default model does."""
-    found = decode_edges(edges, LinearScorer(weights), REWARDS)
-    return Links.from_pairs(PairLinks(frozenset(alignment.links), frozenset()) for alignment in found)
+def decode_with(weights: F64, edges: EdgeTable) -> list[Alignment]:
+    """The alignments that these weights of the features give, decoded as the default model does."""
+    return decode_edges(edges, LinearScorer(weights), REWARDS)

@@ -79,8 +79,7 @@ class Inputs:
 
     def read(self, links: Paths, on_progress: Callable[[Progress], None]) -> tuple[Bitext, Labelled]:
         """Read everything.  links: files of other aligners' links of the labelled pairs."""
-        # Links count the tokens that are there: labelled text is never tokenised again.
-        as_it_is = tuple(replace(normalizer, tokenize=False) for normalizer in self.normalizers)
+        as_it_is = _without_tokenizing(self.normalizers)
         files = as_list(links)
         if files and as_it_is != self.normalizers:
             raise SettingError("other aligners' links count tokens split by spaces (leave --tokenize or --links out)")
@@ -95,14 +94,33 @@ class Inputs:
         bitext = read(self.texts, *self.normalizers)
         labelled = bitext if self.labelled == self.texts else read(self.labelled, *as_it_is)
         _check_languages(bitext, labelled, self.labelled[0])
-        lengths = list(zip(labelled.source.lengths.tolist(), labelled.target.lengths.tolist(), strict=True))
-        others = tuple(read_links(path, lengths=lengths) for path in files)
-        return bitext, Labelled(labelled, gold, others, len(labelled))
+        return bitext, Labelled(labelled, gold, _read_others(files, labelled), len(labelled))
+
+
+def read_labelled(corpora: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], links: Paths = ()) -> Labelled:
+    """Labelled pairs alone, for a model with these normalizers.  links: files of other aligners' links of the pairs.
+
+    Raises CorpusError on bad data.
+    """
+    gold = Links.from_pairs(_all_links(corpora))
+    bitext = read_bitext(corpora, *_without_tokenizing(normalizers))
+    return Labelled(bitext, gold, _read_others(as_list(links), bitext), len(bitext))
 
 
 def as_list(paths: Paths) -> list[str]:
     """One path or several as a list of strings."""
     return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
+def _without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
+    """Links count the tokens that are there: labelled text is never tokenised again."""
+    source, target = normalizers
+    return replace(source, tokenize=False), replace(target, tokenize=False)
+
+
+def _read_others(files: Sequence[str], bitext: Bitext) -> tuple[Links, ...]:
+    lengths = list(zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True))
+    return tuple(read_links(path, lengths=lengths) for path in files)
 
 
 def _all_links(corpora: Sequence[Corpus]) -> Iterator[PairLinks]:

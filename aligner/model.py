@@ -64,7 +64,8 @@ class Model:
             raise AlignerError("the scores of this model have no offset (it has a kernel, or no bias)")
         weights = self.weights.copy()
         weights[self.features.names.index("bias")] += offset
-        return replace(self, scorer=LinearScorer(weights))
+        calibration = None if self.calibration is None else self.calibration.shifted(offset)
+        return replace(self, scorer=LinearScorer(weights), calibration=calibration)
 
     def align(
         self, source: Sequence[str], target: Sequence[str], links: Sequence[Iterable[tuple[int, int]]] = ()

@@ -188,6 +188,13 @@ Offset = Annotated[
     float, _links("--offset", metavar="S", help="Added to the score of every edge; above 0 there are more links.")
 ]
 
+# Suggesting
+SuggestedPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs to choose.", min=1)]
+LabelledPrefixes = Annotated[
+    list[str] | None,
+    _data("--gold", metavar="PREFIX", help="Pairs that are aligned by hand already, to be left out; repeatable."),
+]
+
 # Aligning without a model
 Unsupervised = Annotated[
     bool,
@@ -272,6 +279,10 @@ TrainedModel = Annotated[
     ),
 ]
 OutputFile = Annotated[str, _output("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
+OutputPrefix = Annotated[
+    str,
+    _output("--output", "-o", metavar="PREFIX", help="Write PREFIX.L1, PREFIX.L2 (of the languages) and PREFIX.wa."),
+]
 OutputFormat = Annotated[
     Output, _output("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
 ]

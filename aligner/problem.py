@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +31,8 @@ _BLOCKS_AT_ONCE = 512
 _EDGES_AT_ONCE = 1 << 20
 
 
+DEFAULT_MISS_COST = 3.0
+DEFAULT_FALSE_COST = 1.0
 DEFAULT_POSSIBLE_COST = 10.0
 
 
@@ -134,8 +137,8 @@ class MatchingProblem:
         links: Links,
         *,
         regularization: float,
-        miss_cost: float = 3.0,
-        false_cost: float = 1.0,
+        miss_cost: float = DEFAULT_MISS_COST,
+        false_cost: float = DEFAULT_FALSE_COST,
         possible_cost: float = DEFAULT_POSSIBLE_COST,
         oracle: str = "assignment",
         preference: npt.NDArray[np.floating] | None = None,
@@ -275,6 +278,14 @@ class MatchingProblem:
         costs[_kernels.SURE] = -self.miss_cost
         return costs
 
+    @cached_property
+    def _marks(self) -> tuple[I64, I64]:
+        """The labelled edges as kernels have them, and the first of each block."""
+        marked = np.flatnonzero(self.labels)
+        starts = np.searchsorted(marked, self.edges.offsets)
+        first = np.repeat(self.edges.offsets[:-1], np.diff(starts))
+        return 4 * (marked - first) + self.labels[marked], starts
+
     @property
     def arrays(self) -> _kernels.Blocks:
         """The arrays for kernels."""
@@ -287,7 +298,7 @@ class MatchingProblem:
             )  # fmt: skip
         return _kernels.Blocks(
             edges.features, edges.shapes, edges.offsets, self.labels, self.costs, self.miss_cost, self.sure, self.gold,
-            *words,
+            *words, edges.codes, *self._marks,
         )  # fmt: skip
 
     @property
@@ -306,12 +317,13 @@ class MatchingProblem:
         starts = np.zeros(len(chosen) + 1, np.int64)
         np.cumsum(capacity * self.edges.shapes[chosen, 0], out=starts[1:])
         found = Corners(np.empty((len(chosen), self.n_features)), np.empty(len(chosen)), np.empty(starts[-1], np.int32))
+        arrays = self.arrays
         fill = self._fill_compiled if self.oracle.name == "assignment" else self._fill
         parts = [slice(i, min(i + _BLOCKS_AT_ONCE, len(chosen))) for i in range(0, len(chosen), _BLOCKS_AT_ONCE)]
 
         def work(part: slice) -> None:
             slots = starts[part.start : part.stop + 1]
-            fill(chosen[part], w, slots, found.psi[part], found.losses[part], found.mates)
+            fill(arrays, chosen[part], w, slots, found.psi[part], found.losses[part], found.mates)
 
         if len(parts) == 1:
             work(parts[0])
@@ -324,11 +336,15 @@ class MatchingProblem:
         exact = self if self.oracle.exact else replace(self, oracle=get_oracle("assignment"))
         return exact.corners(blocks, w)
 
-    def _fill_compiled(self, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32) -> None:
-        code, block = _kernels.block_corners(chosen, self.arrays, w, starts, psi, losses, mates)
+    def _fill_compiled(
+        self, arrays: _kernels.Blocks, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32
+    ) -> None:
+        code, block = _kernels.block_corners(chosen, arrays, w, starts, psi, losses, mates)
         check_code(code, block)
 
-    def _fill(self, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32) -> None:
+    def _fill(
+        self, arrays: _kernels.Blocks, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32
+    ) -> None:
         edges = self.edges
         shapes = edges.shapes[chosen]
         offsets = edge_offsets(shapes)
@@ -344,7 +360,7 @@ class MatchingProblem:
             rewards = self.fertility.take(chosen).rewards(w[len(edges.names) :])
             part = best_bmatchings(scores, shapes, *rewards, oracle=self.oracle.name)
         mates[starts[0] : starts[-1]] = part
-        _kernels.take_corners(chosen, part, starts - starts[0], self.arrays, psi, losses)
+        _kernels.take_corners(chosen, part, starts - starts[0], arrays, psi, losses)
         if self.oracle.exact:
             hinges = losses - psi @ w
             worst = int(np.argmin(hinges / np.maximum(1.0, losses)))

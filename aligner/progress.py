@@ -21,7 +21,7 @@ class Progress:
     detail: a few words for the user.
     """
 
-    stage: Literal["reading", "counting", "translation", "features", "training", "path", "aligning"]
+    stage: Literal["reading", "counting", "translation", "features", "training", "path", "ablation", "aligning"]
     done: float
     total: float | None = None
     unit: str = ""

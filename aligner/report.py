@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from aligner.evaluation import Evaluation, Interval
 
 if TYPE_CHECKING:
+    from aligner.ablation import ModelReport
+    from aligner.confidence import Reliability
     from aligner.solvers import TracePoint
 
 _METRICS = {"aer": "AER", "precision": "Precision", "recall": "Recall", "f1": "F1"}
@@ -221,3 +223,79 @@ def format_interruption(record: Mapping[str, Any]) -> str:
     if record["folds"]:
         return f"the model is that of the last audit on all pairs, at λ {regularization}"
     return "the model is that of the solver's last audit"
+
+
+def format_features_text(report: ModelReport) -> str:
+    """The families and the features of a model, two tables; AERs and their differences in percent."""
+    columns = [
+        [family.name, str(family.columns), *([] if report.aer is None else [_difference(family.ablation)])]
+        for family in report.families
+    ]
+    rows = [
+        [
+            feature.name,
+            feature.family,
+            f"{feature.weight:.4g}",
+            *(_number(value) for value in (feature.low, feature.high, feature.effect)),
+            *([] if report.aer is None else [_difference(feature.ablation)]),
+        ]
+        for feature in report.features
+    ]
+    without = [] if report.aer is None else ["AER without"]
+    parts = [
+        _table(["Family", "Columns", *without], columns),
+        _table(["Feature", "Family", "Weight", "Least", "Greatest", "Effect", *without], rows),
+    ]
+    if report.aer is not None:
+        parts.insert(0, f"AER {_percent(report.aer)} % on {report.pairs} labelled pairs")
+    return "\n\n".join(parts)
+
+
+def format_features_json(report: ModelReport) -> str:
+    """The same as a JSON object; AERs and their differences in percent, null without gold."""
+    return json.dumps(
+        {
+            "aer": None if report.aer is None else 100 * report.aer,
+            "pairs": report.pairs,
+            "families": [
+                {"name": f.name, "columns": f.columns, "ablation": None if f.ablation is None else 100 * f.ablation}
+                for f in report.families
+            ],
+            "features": [
+                {
+                    "name": f.name,
+                    "family": f.family,
+                    "weight": f.weight,
+                    "low": f.low,
+                    "high": f.high,
+                    "effect": f.effect,
+                    "ablation": None if f.ablation is None else 100 * f.ablation,
+                }
+                for f in report.features
+            ],
+        },
+        indent=2,
+        allow_nan=False,
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+def _difference(fraction: float | None) -> str:
+    return "-" if fraction is None else f"{100 * fraction:+.2f}"
+
+
+def format_reliability(found: Reliability) -> str:
+    """A table of the bins that have links, in percent, and the expected calibration error."""
+    bins = len(found.links)
+    rows = [
+        [f"{100 * b / bins:g}-{100 * (b + 1) / bins:g} %", f"{n:,}", _percent(predicted), _percent(correct)]
+        for b, (n, predicted, correct) in enumerate(
+            zip(found.links.tolist(), found.predicted.tolist(), found.correct.tolist(), strict=True)
+        )
+        if n
+    ]
+    table = _table(["Probability", "Links", "Mean probability", "Right"], rows)
+    return f"{table}\n\nexpected calibration error {_percent(found.error)} % ({found.links.sum():,} links)"

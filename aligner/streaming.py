@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 from aligner.decoding import Alignment
 from aligner.model import Model
 from corpora.alignment import Links, PairLinks, check_range
+from corpora.bitext import Bitext
 from corpora.errors import CorpusError
 from corpora.link_files import open_links
 from corpora.normalize import Normalizer
@@ -84,9 +85,21 @@ class LinksFile(NamedTuple):
 _ONE_EACH = "give one line for each pair, empty ones too"
 
 
-class _Job(NamedTuple):
+class Job(NamedTuple):
+    """Some lines of a corpus.  links: of other aligners, for each file the model was trained with."""
+
     lines: list[TextLine]
     links: list[Links]
+
+    def bitext(self, model: Model, corpus: Corpus) -> Bitext:
+        """As the model sees it.  Raises CorpusError on text that is not UTF-8."""
+        builder = model.builder()
+        for line, source, target in self.lines:
+            try:
+                builder.add(source, target)
+            except UnicodeDecodeError as error:
+                raise corpus.not_utf8(line, source) from error
+        return builder.bitext()
 
 
 def align_corpus(model: Model, corpus: Corpus, format_: str, links: Sequence[LinksFile] = ()) -> Iterator[str]:
@@ -95,7 +108,7 @@ def align_corpus(model: Model, corpus: Corpus, format_: str, links: Sequence[Lin
     links: other aligners' links, a stream for each file the model was trained with.
     Raises CorpusError on text that is not UTF-8.
     """
-    for lines in map_threads(lambda job: _align(model, corpus, format_, job), _jobs(corpus.texts(), links)):
+    for lines in map_threads(lambda job: _align(model, corpus, format_, job), jobs(corpus.texts(), links)):
         yield from lines
 
 
@@ -113,26 +126,21 @@ def align_arriving(
         texts = [(n, *parse_joint(line, "-", n)) for n, line in enumerate(arrived, number + 1)]
         number += len(arrived)
         answers: list[str] = []
-        for lines in map_threads(lambda job: _align(model, corpus, format_, job), _jobs(iter(texts), links)):
+        for lines in map_threads(lambda job: _align(model, corpus, format_, job), jobs(iter(texts), links)):
             answers.extend(lines)
         yield answers
     for file in links:
         file.check_end(number)
 
 
-def _jobs(texts: Iterator[TextLine], links: Sequence[LinksFile]) -> Iterator[_Job]:
+def jobs(texts: Iterator[TextLine], links: Sequence[LinksFile] = ()) -> Iterator[Job]:
+    """A text in parts, with the links of each."""
     while lines := list(islice(texts, _PAIRS_AT_ONCE)):
-        yield _Job(lines, [file.take(lines) for file in links])
+        yield Job(lines, [file.take(lines) for file in links])
 
 
-def _align(model: Model, corpus: Corpus, format_: str, job: _Job) -> list[str]:
-    builder = model.builder()
-    for line in job.lines:
-        try:
-            builder.add(line[1], line[2])
-        except UnicodeDecodeError as error:
-            raise corpus.not_utf8(line[0], line[1]) from error
-    found = model.align_bitext(builder.bitext(), job.links)
+def _align(model: Model, corpus: Corpus, format_: str, job: Job) -> list[str]:
+    found = model.align_bitext(job.bitext(model, corpus), job.links)
     write = FORMATS[format_]
     normalizers = model.source_normalizer, model.target_normalizer
     return [write(normalizers, line, alignment) for line, alignment in zip(job.lines, found, strict=True)]

@@ -18,7 +18,13 @@ from aligner.inputs import Inputs, Paths, as_list
 from aligner.matching import get_oracle
 from aligner.model import Model
 from aligner.path import PathRow, Place, RegularizationPath, check_folds, follow_path, geometric_path
-from aligner.problem import DEFAULT_POSSIBLE_COST, MatchingProblem, check_costs
+from aligner.problem import (
+    DEFAULT_FALSE_COST,
+    DEFAULT_MISS_COST,
+    DEFAULT_POSSIBLE_COST,
+    MatchingProblem,
+    check_costs,
+)
 from aligner.progress import Progress, tell_passes
 from aligner.solvers import ONE_LINK, Result, Status, Stop, TracePoint, make_solver
 from aligner.solvers.kernel import scorer_of
@@ -69,8 +75,8 @@ def train(
     path: tuple[float, float, int] | None = None,
     cross_validate: int | None = None,
     fertility: int | None = None,
-    miss_cost: float = 3.0,
-    false_cost: float = 1.0,
+    miss_cost: float = DEFAULT_MISS_COST,
+    false_cost: float = DEFAULT_FALSE_COST,
     possible_cost: float = DEFAULT_POSSIBLE_COST,
     tolerance: float = 1e-3,
     max_passes: int = 200,

@@ -14,6 +14,7 @@ from corpora.alignment import Links
 from corpora.bitext import Bitext
 from corpora.errors import SettingError
 from features import association, bias, competition, context, hmm, kinds, lexical, neighbours, orthography, position
+from features.codes import round_to_grid
 from features.edges import EdgeBatch, Encoded
 from features.links import fill as fill_links
 from features.parallel import map_threads
@@ -73,7 +74,10 @@ class FeatureSet:
         return not OF_TRANSLATION.isdisjoint(self.families)
 
     def fill(self, batch: EdgeBatch, links: Sequence[Links], out: Matrix) -> None:
-        """Write the features of a batch, (E, d).  links: of the whole bitext, one for each of `self.links`."""
+        """Write the features of a batch, (E, d), rounded as `features.codes` needs them.
+
+        links: of the whole bitext, one for each of `self.links`.
+        """
         column = 0
         for family in self.families:
             FAMILIES[family].fill(batch, out, column)
@@ -81,6 +85,7 @@ class FeatureSet:
         for _, other in zip(self.links, links, strict=True):
             fill_links(batch, other, out, column)
             column += 1
+        round_to_grid(out)
 
     def extract(
         self,

@@ -133,24 +133,28 @@ class Decoder:
         }
 
     def posteriors(self, first: int, last: int) -> Posteriors:
-        """Of pairs first .. last, the mean of all lexicons."""
-        return mean([belief.hmm for belief in self.beliefs(first, last).values()])
+        """Of pairs first .. last by the HMM, the mean of all lexicons."""
+        return mean([hmm for hmm, _ in self._believed(first, last, lexical=False).values()])
 
     def beliefs(self, first: int, last: int) -> dict[str, Belief]:
         """What each lexicon says of pairs first .. last, by its name."""
+        return self._believed(first, last, lexical=True)
+
+    def _believed(self, first: int, last: int, *, lexical: bool) -> dict[str, Belief]:
+        """lexical: False leaves IBM Model 1 out, with emissions in the place of its posteriors."""
         pairs, shapes = self._pairs(first, last), self.shapes[first:last]
         longest = shapes.max(axis=0, initial=1).tolist()
         lattices = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
         found = {}
         for name, tables in self.model.tables.items():
-            forward, reverse = self._emissions(name, tables, pairs)
-            lexical = forward.copy(), reverse.copy()
+            emissions = self._emissions(name, tables, pairs)
+            hmm = emissions[0].copy(), emissions[1].copy()
             null = self._null(name, tables)
-            decode(0, last - first, pairs, forward, reverse, *null, tables.chain, *lattices)
-            _mix(pairs, *null, tables.chain.p0, *lexical)
+            decode(0, last - first, pairs, *hmm, *null, tables.chain, *lattices)
+            if lexical:
+                _mix(pairs, *null, tables.chain.p0, *emissions)
             found[name] = Belief(
-                Posteriors(forward, reverse, shapes, pairs.edge_offsets),
-                Posteriors(*lexical, shapes, pairs.edge_offsets),
+                Posteriors(*hmm, shapes, pairs.edge_offsets), Posteriors(*emissions, shapes, pairs.edge_offsets)
             )
         return found
 

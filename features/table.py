@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+
+from features.codes import Codes, encode
 
 _EDGES_AT_ONCE = 1 << 20
 """A table may be on disk and is not copied whole."""
@@ -37,6 +40,11 @@ class EdgeTable:
         if self.features.shape != (self.offsets[-1], len(self.names)):
             needed = (int(self.offsets[-1]), len(self.names))
             raise ValueError(f"features has shape {self.features.shape}; the pairs and names need {needed}")
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The same features in a byte each, where they are on the grid; empty otherwise.  Made when first asked for."""
+        return encode(self.features, self.offsets)
 
     def __len__(self) -> int:
         return len(self.shapes)

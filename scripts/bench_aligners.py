@@ -1,7 +1,8 @@
 r"""Unsupervised aligners side by side: ours, eflomal and fast_align on the same files, in one go, on the same cores.
 
-Each aligner is a process of its own: `aligner align SRC TGT` without a model, `eflomal-align` where it is installed,
-and fast_align where --fast-align tells its path; all with their defaults, eflomal and fast_align in both directions.
+Each aligner is a process of its own: `aligner align SRC TGT --unsupervised` (the weights that come with the program
+have seen gold sets), `eflomal-align` where it is installed, and fast_align where --fast-align tells its path; all with
+their defaults, eflomal and fast_align in both directions.
 The text of the gold sets is added to the corpus, as published systems do (pairs of the corpus that are gold pairs
 are left out), and only its lines are judged.
 
@@ -39,6 +40,7 @@ from corpora.readers import open_corpus
 from corpora.symmetrize import METHODS, symmetrize
 
 PROGRAMS = Path(sys.executable).parent
+UNSUPERVISED = ("--unsupervised",)
 RUNS = 3
 """Of aligners that draw random numbers."""
 
@@ -159,7 +161,7 @@ def ours(text: Text, folder: Path, arguments: Sequence[str]) -> tuple[Cost, dict
     output = folder / "ours.links"
     command = [sys.executable, "-m", "aligner.cli", "align", text.source, text.target, "-q", *arguments]
     cost = execute([*command, "--force", "-o", output])
-    return cost, {" ".join(arguments) or "default": judge(text, gold_links(output, text))}
+    return cost, {" ".join(arguments): judge(text, gold_links(output, text))}
 
 
 def eflomal(text: Text, folder: Path) -> tuple[Cost, dict[str, Score]]:
@@ -204,10 +206,11 @@ def main() -> None:
     parser.add_argument("--one-core", action="store_true", help="ours on one of the cores as well")
     parser.add_argument(
         "--with", dest="settings", action="append", default=[], metavar="OPTIONS",
-        help="ours once more with these options, such as '--decoding assignment'; repeatable",
+        help="ours once more with these options in place of --unsupervised, such as '--decoding=union'; repeatable",
     )  # fmt: skip
     parser.add_argument("--jsonl", type=Path, metavar="FILE", help="append every run, with all results")
     options = parser.parse_args()
+    options.settings = [UNSUPERVISED, *(settings.split() for settings in options.settings)]
     options.gold = options.gold or [f"{hansards}/{name}" for name in ("gold-train", "gold-dev", "gold-trial")]
     cores = {int(core) for core in options.cores.split(",")} if options.cores else os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)  # of this process and of all it starts
@@ -240,17 +243,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if "ours" in wanted:
-            ours(write_text(options, 100, folder), folder, ())  # compiles
+            for settings in options.settings:  # compiles
+                ours(write_text(options, 100, folder), folder, settings)
         for size in options.pairs.split(","):
             text = write_text(options, None if size == "all" else int(size), folder)
             if "ours" in wanted:
-                show(told("ours", text, cores, ours(text, folder, ())))
                 for settings in options.settings:
-                    show(told("ours", text, cores, ours(text, folder, settings.split())))
+                    show(told("ours", text, cores, ours(text, folder, settings)))
                 if options.one_core:
                     one = {min(cores)}
                     os.sched_setaffinity(0, one)
-                    show(told("ours", text, one, ours(text, folder, ())))
+                    show(told("ours", text, one, ours(text, folder, UNSUPERVISED)))
                     os.sched_setaffinity(0, cores)
             if "eflomal" in wanted:
                 runs = [told("eflomal", text, cores, eflomal(text, folder)) for _ in range(options.runs)]

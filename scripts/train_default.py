@@ -4,9 +4,9 @@
 
 Each gold set is seen with translation models of several sizes of corpus, its own text among it as in use. Its weights
 are those of a logistic regression of its links on the features of the edges, possible links left out: unlike the
-maximum-margin ones of `aligner train` they keep their meaning on other sets, by the same measurement (the mean over sets
-of the change in AER against the unsupervised decoder, leaving the set out, is printed for both). The default weights are
-the plain mean over gold sets, and the unsupervised decoder counts as one more set.
+maximum-margin ones of `aligner train` they keep their meaning on other sets: the AER of both, a set left out at a time,
+is printed beside that of the unsupervised decoder. The default weights are the plain mean over gold sets, where the
+unsupervised decoder counts as one more set. Probabilities are calibrated on the answers to the sets left out.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 
 from aligner import __version__
+from aligner.confidence import Calibration, JudgedLinks
+from aligner.decoding import links_of
 from aligner.default import PRIOR, decode_with
 from aligner.evaluation import count, scores
 from aligner.problem import MatchingProblem
@@ -155,20 +157,26 @@ def main() -> None:
     learnt = {(seen.gold, seen.pairs): logistic(seen) for seen in views}
     margin = {(seen.gold, seen.pairs): maximum_margin(seen) for seen in views}
     print(f"{'gold set left out':18} {'pairs':>8} {'unsupervised':>13} {'default':>8} {'max-margin mean':>16}")
-    rows = []
+    rows, judged = [], []
     for seen in views:
-        ours = aer(seen.links, decode_with(combine(learnt, seen.gold, prior) + offset, seen.edges))
-        theirs = aer(seen.links, decode_with(combine(margin, seen.gold, None), seen.edges))
+        found = decode_with(combine(learnt, seen.gold, prior) + offset, seen.edges)
+        judged.append(JudgedLinks.of(found, seen.links))
+        ours = aer(seen.links, links_of(found))
+        theirs = aer(seen.links, links_of(decode_with(combine(margin, seen.gold, None), seen.edges)))
         print(f"{seen.gold:18} {seen.pairs:8,} {seen.unsupervised:13.2f} {ours:8.2f} {theirs:16.2f}", flush=True)
         rows.append({"gold": seen.gold, "pairs": seen.pairs, "unsupervised": seen.unsupervised, "default": ours})
     if arguments.write is not None:
-        write(arguments.write, names, combine(learnt, None, prior) + offset, rows)
+        calibration = Calibration.fit(JudgedLinks.joined(judged))
+        write(arguments.write, names, combine(learnt, None, prior) + offset, calibration, rows)
 
 
-def write(path: Path, names: Sequence[str], weights: F64, rows: Sequence[Mapping[str, object]]) -> None:
+def write(
+    path: Path, names: Sequence[str], weights: F64, calibration: Calibration, rows: Sequence[Mapping[str, object]]
+) -> None:
     content = {
         "version": __version__,
         "weights": {name: round(float(w), 4) for name, w in zip(names, weights, strict=True)},
+        "calibration": {name: [round(x, 4) for x in values] for name, values in calibration.describe().items()},
         "record": {
             "method": "mean over gold sets of logistic regressions, and of the unsupervised decoder",
             "offset": OFFSET,

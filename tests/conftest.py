@@ -12,6 +12,7 @@ import pytest
 from aligner.matching import best_bmatchings
 from aligner.problem import MatchingProblem
 from corpora.alignment import Links, PairLinks
+from features.codes import round_to_grid
 from features.fertility import Fertility
 from features.table import EdgeTable, edge_offsets
 
@@ -38,6 +39,7 @@ def make_problem() -> Callable[..., MatchingProblem]:
     """Make a random problem whose gold comes from noisy true weights, so that it can be learnt, but not perfectly.
 
     capacity: links a word may have; their rewards have a constant and a random feature on each side.
+    grid: features that have codes: dense, sparse, constant, and from -1 to 1, which a byte does not hold.
     """
 
     def make(
@@ -47,12 +49,18 @@ def make_problem() -> Callable[..., MatchingProblem]:
         seed: int = 0,
         possible: bool = True,
         capacity: int = 1,
+        grid: bool = False,
         **settings: object,
     ) -> MatchingProblem:
         rng = np.random.default_rng(seed)
         shapes = rng.integers(1, largest + 1, (n, 2))
         offsets = edge_offsets(shapes)
         features = rng.standard_normal((offsets[-1], d)).astype(np.float32)
+        if grid:
+            features = np.clip(features / 2, -1, 1)
+            features[:, 0] = 1
+            features[np.abs(features[:, 1]) < 0.8, 1] = 0.25
+            round_to_grid(features)
         scores = features @ rng.standard_normal(d) + rng.standard_normal(offsets[-1])
         words = np.random.default_rng(seed).random((2, shapes.sum()))
         source, target = (np.ones((size, 2)) for size in shapes.sum(axis=0))
@@ -67,7 +75,7 @@ def make_problem() -> Callable[..., MatchingProblem]:
             extra = {(int(rng.integers(J)), int(rng.integers(K)))} if possible else set()
             pairs.append(PairLinks(frozenset(sure), frozenset(extra - sure)))
         edges = EdgeTable(features, shapes, offsets, tuple(f"x{c}" for c in range(d)))
-        settings = {"regularization": 0.1, "fertility": fertility, **settings}
+        settings = {"regularization": 0.1, "possible_cost": 0.0, "fertility": fertility, **settings}
         return MatchingProblem.from_links(edges, Links.from_pairs(pairs), **settings)  # type: ignore[arg-type]
 
     return make

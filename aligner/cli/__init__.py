@@ -14,7 +14,9 @@ from aligner import __version__
 from aligner.cli.align import align
 from aligner.cli.answers import answers_for_errors, ended_by, terminate, terminations
 from aligner.cli.evaluate import evaluate
+from aligner.cli.features import features
 from aligner.cli.links import convert, symmetrize
+from aligner.cli.suggest import suggest
 from aligner.cli.train import train
 
 app = typer.Typer(
@@ -47,6 +49,8 @@ def options(
 app.command()(answers_for_errors(train))
 app.command()(answers_for_errors(align))
 app.command()(answers_for_errors(evaluate))
+app.command()(answers_for_errors(features))
+app.command()(answers_for_errors(suggest))
 app.command()(answers_for_errors(convert))
 app.command()(answers_for_errors(symmetrize))
 

@@ -11,6 +11,7 @@ import typer
 
 from aligner import options as opt
 from aligner.cli.answers import say
+from aligner.cli.texts import check_number_of_links, check_texts, open_for_model
 from aligner.progress import Progress, progress_bar
 from corpora.errors import CorpusError, SettingError
 
@@ -63,18 +64,14 @@ def _align_with_model(
     force: bool, quiet: bool,
 ) -> None:  # fmt: skip
     from aligner.model import load
-    from aligner.streaming import LinksFile, align_arriving, align_corpus, check_corpus, check_links
-    from corpora.readers import open_corpus, open_texts
+    from aligner.streaming import LinksFile, align_arriving, align_corpus
     from corpora.streams import write_atomically
 
     loaded = load(model)
     if offset:
         loaded = loaded.with_offset(offset)
     writer = write_atomically(output, force=force)
-    wanted = len(loaded.features.links)
-    if len(names) != wanted:
-        what = f"was trained with {wanted} --links, but here there are {len(names)}"
-        raise CorpusError(model, 0, what, hint="give as many, in the same order")
+    check_number_of_links(loaded, model, names)
     if target is None and source == "-":
         with writer as file:
             streams = [LinksFile.open(name) for name in names]
@@ -82,19 +79,8 @@ def _align_with_model(
                 file.write("".join(f"{line}\n" for line in lines).encode())
                 file.flush()
         return
-    direction = loaded.source_language, loaded.target_language
-    if target is None:
-        corpus = open_corpus(source, source=direction[0], target=direction[1])
-    else:
-        corpus = open_texts(source, target)
-        if None not in direction and direction == (corpus.target_language, corpus.source_language):
-            what = f"is {'-'.join(map(str, reversed(direction)))}, but {model} is for {'-'.join(map(str, direction))}"
-            raise CorpusError(corpus.name, 0, what, hint="give the two files in the other order")
-    pairs = None
-    if corpus.can_be_read_twice:  # else errors are found on the way
-        pairs = check_corpus(corpus)
-        for name in names:
-            check_links(name, corpus)
+    corpus = open_for_model(loaded, model, source, target)
+    pairs = check_texts(corpus, names)
     if pairs == 0:
         raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
     with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:

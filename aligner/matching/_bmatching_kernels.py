@@ -103,6 +103,27 @@ def begin(scores, J, K, flow):
 
 
 @nb.njit(cache=True, nogil=True)
+def begin_listed(edges, scores, J, K, flow):
+    """`begin` from the ascending edges j * K + k that may have positive scores, and these scores."""
+    size = 0
+    j = 0
+    flow.starts[0] = 0
+    for t in range(len(edges)):
+        while edges[t] >= (j + 1) * K:
+            j += 1
+            flow.starts[j] = size
+        if scores[t] > 0.0:
+            flow.row[size] = j
+            flow.column[size] = edges[t] - j * K
+            flow.score[size] = scores[t]
+            flow.linked[size] = False
+            size += 1
+    flow.starts[j + 1 : J + 1] = size
+    flow.row_degree[:J] = 0
+    flow.column_degree[:K] = 0
+
+
+@nb.njit(cache=True, nogil=True)
 def write_mates(J, capacity, flow):
     """The columns of the links of each row, ascending, then -1."""
     for j in range(J):
@@ -249,8 +270,14 @@ def bmatch_block(scores, J, K, source_rewards, target_rewards, flow):
     Also leaves optimal duals >= 0, u in flow.profit (J,) and p in flow.price (K,): the score of the matching is
     Σ_j Σ_t max(0, u_j + ρ_t(j)) + Σ_k Σ_t max(0, p_k + ρ_t(k)) + Σ_jk max(0, s(j,k) - u_j - p_k), with ρ_1 = 0.
     """
-    capacity = source_rewards.shape[1] + 1
     begin(scores, J, K, flow)
+    match_begun(J, K, source_rewards, target_rewards, flow)
+
+
+@nb.njit(cache=True, nogil=True)
+def match_begun(J, K, source_rewards, target_rewards, flow):
+    """What `bmatch_block` does after `begin`."""
+    capacity = source_rewards.shape[1] + 1
     flow.profit[:J] = 0.0
     flow.price[:K] = 0.0
     for j in range(J):

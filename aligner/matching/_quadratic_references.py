@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 
 from aligner.errors import ScoreError
 from aligner.matching import F64
@@ -30,9 +30,7 @@ def quadratic_program(
     other = np.concatenate([edge[1:, 1:].ravel(), edge[1:, :-1].ravel()])
     rewards = np.concatenate([parallel[:-1, :-1].ravel(), swapped[:-1, :-1].ravel()])
     further = np.concatenate([source_rewards.ravel(), target_rewards.ravel()])
-    word_of_further = np.repeat(
-        np.arange(J + K), [source_rewards.shape[1]] * J + [target_rewards.shape[1]] * K
-    )  # fmt: skip
+    word_of_further = np.repeat(np.arange(J + K), [source_rewards.shape[1]] * J + [target_rewards.shape[1]] * K)
     n_edges, n_further, n_pairs = J * K, len(further), len(rewards)
     pair, links = np.arange(n_pairs), edge.ravel()
     size = n_edges + n_further + n_pairs
@@ -69,7 +67,7 @@ def quadratic_program(
 
 def _matrix(
     parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], float]], shape: tuple[int, int]
-) -> coo_array:
+) -> csr_array:
     rows, columns, values = zip(*parts, strict=True)
     entries = np.repeat(values, [len(part) for part in rows])
     return coo_array((entries, (np.concatenate(rows), np.concatenate(columns))), shape=shape).tocsr()

@@ -24,7 +24,10 @@ from features.table import edge_offsets
 Bools = npt.NDArray[np.bool_]
 
 ITERATIONS = 100
-"""Matchings that are spent on a bound before it is left open."""
+"""Matchings that are spent on the relaxation."""
+
+BRANCHES = 50
+"""Branches that are tried where the relaxation is not tight."""
 
 EFFORT = 8
 """About as many times as long as a matching, as a rule."""
@@ -36,7 +39,7 @@ class QuadraticAnswer:
 
     mates: (sum of rows * B,) int32, as `best_bmatchings` returns it.
     value: (n,) of these links.  bound: (n,) no links of the pair are worth more.
-    exact: (n,) whether the two are equal but for rounding (1e-9 of the bound), so that the links are an optimum.
+    exact: (n,) whether the two are equal but for rounding (1e-9 of the value), so that the links are an optimum.
     """
 
     mates: I32
@@ -54,14 +57,16 @@ def best_quadratic(
     swapped: npt.ArrayLike,
     *,
     iterations: int = ITERATIONS,
+    branches: int = BRANCHES,
 ) -> QuadraticAnswer:
     """Best links of each of many score matrices, stacked, where neighbouring links earn rewards.
 
     scores, shapes, source_rewards, target_rewards: as for `best_bmatchings`; (words, 0) rewards: one link a word.
     parallel: (E,) r(j,k) >= 0 at edge (j, k), for links (j, k) and (j+1, k+1).  swapped: (E,) q(j,k) >= 0 at edge
     (j, k), for links (j, k+1) and (j+1, k).  Or one number for all. Those in a last row or column count for nothing.
-    iterations: the most matchings, at least 1, that a bound may take; where it stays open, the links are the best of
-    all matchings seen, also such as local improvements of these.
+    iterations: the most matchings, at least 1, that the bound of a pair may take.  branches: the most cases to tell
+    apart, some ten matchings each, where that bound stays above the links. If a gap is left after them, the links are
+    the best of all matchings seen and of local improvements of these.
 
     Loss-augmented decoding is the same problem with augmented scores, as the loss is linear in the links.
     Raises as `best_bmatchings` does, and ValueError for rewards that are negative or not finite.
@@ -71,9 +76,10 @@ def best_quadratic(
     np.cumsum(sizes, axis=0, out=words[1:])
     source = _checked_rewards("source", source_rewards, words[-1, 0])
     target = _checked_rewards("target", target_rewards, words[-1, 1])
-    pairs = [_checked_pairs(name, given, len(flat)) for name, given in (("parallel", parallel), ("swapped", swapped))]
-    if iterations < 1:
-        raise ValueError(f"{iterations} iterations: at least 1 is needed")
+    r = _checked_pairs("parallel", parallel, len(flat))
+    q = _checked_pairs("swapped", swapped, len(flat))
+    if iterations < 1 or branches < 0:
+        raise ValueError(f"{iterations} iterations and {branches} branches: at least 1 and 0 are needed")
     n = len(sizes)
     mates = np.empty(len(source) * (source.shape[1] + 1), np.int32)
     answer = QuadraticAnswer(mates, np.empty(n), np.empty(n), np.empty(n, np.bool_))
@@ -81,13 +87,15 @@ def best_quadratic(
     def run(part: slice) -> int:
         at_fault = quadratic_blocks(
             flat,
-            *pairs,
+            r,
+            q,
             sizes[part],
             offsets[part],
             words[part],
             source,
             target,
             iterations,
+            branches,
             mates,
             answer.value[part],
             answer.bound[part],

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner._kernels import DONE, block_corner, make_scratch
+from aligner._prefetch import prefetch
+from features.codes import LINE
 
 F64 = npt.NDArray[np.float64]
 
@@ -206,6 +208,14 @@ def count_step(average, point):
 
 
 @nb.njit(cache=True, nogil=True)
+def ask_for_row(matrix, i):
+    """Ask for a row (d,) of a matrix ahead of its use."""
+    flat = matrix.reshape(-1)
+    for c in range(0, matrix.shape[1], LINE // 8):
+        prefetch(flat, i * matrix.shape[1] + c)
+
+
+@nb.njit(cache=True, nogil=True)
 def forward_steps(order, draws, gaps, line_search, average, blocks, regularization, point):
     """Forward steps with the assignment oracle, for the blocks of an order or, if it is empty, drawn by gap.
 
@@ -214,8 +224,14 @@ def forward_steps(order, draws, gaps, line_search, average, blocks, regularizati
     scratch = make_scratch(blocks)
     psi = np.empty(len(point.w))
     for t in range(max(len(order), len(draws))):
-        i = order[t] if len(order) > 0 else draw_by_gap(gaps, draws[t])
-        code, loss, hinge = block_corner(i, blocks, point.w, scratch, psi)
+        if len(order) > 0:
+            i = order[t]
+            following = order[min(t + 1, len(order) - 1)]
+            ask_for_row(point.block_w, following)
+        else:
+            i = draw_by_gap(gaps, draws[t])
+            following = i
+        code, loss, hinge = block_corner(i, following, blocks, point.w, scratch, psi)
         if code != DONE:
             return code, i
         if len(gaps.last) > 0:

@@ -46,7 +46,9 @@ def model(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
 
 def test_no_arguments_show_the_commands() -> None:
     result = CliRunner().invoke(app, [])
-    assert all(name in result.output for name in ("train", "align", "evaluate", "convert", "symmetrize"))
+    assert all(
+        name in result.output for name in ("train", "align", "evaluate", "features", "suggest", "convert", "symmetrize")
+    )
 
 
 def test_version() -> None:

@@ -102,11 +102,12 @@ def test_formats(model: Model, texts: list[tuple[str, str]], files: tuple[Path, 
         assert [link for link, _ in links] == pharaoh.split()
         assert [score for _, score in links] == pytest.approx(list(alignment.scores), abs=1e-4)
         entry = json.loads(packed)
-        assert list(entry) == ["source", "target", "links"]
+        assert list(entry) == ["source", "target", "links", "score"]
         assert entry["source"] == [token.decode() for token in source.encode().split()]
         assert entry["target"] == [token.decode() for token in target.encode().split()]
         assert [(j, k) for j, k, _ in entry["links"]] == list(alignment)
         assert [score for *_, score in entry["links"]] == [round(score, 4) for score in alignment.scores]
+        assert entry["score"] == round(alignment.score, 4)
     assert not any("\n" in line for found in lines.values() for line in found)
 
 

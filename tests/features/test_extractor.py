@@ -16,6 +16,7 @@ from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext
 from corpora.errors import SettingError
 from features import extractor
+from features.codes import GRID
 from features.edges import Encoded
 from features.extractor import FAMILIES, FeatureSet, batches
 from features.statistics import CorpusStatistics
@@ -46,6 +47,12 @@ def test_names_are_those_of_the_columns(case: Case) -> None:
     assert alone.names == ("position", "position_root", "position_square", "bias")
     for column, name in enumerate(alone.names):
         assert np.array_equal(alone.features[:, column], table.features[:, table.names.index(name)])
+
+
+def test_features_are_on_the_grid_of_codes(case: Case) -> None:
+    table = WITH_LINKS.extract(case.bitext, case.statistics, links=diagonals(case.bitext))
+    assert np.array_equal(table.features * GRID, np.rint(table.features * GRID))
+    assert len(table.codes.starts) == len(table) + 1
 
 
 @pytest.mark.parametrize("edges_at_once", [1, 20, 100, 10**9])

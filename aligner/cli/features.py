@@ -1,0 +1,51 @@
+"""``aligner features``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from aligner import options as opt
+from aligner.cli.texts import check_number_of_links
+from aligner.progress import Progress, progress_bar
+from corpora.errors import CorpusError
+
+
+def features(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model that aligner train has written.")],
+    gold: opt.GoldPrefixes = None,
+    source: opt.SourceLanguage = None,
+    target: opt.TargetLanguage = None,
+    links: opt.LinksFiles = None,
+    memory: opt.Memory = "2G",
+    format_: opt.ReportFormat = "text",
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Print the features of a model, the most effective first: weights, ranges, and what AER is without each.
+
+    The last needs labelled pairs (--gold).
+    """
+    from aligner.ablation import describe_model
+    from aligner.inputs import read_labelled
+    from aligner.model import load
+    from aligner.report import format_features_json, format_features_text
+    from corpora.readers import open_corpus
+
+    loaded = load(model)
+    if not hasattr(loaded, "weights"):
+        what = "scores by a kernel, which has no weights of features"
+        raise CorpusError(model, 0, what, hint="give a model of another --solver")
+    labelled = None
+    if gold:
+        check_number_of_links(loaded, model, links or [])
+        languages = {"source": source or loaded.source_language, "target": target or loaded.target_language}
+        corpora = [open_corpus(prefix, **languages) for prefix in gold]
+        labelled = read_labelled(corpora, (loaded.source_normalizer, loaded.target_normalizer), links or ())
+    with progress_bar(quiet) as show:
+        report = describe_model(
+            loaded, labelled, memory=opt.parse_size(memory),
+            on_progress=lambda done, total: show(Progress("ablation", done, total, "alignments of the pairs")),
+        )  # fmt: skip
+    print(format_features_json(report) if format_ == "json" else format_features_text(report))

@@ -1,0 +1,69 @@
+"""``aligner suggest``."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from aligner import options as opt
+from aligner.cli.answers import say
+from aligner.cli.texts import check_number_of_links, check_texts, open_for_model
+from aligner.progress import Progress, progress_bar
+from corpora.errors import CorpusError
+
+
+def suggest(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text, or a whole corpus.")],
+    target: Annotated[
+        str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
+    ] = None,
+    model: opt.ModelFile = "aligner.model",
+    number: opt.SuggestedPairs = 50,
+    gold: opt.LabelledPrefixes = None,
+    links: opt.LinksFiles = None,
+    output: opt.OutputPrefix = "suggested",
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Choose the pairs that, aligned by hand, would teach the model most; the first would teach most.
+
+    Writes their text, and the model's links as a start: correct PREFIX.wa, then train with --gold PREFIX.
+    """
+    from aligner.model import load
+    from aligner.streaming import LinksFile
+    from aligner.suggestion import suggest as choose
+    from corpora.readers import open_corpus
+    from corpora.streams import write_atomically
+
+    loaded = load(model)
+    check_number_of_links(loaded, model, links or [])
+    corpus = open_for_model(loaded, model, source, target)
+    languages = corpus.source_language or loaded.source_language, corpus.target_language or loaded.target_language
+    if None in languages or languages[0] == languages[1]:
+        languages = "source", "target"
+    with ExitStack() as written:
+        files = [
+            written.enter_context(write_atomically(f"{output}.{suffix}", force=force)) for suffix in (*languages, "wa")
+        ]
+        if check_texts(corpus, links or []) == 0:
+            raise CorpusError(source, 0, "there are no lines to choose from", hint="check the file name")
+        direction = {"source": loaded.source_language, "target": loaded.target_language}
+        known = {
+            (b" ".join(line.split()).decode(errors="replace"), b" ".join(other.split()).decode(errors="replace"))
+            for prefix in gold or []
+            for _, line, other in open_corpus(prefix, **direction).texts()
+        }
+        with progress_bar(quiet) as show:
+            streams = [LinksFile.open(name, corpus.lengths()) for name in links or []]
+            found = choose(
+                loaded, corpus, number, links=streams, known=known,
+                on_progress=lambda pairs: show(Progress("aligning", pairs, None, "pairs")),
+            )  # fmt: skip
+        for suggestion in found:
+            for file, line in zip(files, (*suggestion.text, str(suggestion.alignment)), strict=True):
+                file.write(f"{line}\n".encode())
+    if not quiet:
+        say(f"{len(found)} pairs written to {', '.join(f'{output}.{suffix}' for suffix in (*languages, 'wa'))}")

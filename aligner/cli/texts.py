@@ -1,0 +1,46 @@
+"""What the commands that use a model do with the text they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from corpora.errors import CorpusError
+
+if TYPE_CHECKING:
+    from aligner.model import Model
+    from corpora.readers import Corpus
+
+
+def check_number_of_links(loaded: Model, model: str, names: Sequence[str]) -> None:
+    """Raise CorpusError unless there are as many files of other aligners' links as the model was trained with."""
+    wanted = len(loaded.features.links)
+    if len(names) != wanted:
+        what = f"was trained with {wanted} --links, but here there are {len(names)}"
+        raise CorpusError(model, 0, what, hint="give as many, in the same order")
+
+
+def open_for_model(loaded: Model, model: str, source: str, target: str | None) -> Corpus:
+    """The corpus of a source and a target text, or of a path, in the direction of a model."""
+    from corpora.readers import open_corpus, open_texts
+
+    direction = loaded.source_language, loaded.target_language
+    if target is None:
+        return open_corpus(source, source=direction[0], target=direction[1])
+    corpus = open_texts(source, target)
+    if None not in direction and direction == (corpus.target_language, corpus.source_language):
+        what = f"is {'-'.join(map(str, reversed(direction)))}, but {model} is for {'-'.join(map(str, direction))}"
+        raise CorpusError(corpus.name, 0, what, hint="give the two files in the other order")
+    return corpus
+
+
+def check_texts(corpus: Corpus, names: Sequence[str]) -> int | None:
+    """Read text and links through once, so that errors come before the work; its pairs, None of what is read once."""
+    from aligner.streaming import check_corpus, check_links
+
+    if not corpus.can_be_read_twice:  # errors are found on the way
+        return None
+    pairs = check_corpus(corpus)
+    for name in names:
+        check_links(name, corpus)
+    return pairs
