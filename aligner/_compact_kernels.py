@@ -13,7 +13,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner._prefetch import prefetch, prefetch_second
+from aligner._intrinsics import prefetch, prefetch_second
 from aligner.matching._kernels import match_block
 from aligner.matching._sparse_kernels import (
     EDGE,
@@ -196,7 +196,7 @@ def score_listed_marks(first, last, marks, costs, flags, whole, real):
             real[VALUE, whole[PLACE, marks[t] >> 2]] += costs[marks[t] & 3] - costs[0]
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def match_listed(rows, J, K, room, scores, work):
     """Best matching of the listed edges, in work.mate as `match_block` has it.  scores: (J * K,) scratch."""
     whole, real, mate = room.whole, room.real, work.mate
@@ -305,7 +305,7 @@ def ask_ahead(i, shapes, sure, gold, entry_starts, entries, mark_starts, marks):
         prefetch(marks, s)
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def list_edges(i, following, blocks, w, room):
     """List the edges of a block that may score above 0, with their exact scores.
 
@@ -347,7 +347,7 @@ def list_edges(i, following, blocks, w, room):
     return rows, kept
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def take_listed(i, rows, kept, mate, blocks, room, psi):
     """`take_corner` where the edges were listed."""
     coded = blocks.coded

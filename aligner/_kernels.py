@@ -8,7 +8,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner._compact_kernels import Room, list_edges, make_room, match_listed, take_listed
+from aligner._compact_kernels import SUMS, Room, list_edges, make_room, match_listed, take_listed
+from aligner._intrinsics import borrow
 from aligner.matching._bmatching_kernels import begin, begin_listed, make_flow, match_begun
 from aligner.matching._kernels import Workspace, make_workspace, match_block
 from aligner.matching._sparse_kernels import EDGE, FIRST, VALUE
@@ -27,8 +28,7 @@ POSITIVE_REWARD = 3
 HINGE_TOLERANCE = 1e-9
 
 
-# A dot product may be summed in any order; NaN and infinities keep their meaning.
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
 def score_edges(features, w, scores):
     """scores[e] = w · features[e]; features (E, d) float32, the sums in float64."""
     for e in range(features.shape[0]):
@@ -36,6 +36,14 @@ def score_edges(features, w, scores):
         for c in range(features.shape[1]):
             total += features[e, c] * w[c]
         scores[e] = total
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+def dot(x, y):
+    total = 0.0
+    for c in range(len(x)):
+        total += x[c] * y[c]
+    return total
 
 
 @nb.njit(cache=True, nogil=True)
@@ -108,8 +116,9 @@ class Blocks(NamedTuple):
 class Scratch(NamedTuple):
     """Room for the work on one block.  work.mate: the matching found, source_capacity columns or -1 for each row.
 
-    It is small for a reason: each array of a tuple costs two atomic operations a call, which is seen in a pass. Arrays
-    for several links a word are made for each block instead, in a fraction of the time that these links take.
+    It is small for a reason: each array of a tuple that is not borrowed costs two atomic operations a call, which is
+    seen in a pass. Arrays for several links a word are made for each block instead, in a fraction of the time that
+    these links take.
     """
 
     work: Workspace
@@ -205,17 +214,14 @@ def match_several(i, rows, blocks, w, scores, room, mate):
     mate[: J * blocks.source_capacity] = flow.mate[: J * blocks.source_capacity]
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def block_corner(i, following, blocks, w, scratch, psi):
     """The corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [SPEC §3].
 
     following: the block whose corner is asked for next, if that is known, else i.
     Fills psi (d + r,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)); the matching is in scratch.work.mate.
     """
-    size = 0.0
-    for c in range(len(w)):
-        size += w[c] * w[c]
-    if not np.isfinite(size):  # the matching kernels must never see a NaN
+    if not np.isfinite(dot(w, w)):  # the matching kernels must never see a NaN
         return NOT_FINITE, 0.0, 0.0
     several = max(blocks.source_capacity, blocks.target_capacity) > 1
     if several:
@@ -248,9 +254,7 @@ def block_corner(i, following, blocks, w, scratch, psi):
         loss = take_listed(i, rows, kept, mate, blocks, room, psi)
     if several:
         take_fertility(i, mate, blocks, psi)
-    hinge = loss
-    for c in range(len(w)):
-        hinge -= psi[c] * w[c]
+    hinge = loss - dot(psi, w)
     if hinge < -HINGE_TOLERANCE * max(1.0, loss):
         return NEGATIVE_HINGE, loss, hinge
     return DONE, loss, hinge
@@ -259,7 +263,13 @@ def block_corner(i, following, blocks, w, scratch, psi):
 @nb.njit(cache=True, nogil=True)
 def block_corners(chosen, blocks, w, starts, psi, losses, mates):
     """The corners of many blocks: fills psi (m, d + r), losses (m,), mates.  Returns (code, block at fault)."""
-    scratch = make_scratch(blocks)
+    return fill_corners(chosen, blocks, w, starts, psi, losses, mates, make_scratch(blocks))
+
+
+@nb.njit(cache=True, nogil=True)
+def fill_corners(chosen, blocks, w, starts, psi, losses, mates, scratch):
+    """`block_corners` with its scratch."""
+    blocks, w, psi, mates, scratch = borrow(blocks), borrow(w), borrow(psi), borrow(mates), borrow(scratch)
     for b in range(len(chosen)):
         i = chosen[b]
         following = chosen[min(b + 1, len(chosen) - 1)]

@@ -182,6 +182,8 @@ def format_training(record: Mapping[str, Any]) -> str:
         ("seconds", f"{record['total_seconds']:.1f} ({solving:.2f} of solving)"),
         ("training AER", f"{record['training_aer']:.2f} %"),
     ]
+    if "calibrated_links" in record:
+        rows.append(("probabilities", f"of {record['calibrated_links']:,} links in the {record['calibrated_on']}"))
     if finished:
         chosen = next(row for row in path if row["regularization"] == record["regularization"])
         part = f"{folds} folds" if finished == folds else f"{finished} of {folds} folds"

@@ -33,7 +33,7 @@ LINE = 64
 LARGEST = 255
 """The greatest code of a byte."""
 
-SPARSE = 0.125
+SPARSE = 0.0625
 """Columns of which a smaller share differs from the usual value are kept as entries, of 8 bytes."""
 
 COLUMN_BITS = 15
@@ -90,15 +90,16 @@ def entry_steps(entry):
 
 
 @nb.njit(cache=True, nogil=True)
-def on_grid(features, low):
-    """Whether all features are multiples of 1 / GRID in [-1, 1]; low: (d,) becomes the least of each column."""
+def _survey(features, least, most):
+    """Whether all features are multiples of 1 / GRID in [-1, 1]; least, most: (d,) widened to hold each column."""
     for e in range(features.shape[0]):
         strays = 0
         for c in range(features.shape[1]):
             value = features[e, c]
             steps = value * np.float32(GRID)
             strays += not (abs(value) <= 1) or np.rint(steps) != steps
-            low[c] = min(low[c], value)
+            least[c] = min(least[c], value)
+            most[c] = max(most[c], value)
         if strays > 0:
             return False
     return True
@@ -125,8 +126,11 @@ def _count_entries(features, offsets, low, high, counts):
 
 
 @nb.njit(cache=True, nogil=True)
-def _encode(features, offsets, low, high, coded):
-    """Write the codes and entries of consecutive pairs; low, high: what the codes of each column can hold."""
+def _encode(features, offsets, low, high, spilling, coded):
+    """Write the codes and entries of consecutive pairs.
+
+    low, high: what the codes of each column can hold.  spilling: the columns that have more.
+    """
     codes, entries = coded.codes, coded.entries
     for i in range(len(offsets) - 1):
         first = offsets[i]
@@ -135,14 +139,14 @@ def _encode(features, offsets, low, high, coded):
         t = coded.entry_starts[i]
         for piece in range(0, size, PIECE):
             until = min(piece + PIECE, size)
-            for a in range(len(coded.dense)):
-                c = coded.dense[a]
-                at = coded.starts[i] + a * P
-                for e in range(piece, until):
-                    value = min(features[first + e, c], high[c]) - low[c]
-                    codes[at + e] = np.uint8(np.int32(value * np.float32(GRID)))
             for e in range(piece, until):
-                for c in range(features.shape[1]):
+                at = coded.starts[i] + e
+                for c in coded.dense:
+                    value = min(features[first + e, c], high[c]) - low[c]
+                    codes[at] = np.uint8(np.int32(value * np.float32(GRID)))
+                    at += P
+            for c in spilling:
+                for e in range(piece, until):
                     value = features[first + e, c]
                     if value < low[c] or value > high[c]:
                         rest = value - (low[c] if value < low[c] else high[c])
@@ -160,19 +164,23 @@ def encode(features: npt.NDArray[np.float32], offsets: npt.NDArray[np.int64]) ->
     n, d = len(offsets) - 1, features.shape[1]
     if isinstance(features, np.memmap) or d >> COLUMN_BITS or not len(features):
         return empty
-    least = np.full(d, np.inf, np.float32)
     parts = [slice(first, min(first + _PAIRS_AT_ONCE, n)) for first in range(0, n, _PAIRS_AT_ONCE)]
-    for part in parts:
-        if not on_grid(features[offsets[part.start] : offsets[part.stop]], least):
-            return empty
+    lows, highs = np.empty((2, len(parts), d), np.float32)
 
+    def survey(k: int) -> bool:
+        lows[k], highs[k] = np.inf, -np.inf
+        return bool(_survey(features[offsets[parts[k].start] : offsets[parts[k].stop]], lows[k], highs[k]))
+
+    if not all(map_threads(survey, range(len(parts)))):
+        return empty
+    least, most = lows.min(axis=0), highs.max(axis=0)
     sample = features[:: max(1, len(features) // _SAMPLE)]
     counts = _count_steps(sample)
     sparse = counts.max(axis=1) > (1 - SPARSE) * len(sample)
     base = np.where(sparse, counts.argmax(axis=1) - GRID, (least * GRID).astype(np.int64))
     low = (base / GRID).astype(np.float32)
     high = np.where(sparse, low, low + np.float32(LARGEST / GRID)).astype(np.float32)
-    dense = np.flatnonzero(~sparse)
+    dense, spilling = np.flatnonzero(~sparse), np.flatnonzero((least < low) | (most > high))
 
     starts = np.zeros(n + 1, np.int64)
     np.cumsum(-(-np.diff(offsets) // PIECE) * PIECE * len(dense), out=starts[1:])
@@ -192,9 +200,8 @@ def encode(features: npt.NDArray[np.float32], offsets: npt.NDArray[np.int64]) ->
 
     def write(part: slice) -> None:
         pairs = slice(part.start, part.stop + 1)
-        _encode(
-            features, offsets[pairs], low, high, coded._replace(starts=starts[pairs], entry_starts=entry_starts[pairs])
-        )
+        part_codes = coded._replace(starts=starts[pairs], entry_starts=entry_starts[pairs])
+        _encode(features, offsets[pairs], low, high, spilling, part_codes)
 
     deque(map_threads(write, parts), maxlen=0)
     return coded

@@ -8,8 +8,9 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from aligner._compact_kernels import SUMS
+from aligner._intrinsics import borrow, prefetch
 from aligner._kernels import DONE, block_corner, make_scratch
-from aligner._prefetch import prefetch
 from features.codes import LINE
 
 F64 = npt.NDArray[np.float64]
@@ -147,7 +148,7 @@ def clip_point(point):
         point.w[free + c] = min(0.0, point.tail[c])
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
 def best_step(regularization, direction, loss_gain, w, longest):
     """The step of greatest dual gain along (direction, loss_gain), within [0, longest].
 
@@ -174,8 +175,9 @@ def decreasing_step(point):
 def forward_step(i, psi, corner_loss, line_search, regularization, point):
     """A step of a block towards a corner  [LJSP13 Alg. 4]; psi = ψ_i is overwritten, corner_loss = L_i."""
     n = len(point.block_loss)
+    share = 1.0 / (regularization * n)
     for c in range(len(psi)):
-        psi[c] = psi[c] / (regularization * n) - point.block_w[i, c]
+        psi[c] = psi[c] * share - point.block_w[i, c]
     loss_gain = corner_loss / n - point.block_loss[i]
     if line_search:
         gamma = best_step(regularization, psi, loss_gain, point.w, 1.0)
@@ -184,7 +186,7 @@ def forward_step(i, psi, corner_loss, line_search, regularization, point):
     move_block(i, gamma, psi, loss_gain, point)
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
 def block_gap(i, hinge, regularization, point):
     """The block's share of the duality gap  [LJSP13 eq. 9]: H_i/n − (ℓ_i − λ w_i·w)."""
     value = point.block_loss[i]
@@ -223,6 +225,13 @@ def forward_steps(order, draws, gaps, line_search, average, blocks, regularizati
     """
     scratch = make_scratch(blocks)
     psi = np.empty(len(point.w))
+    return walk_forward(order, draws, gaps, line_search, average, blocks, regularization, point, scratch, psi)
+
+
+@nb.njit(cache=True, nogil=True)
+def walk_forward(order, draws, gaps, line_search, average, blocks, regularization, point, scratch, psi):
+    """`forward_steps` with its scratch."""
+    gaps, blocks, point, scratch, psi = borrow(gaps), borrow(blocks), borrow(point), borrow(scratch), borrow(psi)
     for t in range(max(len(order), len(draws))):
         if len(order) > 0:
             i = order[t]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from aligner.errors import ModelError
 from aligner.inputs import read_labelled
 from aligner.model import Model
 from aligner.model_file import read_model, write_model
-from aligner.report import format_reliability
+from aligner.report import format_reliability, format_training
 from corpora.alignment import Links, PairLinks
 from corpora.readers import open_corpus
 
@@ -161,6 +162,7 @@ def test_a_model_gives_probabilities_of_its_scores(model: Model, sample: Path) -
 
 def test_calibration_is_on_held_out_folds_where_there_are_any(model: Model, sample: Path) -> None:
     assert model.record["calibrated_on"] == "held-out folds"
+    assert re.search(r"^probabilities   of [\d,]+ links in the held-out folds$", format_training(model.record), re.M)
     seen = aligner.train(sample / "train", max_passes=20)
     assert seen.path.held_out is None
     assert seen.model.record["calibrated_on"] == "labelled pairs"

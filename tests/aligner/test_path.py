@@ -45,7 +45,7 @@ def make_example(make_problem: Callable[..., MatchingProblem]) -> MakeExample:
         for i, pair in enumerate(links):
             for j, k in pair.sure:
                 edges[i][j, k, 0] += 2
-        return MatchingProblem.from_links(edges, links, regularization=1.0), links
+        return MatchingProblem.from_links(edges, links, regularization=1.0, possible_cost=0.0), links
 
     return make
 
@@ -157,8 +157,9 @@ def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample) -> N
         for i in range(len(links)):
             others = [k for k in range(len(links)) if k != i]
             rest = MatchingProblem.from_links(
-                subset(problem.edges, others), links.take(np.array(others)), regularization=row.regularization
-            )
+                subset(problem.edges, others), links.take(np.array(others)), regularization=row.regularization,
+                possible_cost=0.0,
+            )  # fmt: skip
             w = solve(rest, FAST, stop=TIGHT).w
             (alignment,) = decode_edges(subset(problem.edges, [i]), LinearScorer(w))
             answer = Links.from_pairs([PairLinks(frozenset(alignment.links), frozenset())])
@@ -183,6 +184,17 @@ def test_folds_are_of_the_seed_and_leave_every_pair_out_once(make_example: MakeE
                                for f, a in zip(first.rows, again.rows, strict=True))  # fmt: skip
     assert [row.aer for row in first.rows] != [row.aer for row in other.rows]
     assert first.finished_folds == 4
+
+
+def test_held_out_links_are_those_that_the_error_is_of(make_example: MakeExample) -> None:
+    problem, links = make_example()
+    sure = Links.from_pairs(PairLinks(pair.sure, frozenset()) for pair in links)  # so that AER is 1 - F1
+    path = follow_path(problem, sure, Block(), PATH, folds=3)
+    assert path.held_out is not None
+    found, right = len(path.held_out), int(path.held_out.correct.sum())
+    assert path.rows[path.chosen].aer == pytest.approx(1 - 2 * right / (found + len(sure.source)))
+    assert (path.held_out.scores > 0).all()
+    assert follow_path(problem, sure, Block(), PATH).held_out is None
 
 
 def test_links_that_a_feature_tells_are_found_without_error(make_problem: Callable[..., MatchingProblem]) -> None:
@@ -294,7 +306,9 @@ def test_a_part_is_the_problem_of_its_pairs(make_example: MakeExample, memory: i
     problem, links = make_example()
     pairs = [17, 3, 4, 11]
     part = problem.take(np.array(pairs), memory=memory)
-    alone = MatchingProblem.from_links(subset(problem.edges, pairs), links.take(np.array(pairs)), regularization=1.0)
+    alone = MatchingProblem.from_links(
+        subset(problem.edges, pairs), links.take(np.array(pairs)), regularization=1.0, possible_cost=0.0
+    )
     assert (isinstance(part.edges.features, np.memmap), part.n_blocks) == (memory == 0, 4)
     for ours, theirs in (
         (part.edges.features, alone.edges.features), (part.edges.offsets, alone.edges.offsets),

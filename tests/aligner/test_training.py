@@ -207,7 +207,7 @@ def test_progress_is_told(sample: Path) -> None:
     stages = list(dict.fromkeys(progress.stage for progress in told))
     assert stages == ["reading", "counting", "translation", "features", "training"]
     done = {stage: [p.done for p in told if p.stage == stage] for stage in stages}
-    assert all(a <= b for stage in ("counting", "translation", "features", "training") for a, b in pairwise(done[stage]))
+    assert all(a <= b for stage in stages[1:] for a, b in pairwise(done[stage]))
     assert done["reading"] == [training.model.record["pairs"], training.model.record["labelled_pairs"]]
     assert (done["counting"][-1], done["features"][-1]) == (1.0, training.model.record["labelled_pairs"])
     assert done["training"] == [point.passes for point in training.result.trace]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
-import signal
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,12 +15,12 @@ from scipy.optimize import linprog, minimize
 from aligner.errors import SettingError
 from aligner.matching import ORACLES
 from aligner.problem import Corners, MatchingProblem
-from aligner.solvers import SOLVERS, Result, Solver, Status, Stop, TracePoint, make_solver, solve
+from aligner.solvers import SOLVERS, Result, Solver, Status, Stop, make_solver, solve
 from aligner.solvers.audit import ask_all, primal_value
 from aligner.solvers.block import Block
 from aligner.solvers.extragradient import PROJECTIONS
 from aligner.solvers.frank_wolfe import FrankWolfe
-from aligner.solvers.orders import ORDERS, Permuted, Uniform
+from aligner.solvers.orders import ORDERS, Permuted
 from aligner.solvers.steps import AVERAGES, STEPS, Average, Forward
 
 MakeProblem = Callable[..., MatchingProblem]
@@ -341,37 +338,6 @@ def test_averages_are_those_of_their_definition(average: Average, make_problem: 
     np.testing.assert_allclose(averaged, expected, rtol=1e-10)
 
 
-def test_stopping_rules(make_problem: MakeProblem) -> None:
-    problem = make_problem(n=20)
-    assert run(problem, Block(), gap=0.5, passes=99).status is Status.CONVERGED
-    passes = run(problem, Block(), gap=0.0, passes=4)
-    assert (passes.status, passes.trace[-1].passes) == (Status.PASSES, 4)
-    assert run(problem, Block(), gap=0.0, passes=10**9, seconds=0.01).status is Status.SECONDS
-    seen: list[TracePoint] = []
-
-    def callback(point: TracePoint, w: np.ndarray) -> bool:
-        seen.append(point)
-        return len(seen) < 3
-
-    result = solve(problem, Block(), stop=Stop(gap=0.0), callback=callback)
-    assert result.status is Status.CALLBACK
-    assert result.trace == tuple(seen)
-
-
-def test_interrupt_keeps_the_last_audit(make_problem: MakeProblem) -> None:
-    problem = make_problem(n=20)
-    audited = []
-
-    def callback(point: TracePoint, w: np.ndarray) -> None:
-        audited.append(w.copy())
-        if len(audited) == 3:
-            threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
-
-    result = solve(problem, Block(), stop=Stop(gap=-1.0, passes=10**9), callback=callback)
-    assert result.status is Status.INTERRUPTED
-    np.testing.assert_array_equal(result.w, audited[-1])
-
-
 @dataclass
 class Poisoned(Plain):
     """A problem whose corners stop being numbers after some calls."""
@@ -407,14 +373,3 @@ def test_every_oracle_trains(oracle: str, capacity: int, make_problem: MakeProbl
     assert result.trace[-1].primal == pytest.approx(primal, rel=1e-12)
     assert min(point.gap for point in result.trace) >= -1e-12
     assert any("certified with exact matchings" in note for note in result.notes) == (oracle == "greedy")
-
-
-def test_solvers_by_name() -> None:
-    assert all(make_solver(name).signature for name in SOLVERS)
-    assert make_solver("bcfw", order="uniform", average="suffix") == Block(Uniform(), Forward(True), Average.SUFFIX)
-    assert make_solver("bcfw", order=None) == Block()
-    for wrong in ({"name": "newton"}, {"order": "x"}, {"step": "x"}, {"average": "x"}):
-        with pytest.raises(SettingError, match="unknown"):
-            make_solver(**wrong)
-    with pytest.raises(SettingError, match="frank-wolfe has no option order"):
-        make_solver("frank-wolfe", order="uniform")

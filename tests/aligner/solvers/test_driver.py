@@ -1,0 +1,66 @@
+"""The driver ends when it should, and solvers are made by their names."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from aligner.errors import SettingError
+from aligner.problem import MatchingProblem
+from aligner.solvers import SOLVERS, Result, Status, Stop, TracePoint, make_solver, solve
+from aligner.solvers.block import Block
+from aligner.solvers.orders import Uniform
+from aligner.solvers.steps import Average, Forward
+
+MakeProblem = Callable[..., MatchingProblem]
+
+
+def run(problem: MatchingProblem, **limits: float) -> Result:
+    return solve(problem, Block(), stop=Stop(**limits), seed=3)  # type: ignore[arg-type]
+
+
+def test_stopping_rules(make_problem: MakeProblem) -> None:
+    problem = make_problem(n=20)
+    assert run(problem, gap=0.5, passes=99).status is Status.CONVERGED
+    passes = run(problem, gap=0.0, passes=4)
+    assert (passes.status, passes.trace[-1].passes) == (Status.PASSES, 4)
+    assert run(problem, gap=0.0, passes=10**9, seconds=0.01).status is Status.SECONDS
+    seen: list[TracePoint] = []
+
+    def callback(point: TracePoint, w: np.ndarray) -> bool:
+        seen.append(point)
+        return len(seen) < 3
+
+    result = solve(problem, Block(), stop=Stop(gap=0.0), callback=callback)
+    assert result.status is Status.CALLBACK
+    assert result.trace == tuple(seen)
+
+
+def test_interrupt_keeps_the_last_audit(make_problem: MakeProblem) -> None:
+    problem = make_problem(n=20)
+    audited = []
+
+    def callback(point: TracePoint, w: np.ndarray) -> None:
+        audited.append(w.copy())
+        if len(audited) == 3:
+            threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    result = solve(problem, Block(), stop=Stop(gap=-1.0, passes=10**9), callback=callback)
+    assert result.status is Status.INTERRUPTED
+    np.testing.assert_array_equal(result.w, audited[-1])
+
+
+def test_solvers_by_name() -> None:
+    assert all(make_solver(name).signature for name in SOLVERS)
+    assert make_solver("bcfw", order="uniform", average="suffix") == Block(Uniform(), Forward(True), Average.SUFFIX)
+    assert make_solver("bcfw", order=None) == Block()
+    for wrong in ({"name": "newton"}, {"order": "x"}, {"step": "x"}, {"average": "x"}):
+        with pytest.raises(SettingError, match="unknown"):
+            make_solver(**wrong)
+    with pytest.raises(SettingError, match="frank-wolfe has no option order"):
+        make_solver("frank-wolfe", order="uniform")
