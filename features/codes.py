@@ -21,8 +21,7 @@ import numpy.typing as npt
 from features.parallel import map_threads
 
 GRID = 128
-"""Steps between 0 and 1: a power of two, so that products are exact.  Cross-validated AER does not tell 7 bits from
-32, and features are estimates whose own error is far larger than 1/256."""
+"""Steps between 0 and 1: a power of two, so that products are exact."""
 
 PIECE = 64
 """Edges that kernels take at once; a column of a pair has a multiple of it."""
