@@ -75,7 +75,8 @@ class Model:
         links: other aligners' links of the pair, one set for each file the model was trained with.
         Raises AlignerError where these are missing or out of range; TypeError on strings instead of tokens.
         """
-        return next(self.align_many([(source, target)], [[pair_links] for pair_links in links]))
+        # Not by way of threads, which take longer to start than a sentence to align.
+        return self.align_bitext(self._bitext([(source, target)]), [_packed([pair_links]) for pair_links in links])[0]
 
     def align_many(
         self,
@@ -91,19 +92,18 @@ class Model:
 
         def read() -> Iterator[tuple[Bitext, list[Links]]]:
             while batch := list(islice(stream, _PAIRS_AT_ONCE)):
-                builder = self.builder()
-                for source, target in batch:
-                    if isinstance(source, str) or isinstance(target, str):
-                        raise TypeError("a sentence is a sequence of tokens, not a string (use .split())")
-                    builder.add_tokens(source, target)
-                taken = [
-                    Links.from_pairs(PairLinks(frozenset(p), frozenset()) for p in islice(file, len(batch)))
-                    for file in others
-                ]
-                yield builder.bitext(), taken
+                yield self._bitext(batch), [_packed(islice(file, len(batch))) for file in others]
 
         for aligned in map_threads(lambda job: self.align_bitext(*job), read()):
             yield from aligned
+
+    def _bitext(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Bitext:
+        builder = self.builder()
+        for source, target in pairs:
+            if isinstance(source, str) or isinstance(target, str):
+                raise TypeError("a sentence is a sequence of tokens, not a string (use .split())")
+            builder.add_tokens(source, target)
+        return builder.bitext()
 
     def builder(self) -> BitextBuilder:
         """An empty bitext whose text is normalised as the model's corpus was."""
@@ -158,6 +158,10 @@ class Model:
         }
         with write_atomically(path, force=force) as file:
             write_model(file, header, {**self.scorer.to_arrays(), **self.statistics.to_arrays()})
+
+
+def _packed(links: Iterable[Iterable[tuple[int, int]]]) -> Links:
+    return Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in links)
 
 
 def load(path: StrPath) -> Model:
