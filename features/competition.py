@@ -18,6 +18,9 @@ NAMES = (
     "mutual_best",
 )
 
+_LONG = 200
+"""Of so many rivals and more the higher ones are counted by sorting them."""
+
 
 def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     """Where the edge stands in its row (the edges of its source word) and its column (of its target word).
@@ -60,11 +63,15 @@ def _stand(line, out, first, step, column):
             best = value
         elif value > second:
             second = value
+    ascending = np.sort(line) if len(line) > _LONG else line
     for x in range(len(line)):
         value = line[x]
-        higher = np.int32(0)
-        for y in range(len(line)):
-            higher += line[y] > value
+        higher = 0
+        if len(line) > _LONG:
+            higher = len(line) - np.searchsorted(ascending, value, side="right")
+        else:
+            for y in range(len(line)):
+                higher += line[y] > value
         edge = first + x * step
         out[edge, column] = 1.0 / (1.0 + higher)
         out[edge, column + 2] = value - (second if value == best else best)

@@ -54,7 +54,10 @@ def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Paramete
                 raise
             say(explain(error, kwargs))
             raise typer.Exit(BAD_SETTING if isinstance(error, SettingError) else BAD_DATA) from None
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            # A signal that comes while a compiled function returns is wrapped in a SystemError.
+            if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
+                raise
             word, code = ended_by()
             say(f"{word}: no unfinished file is left")
             raise typer.Exit(code) from None
