@@ -55,8 +55,11 @@ def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Paramete
             say(explain(error, kwargs))
             raise typer.Exit(BAD_SETTING if isinstance(error, SettingError) else BAD_DATA) from None
         except (KeyboardInterrupt, SystemError) as error:
-            # A signal that comes while a compiled function returns is wrapped in a SystemError.
-            if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            # A signal that comes while a compiled function returns is wrapped in a SystemError, or in several.
+            first: BaseException = error
+            while first.__cause__ is not None:
+                first = first.__cause__
+            if not isinstance(first, KeyboardInterrupt):
                 raise
             word, code = ended_by()
             say(f"{word}: no unfinished file is left")
