@@ -65,3 +65,5 @@ def main() -> None:
     except SystemExit as end:
         # A second signal may come when the command no longer answers, and then all interrupts look like Ctrl-C.
         raise SystemExit(ended_by()[1] if terminations else end.code) from None
+    except KeyboardInterrupt:
+        raise SystemExit(ended_by()[1]) from None

@@ -140,7 +140,8 @@ def test_a_signal_at_any_moment_of_training(data: Path, sample: Path, tmp_path: 
             assert errors.decode().startswith(f"{WORDS[signum]}: ")
             assert errors.count(b"\n") == 1
         else:
-            assert process.returncode == -signum, f"the second one came when all was done, not {errors.decode()}"
+            # The second one came when all was done, or as the program ended, where Python knows interrupts only.
+            assert process.returncode in (-signum, -signal.SIGINT), errors.decode()
         assert {*tmp_path.iterdir()} <= {path}
         if path.exists():
             assert load(path).record["labelled_pairs"] > 0
