@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from llvmlite import ir
@@ -63,3 +64,73 @@ borrow: Any = intrinsic(_borrow)
 Numba counts the users of an array by atomic operations each time that it is taken out of a tuple or cut, which takes
 longer than the matching of a sentence pair. Arrays without an owner are not counted. The argument keeps them alive as
 long as the kernel runs; arrays that the kernel has made itself must not be borrowed."""
+
+
+def _place(context, builder, kind, array, index):
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.gep(data, [index])
+
+
+def _load_shared(typing, array, index):
+    def generate(context, builder, signature, arguments):
+        return builder.load_atomic(_place(context, builder, signature.args[0], *arguments), "acquire", 8)
+
+    return types.int64(array, types.intp), generate
+
+
+load_shared: Any = intrinsic(_load_shared)
+"""load_shared(array, index): a number that other threads write; what they wrote before it is seen after it.
+
+The array is of int64, as for all that follow."""
+
+
+def _store_shared(typing, array, index, value):
+    def generate(context, builder, signature, arguments):
+        place = _place(context, builder, signature.args[0], *arguments[:2])
+        builder.store_atomic(arguments[2], place, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.int64), generate
+
+
+store_shared: Any = intrinsic(_store_shared)
+"""store_shared(array, index, value): write a number for other threads, after all that was written before."""
+
+
+def _add_shared(typing, array, index, value):
+    def generate(context, builder, signature, arguments):
+        place = _place(context, builder, signature.args[0], *arguments[:2])
+        return builder.atomic_rmw("add", place, arguments[2], "acq_rel")
+
+    return types.int64(array, types.intp, types.int64), generate
+
+
+add_shared: Any = intrinsic(_add_shared)
+"""add_shared(array, index, value): add to a number that other threads add to as well; returns what it was."""
+
+
+def _exchange_shared(typing, array, index, expected, value):
+    def generate(context, builder, signature, arguments):
+        place = _place(context, builder, signature.args[0], *arguments[:2])
+        found = builder.cmpxchg(place, arguments[2], arguments[3], "acq_rel", "acquire")
+        return builder.extract_value(found, 1)
+
+    return types.boolean(array, types.intp, types.int64, types.int64), generate
+
+
+exchange_shared: Any = intrinsic(_exchange_shared)
+"""exchange_shared(array, index, expected, value): write the value if the number is the expected; whether it was."""
+
+
+def _give_way(typing):
+    def generate(context, builder, signature, arguments):
+        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), name)
+        builder.call(function, [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+give_way: Any = intrinsic(_give_way)
+"""give_way(): let other threads have this processor, for one that waits."""

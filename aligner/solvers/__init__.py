@@ -53,15 +53,20 @@ def _choose(option: str, value: str, known: Mapping[str, Choice]) -> Choice:
 
 
 def _bcfw(
-    order: str = "permuted", step: str = "line-search", average: str = "none", cache: bool = False
+    order: str = "permuted",
+    step: str = "line-search",
+    average: str = "none",
+    cache: bool = False,
+    minibatch: int | None = None,
 ) -> Solver[Any]:
-    return Block(
-        _choose("order", order, ORDERS), _choose("step", step, STEPS), _choose("average", average, AVERAGES), cache
-    )
+    forward, mean = _choose("step", step, STEPS), _choose("average", average, AVERAGES)
+    return Block(_choose("order", order, ORDERS), forward, mean, cache, minibatch)
 
 
-def _bcfw_gap(step: str = "line-search", average: str = "none", cache: bool = True) -> Solver[Any]:
-    return _bcfw("gap", step, average, cache)
+def _bcfw_gap(
+    step: str = "line-search", average: str = "none", cache: bool = True, minibatch: int | None = None
+) -> Solver[Any]:
+    return _bcfw("gap", step, average, cache, minibatch)
 
 
 def _bcfw_away(order: str = "gap", cache: bool = True) -> Solver[Any]:

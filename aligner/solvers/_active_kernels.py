@@ -171,7 +171,7 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
 def kept_answer(i, gaps, regularization, point, pool):
     """The place of a kept corner that is good enough in place of the oracle's, or -1  [OAD16 §3.2]."""
     best, highest, _, _, _ = kept_extremes(i, regularization, point.w, pool)
-    gap = block_gap(i, highest * len(point.block_loss), regularization, point)
+    gap = block_gap(i, highest * len(point.block_loss), point.w, regularization, point)
     total = total_gap(gaps) / len(gaps.last)
     enough = max(SHARE_OF_BLOCK * gaps.last[i], SHARE_OF_ALL * total)
     return best if gap >= enough and gap > 0.0 else -1
@@ -213,7 +213,7 @@ def active_steps(
             if code != DONE:
                 return code, i, t, calls
             calls += 1
-            set_gap(gaps, i, block_gap(i, hinge, regularization, point))
+            set_gap(gaps, i, block_gap(i, hinge, point.w, regularization, point))
             place = take_answer(i, psi, loss, regularization, point, pool)
         active_step(i, place, kind, line_search, cached, regularization, psi, point, pool)
         count_step(average, point)

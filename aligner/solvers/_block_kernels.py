@@ -187,11 +187,11 @@ def forward_step(i, psi, corner_loss, line_search, regularization, point):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUMS)
-def block_gap(i, hinge, regularization, point):
-    """The block's share of the duality gap  [LJSP13 eq. 9]: H_i/n − (ℓ_i − λ w_i·w)."""
+def block_gap(i, hinge, w, regularization, point):
+    """The block's share of the duality gap at w  [LJSP13 eq. 9]: H_i/n − (ℓ_i − λ w_i·w)."""
     value = point.block_loss[i]
-    for c in range(len(point.w)):
-        value -= regularization * point.block_w[i, c] * point.w[c]
+    for c in range(len(w)):
+        value -= regularization * point.block_w[i, c] * w[c]
     return hinge / len(point.block_loss) - value
 
 
@@ -244,7 +244,7 @@ def walk_forward(order, draws, gaps, line_search, average, blocks, regularizatio
         if code != DONE:
             return code, i
         if len(gaps.last) > 0:
-            set_gap(gaps, i, block_gap(i, hinge, regularization, point))
+            set_gap(gaps, i, block_gap(i, hinge, point.w, regularization, point))
         forward_step(i, psi, loss, line_search, regularization, point)
         count_step(average, point)
     return DONE, -1
