@@ -12,7 +12,7 @@ import typer
 
 from aligner import __version__
 from aligner.cli.align import align
-from aligner.cli.answers import answers_for_errors, ended_by, terminate, terminations
+from aligner.cli.answers import answers_for_errors, ended_by, ignore_signals, terminate, terminations
 from aligner.cli.evaluate import evaluate
 from aligner.cli.features import features
 from aligner.cli.links import convert, symmetrize
@@ -60,10 +60,16 @@ def main() -> None:
     signal.signal(signal.SIGTERM, terminate)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
+    code: str | int | None = None
     try:
-        app()
-    except SystemExit as end:
-        # A second signal may come when the command no longer answers, and then all interrupts look like Ctrl-C.
-        raise SystemExit(ended_by()[1] if terminations else end.code) from None
-    except KeyboardInterrupt:
-        raise SystemExit(ended_by()[1]) from None
+        try:
+            app()
+        except SystemExit as end:
+            code = end.code
+        finally:
+            ignore_signals()
+    except KeyboardInterrupt:  # one that no command was there to answer, or that came just now
+        code = ended_by()[1]
+        ignore_signals()
+    # A second signal may come when the command no longer answers, and then all interrupts look like Ctrl-C.
+    raise SystemExit(ended_by()[1] if terminations else code)

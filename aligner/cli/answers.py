@@ -78,3 +78,12 @@ def ended_by() -> tuple[str, int]:
 def terminate(signum: int, frame: object) -> NoReturn:
     terminations.append(signum)
     raise KeyboardInterrupt
+
+
+def ignore_signals() -> None:
+    """Let no signal change any more how the program ends: Python itself would answer one with a code of its own."""
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, signal.SIG_IGN)
+    # CPython remembers an interrupt inside exec(), which makes dataclasses, as one that nobody answered, and in the
+    # end kills itself by SIGINT whatever the exit code. The next exec() makes it forget.
+    exec("")

@@ -25,6 +25,8 @@ TIMEOUT = 60
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 both_signals = pytest.mark.parametrize("signum", list(WORDS), ids=list(WORDS.values()))
 
+with_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
+
 
 def start(*arguments: object, **settings: Any) -> subprocess.Popen[bytes]:
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
@@ -40,6 +42,13 @@ def wait_for(condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def answers_signals(pid: int) -> bool:
+    """Whether the command has begun: Python, which comes first, would let SIGTERM end the process at once."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    (caught,) = (int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(caught >> (signal.SIGTERM - 1) & 1)
 
 
 def endless_training(corpus: Path, model: Path, *more: object) -> list[object]:
@@ -123,12 +132,29 @@ def test_an_interrupt_on_a_path_keeps_what_is_finished(sample: Path, tmp_path: P
     assert [row["regularization"] for row in record["path"]] == [10.0, 0.1]
 
 
+@with_proc
+@both_signals
+def test_signals_while_libraries_are_imported(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
+    for delay in np.linspace(0, 0.6, 7):
+        process = start(*endless_training(sample / "train", tmp_path / "X", "-q"))
+        wait_for(lambda pid=process.pid: answers_signals(pid))
+        time.sleep(delay)
+        process.send_signal(signum)
+        process.send_signal(signum)
+        output, errors = process.communicate(timeout=TIMEOUT)
+        assert process.returncode == 128 + signum, errors.decode()
+        assert not output
+        assert not [*tmp_path.iterdir()]
+
+
 @pytest.mark.slow
+@with_proc
 @both_signals
 def test_a_signal_at_any_moment_of_training(data: Path, sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
     path = tmp_path / "X"
     for delay in np.linspace(0.5, 9, 10):
         process = start(*endless_training(data / "comtrans-de-en" / "train", path, "-q"))
+        wait_for(lambda pid=process.pid: answers_signals(pid))
         time.sleep(delay)
         process.send_signal(signum)
         if delay > 5:  # at an impatient moment: while the model is made or written
@@ -136,12 +162,9 @@ def test_a_signal_at_any_moment_of_training(data: Path, sample: Path, tmp_path: 
             process.send_signal(signum)
         output, errors = process.communicate(timeout=TIMEOUT)
         assert not output
-        if process.returncode == 128 + signum:
-            assert errors.decode().startswith(f"{WORDS[signum]}: ")
-            assert errors.count(b"\n") == 1
-        else:
-            # The second one came when all was done, or as the program ended, where Python knows interrupts only.
-            assert process.returncode in (-signum, -signal.SIGINT), errors.decode()
+        assert process.returncode == 128 + signum, errors.decode()
+        assert errors.decode().startswith(f"{WORDS[signum]}: ")
+        assert errors.count(b"\n") == 1
         assert {*tmp_path.iterdir()} <= {path}
         if path.exists():
             assert load(path).record["labelled_pairs"] > 0
