@@ -98,7 +98,6 @@ def answer(place, following, blocks, minibatches, scratch, point):
     slot = place % len(losses)
     w = minibatches.w[slot * 2 // len(losses)]
     i = chosen[place]
-    ask_for_row(point.block_w, i)
     code, loss, hinge = block_corner(i, chosen[following], blocks, w, scratch, minibatches.psi[slot])
     losses[slot] = loss
     minibatches.hinges[slot] = hinge
@@ -178,6 +177,9 @@ def lead_with(draws, gaps, line_search, average, blocks, regularization, point, 
                 waited += 1
                 if waited > PATIENCE:
                     give_way()
+            ask_for_row(point.block_w, chosen[min(t + 1, last - 1)])
+            if load_shared(shared, ANSWERED + (t + 1) % slots) > t + 1:
+                ask_for_row(psi, (t + 1) % slots)
             if minibatches.codes[slot] != DONE:
                 return minibatches.codes[slot], i
             if len(gaps.last) > 0:

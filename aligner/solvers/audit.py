@@ -9,7 +9,7 @@ import numpy as np
 from aligner.problem import BlockProblem
 from aligner.solvers.records import F64
 
-_BLOCKS_AT_ONCE = 4096
+_BLOCKS_AT_ONCE = 16384
 
 
 @dataclass(frozen=True, eq=False)
