@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -15,14 +15,12 @@ import numpy.typing as npt
 from aligner import __version__
 from aligner.confidence import Calibration
 from aligner.decoding import Alignment, decode_edges
-from aligner.errors import SettingError
-from aligner.inputs import Paths, as_list
+from aligner.inputs import Paths, corpus_record, open_texts, read_texts
 from aligner.model import Model
 from aligner.progress import Progress, tell_passes
 from aligner.scoring import LinearScorer
-from corpora.bitext import Bitext, read_bitext
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus, group_corpora, open_corpus
+from corpora.readers import Corpus
 from features.extractor import FAMILIES, FeatureSet
 from features.fertility import LinkRewards
 from features.statistics import CorpusStatistics
@@ -94,7 +92,8 @@ def train_unlabelled(
     Raises AlignerError (CorpusError with the line) on bad data.
     """
     tell = on_progress if on_progress is not None else lambda progress: None
-    texts, bitext = read_texts(corpora, source, target, normalizers, on_corpus, tell)
+    texts = open_texts(corpora, source, target, on_corpus)
+    bitext = read_texts(texts, normalizers, tell)
     statistics = CorpusStatistics.from_bitext(
         bitext, memory=memory, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),
         on_pass=tell_passes(tell),
@@ -119,42 +118,14 @@ def update_model(
     tell = on_progress if on_progress is not None else lambda progress: None
     normalizers = model.source_normalizer, model.target_normalizer
     languages = model.source_language, model.target_language
-    texts, bitext = read_texts(corpora, *languages, normalizers, on_corpus, tell)
+    texts = open_texts(corpora, *languages, on_corpus)
+    bitext = read_texts(texts, normalizers, tell)
     statistics = model.statistics.updated(
         bitext, memory=memory, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),
         on_pass=tell_passes(tell),
     )  # fmt: skip
     updates = [*model.record.get("updates", []), corpus_record(texts, bitext)]
     return replace(model, statistics=statistics, record={**model.record, "updates": updates})
-
-
-def read_texts(
-    corpora: Paths,
-    source: str | None,
-    target: str | None,
-    normalizers: tuple[Normalizer, Normalizer],
-    on_corpus: Callable[[Corpus], None] | None,
-    tell: Callable[[Progress], None],
-) -> tuple[list[Corpus], Bitext]:
-    """Open and read corpora for their text alone.  Raises AlignerError where there is none."""
-    texts = [open_corpus(group, source=source, target=target) for group in group_corpora(as_list(corpora))]
-    if not texts:
-        raise SettingError("there is no corpus (give at least one)")
-    for corpus in texts:
-        if on_corpus is not None:
-            on_corpus(corpus)
-    return texts, read_bitext(texts, *normalizers, lambda pairs: tell(Progress("reading", pairs, None, "pairs")))
-
-
-def corpus_record(texts: Sequence[Corpus], bitext: Bitext) -> dict[str, Any]:
-    """JSON values that say what text was counted."""
-    return {
-        "corpora": [corpus.name for corpus in texts],
-        "fingerprint": bitext.fingerprint(),
-        "pairs": len(bitext),
-        "source_tokens": len(bitext.source.ids),
-        "target_tokens": len(bitext.target.ids),
-    }
 
 
 def decode_with(weights: F64, edges: EdgeTable) -> list[Alignment]:

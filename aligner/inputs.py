@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -59,17 +60,10 @@ class Inputs:
     ) -> Inputs:
         """Recognise the paths; nothing is read yet.  Raises AlignerError where something is missing."""
 
-        def open_all(paths: Paths) -> tuple[Corpus, ...]:
-            opened = [open_corpus(group, source=source, target=target) for group in group_corpora(as_list(paths))]
-            for corpus in opened:
-                if on_corpus is not None:
-                    on_corpus(corpus)
-            return tuple(opened)
-
-        texts = open_all(corpora)
-        if not texts:
-            raise SettingError("there is no corpus (give at least one)")
-        labelled = open_all(gold) if gold else tuple(corpus for corpus in texts if corpus.has_links)
+        texts = open_texts(corpora, source, target, on_corpus)
+        labelled = tuple(corpus for corpus in texts if corpus.has_links)
+        if gold:
+            labelled = _open_all(gold, source, target, on_corpus)
         if not labelled:
             hint = "give hand-aligned pairs with --gold, or a corpus with links like train.giza beside it"
             raise CorpusError(texts[0].name, 0, "no labelled pairs", hint=hint)
@@ -84,17 +78,40 @@ class Inputs:
         if files and as_it_is != self.normalizers:
             raise SettingError("other aligners' links count tokens split by spaces (leave --tokenize or --links out)")
 
-        def read(opened: Sequence[Corpus], source: Normalizer, target: Normalizer) -> Bitext:
-            return read_bitext(
-                opened, source, target, lambda pairs: on_progress(Progress("reading", pairs, None, "pairs"))
-            )
-
         # Labels first: a broken link is found before the long work.
         gold = Links.from_pairs(_all_links(self.labelled))
-        bitext = read(self.texts, *self.normalizers)
-        labelled = bitext if self.labelled == self.texts else read(self.labelled, *as_it_is)
+        bitext = read_texts(self.texts, self.normalizers, on_progress)
+        labelled = bitext if self.labelled == self.texts else read_texts(self.labelled, as_it_is, on_progress)
         _check_languages(bitext, labelled, self.labelled[0])
         return bitext, Labelled(labelled, gold, _read_others(files, labelled), len(labelled))
+
+
+def open_texts(
+    corpora: Paths, source: str | None, target: str | None, on_corpus: Callable[[Corpus], None] | None
+) -> tuple[Corpus, ...]:
+    """Recognise corpora; nothing is read yet.  Raises AlignerError where there is none or something is missing."""
+    texts = _open_all(corpora, source, target, on_corpus)
+    if not texts:
+        raise SettingError("there is no corpus (give at least one)")
+    return texts
+
+
+def read_texts(
+    texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], on_progress: Callable[[Progress], None]
+) -> Bitext:
+    """The text alone of opened corpora."""
+    return read_bitext(texts, *normalizers, lambda pairs: on_progress(Progress("reading", pairs, None, "pairs")))
+
+
+def corpus_record(texts: Sequence[Corpus], bitext: Bitext) -> dict[str, Any]:
+    """JSON values that say what text was counted."""
+    return {
+        "corpora": [corpus.name for corpus in texts],
+        "fingerprint": bitext.fingerprint(),
+        "pairs": len(bitext),
+        "source_tokens": len(bitext.source.ids),
+        "target_tokens": len(bitext.target.ids),
+    }
 
 
 def read_labelled(corpora: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], links: Paths = ()) -> Labelled:
@@ -110,6 +127,16 @@ def read_labelled(corpora: Sequence[Corpus], normalizers: tuple[Normalizer, Norm
 def as_list(paths: Paths) -> list[str]:
     """One path or several as a list of strings."""
     return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
+def _open_all(
+    paths: Paths, source: str | None, target: str | None, on_corpus: Callable[[Corpus], None] | None
+) -> tuple[Corpus, ...]:
+    opened = [open_corpus(group, source=source, target=target) for group in group_corpora(as_list(paths))]
+    for corpus in opened:
+        if on_corpus is not None:
+            on_corpus(corpus)
+    return tuple(opened)
 
 
 def _without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:

@@ -113,7 +113,11 @@ Tokenize = Annotated[bool, _data("--tokenize", help="Tokenise text that is not s
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]
 Memory = Annotated[
     str,
-    _data(callback=_check_size, metavar="SIZE", help="Features held in memory (such as 500M, 2G); more go to disk."),
+    _data(
+        callback=_check_size,
+        metavar="SIZE",
+        help="Features, and numbers of word pairs, held in memory (such as 500M, 2G); more go to disk.",
+    ),
 ]
 
 

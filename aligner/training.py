@@ -11,10 +11,9 @@ from typing import Any
 from aligner import __version__
 from aligner.confidence import Calibration, JudgedLinks
 from aligner.decoding import decode_edges, links_of
-from aligner.default import corpus_record
 from aligner.errors import SettingError
 from aligner.evaluation import count, scores
-from aligner.inputs import Inputs, Paths, as_list
+from aligner.inputs import Inputs, Paths, as_list, corpus_record
 from aligner.matching import get_oracle
 from aligner.model import Model
 from aligner.path import PathRow, Place, RegularizationPath, check_folds, follow_path, geometric_path
@@ -101,7 +100,7 @@ def train(
     fertility: links a word may have, 3 by default, and 1 for solvers that know no more.
     miss_cost, false_cost, possible_cost: c⁺, c⁻ and c° of the loss, see `problem.MatchingProblem`.
     tolerance, max_passes, max_seconds: relative duality gap and limits, of each solution.
-    memory: bytes of features to hold before they go to a temporary file.
+    memory: bytes of features, and of the numbers of word pairs, to hold before they go to a temporary file.
     on_corpus: told what each path was recognised as.  callback: called at each audit; training stops if it returns
     False. Ctrl-C during the solver's passes ends training with the weights of the last audit.
 
@@ -136,6 +135,7 @@ def train(
     statistics = CorpusStatistics.from_bitext(
         bitext,
         translation=feature_set.needs_translation,
+        memory=memory,
         on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),
         on_pass=tell_passes(tell),
     )

@@ -11,11 +11,10 @@ import numpy as np
 from aligner.decoding import Alignment
 from aligner.errors import SettingError
 from aligner.matching import best_matchings
-from aligner.progress import Progress
+from aligner.progress import Progress, tell_passes
 from corpora.alignment import Links
 from corpora.bitext import Bitext
 from corpora.symmetrize import METHODS
-from features.expectation import Pass
 from features.parallel import map_threads
 from features.posteriors import DEFAULT_THRESHOLD, Decoder, Posteriors, runs
 from features.translation import TranslationModel, train_translation
@@ -82,16 +81,7 @@ def estimate(
     check_training(null, iterations, seconds)
     given = {"p0": null, "iterations_hmm": iterations, "seconds": seconds, "memory": memory}
     settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    done = 0
-
-    def passed(found: Pass) -> None:
-        nonlocal done
-        done += 1
-        detail = f"{found.lexicon}, {'HMM' if found.hmm else 'Model 1'}, pass {found.iteration + 1}"
-        if on_progress is not None:
-            on_progress(Progress("training", done, None, "passes", detail))
-
-    return train_translation(bitext, on_pass=passed, **settings)
+    return train_translation(bitext, on_pass=None if on_progress is None else tell_passes(on_progress), **settings)
 
 
 def decode_texts(

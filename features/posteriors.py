@@ -134,29 +134,35 @@ class Decoder:
 
     def posteriors(self, first: int, last: int) -> Posteriors:
         """Of pairs first .. last by the HMM, the mean of all lexicons."""
-        return mean([hmm for hmm, _ in self._believed(first, last, lexical=False).values()])
+        pairs, shapes = self._pairs(first, last), self.shapes[first:last]
+        found = []
+        for name, tables in self.model.tables.items():
+            hmm = self._emissions(name, tables, pairs)
+            self._decode(pairs, shapes, tables, hmm, self._null(name, tables))
+            found.append(Posteriors(*hmm, shapes, pairs.edge_offsets))
+        return mean(found)
 
     def beliefs(self, first: int, last: int) -> dict[str, Belief]:
         """What each lexicon says of pairs first .. last, by its name."""
-        return self._believed(first, last, lexical=True)
-
-    def _believed(self, first: int, last: int, *, lexical: bool) -> dict[str, Belief]:
-        """lexical: False leaves IBM Model 1 out, with emissions in the place of its posteriors."""
         pairs, shapes = self._pairs(first, last), self.shapes[first:last]
-        longest = shapes.max(axis=0, initial=1).tolist()
-        lattices = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
         found = {}
         for name, tables in self.model.tables.items():
-            emissions = self._emissions(name, tables, pairs)
+            emissions, null = self._emissions(name, tables, pairs), self._null(name, tables)
             hmm = emissions[0].copy(), emissions[1].copy()
-            null = self._null(name, tables)
-            decode(0, last - first, pairs, *hmm, *null, tables.chain, *lattices)
-            if lexical:
-                _mix(pairs, *null, tables.chain.p0, *emissions)
+            self._decode(pairs, shapes, tables, hmm, null)
+            _mix(pairs, *null, tables.chain.p0, *emissions)
             found[name] = Belief(
                 Posteriors(*hmm, shapes, pairs.edge_offsets), Posteriors(*emissions, shapes, pairs.edge_offsets)
             )
         return found
+
+    def _decode(
+        self, pairs: Pairs, shapes: I64, tables: Tables, emissions: tuple[F32, F32], null: tuple[F32, F32]
+    ) -> None:
+        """Turn the emissions of both directions into posteriors of the HMM, in place."""
+        longest = shapes.max(axis=0, initial=1).tolist()
+        lattices = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
+        decode(0, len(shapes), pairs, *emissions, *null, tables.chain, *lattices)
 
     def _pairs(self, first: int, last: int) -> Pairs:
         source, target = self.bitext.source, self.bitext.target

@@ -66,7 +66,12 @@ class CorpusStatistics:
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
     ) -> CorpusStatistics:
-        """These and those of another bitext, without reading the former text again; see `update_translation`."""
+        """These and those of another bitext, without reading the former text again; see `update_translation`.
+
+        Text with no word at all on one of its sides says nothing of translation and changes nothing.
+        """
+        if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
+            return self
         table = count_cooccurrences(bitext, on_progress=on_progress)
         tables, ids = [], []
         for text, words, known in (

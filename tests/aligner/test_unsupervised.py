@@ -147,7 +147,7 @@ def test_pairs_without_words_have_no_links(tmp_path: Path, decoding: str) -> Non
 def test_progress_tells_of_every_pass_and_pair(text: Bitext) -> None:
     told: list[Progress] = []
     alignments = align_texts(text, on_progress=told.append)
-    assert {progress.stage for progress in told} == {"training"}, "the models are ready"
+    assert {progress.stage for progress in told} == {"translation"}, "the models are ready"
     assert [progress.done for progress in told] == list(range(1, len(told) + 1))
     assert len({progress.detail for progress in told}) == len(told)
     assert told[0].detail.endswith("pass 1")

@@ -38,6 +38,16 @@ def test_statistics_of_nothing(make_bitext: Callable[..., Bitext]) -> None:
     assert (again.cooccurrence.pairs, again.source_ids, again.target_ids) == (0, {}, {})
 
 
+@pytest.mark.parametrize("nothing", [[], [(["a", "new"], [])], [([], ["neuf"]), ([], [])]])
+def test_text_without_words_on_a_side_adds_nothing(
+    nothing: list[tuple[list[str], list[str]]], statistics: CorpusStatistics, make_bitext: Callable[..., Bitext]
+) -> None:
+    updated = statistics.updated(make_bitext(nothing))
+    arrays = CorpusStatistics.from_arrays(updated.to_arrays()).to_arrays()
+    for name, array in statistics.to_arrays().items():
+        assert np.array_equal(array, arrays[name]), name
+
+
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
