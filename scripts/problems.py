@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from collections.abc import Iterable
+from itertools import chain, islice
 from pathlib import Path
 
 import aligner
 from aligner.inputs import Inputs
 from aligner.problem import MatchingProblem
 from corpora.alignment import Links, PairLinks
+from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
-from corpora.readers import open_corpus
+from corpora.readers import Corpus, open_corpus
 from features.extractor import FeatureSet
 from features.statistics import CorpusStatistics
 
@@ -26,6 +28,14 @@ def hansards_problem(data: Path, pairs: int, regularization: float) -> MatchingP
     links = Links.from_pairs(PairLinks(frozenset(found.links), frozenset()) for found in model.align_bitext(bitext))
     edges = FeatureSet().extract(bitext, model.statistics)
     return MatchingProblem.from_links(edges, links, regularization=regularization)
+
+
+def text_with_gold(corpus: Corpus, pairs: int | None, gold: Iterable[Corpus]) -> Bitext:
+    """The first pairs of a corpus, or all, and the text of gold."""
+    builder = BitextBuilder(Normalizer(), Normalizer(), corpus.source_language, corpus.target_language)
+    for _, source, target in chain(islice(corpus.texts(), pairs), *(part.texts() for part in gold)):
+        builder.add(source, target)
+    return builder.bitext()
 
 
 def comtrans_problem(data: Path, regularization: float) -> MatchingProblem:

@@ -14,10 +14,10 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from problems import text_with_gold
 from train_default import F64, GOLD_SETS, OFFSET, combine, logistic, view
 
 import aligner
@@ -30,7 +30,7 @@ from aligner.scoring import LinearScorer
 from aligner.solvers import Stop, make_solver, solve
 from aligner.training import DEFAULT_FERTILITY, DEFAULT_REGULARIZATION
 from corpora.alignment import Links
-from corpora.bitext import Bitext, BitextBuilder, read_bitext
+from corpora.bitext import read_bitext
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, open_corpus
@@ -118,18 +118,6 @@ def default_without(data: Path, left_out: str) -> F64:
     return combine(learnt, left_out, prior) + OFFSET * (names == "bias")
 
 
-def text_of(corpus: Corpus, pairs: int, labelled: Sequence[Labelled]) -> Bitext:
-    """The first pairs of a corpus, and the text of gold."""
-    builder = BitextBuilder(Normalizer(), Normalizer(), corpus.source_language, corpus.target_language)
-    for _, source, target in islice(corpus.texts(), pairs):
-        builder.add(source, target)
-    for part in labelled:
-        for gold in part.corpora:
-            for _, source, target in gold.texts():
-                builder.add(source, target)
-    return builder.bitext()
-
-
 def show(data: str, system: str, result: Evaluation) -> None:
     low, high = (100 * end for end in result.intervals["aer"])
     print(
@@ -181,7 +169,9 @@ def main() -> None:
     ]
     sizes = [int(size) for size in arguments.sizes.split(",")]
     for size in sizes:
-        statistics = CorpusStatistics.from_bitext(text_of(open_corpus(str(hansards / "train")), size, (train, dev)))
+        statistics = CorpusStatistics.from_bitext(
+            text_with_gold(open_corpus(str(hansards / "train")), size, [*train.corpora, *dev.corpora])
+        )
         label = f"Hansards {size // 1000} k"
         took = rows(label, statistics, train, dev, default, size == max(sizes))
         if size == max(sizes):
@@ -193,7 +183,7 @@ def main() -> None:
         Labelled([open_corpus(str(czech / f"gold-{part}"), source="en", target="cs")]) for part in ("train", "dev")
     )
     text = open_corpus(str(czech / "text"), source="en", target="cs")
-    statistics = CorpusStatistics.from_bitext(text_of(text, 2_500, ()))  # gold is part of it
+    statistics = CorpusStatistics.from_bitext(text_with_gold(text, 2_500, ()))  # gold is part of it
     rows("English-Czech", statistics, train, dev, default_without(data, "cs-en"), steps=False)
 
 

@@ -15,11 +15,11 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from problems import text_with_gold
 from sklearn.linear_model import LogisticRegression
 
 from aligner import __version__
@@ -30,7 +30,7 @@ from aligner.evaluation import count, scores
 from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, make_solver, solve
 from corpora.alignment import Links
-from corpora.bitext import BitextBuilder, read_bitext
+from corpora.bitext import read_bitext
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.extractor import FeatureSet
@@ -89,16 +89,9 @@ def view(data: Path, name: str, corpus: tuple[str, int]) -> View:
     gold = GOLD_SETS[name]
     labelled = [open_corpus(str(data / prefix), source=gold.source, target=gold.target) for prefix in gold.prefixes]
     prefix, pairs = corpus
-    text = BitextBuilder(Normalizer(), Normalizer(), gold.source, gold.target)
-    for _, source, target in islice(
-        open_corpus(str(data / prefix), source=gold.source, target=gold.target).texts(), pairs
-    ):
-        text.add(source, target)
-    if prefix != "cs-en/text":  # that contains the gold sentences
-        for part in labelled:
-            for _, source, target in part.texts():
-                text.add(source, target)
-    statistics = CorpusStatistics.from_bitext(text.bitext())
+    text = open_corpus(str(data / prefix), source=gold.source, target=gold.target)
+    # That of cs-en contains the gold sentences.
+    statistics = CorpusStatistics.from_bitext(text_with_gold(text, pairs, () if name == "cs-en" else labelled))
     bitext = read_bitext(labelled, Normalizer(), Normalizer(), lambda done: None)
     links = Links.from_pairs(pair for part in labelled for pair in part.links())
     edges = FeatureSet().extract(bitext, statistics)
