@@ -3,7 +3,7 @@
 One thread, the leader, takes all steps, and says up to where blocks may be asked about: it lets the others ask about a
 minibatch before it takes the steps of the one before, so that no thread waits for another. Every thread, the leader
 too, claims blocks one by one. So the results depend on the size of the minibatches and on nothing else, and a thread
-that comes late, or not at all, holds nothing up.  [Wang et al. 2016, with the threads of one process as workers]
+that comes late, or not at all, holds nothing up.  [WSDNX16, with the threads of one process as workers]
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Block:
     cache: each block keeps corners and uses the best of them where it promises enough, instead of the oracle
     [OAD16 §3.2]; worth it where the oracle is dear.
     minibatch: so many blocks are asked about at the same w, by all cores, and before the steps of the minibatch ahead
-    are taken; the steps themselves are the same, one after another [Wang et al. 2016]. 1: each block is asked about
+    are taken; the steps themselves are the same, one after another [WSDNX16]. 1: each block is asked about
     after the step of the one before, as in [LJSP13]. By default one block in 256, at most 16, which costs next to no
     progress; always 1 where corners are kept. Results do not depend on the number of cores.
     Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept.
