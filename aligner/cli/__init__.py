@@ -12,10 +12,11 @@ import typer
 
 from aligner import __version__
 from aligner.cli.align import align
-from aligner.cli.answers import answers_for_errors, ended_by, ignore_signals, terminate, terminations
+from aligner.cli.answers import answers_for_errors
 from aligner.cli.evaluate import evaluate
 from aligner.cli.features import features
 from aligner.cli.links import convert, symmetrize
+from aligner.cli.signals import ended_by, ignore_signals, listen_to_signals, received
 from aligner.cli.suggest import suggest
 from aligner.cli.train import train
 
@@ -57,7 +58,7 @@ app.command()(answers_for_errors(symmetrize))
 
 def main() -> None:
     """Entry point of the ``aligner`` command."""
-    signal.signal(signal.SIGTERM, terminate)
+    listen_to_signals()
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
     code: str | int | None = None
@@ -71,5 +72,4 @@ def main() -> None:
     except KeyboardInterrupt:  # one that no command was there to answer, or that came just now
         code = ended_by()[1]
         ignore_signals()
-    # A second signal may come when the command no longer answers, and then all interrupts look like Ctrl-C.
-    raise SystemExit(ended_by()[1] if terminations else code)
+    raise SystemExit(ended_by()[1] if received else code)

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import functools
-import signal
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, ParamSpec
+from typing import Any, ParamSpec
 
 import typer
 
+from aligner.cli.signals import comes_of_a_signal, ended_by
 from corpora.errors import AlignerError, SettingError
 
 BAD_DATA = 1
 BAD_SETTING = 2
 NOT_CONVERGED = 3
-SIGNALLED = 128
-"""Added to the number of a signal, as shells do."""
 
 Parameters = ParamSpec("Parameters")
-
-
-terminations: list[int] = []
-"""Signals other than Ctrl-C that have asked the program to end, and end it as gently."""
 
 
 def say(message: str) -> None:
@@ -54,36 +48,13 @@ def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Paramete
                 raise
             say(explain(error, kwargs))
             raise typer.Exit(BAD_SETTING if isinstance(error, SettingError) else BAD_DATA) from None
-        except (KeyboardInterrupt, SystemError) as error:
-            # A signal that comes while a compiled function returns is wrapped in a SystemError, or in several.
-            first: BaseException = error
-            while first.__cause__ is not None:
-                first = first.__cause__
-            if not isinstance(first, KeyboardInterrupt):
+        except typer.Exit:
+            raise
+        except (KeyboardInterrupt, Exception) as error:
+            if not comes_of_a_signal(error):
                 raise
             word, code = ended_by()
             say(f"{word}: no unfinished file is left")
             raise typer.Exit(code) from None
 
     return run
-
-
-def ended_by() -> tuple[str, int]:
-    """How the user, or the system, has ended the work: in a word and as an exit code."""
-    if terminations:
-        return "terminated", SIGNALLED + terminations[-1]
-    return "interrupted", SIGNALLED + signal.SIGINT
-
-
-def terminate(signum: int, frame: object) -> NoReturn:
-    terminations.append(signum)
-    raise KeyboardInterrupt
-
-
-def ignore_signals() -> None:
-    """Let no signal change any more how the program ends: Python itself would answer one with a code of its own."""
-    for signum in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signum, signal.SIG_IGN)
-    # CPython remembers an interrupt inside exec(), which makes dataclasses, as one that nobody answered, and in the
-    # end kills itself by SIGINT whatever the exit code. The next exec() makes it forget.
-    exec("")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from aligner import options as opt
-from aligner.cli.answers import NOT_CONVERGED, ended_by, say
+from aligner.cli.answers import NOT_CONVERGED, say
+from aligner.cli.signals import ended_by
 from aligner.progress import progress_bar
 from corpora.errors import CorpusError
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import typer
 
@@ -32,3 +36,28 @@ def test_other_system_errors_stay() -> None:
 
     with pytest.raises(SystemError, match="a fault of ours"):
         answers_for_errors(command)()
+
+
+LOST = {
+    "import": "try:\n    signal.raise_signal(signal.SIGTERM)\nexcept BaseException:\n    pass\n",
+    "callback": """
+class Dropper:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+""",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("how", [*LOST])
+def test_what_libraries_drop_is_not_lost(how: str, tmp_path: Path) -> None:
+    (tmp_path / "library.py").write_text(f"import signal\n{LOST[how]}")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import time\nfrom aligner.cli.signals import ended_by, listen_to_signals\nlisten_to_signals()\n"
+        "try:\n    import library\n    getattr(library, 'Dropper', int)()\n    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n    print(*ended_by())\n"
+    )
+    process = subprocess.run([sys.executable, program], capture_output=True, timeout=60, check=True)
+    assert process.stdout.split() == [b"terminated", b"143"]
+    assert not process.stderr
