@@ -88,7 +88,7 @@ def claim_block(shared):
             return place
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@nb.njit(cache=True, nogil=True)
 def answer(place, following, blocks, minibatches, scratch, point):
     """Ask about the block at a place of the order and put the answer where the leader finds it.
 
@@ -176,6 +176,8 @@ def lead_with(draws, gaps, line_search, average, blocks, regularization, point, 
                     continue
                 waited += 1
                 if waited > PATIENCE:
+                    if load_shared(shared, OVER) != 0:  # the thread that was to answer has failed
+                        return DONE, -1
                     give_way()
             ask_for_row(point.block_w, chosen[min(t + 1, last - 1)])
             if load_shared(shared, ANSWERED + (t + 1) % slots) > t + 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -163,15 +164,18 @@ class Block:
             shared = minibatch.share(order if len(order) > 0 else np.zeros(number, np.int64), size, len(point.w))
 
             def lead() -> None:
-                try:
-                    check_code(*minibatch.lead(draws, gaps, *options, blocks, regularization, point, shared))
-                finally:
-                    minibatch.end(shared)
+                check_code(*minibatch.lead(draws, gaps, *options, blocks, regularization, point, shared))
 
             def help_along() -> None:
                 minibatch.help_along(blocks, point, shared)
 
-            deque(map_threads(lambda work: work(), [lead] + [help_along] * (cores() - 1)), maxlen=0)
+            def work(part: Callable[[], None]) -> None:
+                try:
+                    part()
+                finally:
+                    minibatch.end(shared)  # nobody waits for the answer of a thread that failed
+
+            deque(map_threads(work, [lead] + [help_along] * (cores() - 1)), maxlen=0)
         return number
 
     def _generic_forward_steps(

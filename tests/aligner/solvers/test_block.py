@@ -14,6 +14,7 @@ from aligner.errors import ScoreError, SettingError
 from aligner.problem import Corners, MatchingProblem
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers import _block_kernels as kernels
+from aligner.solvers import _minibatch_kernels as minibatch_kernels
 from aligner.solvers import block as block_module
 from aligner.solvers.active import Away, Pairwise
 from aligner.solvers.block import Block, BlockState
@@ -159,6 +160,26 @@ def test_weights_that_are_not_finite_end_all_threads(make_problem: MakeProblem) 
     before = active_count()
     with pytest.raises(ScoreError, match="not finite"):
         solver.sweep(problem, state)
+    assert active_count() == before
+
+
+def test_a_thread_that_fails_ends_all(make_problem: MakeProblem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a block with it, whose answer nobody may wait for."""
+
+    def fail(blocks: object, point: object, shared: minibatch_kernels.Minibatches) -> None:
+        while minibatch_kernels.claim_block(shared.shared) < 0:
+            if shared.shared[minibatch_kernels.OVER]:  # the leader has done all before this thread began
+                return
+        raise MemoryError
+
+    problem = make_problem(n=60, d=4)
+    monkeypatch.setattr(minibatch_kernels, "help_along", fail)
+    monkeypatch.setattr(block_module, "cores", lambda: 2)
+    solver = Block(minibatch=4)
+    minibatch_kernels.claim_block(np.zeros(minibatch_kernels.ANSWERED, np.int64))  # compiles
+    before = active_count()
+    with pytest.raises(MemoryError):
+        solve(problem, solver, stop=Stop(gap=-1.0, passes=1000))
     assert active_count() == before
 
 
