@@ -8,12 +8,12 @@ import lzma
 import os
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
+from commands import COMMAND, run, write
 from typer.testing import CliRunner
 
 import aligner
@@ -21,20 +21,6 @@ from aligner import options
 from aligner.cli import app
 from aligner.model import load
 from corpora.link_files import read_links
-
-COMMAND = [sys.executable, "-m", "aligner.cli"]
-
-
-def run(*arguments: object, code: int = 0, stdin: bytes = b"") -> Any:
-    """Run a command in this process; the result has stdout_bytes, stdout and stderr."""
-    result = CliRunner().invoke(app, [str(a) for a in arguments], input=stdin, catch_exceptions=False)
-    assert result.exit_code == code, result.stderr
-    return result
-
-
-def write(path: Path, *lines: str, end: str = "\n") -> Path:
-    path.write_bytes("".join(f"{line}{end}" for line in lines).encode())
-    return path
 
 
 @pytest.fixture(scope="module")

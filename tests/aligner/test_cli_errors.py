@@ -7,19 +7,13 @@ import shutil
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
-from aligner.cli import app
 from aligner.errors import CorpusError
 
 LINE = re.compile(r".+:(\d+): .+ \(.+\)")
-
-
-def invoke(*arguments: object, stdin: bytes = b"") -> Any:
-    return CliRunner().invoke(app, [str(a) for a in arguments], input=stdin, catch_exceptions=False)
 
 
 def refused(*arguments: object, line: int = 0, stdin: bytes = b"") -> str:

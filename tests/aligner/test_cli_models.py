@@ -5,22 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from commands import run
 
-from aligner.cli import app
 from aligner.model import load
 from corpora.link_files import read_links
 
 LINE = re.compile(r".+:(\d+): .+ \(.+\)\n")
-
-
-def run(*arguments: object, code: int = 0) -> Any:
-    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
-    assert result.exit_code == code, result.stderr
-    return result
 
 
 def refused(*arguments: object, line: int = 0) -> str:

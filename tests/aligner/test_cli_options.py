@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import pytest
 import typer
-from typer.testing import CliRunner
+from commands import COMMAND, invoke
 
 from aligner import options
 from aligner.cli import app
@@ -25,7 +25,6 @@ from aligner.solvers.steps import STEPS, Average
 from aligner.streaming import FORMATS
 from corpora.symmetrize import METHODS
 
-COMMAND = [sys.executable, "-m", "aligner.cli"]
 SOLVER_OPTIONS: dict[str, list[object]] = {
     "order": ["--order", "uniform"],
     "step": ["--step", "decreasing"],
@@ -40,10 +39,6 @@ SOLVER_OPTIONS: dict[str, list[object]] = {
     "degree": ["--degree", 2],
     "bandwidth": ["--bandwidth", 1],
 }
-
-
-def invoke(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
 
 
 def parameters(command: str) -> list[Any]:

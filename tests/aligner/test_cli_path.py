@@ -8,16 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from commands import run
 
-from aligner.cli import app
 from aligner.model import load
-
-
-def run(*arguments: object) -> Any:
-    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.stderr
-    return result
 
 
 @pytest.fixture(scope="module")

@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import COMMAND, TIMEOUT
 
 from aligner.model import load
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
 
-COMMAND = [sys.executable, "-m", "aligner.cli"]
-TIMEOUT = 60
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 both_signals = pytest.mark.parametrize("signum", list(WORDS), ids=list(WORDS.values()))
 

@@ -15,28 +15,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from typer.testing import CliRunner
+from commands import COMMAND, TIMEOUT, run, write
 
 from aligner import options
-from aligner.cli import app
 from aligner.decoding import Alignment
 from aligner.unsupervised import DECODINGS, THRESHOLDED, decode_texts
 from features.expectation import Pass
 from features.translation import train_translation
-
-COMMAND = [sys.executable, "-m", "aligner.cli"]
-TIMEOUT = 60
-
-
-def run(*arguments: object, code: int = 0, stdin: bytes = b"") -> Any:
-    result = CliRunner().invoke(app, [str(a) for a in arguments], input=stdin, catch_exceptions=False)
-    assert result.exit_code == code, result.stderr
-    return result
-
-
-def write(path: Path, *lines: str, end: str = "\n") -> Path:
-    path.write_bytes("".join(f"{line}{end}" for line in lines).encode())
-    return path
 
 
 @pytest.fixture
