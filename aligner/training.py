@@ -38,6 +38,9 @@ DEFAULT_FERTILITY = 3
 DEFAULT_FOLDS = 5
 """Folds of the cross-validation that chooses λ on a path."""
 
+_ROOM_AN_EDGE = 180
+"""Bytes that solvers need for each edge of the longest pair, beside the features."""
+
 
 @dataclass(frozen=True, eq=False)
 class Training:
@@ -100,7 +103,8 @@ def train(
     fertility: links a word may have, 3 by default, and 1 for solvers that know no more.
     miss_cost, false_cost, possible_cost: c⁺, c⁻ and c° of the loss, see `problem.MatchingProblem`.
     tolerance, max_passes, max_seconds: relative duality gap and limits, of each solution.
-    memory: bytes of features, and of the numbers of word pairs, to hold before they go to a temporary file.
+    memory: bytes of features, with what solvers need for the longest pair, and of the numbers of word pairs, to hold
+    before they go to a temporary file.
     on_corpus: told what each path was recognised as.  callback: called at each audit; training stops if it returns
     False. Ctrl-C during the solver's passes ends training with the weights of the last audit.
 
@@ -147,8 +151,9 @@ def train(
     }
     languages = bitext.source.language, bitext.target.language
     del bitext, everything  # the largest of what is held, and not needed for what follows
+    longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))
     edges = feature_set.extract(
-        labelled.bitext, statistics, links=labelled.others, memory=memory,
+        labelled.bitext, statistics, links=labelled.others, memory=max(0, memory - _ROOM_AN_EDGE * longest),
         on_progress=lambda done: tell(Progress("features", done, len(labelled.links), "pairs")),
     )  # fmt: skip
     capacity = fertility

@@ -269,6 +269,6 @@ def test_a_sentence_of_2000_words_fits(model: Path, tmp_path: Path) -> None:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         assert process.returncode == 0
-        assert time.perf_counter() - start < 180
-        assert usage.ru_maxrss < 4 << 20, "KiB on Linux"
+        assert time.perf_counter() - start < 60
+        assert usage.ru_maxrss < 2 << 20, "KiB on Linux"
     assert len((tmp_path / "F").read_text().splitlines()) == 3

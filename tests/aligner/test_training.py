@@ -21,7 +21,8 @@ from corpora.alignment import Links, PairLinks
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, open_corpus
-from features.extractor import FAMILIES
+from features import extractor
+from features.extractor import FAMILIES, allocate
 
 WriteCorpus = Callable[..., Path]
 
@@ -99,6 +100,24 @@ def test_the_same_seed_gives_the_same_weights(sample: Path, settings: dict[str, 
 
 def test_memory_does_not_matter(training: aligner.Training, sample: Path) -> None:
     assert (aligner.train(str(sample / "train"), memory=0).model.weights == training.model.weights).all()
+
+
+def test_features_leave_solvers_room_for_the_longest_pair(
+    write_corpus: WriteCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[np.ndarray] = []
+
+    def remember(shape: tuple[int, int], memory: int) -> np.ndarray:
+        made.append(allocate(shape, memory))
+        return made[-1]
+
+    monkeypatch.setattr(extractor, "allocate", remember)
+    long = " ".join("abcdefghijklmnopqrst")
+    corpus = write_corpus("t", f"{long}\n", f"{long}\n", "0-0\n")
+    settings: dict[str, Any] = {"families": ["bias"], "max_passes": 1}
+    for memory in (2 << 30, 4 * 20 * 20):
+        aligner.train(corpus, gold=corpus, memory=memory, **settings)
+    assert [isinstance(table, np.memmap) for table in made] == [False, True], "the second fits, but nothing beside it"
 
 
 def test_solvers_reach_the_same_objective(sample: Path) -> None:
