@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import _thread
 import signal
 import sys
-import time
 from types import FrameType
 
 SIGNALLED = 128
 """Added to the number of a signal, as shells do."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
+
+_HAS_TIMER = hasattr(signal, "setitimer")
+_MOMENT = 0.05
 
 received: list[int] = []
 """The signals that have asked the program to end, in their order."""
@@ -29,6 +30,8 @@ def ignore_signals() -> None:
     """Let no signal change any more how the program ends: Python itself would answer one with a code of its own."""
     for signum in ENDING:
         signal.signal(signum, signal.SIG_IGN)
+    if _HAS_TIMER:
+        signal.setitimer(signal.ITIMER_REAL, 0)
     # CPython remembers an interrupt inside exec(), which libraries use, as one that nobody answered, and in the end
     # kills itself by SIGINT whatever the exit code. The next exec() makes it forget.
     exec("")
@@ -53,7 +56,7 @@ def comes_of_a_signal(error: BaseException) -> bool:
 
 
 def _answer(signum: int, frame: FrameType | None) -> None:
-    if _is_delicate(frame):
+    if _HAS_TIMER and _is_delicate(frame):
         _repeat(signum)
         return
     received.append(signum)
@@ -64,7 +67,7 @@ def _answer_lost(lost: sys.UnraisableHookArgs) -> None:
     """Python drops what is raised in some callbacks, also by objects that a signal has left half made."""
     if not received:
         sys.__unraisablehook__(lost)
-    elif issubclass(lost.exc_type, KeyboardInterrupt):  # raised by our handler, so in the main thread
+    elif _HAS_TIMER and issubclass(lost.exc_type, KeyboardInterrupt):
         _repeat(received[-1])
 
 
@@ -83,14 +86,6 @@ def _is_delicate(frame: FrameType | None) -> bool:
 
 
 def _repeat(signum: int) -> None:
-    """Send a signal again, a moment later."""
-    main = _thread.get_ident()  # Python answers signals there
-
-    def wait_and_send() -> None:
-        time.sleep(0.05)
-        if hasattr(signal, "pthread_kill"):
-            signal.pthread_kill(main, signum)  # wakes it from what it waits for
-        else:
-            signal.raise_signal(signum)
-
-    _thread.start_new_thread(wait_and_send, ())  # not by threading, whose locks the interrupted code may hold
+    """Answer a signal a moment later: by a timer, as a thread might still run when Python has ended."""
+    signal.signal(signal.SIGALRM, lambda _, frame: _answer(signum, frame))
+    signal.setitimer(signal.ITIMER_REAL, _MOMENT)
