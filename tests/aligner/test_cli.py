@@ -262,7 +262,7 @@ def test_a_sentence_of_2000_words_fits(model: Path, tmp_path: Path) -> None:
     write(tmp_path / "t.wa", "0-0 1-1", " ".join(f"{n}-{n}" for n in range(2000)), "0-0")
     for arguments in (
         ["align", tmp_path / "t", "-m", model, "-o", tmp_path / "F"],
-        # Of three pairs, steps of block-coordinate methods converge slowly: how many it takes is not what is asked here.
+        # On three pairs block-coordinate steps converge slowly; how many it takes is not what is asked here.
         ["train", tmp_path / "t", "-m", tmp_path / "M", "-q", "--max-passes", "20"],
     ):
         start = time.perf_counter()
