@@ -178,7 +178,7 @@ Cache = Annotated[
 Minibatch = Annotated[
     int | None,
     _solver(
-        metavar="N", help="Pairs matched with the same weights, on all cores.", min=1, show_default="1 in 256, up to 16"
+        metavar="N", help="Pairs matched with the same weights, on all cores.", min=1, show_default="1 in 256, up to 4"
     ),
 ]
 Sample = Annotated[float | None, _solver(metavar="SHARE", help="Share of the pairs in a step.")]

@@ -2,8 +2,9 @@
 
 One thread, the leader, takes all steps, and says up to where blocks may be asked about: it lets the others ask about a
 minibatch before it takes the steps of the one before, so that no thread waits for another. Every thread, the leader
-too, claims blocks one by one. So the results depend on the size of the minibatches and on nothing else, and a thread
-that comes late, or not at all, holds nothing up.  [WSDNX16, with the threads of one process as workers]
+too, claims blocks one by one; the leader asks again itself where an answer is long in coming. So the results depend on
+the size of the minibatches and on nothing else, and a thread that comes late, or never, or is stopped halfway because
+others need its processor, holds nothing up.  [WSDNX16, with the threads of one process as workers]
 """
 
 from __future__ import annotations
@@ -33,22 +34,25 @@ ALLOWED = 8
 OVER = 16
 ANSWERED = 24
 """Places of the numbers that threads share, the first three in a cache line of their own: how many blocks are claimed,
-how many may be claimed, whether all is over; and of the answer in each slot, how many blocks were before its own, + 1.
+how many may be claimed, whether all is over; and for each block of the order, whether it is answered.
 """
 
-PATIENCE = 2000
-"""Looks at a number before others may have the processor: some microseconds, as long as a few answers take."""
+PATIENCE = 5000
+"""Looks at a number before a thread does something else: some microseconds, as long as a few answers take."""
 
 
 class Minibatches(NamedTuple):
-    """What threads share besides the problem. Slots: 2 minibatches, one that is asked about and one of steps.
+    """What threads share besides the problem.
 
-    shared: (ANSWERED + slots,) zeros at first.  chosen: (m,) the blocks in order, or to be filled with those drawn.
-    w: (2, d) where each of the two minibatches is asked.  psi: (slots, d).  losses, hinges, codes: (slots,).
+    shared: (ANSWERED + m,) zeros at first.  chosen: (m,) the blocks in order, or to be filled with those drawn.
+    size: of a minibatch.  w: (2, d) where the minibatch that is asked about, and the one of steps, are asked.
+    psi: (m, d), losses, hinges, codes: (m,) of the answers. Each has a place of its own, so that one which comes when
+    the leader has long gone on does no harm; it may then be nonsense, as w has changed.
     """
 
     shared: I64
     chosen: I64
+    size: int
     w: F64
     psi: F64
     losses: F64
@@ -58,18 +62,10 @@ class Minibatches(NamedTuple):
 
 def share(chosen: I64, size: int, n_features: int) -> Minibatches:
     """For steps of the chosen blocks in minibatches of this size."""
-    slots = 2 * size
-    codes = np.empty(slots, np.int64)
-    shared = np.zeros(ANSWERED + slots, np.int64)
-    return Minibatches(
-        shared,
-        chosen,
-        np.empty((2, n_features)),
-        np.empty((slots, n_features)),
-        np.empty(slots),
-        np.empty(slots),
-        codes,
-    )
+    m = len(chosen)
+    shared, codes = np.zeros(ANSWERED + m, np.int64), np.empty(m, np.int64)
+    psi, w = np.empty((m, n_features)), np.empty((2, n_features))
+    return Minibatches(shared, chosen, size, w, psi, np.empty(m), np.empty(m), codes)
 
 
 def end(minibatches: Minibatches) -> None:
@@ -88,21 +84,20 @@ def claim_block(shared):
             return place
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def answer(place, following, blocks, minibatches, scratch, point):
     """Ask about the block at a place of the order and put the answer where the leader finds it.
 
     following: the place that this thread is likely to ask about next.
     """
-    chosen, losses = minibatches.chosen, minibatches.losses
-    slot = place % len(losses)
-    w = minibatches.w[slot * 2 // len(losses)]
-    i = chosen[place]
-    code, loss, hinge = block_corner(i, chosen[following], blocks, w, scratch, minibatches.psi[slot])
-    losses[slot] = loss
-    minibatches.hinges[slot] = hinge
-    minibatches.codes[slot] = code
-    store_shared(minibatches.shared, ANSWERED + slot, place + 1)
+    chosen = minibatches.chosen
+    w = minibatches.w[place // minibatches.size % 2]
+    psi = minibatches.psi[place]
+    code, loss, hinge = block_corner(chosen[place], chosen[following], blocks, w, scratch, psi)
+    minibatches.losses[place] = loss
+    minibatches.hinges[place] = hinge
+    minibatches.codes[place] = code
+    store_shared(minibatches.shared, ANSWERED + place, 1)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -134,12 +129,11 @@ def help_with(blocks, point, minibatches, scratch):
 @nb.njit(cache=True, nogil=True)
 def allow_minibatch(first, draws, gaps, point, minibatches):
     """Let threads ask about the minibatch from a place of the order on, at the present w."""
-    size = len(minibatches.losses) // 2
     chosen = minibatches.chosen
-    last = min(len(chosen), first + size)
+    last = min(len(chosen), first + minibatches.size)
     for t in range(first, min(last, len(draws))):
         chosen[t] = draw_by_gap(gaps, draws[t])
-    minibatches.w[first // size % 2] = point.w
+    minibatches.w[first // minibatches.size % 2] = point.w
     store_shared(minibatches.shared, ALLOWED, last)
     return last
 
@@ -150,44 +144,44 @@ def lead(draws, gaps, line_search, average, blocks, regularization, point, minib
 
     draws: (m,) uniform in [0, 1), or (0,).  Returns (code, block at fault).
     """
-    scratch = make_scratch(blocks)
-    return lead_with(draws, gaps, line_search, average, blocks, regularization, point, minibatches, scratch)
+    scratch, own = make_scratch(blocks), np.empty(len(point.w))
+    return lead_with(draws, gaps, line_search, average, blocks, regularization, point, minibatches, scratch, own)
 
 
 @nb.njit(cache=True, nogil=True)
-def lead_with(draws, gaps, line_search, average, blocks, regularization, point, minibatches, scratch):
+def lead_with(draws, gaps, line_search, average, blocks, regularization, point, minibatches, scratch, own):
     """`lead` with its scratch."""
     gaps, blocks, point = borrow(gaps), borrow(blocks), borrow(point)
-    minibatches, scratch = borrow(minibatches), borrow(scratch)
+    minibatches, scratch, own = borrow(minibatches), borrow(scratch), borrow(own)
     shared, chosen, psi, losses = minibatches.shared, minibatches.chosen, minibatches.psi, minibatches.losses
-    slots = len(losses)
+    hinges, codes = minibatches.hinges, minibatches.codes
     first = 0
     last = allow_minibatch(0, draws, gaps, point, minibatches)
     while first < len(chosen):
         following = allow_minibatch(last, draws, gaps, point, minibatches) if last < len(chosen) else last
+        asked = minibatches.w[first // minibatches.size % 2]
         for t in range(first, last):
             i = chosen[t]
-            slot = t % slots
             waited = 0
-            while load_shared(shared, ANSWERED + slot) <= t:
+            while load_shared(shared, ANSWERED + t) == 0 and waited < PATIENCE:
                 place = claim_block(shared)
                 if place >= 0:
                     answer(place, min(place + 2, following - 1), blocks, minibatches, scratch, point)
-                    continue
-                waited += 1
-                if waited > PATIENCE:
-                    if load_shared(shared, OVER) != 0:  # the thread that was to answer has failed
-                        return DONE, -1
-                    give_way()
+                else:
+                    waited += 1
+            if waited < PATIENCE:
+                code, loss, hinge = codes[t], losses[t], hinges[t]
+                own[:] = psi[t]
+            else:
+                code, loss, hinge = block_corner(i, i, blocks, asked, scratch, own)
+            if code != DONE:
+                return code, i
             ask_for_row(point.block_w, chosen[min(t + 1, last - 1)])
-            if load_shared(shared, ANSWERED + (t + 1) % slots) > t + 1:
-                ask_for_row(psi, (t + 1) % slots)
-            if minibatches.codes[slot] != DONE:
-                return minibatches.codes[slot], i
+            if load_shared(shared, ANSWERED + min(t + 1, last - 1)) != 0:
+                ask_for_row(psi, min(t + 1, last - 1))
             if len(gaps.last) > 0:
-                asked = minibatches.w[slot * 2 // slots]
-                set_gap(gaps, i, block_gap(i, minibatches.hinges[slot], asked, regularization, point))
-            forward_step(i, psi[slot], losses[slot], line_search, regularization, point)
+                set_gap(gaps, i, block_gap(i, hinge, asked, regularization, point))
+            forward_step(i, own, loss, line_search, regularization, point)
             count_step(average, point)
         first, last = last, following
     return DONE, -1

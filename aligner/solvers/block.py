@@ -29,7 +29,7 @@ _SWEEPS_BETWEEN_REFRESHES = 2
 """After so many sweeps by gap all gaps are asked for anew. [OAD16] do so after 10; on word alignment 2 takes the fewest
 oracle calls, those of refreshing included, because a few steps move w, and with it the gaps of all blocks."""
 
-_LARGEST_MINIBATCH = 16
+_LARGEST_MINIBATCH = 4
 _MINIBATCHES = 256
 """Of these are the minibatches made at least, so that few steps are taken between the question and its answer."""
 
@@ -70,7 +70,7 @@ class Block:
     [OAD16 §3.2]; worth it where the oracle is dear.
     minibatch: so many blocks are asked about at the same w, by all cores, and before the steps of the minibatch ahead
     are taken; the steps themselves are the same, one after another [WSDNX16]. 1: each block is asked about
-    after the step of the one before, as in [LJSP13]. By default one block in 256, at most 16, which costs next to no
+    after the step of the one before, as in [LJSP13]. By default one block in 256, at most 4, which costs little
     progress; always 1 where corners are kept. Results do not depend on the number of cores.
     Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept.
     """

@@ -23,13 +23,6 @@ from aligner.model import load
 from corpora.link_files import read_links
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
-    path = tmp_path_factory.mktemp("model") / "M"
-    run("train", sample / "train", "-m", path, "-q")
-    return path
-
-
 def test_no_arguments_show_the_commands() -> None:
     result = CliRunner().invoke(app, [])
     assert all(
@@ -245,6 +238,7 @@ def test_the_shared_task_triple_is_gold(data: Path, tmp_path: Path) -> None:
     assert len({report["aer"] for report in reports}) == 1
 
 
+@pytest.mark.slow
 def test_giza_output_is_a_silver_corpus(data: Path, tmp_path: Path) -> None:
     corpus, model = data / "giza" / "en-nl.A3.final", tmp_path / "M"
     run("train", corpus, "-m", model, "-q")

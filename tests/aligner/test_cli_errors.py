@@ -28,21 +28,14 @@ def refused(*arguments: object, line: int = 0, stdin: bytes = b"") -> str:
     return message
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
-    path = tmp_path_factory.mktemp("model") / "M"
-    assert invoke("train", sample / "train", "-m", path, "-q").exit_code == 0
-    return path
-
-
 class Desk:
     """A folder with t.en, t.fr, t.wa and a model M, and what is in it."""
 
-    def __init__(self, folder: Path, sample: Path, trained: Path) -> None:
+    def __init__(self, folder: Path, sample: Path, model: Path) -> None:
         self.folder = folder
         for suffix in ("en", "fr", "wa"):
             shutil.copyfile(sample / f"test.{suffix}", folder / f"t.{suffix}")
-        shutil.copyfile(trained, folder / "M")
+        shutil.copyfile(model, folder / "M")
         self.model, self.text = folder / "M", folder / "t"
         self.source, self.target, self.gold = (folder / f"t.{suffix}" for suffix in ("en", "fr", "wa"))
         self.n_pairs = len(self.gold.read_text().splitlines())
@@ -52,8 +45,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, sample: Path, trained: Path) -> Desk:
-    return Desk(tmp_path, sample, trained)
+def desk(tmp_path: Path, sample: Path, model: Path) -> Desk:
+    return Desk(tmp_path, sample, model)
 
 
 def train(desk: Desk, *corpora: object, gold: Sequence[object] = ()) -> list[object]:
@@ -246,8 +239,8 @@ def test_unknown_formats(desk: Desk) -> None:
     assert not (desk.folder / "out").exists()
 
 
-def test_broken_models(desk: Desk, trained: Path) -> None:
-    whole = trained.read_bytes()
+def test_broken_models(desk: Desk, model: Path) -> None:
+    whole = model.read_bytes()
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 1
     noise = bytes(n * 73 % 251 for n in range(5000))

@@ -54,15 +54,15 @@ def endless_training(corpus: Path, model: Path, *more: object) -> list[object]:
     return ["train", corpus, "-m", model, "--step", "decreasing", "--tolerance", 0, "--max-passes", 10**8, *more]
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
-    path = tmp_path_factory.mktemp("model") / "M"
-    assert run("train", sample / "train", "-m", path, "-q").returncode == 0
-    return path
-
-
-@both_signals
-@pytest.mark.parametrize("old", [b"", b"old"])
+@pytest.mark.parametrize(
+    ("signum", "old"),
+    [
+        (signal.SIGINT, b"old"),
+        (signal.SIGTERM, b""),
+        pytest.param(signal.SIGINT, b"", marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, b"old", marks=pytest.mark.slow),
+    ],
+)
 def test_a_signal_while_reading_leaves_what_was_there(
     sample: Path, tmp_path: Path, signum: signal.Signals, old: bytes
 ) -> None:
@@ -107,7 +107,11 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
     ("moment", "message"),
     [
         ("λ 0.1, pass 3:", "the model is that of the last audit on all pairs, at λ 0.1"),
-        ("λ 0.1 without fold 1, pass 3:", "the model is that of the last audit on all pairs, at λ 0.1"),
+        pytest.param(
+            "λ 0.1 without fold 1, pass 3:",
+            "the model is that of the last audit on all pairs, at λ 0.1",
+            marks=pytest.mark.slow,
+        ),
         ("λ 10 without fold 2, pass 3:", "is the choice of 1 of 2 folds"),
     ],
     ids=["on all pairs", "in the first fold", "in the second fold"],

@@ -199,11 +199,11 @@ def test_a_linear_kernel_makes_a_linear_model(sample: Path) -> None:
 
 
 def test_the_training_error_is_that_of_the_kernel(sample: Path) -> None:
-    whole = aligner.train(str(sample / "train"), solver="kernel-bcfw", max_passes=3).model
-    lines = [(sample / f"train.{language}").read_text("utf-8").splitlines() for language in ("en", "fr")]
+    whole = aligner.train(str(sample / "test"), solver="kernel-bcfw", max_passes=3).model
+    lines = [(sample / f"test.{language}").read_text("utf-8").splitlines() for language in ("en", "fr")]
     found = whole.align_many([(source.split(), target.split()) for source, target in zip(*lines, strict=True)])
     answers = Links.from_pairs(PairLinks(frozenset(a.links), frozenset()) for a in found)
-    gold = read_links(sample / "train.wa")
+    gold = read_links(sample / "test.wa")
     (score,) = evaluate(gold, [answers], gold_name="", hypothesis_names=[""], resamples=1)
     assert whole.record["training_aer"] == pytest.approx(100 * score.aer)
 

@@ -231,7 +231,7 @@ def test_gaps_are_certificates(configuration: Configuration, capacity: int, make
     assert result.trace[-1].primal == pytest.approx(by_program, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 1, pytest.param(2, marks=pytest.mark.slow)])
 @every_solver_of_corners
 def test_the_optimum_is_that_of_a_quadratic_program(
     configuration: Configuration, seed: int, make_problem: MakeProblem

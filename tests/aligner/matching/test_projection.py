@@ -74,7 +74,9 @@ def feasible_points(rng: np.random.Generator, shapes: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("capacity", [1.0, 2.0])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(0, 12, 3), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12) if n % 3)]
+)
 @both
 def test_equals_a_general_solver(nearest: Project, seed: int, capacity: float) -> None:
     rng = np.random.default_rng(seed)

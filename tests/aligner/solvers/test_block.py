@@ -128,7 +128,7 @@ def test_minibatches_are_the_same_whatever_the_number_of_threads(
     np.testing.assert_array_equal(weights[0], weights[2])
 
 
-def test_minibatches_by_default_are_of_one_block_in_256_and_at_most_16(make_problem: MakeProblem) -> None:
+def test_minibatches_by_default_are_of_one_block_in_256_and_at_most_4(make_problem: MakeProblem) -> None:
     few, many = make_problem(n=511, d=3), make_problem(n=512, d=3)
     for problem, size in ((few, 1), (many, 2)):
         found = [
@@ -164,7 +164,7 @@ def test_weights_that_are_not_finite_end_all_threads(make_problem: MakeProblem) 
 
 
 def test_a_thread_that_fails_ends_all(make_problem: MakeProblem, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes a block with it, whose answer nobody may wait for."""
+    """It takes a block with it, which the leader has to ask about itself."""
 
     def fail(blocks: object, point: object, shared: minibatch_kernels.Minibatches) -> None:
         while minibatch_kernels.claim_block(shared.shared) < 0:

@@ -120,7 +120,11 @@ def test_theory_bounds_the_gap(
         np.testing.assert_allclose(products, products[0])
 
 
-@every_projection
+@pytest.mark.parametrize(
+    "projection",
+    [Projection.EUCLIDEAN, pytest.param(Projection.ENTROPIC, marks=pytest.mark.slow)],
+    ids=lambda p: p.value,
+)
 def test_longer_steps_and_restarts_are_faster(projection: Projection, make_problem: MakeProblem) -> None:
     """The gap after as many sweeps, or readings of the features: one in some steps is tried again."""
     problem = make_problem(n=40, d=6, largest=12)
