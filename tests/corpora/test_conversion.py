@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from corpora.alignment import PairLinks
@@ -63,6 +63,8 @@ def test_every_format_holds_the_links(
 def test_formats_with_text_hold_the_text(
     tmp_path_factory: pytest.TempPathFactory, links: list[PairLinks], format_: str
 ) -> None:
+    # Of three lines a pair with the third always empty, nothing says that the third is for links.
+    assume(format_ == "giza" or any(pair.sure or pair.possible for pair in links))
     folder = tmp_path_factory.mktemp("t")
     text = make(folder, links)
     (folder / "with").write_bytes(converted(folder / "t.wa", format_, text=text))
