@@ -97,18 +97,6 @@ store_shared: Any = intrinsic(_store_shared)
 """store_shared(array, index, value): write a number for other threads, after all that was written before."""
 
 
-def _add_shared(typing, array, index, value):
-    def generate(context, builder, signature, arguments):
-        place = _place(context, builder, signature.args[0], *arguments[:2])
-        return builder.atomic_rmw("add", place, arguments[2], "acq_rel")
-
-    return types.int64(array, types.intp, types.int64), generate
-
-
-add_shared: Any = intrinsic(_add_shared)
-"""add_shared(array, index, value): add to a number that other threads add to as well; returns what it was."""
-
-
 def _exchange_shared(typing, array, index, expected, value):
     def generate(context, builder, signature, arguments):
         place = _place(context, builder, signature.args[0], *arguments[:2])

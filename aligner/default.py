@@ -15,7 +15,7 @@ import numpy.typing as npt
 from aligner import __version__
 from aligner.confidence import Calibration
 from aligner.decoding import Alignment, decode_edges
-from aligner.inputs import Paths, corpus_record, open_texts, read_texts
+from aligner.inputs import Paths, corpus_record, open_corpora, read_texts
 from aligner.model import Model
 from aligner.progress import Progress, tell_passes
 from aligner.scoring import LinearScorer
@@ -92,7 +92,7 @@ def train_unlabelled(
     Raises AlignerError (CorpusError with the line) on bad data.
     """
     tell = on_progress if on_progress is not None else lambda progress: None
-    texts = open_texts(corpora, source, target, on_corpus)
+    texts = open_corpora(corpora, source, target, on_corpus)
     bitext = read_texts(texts, normalizers, tell)
     statistics = CorpusStatistics.from_bitext(
         bitext, memory=memory, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),
@@ -118,7 +118,7 @@ def update_model(
     tell = on_progress if on_progress is not None else lambda progress: None
     normalizers = model.source_normalizer, model.target_normalizer
     languages = model.source_language, model.target_language
-    texts = open_texts(corpora, *languages, on_corpus)
+    texts = open_corpora(corpora, *languages, on_corpus)
     bitext = read_texts(texts, normalizers, tell)
     statistics = model.statistics.updated(
         bitext, memory=memory, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),

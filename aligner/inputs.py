@@ -60,7 +60,7 @@ class Inputs:
     ) -> Inputs:
         """Recognise the paths; nothing is read yet.  Raises AlignerError where something is missing."""
 
-        texts = open_texts(corpora, source, target, on_corpus)
+        texts = open_corpora(corpora, source, target, on_corpus)
         labelled = tuple(corpus for corpus in texts if corpus.has_links)
         if gold:
             labelled = _open_all(gold, source, target, on_corpus)
@@ -86,7 +86,7 @@ class Inputs:
         return bitext, Labelled(labelled, gold, _read_others(files, labelled), len(labelled))
 
 
-def open_texts(
+def open_corpora(
     corpora: Paths, source: str | None, target: str | None, on_corpus: Callable[[Corpus], None] | None
 ) -> tuple[Corpus, ...]:
     """Recognise corpora; nothing is read yet.  Raises AlignerError where there is none or something is missing."""

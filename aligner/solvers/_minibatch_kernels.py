@@ -176,9 +176,10 @@ def lead_with(draws, gaps, line_search, average, blocks, regularization, point, 
                 code, loss, hinge = block_corner(i, i, blocks, asked, scratch, own)
             if code != DONE:
                 return code, i
-            ask_for_row(point.block_w, chosen[min(t + 1, last - 1)])
-            if load_shared(shared, ANSWERED + min(t + 1, last - 1)) != 0:
-                ask_for_row(psi, min(t + 1, last - 1))
+            ahead = min(t + 1, last - 1)
+            ask_for_row(point.block_w, chosen[ahead])
+            if load_shared(shared, ANSWERED + ahead) != 0:
+                ask_for_row(psi, ahead)
             if len(gaps.last) > 0:
                 set_gap(gaps, i, block_gap(i, hinge, asked, regularization, point))
             forward_step(i, own, loss, line_search, regularization, point)

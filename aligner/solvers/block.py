@@ -146,15 +146,11 @@ class Block:
             point.loss[0] = point.block_loss.sum()
         return calls
 
-    def _minibatch(self, n_blocks: int) -> int:
-        if self._keeps_corners:
-            return 1
-        return max(1, min(_LARGEST_MINIBATCH, n_blocks // _MINIBATCHES)) if self.minibatch is None else self.minibatch
-
     def _forward_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
         point, gaps, regularization = state.point, state.gaps, problem.regularization
         blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
-        size, number = self._minibatch(problem.n_blocks), max(len(order), len(draws))
+        number = max(len(order), len(draws))
+        size = self.minibatch or max(1, min(_LARGEST_MINIBATCH, problem.n_blocks // _MINIBATCHES))
         options = self.step.line_search, self.average.code
         if blocks is None:
             self._generic_forward_steps(problem, state, order, draws, size)
