@@ -78,8 +78,8 @@ def _is_delicate(frame: FrameType | None) -> bool:
     drops exceptions in its callbacks, and crashes with objects that are half made.
     """
     while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if frame.f_code.co_filename.startswith("<frozen importlib") or module.startswith("llvmlite."):
+        path = frame.f_code.co_filename
+        if path.startswith("<frozen importlib") or "llvmlite" in path:
             return True
         frame = frame.f_back
     return False
