@@ -39,10 +39,15 @@ def tell_passes(tell: Callable[[Progress], None]) -> Callable[[Pass], None]:
     return passed
 
 
+def can_show_progress() -> bool:
+    """Whether standard error is a terminal that can move its cursor."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
+
+
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """A progress display on standard error, if that is a terminal that can move its cursor."""
-    if quiet or not sys.stderr.isatty() or os.environ.get("TERM", "").lower() in ("dumb", "unknown"):
+    """A progress display on standard error, where that can show one."""
+    if quiet or not can_show_progress():
         yield lambda progress: None
         return
     from rich.console import Console

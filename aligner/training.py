@@ -27,6 +27,7 @@ from aligner.problem import (
 from aligner.progress import Progress, tell_passes
 from aligner.solvers import ONE_LINK, Result, Status, Stop, TracePoint, make_solver
 from aligner.solvers.kernel import scorer_of
+from aligner.solvers.records import never
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus
 from features.extractor import DEFAULT_MEMORY, FAMILIES, FeatureSet
@@ -88,6 +89,7 @@ def train(
     on_corpus: Callable[[Corpus], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     callback: Callable[[TracePoint, Place], bool | None] | None = None,
+    interrupted: Callable[[], bool] = never,
 ) -> Training:
     """Count corpora, learn weights from labelled pairs, and return the model.
 
@@ -106,7 +108,8 @@ def train(
     memory: bytes of features, with what solvers need for the longest pair, and of the numbers of word pairs, to hold
     before they go to a temporary file.
     on_corpus: told what each path was recognised as.  callback: called at each audit; training stops if it returns
-    False. Ctrl-C during the solver's passes ends training with the weights of the last audit.
+    False. interrupted: asked after each of the solver's passes; where it holds, as with Ctrl-C during the passes,
+    training ends with the weights of the last audit.
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings.
     """
@@ -123,7 +126,7 @@ def train(
     folds = _folds(path, cross_validate)
     get_oracle(oracle)
     chosen = make_solver(solver, **(solver_options or {}))
-    stop = Stop(gap=tolerance, passes=max_passes, seconds=max_seconds)
+    stop = Stop(gap=tolerance, passes=max_passes, seconds=max_seconds, interrupted=interrupted)
     numbered = tuple(str(n) for n, _ in enumerate(as_list(links), 1))
     feature_set = FeatureSet(tuple(FAMILIES if families is None else families), numbered)
     started = time.perf_counter()

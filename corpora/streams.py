@@ -23,6 +23,9 @@ XZ_MAGIC = b"\xfd7zXZ\x00"
 UTF8_BOM = b"\xef\xbb\xbf"
 BUFFER_BYTES = 1 << 18
 
+_unfinished: set[Path] = set()
+"""Files that are being written, to be renamed when they are whole."""
+
 
 def _cannot_open(path: StrPath, error: OSError) -> CorpusError:
     match error:
@@ -135,6 +138,7 @@ def _opened(path: StrPath, resolved: Path, mode: Literal["wb", "xb"]) -> Iterato
 @contextmanager
 def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
     temporary = resolved.parent / f".{uuid.uuid4().hex}.tmp"
+    _unfinished.add(temporary)
     try:
         with _opened(path, temporary, "xb") as stream:
             yield stream
@@ -143,3 +147,12 @@ def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
         with suppress(OSError):
             temporary.unlink()
         raise
+    finally:
+        _unfinished.discard(temporary)
+
+
+def remove_unfinished() -> None:
+    """Remove the files that `write_atomically` has not finished: for a process that ends at once."""
+    for path in [*_unfinished]:
+        with suppress(OSError):
+            path.unlink()

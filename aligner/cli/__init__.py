@@ -16,7 +16,7 @@ from aligner.cli.answers import answers_for_errors
 from aligner.cli.evaluate import evaluate
 from aligner.cli.features import features
 from aligner.cli.links import convert, symmetrize
-from aligner.cli.signals import ended_by, ignore_signals, listen_to_signals, received
+from aligner.cli.signals import ignore_signals, listen_to_signals
 from aligner.cli.suggest import suggest
 from aligner.cli.train import train
 
@@ -61,15 +61,7 @@ def main() -> None:
     listen_to_signals()
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
-    code: str | int | None = None
     try:
-        try:
-            app()
-        except SystemExit as end:
-            code = end.code
-        finally:
-            ignore_signals()
-    except KeyboardInterrupt:  # one that no command was there to answer, or that came just now
-        code = ended_by()[1]
+        app()
+    finally:
         ignore_signals()
-    raise SystemExit(ended_by()[1] if received else code)

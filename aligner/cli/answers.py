@@ -9,7 +9,6 @@ from typing import Any, ParamSpec
 
 import typer
 
-from aligner.cli.signals import comes_of_a_signal, ended_by
 from corpora.errors import AlignerError, SettingError
 
 BAD_DATA = 1
@@ -48,13 +47,5 @@ def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Paramete
                 raise
             say(explain(error, kwargs))
             raise typer.Exit(BAD_SETTING if isinstance(error, SettingError) else BAD_DATA) from None
-        except typer.Exit:
-            raise
-        except (KeyboardInterrupt, Exception) as error:
-            if not comes_of_a_signal(error):
-                raise
-            word, code = ended_by()
-            say(f"{word}: no unfinished file is left")
-            raise typer.Exit(code) from None
 
     return run

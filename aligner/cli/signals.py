@@ -1,91 +1,64 @@
-"""Ctrl-C and SIGTERM: whenever they come, the program ends gently and with one exit code."""
+"""Ctrl-C and SIGTERM: whenever they come, the program ends with one line and one exit code, and nothing half done.
+
+A signal ends the process where it is: no exception travels through compiled code, callbacks of the compiler or
+libraries being imported, which lose or wrap it, or crash with objects that it leaves half made. Once there is
+something to keep, the first signal is only noted, and the work asks for it where it can end.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
+
+from aligner.progress import can_show_progress
+from corpora.streams import remove_unfinished
 
 SIGNALLED = 128
 """Added to the number of a signal, as shells do."""
 
-ENDING = (signal.SIGINT, signal.SIGTERM)
+WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
-_HAS_TIMER = hasattr(signal, "setitimer")
-_MOMENT = 0.05
+_ERASE_LINE_AND_SHOW_CURSOR = "\r\x1b[K\x1b[?25h"
 
-received: list[int] = []
-"""The signals that have asked the program to end, in their order."""
+_noted: list[int] = []
+_something_to_keep = False
 
 
 def listen_to_signals() -> None:
-    """Answer signals by KeyboardInterrupt, but for those that the parent process wants ignored."""
-    for signum in ENDING:
+    """From now on answer signals, but for those that the parent process wants ignored."""
+    for signum in WORDS:
         if signal.getsignal(signum) is not signal.SIG_IGN:
             signal.signal(signum, _answer)
-    sys.unraisablehook = _answer_lost
 
 
 def ignore_signals() -> None:
-    """Let no signal change any more how the program ends: Python itself would answer one with a code of its own."""
-    for signum in ENDING:
+    """Let no signal change any more how the program ends."""
+    for signum in WORDS:
         signal.signal(signum, signal.SIG_IGN)
-    if _HAS_TIMER:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    # CPython remembers an interrupt inside exec(), which libraries use, as one that nobody answered, and in the end
-    # kills itself by SIGINT whatever the exit code. The next exec() makes it forget.
-    exec("")
 
 
-def ended_by() -> tuple[str, int]:
-    """How the user, or the system, has ended the work: in a word and as an exit code."""
-    first = received[0] if received else signal.SIGINT
-    return "interrupted" if first == signal.SIGINT else "terminated", SIGNALLED + first
+def keep_what_there_is() -> None:
+    """From now on the first signal is only noted; a second one ends the process as ever."""
+    global _something_to_keep
+    _something_to_keep = True
 
 
-def comes_of_a_signal(error: BaseException) -> bool:
-    """Whether a signal is behind an error.
-
-    One that comes while a compiled function returns is wrapped in a SystemError, or in several, and libraries may fail
-    in other ways where one has stopped them halfway.
-    """
-    first = error
-    while first.__cause__ is not None:
-        first = first.__cause__
-    return bool(received) or isinstance(first, KeyboardInterrupt)
+def noted_signal() -> signal.Signals | None:
+    """The signal by which the user, or the system, has asked for an end."""
+    return signal.Signals(_noted[0]) if _noted else None
 
 
 def _answer(signum: int, frame: FrameType | None) -> None:
-    if _HAS_TIMER and _is_delicate(frame):
-        _repeat(signum)
+    if _something_to_keep and not _noted:
+        _noted.append(signum)
         return
-    received.append(signum)
-    raise KeyboardInterrupt
-
-
-def _answer_lost(lost: sys.UnraisableHookArgs) -> None:
-    """Python drops what is raised in some callbacks, also by objects that a signal has left half made."""
-    if not received:
-        sys.__unraisablehook__(lost)
-    elif _HAS_TIMER and issubclass(lost.exc_type, KeyboardInterrupt):
-        _repeat(received[-1])
-
-
-def _is_delicate(frame: FrameType | None) -> bool:
-    """Whether a signal must not be answered here.
-
-    Some libraries take any exception while they are imported for a part that is not installed, and go on; llvmlite
-    drops exceptions in its callbacks, and crashes with objects that are half made.
-    """
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if path.startswith("<frozen importlib") or "llvmlite" in path:
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _repeat(signum: int) -> None:
-    """Answer a signal a moment later: by a timer, as a thread might still run when Python has ended."""
-    signal.signal(signal.SIGALRM, lambda _, frame: _answer(signum, frame))
-    signal.setitimer(signal.ITIMER_REAL, _MOMENT)
+    remove_unfinished()
+    with suppress(Exception):  # the signal may have come in the middle of a write, or the reader be gone
+        sys.stdout.flush()
+    message = f"{WORDS[signal.Signals(signum)]}: no unfinished file is left\n"
+    with suppress(OSError):
+        os.write(2, ((_ERASE_LINE_AND_SHOW_CURSOR if can_show_progress() else "") + message).encode())
+    os._exit(SIGNALLED + signum)

@@ -11,7 +11,7 @@ import typer
 
 from aligner import options as opt
 from aligner.cli.answers import NOT_CONVERGED, say
-from aligner.cli.signals import ended_by
+from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.progress import progress_bar
 from corpora.errors import CorpusError
 
@@ -100,6 +100,7 @@ def train(
             say(found.description())
 
     def audited(point: TracePoint, place: Place) -> None:
+        keep_what_there_is()
         audits.append({**asdict(place), **asdict(point)})
         if verbose:
             say(f"{place}, {format_audit(point)}" if several else format_audit(point))
@@ -162,15 +163,18 @@ def train(
             on_corpus=describe,
             on_progress=show,
             callback=audited,
+            interrupted=lambda: noted_signal() is not None,
         )
     finish(training.model)
     if trace_file is not None:
         with trace_file as file:
             file.writelines(f"{json.dumps(audit)}\n".encode() for audit in audits)
-    if training.interrupted:
-        word, code = ended_by()
-        say(f"{word}: {format_interruption(training.model.record)}")
-        raise typer.Exit(code)
+    signum = noted_signal()
+    if signum is not None:
+        ignore_signals()  # all is written
+        kept = format_interruption(training.model.record) if training.interrupted else "the model is whole"
+        say(f"{WORDS[signum]}: {kept}")
+        raise typer.Exit(SIGNALLED + signum)
     if strict and not training.model.record["converged"]:
         say(f"not converged: {training.model.record['status']} (raise --max-passes or --tolerance)")
         raise typer.Exit(NOT_CONVERGED)

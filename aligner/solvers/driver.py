@@ -94,6 +94,8 @@ def solve(
             oracle_calls += solver.sweep(problem, state)
             seconds += time.perf_counter() - start
             passes += 1
+            if stop.interrupted():
+                return ended(Status.INTERRUPTED)
     except ScoreError:  # features are finite, so the weights are not
         return ended(Status.NOT_FINITE)
     except KeyboardInterrupt:

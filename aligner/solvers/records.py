@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
@@ -23,6 +24,10 @@ class Status(Enum):
     NOT_FINITE = "the weights are no longer finite; those returned are of the last audit"
 
 
+def never() -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Stop:
     """When to stop.
@@ -31,12 +36,14 @@ class Stop:
     seconds: of solving; audits do not count where the solver has no use for them.
     audit_growth: the next audit comes after this many times the passes of the last one, but at least one pass later.
     An audit is one more pass of oracle calls: at 1.25 the first passes are all audited, later about one in five.
+    interrupted: asked after each pass; if it holds, solving ends as by Ctrl-C, with the last audit.
     """
 
     gap: float = 1e-3
     passes: int = 50
     seconds: float = inf
     audit_growth: float = 1.25
+    interrupted: Callable[[], bool] = never
 
 
 @dataclass(frozen=True)

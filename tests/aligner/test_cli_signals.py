@@ -189,6 +189,49 @@ def test_a_signal_while_aligning_leaves_no_file(model: Path, tmp_path: Path, sig
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.parametrize("moment", ["training", pytest.param("writing", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("old", [b"", b"old"])
+def test_a_signal_without_a_model_leaves_what_was_there(sample: Path, tmp_path: Path, moment: str, old: bytes) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    output = folder / "F"
+    if old:
+        output.write_bytes(old)
+    for language in ("en", "fr"):  # long enough for a signal to come in the middle
+        (tmp_path / f"t.{language}").write_bytes((sample / f"train.{language}").read_bytes() * 300)
+    process = start("align", tmp_path / "t", "-o", output, "--force", "--iterations", 1)
+    assert process.stderr is not None
+    assert b"t.en = source" in process.stderr.readline(), "the text is read"
+    if moment == "training":
+        time.sleep(0.3)
+    else:
+        wait_for(lambda: len([*folder.iterdir()]) > bool(old))
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 128 + signal.SIGINT
+    assert errors.decode() == "interrupted: no unfinished file is left\n"
+    assert [path.read_bytes() for path in folder.iterdir()] == ([old] if old else [])
+
+
+@pytest.mark.slow
+@with_proc
+@both_signals
+def test_a_signal_at_any_moment_of_compiling(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
+    texts, out = [sample / "test.en", sample / "test.fr"], tmp_path / "out"
+    out.mkdir()
+    for number, delay in enumerate(np.linspace(0.4, 11, 6)):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / f"cache{number % 2}")}
+        process = start("align", *texts, "-o", out / "F", "-q", env=environment)
+        wait_for(lambda pid=process.pid: answers_signals(pid))
+        time.sleep(delay)
+        process.send_signal(signum)
+        output, errors = process.communicate(timeout=TIMEOUT)
+        assert not output
+        assert process.returncode == 128 + signum, errors.decode()
+        assert errors.decode() == f"{WORDS[signum]}: no unfinished file is left\n"
+        assert not [*out.iterdir()]
+
+
 def test_each_line_is_answered_before_the_next(model: Path, sample: Path) -> None:
     sources, targets = ((sample / f"test.{suffix}").read_bytes().splitlines()[:5] for suffix in ("en", "fr"))
     expected = run(

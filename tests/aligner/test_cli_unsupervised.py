@@ -5,21 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import signal
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from commands import COMMAND, TIMEOUT, run, write
+from commands import run, write
 
 from aligner import options
-from aligner.decoding import Alignment
-from aligner.unsupervised import DECODINGS, THRESHOLDED, decode_texts
+from aligner.unsupervised import DECODINGS, THRESHOLDED
 from features.expectation import Pass
 from features.translation import train_translation
 
@@ -208,44 +202,3 @@ def test_a_pipe_cannot_be_repeated(texts: list[Path]) -> None:
     result = run("align", "-", texts[1], "--format", "jsonl", code=1, stdin=texts[0].read_bytes())
     assert "another --format" in result.stderr
     assert not result.stdout
-
-
-def test_an_interruption_while_links_are_written_leaves_no_file(
-    texts: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output = tmp_path / "F"
-
-    def interrupted(*arguments: Any, **settings: Any) -> Iterator[Alignment]:
-        for n, alignment in enumerate(decode_texts(*arguments, **settings)):
-            if n == 40:
-                assert len([*tmp_path.iterdir()]) == 1 + output.exists(), "it is being written"
-                raise KeyboardInterrupt
-            yield alignment
-
-    monkeypatch.setattr("aligner.unsupervised.decode_texts", interrupted)
-    arguments = ["align", *texts, "--unsupervised", "-o", output, "-q"]
-    assert "no unfinished file" in run(*arguments, code=128 + signal.SIGINT).stderr
-    assert not [*tmp_path.iterdir()]
-    write(output, "old")
-    run(*arguments, "--force", code=128 + signal.SIGINT)
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["old\n"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_signal_in_training_leaves_no_file(sample: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "text"
-    folder.mkdir()
-    for language in ("en", "fr"):  # long enough for a signal to come in the middle
-        (folder / f"t.{language}").write_bytes((sample / f"train.{language}").read_bytes() * 300)
-    output = tmp_path / "out" / "F"
-    output.parent.mkdir()
-    process = subprocess.Popen([*COMMAND, "align", str(folder / "t"), "-o", str(output)], stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    assert b"t.en = source" in process.stderr.readline(), "the text is read"
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=TIMEOUT)
-    # To a shell both are 130; the second is Python's own way where the signal met code made by exec().
-    assert process.returncode in (128 + signal.SIGINT, -signal.SIGINT)
-    assert errors.decode() == "interrupted: no unfinished file is left\n"
-    assert not [*output.parent.iterdir()]

@@ -202,15 +202,17 @@ def test_the_callback_can_stop(sample: Path) -> None:
     assert len(training.model.align(["a", "house"], ["une", "maison"])) == 2
 
 
-def test_an_interrupt_keeps_the_last_audit(sample: Path) -> None:
+@pytest.mark.parametrize("how", ["raised", "asked"])
+def test_an_interrupt_keeps_the_last_audit(sample: Path, how: str) -> None:
     points: list[TracePoint] = []
 
     def interrupt(point: TracePoint, place: Place) -> None:
         points.append(point)
-        if len(points) == 3:
+        if len(points) == 3 and how == "raised":
             raise KeyboardInterrupt
 
-    training = aligner.train(str(sample / "train"), tolerance=0.0, callback=interrupt)
+    asked = {"interrupted": lambda: len(points) == 3} if how == "asked" else {}
+    training = aligner.train(str(sample / "train"), tolerance=0.0, callback=interrupt, **asked)
     assert training.interrupted
     assert training.model.record["dual"] == points[-1].dual
     whole = aligner.train(str(sample / "train"), tolerance=0.0, max_passes=int(points[-1].passes))
