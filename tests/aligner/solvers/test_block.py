@@ -179,7 +179,7 @@ def test_a_thread_that_fails_ends_all(make_problem: MakeProblem, monkeypatch: py
     minibatch_kernels.claim_block(np.zeros(minibatch_kernels.ANSWERED, np.int64))  # compiles
     before = active_count()
     with pytest.raises(MemoryError):
-        solve(problem, solver, stop=Stop(gap=-1.0, passes=1000))
+        solve(problem, solver, stop=Stop(gap=-1.0, passes=10**9, seconds=60.0))  # by then the thread has met a block
     assert active_count() == before
 
 
