@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 from collections.abc import Callable
 
@@ -43,15 +41,32 @@ def test_stopping_rules(make_problem: MakeProblem) -> None:
 
 def test_interrupt_keeps_the_last_audit(make_problem: MakeProblem) -> None:
     problem = make_problem(n=20)
-    audited = []
+    audited: list[np.ndarray] = []
+    asked = threading.Event()
 
     def callback(point: TracePoint, w: np.ndarray) -> None:
         audited.append(w.copy())
         if len(audited) == 3:
-            threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+            threading.Timer(0.02, asked.set).start()
 
-    result = solve(problem, Block(), stop=Stop(gap=-1.0, passes=10**9), callback=callback)
+    result = solve(problem, Block(), stop=Stop(gap=-1.0, passes=10**9, interrupted=asked.is_set), callback=callback)
     assert result.status is Status.INTERRUPTED
+    assert len(audited) >= 3
+    np.testing.assert_array_equal(result.w, audited[-1])
+
+
+def test_an_exception_of_ctrl_c_keeps_the_last_audit(make_problem: MakeProblem) -> None:
+    """As in a notebook, where Python answers it."""
+    audited: list[np.ndarray] = []
+
+    def callback(point: TracePoint, w: np.ndarray) -> None:
+        audited.append(w.copy())
+        if len(audited) == 3:
+            raise KeyboardInterrupt
+
+    result = solve(make_problem(n=20), Block(), stop=Stop(gap=-1.0, passes=10**9), callback=callback)
+    assert result.status is Status.INTERRUPTED
+    assert len(result.trace) == 3
     np.testing.assert_array_equal(result.w, audited[-1])
 
 
