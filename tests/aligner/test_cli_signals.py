@@ -27,9 +27,15 @@ both_signals = pytest.mark.parametrize("signum", list(WORDS), ids=list(WORDS.val
 with_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
 
 
+def hear_signals() -> None:
+    """A shell starts its background jobs with Ctrl-C ignored, which the command respects."""
+    for signum in WORDS:
+        signal.signal(signum, signal.SIG_DFL)
+
+
 def start(*arguments: object, **settings: Any) -> subprocess.Popen[bytes]:
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], **{**pipes, **settings})
+    return subprocess.Popen([*COMMAND, *map(str, arguments)], preexec_fn=hear_signals, **{**pipes, **settings})
 
 
 def run(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
