@@ -1,6 +1,7 @@
-"""Compiled kernels that score a block by the codes of its features, and list the few edges worth matching.
+"""Compiled kernels that list the few edges of a block worth matching, those that score above 0.
 
-All edges are scored in float32, which tells the edges that cannot score above 0; only the others are scored exactly.
+All edges are scored in float32 by the codes of their features, which tells most of those that cannot score above 0, or
+the block remembers which cannot; only the others are scored exactly.
 Kernels of a part of this take plain arrays and scalars: every array that is taken out of a tuple, or cut out of
 another, is counted by atomic operations, which are seen in a pass over the blocks.
 """
@@ -14,17 +15,24 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner._intrinsics import prefetch, prefetch_second
-from aligner.matching._kernels import match_block
+from aligner._screening_kernels import (
+    SHARE,
+    ask_for_list,
+    ask_for_rows,
+    choose_radius,
+    distance_moved,
+    measure_margins,
+    recall,
+    remember,
+    take_record,
+)
 from aligner.matching._sparse_kernels import (
     EDGE,
-    FIRST,
-    LINK,
     PLACE,
     VALUE,
     list_candidates,
+    list_rows,
     make_lists,
-    match_candidates,
-    write_mates,
 )
 from features.codes import GRID, LINE, PIECE, entry_column, entry_edge, entry_steps
 
@@ -42,7 +50,8 @@ LARGEST_SCORE = 1e30
 
 class Room(NamedTuple):
     """Scratch for one block: whole, real, packed as `make_lists` has them, packed again as bytes, float32 scores of
-    all edges, weights of a step of each column in float64 and float32, entries of listed edges, sums of steps.
+    all edges, what `measure_margins` makes of them, float32 weights of a step of each column, and rows of as many edges
+    as are listed.
     """
 
     whole: npt.NDArray[np.int64]
@@ -50,10 +59,9 @@ class Room(NamedTuple):
     packed: npt.NDArray[np.uint64]
     flags: npt.NDArray[np.uint8]
     scores: npt.NDArray[np.float32]
-    weights: npt.NDArray[np.float64]
-    rough: npt.NDArray[np.float32]
-    kept: npt.NDArray[np.uint64]
-    sums: npt.NDArray[np.int64]
+    margins: npt.NDArray[np.float32]
+    rows: npt.NDArray[np.int16]
+    weights: npt.NDArray[np.float32]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -63,25 +71,20 @@ def make_room(shapes, codes):
         shapes = shapes[:0]
     whole, real, packed = make_lists(shapes)
     flags = packed.view(np.uint8)
+    scores, margins = np.empty(len(flags), np.float32), np.empty(len(flags), np.float32)
     d = len(codes.base)
-    most = 0
-    for i in range(len(codes.entry_starts) - 1):
-        most = max(most, codes.entry_starts[i + 1] - codes.entry_starts[i])
-    return Room(
-        whole, real, packed, flags, np.empty(len(flags), np.float32), np.empty(d), np.empty(d, np.float32),
-        np.empty(most + 1, np.uint64), np.empty(d, np.int64),
-    )  # fmt: skip
+    rows = np.empty((len(flags) // DENSE + 1, d + 1), np.int16)
+    return Room(whole, real, packed, flags, scores, margins, rows, np.empty(d, np.float32))
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUMS)
-def scale_weights(w, base, weights, rough):
-    """Fill the weights of a step, in float64 and float32; returns (the score of the base, a bound on all scores)."""
+def scale_weights(w, base, weights):
+    """Fill the weights of a step; returns (the score of the base, a bound on all scores)."""
     constant = 0.0
     largest = 0.0
     for c in range(len(base)):
         x = w[c] * STEP
         weights[c] = x
-        rough[c] = x
         constant += x * base[c]
         largest += abs(x)
     return constant, largest * 3 * GRID + abs(constant)
@@ -145,149 +148,50 @@ def score_codes(codes, first, P, dense, weights, scores, ahead):
 
 
 @nb.njit(cache=True, nogil=True)
-def keep_entries(first, last, entries, flags, kept):
-    """Fill kept with the entries of flagged edges; returns their number."""
-    found = 0
-    for t in range(first, last):
-        entry = entries[t]
-        kept[found] = entry
-        found += np.int64(flags[entry_edge(entry)])
-    return found
+def pack_rows(found, start, whole, first, features, labels, rows):
+    """Fill rows[start ...] with the features of the edges listed, in steps, and their labels."""
+    d = features.shape[1]
+    flat = features.reshape(-1)
+    for t in range(found):
+        at = (first + whole[EDGE, t]) * d
+        for c in range(0, d, LINE // 4):
+            prefetch(flat, at + c)
+    for t in range(found):
+        e = first + whole[EDGE, t]
+        whole[PLACE, whole[EDGE, t]] = start + t
+        x = features[e]
+        row = rows[start + t]
+        for c in range(d):
+            row[c] = np.int16(np.int32(x[c] * np.float32(GRID)))
+        row[d] = labels[e]
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
-def score_listed(constant, listed, first, P, codes, dense, kept, n_kept, weights, whole, real):
-    """Fill real[VALUE] with the scores of the listed edges in float64, and whole[PLACE].  kept: their entries."""
-    for t in range(listed):
-        real[VALUE, t] = constant
-        whole[PLACE, whole[EDGE, t]] = t
-    for s in range(n_kept):
-        entry = kept[s]
-        real[VALUE, whole[PLACE, entry_edge(entry)]] += weights[entry_column(entry)] * entry_steps(entry)
-    four = len(dense) // 4 * 4
-    width = np.uint64(P)
-    for a in range(0, four, 4):
-        at = np.uint64(first + a * P)
-        w0 = weights[dense[a]]
-        w1 = weights[dense[a + 1]]
-        w2 = weights[dense[a + 2]]
-        w3 = weights[dense[a + 3]]
-        for t in range(listed):
-            e = at + np.uint64(whole[EDGE, t])
-            x = w0 * np.int64(codes[e])
-            e += width
-            x += w1 * np.int64(codes[e])
-            e += width
-            x += w2 * np.int64(codes[e])
-            e += width
-            x += w3 * np.int64(codes[e])
-            real[VALUE, t] += x
-    for a in range(four, len(dense)):
-        at = np.uint64(first + a * P)
-        for t in range(listed):
-            real[VALUE, t] += weights[dense[a]] * np.int64(codes[at + np.uint64(whole[EDGE, t])])
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+def score_listed(found, start, rows, w, costs, real):
+    """Fill real[VALUE] with the loss-augmented scores of the edges listed, in float64, from their rows."""
+    d = rows.shape[1] - 1
+    for t in range(found):
+        total = 0.0
+        for c in range(d):
+            total += rows[start + t, c] * w[c]
+        real[VALUE, t] = total * STEP + costs[rows[start + t, d]]
 
 
 @nb.njit(cache=True, nogil=True)
-def score_listed_marks(first, last, marks, costs, flags, whole, real):
-    """`score_marks` in float64, for the listed edges, which are flagged."""
-    for t in range(first, last):
-        if flags[marks[t] >> 2] != 0:
-            real[VALUE, whole[PLACE, marks[t] >> 2]] += costs[marks[t] & 3] - costs[0]
-
-
-@nb.njit(cache=True, nogil=True, inline="always")
-def match_listed(rows, J, K, room, scores, work):
-    """Best matching of the listed edges, in work.mate as `match_block` has it.  scores: (J * K,) scratch."""
-    whole, real, mate = room.whole, room.real, work.mate
-    listed = whole[FIRST, rows]
-    if listed * DENSE < J * K:
-        match_candidates(rows, K, whole, real)
-        write_mates(rows, J, K, whole, mate)
-        return
-    scores[:] = 0.0
-    for t in range(listed):
-        scores[whole[EDGE, t]] = real[VALUE, t]
-    match_block(scores, J, K, work)
-    for j in range(J):
-        if mate[j] >= 0 and scores[j * K + mate[j]] <= 0.0:  # only rounding can link what is not listed
-            mate[j] = -1
-
-
-@nb.njit(cache=True, nogil=True)
-def flag_links(J, K, capacity, listed, mate, whole, flags):
-    """Flag the links alone of the listed edges, and write them to whole[LINK]; returns their number."""
-    for t in range(listed):
-        flags[whole[EDGE, t]] = 0
-    found = 0
-    for j in range(J):
+def take_listed(mate, capacity, K, whole, rows, costs, miss_cost, sure, gold, psi):
+    """`take_corner` where the links are edges that have rows."""
+    d = rows.shape[1] - 1
+    loss = miss_cost * sure
+    for c in range(len(psi)):
+        psi[c] = gold[c]
+    for j in range(len(mate) // capacity):
         for slot in range(j * capacity, (j + 1) * capacity):
             if mate[slot] >= 0:
-                edge = j * K + mate[slot]
-                whole[LINK, found] = edge
-                flags[edge] = 1
-                found += 1
-    return found
-
-
-@nb.njit(cache=True, nogil=True)
-def sum_codes(codes, first, P, dense, found, whole, sums):
-    """Fill the sums of the codes of the links, by column; 0 for columns that have none."""
-    for c in range(len(sums)):
-        sums[c] = 0
-    four = len(dense) // 4 * 4
-    width = np.uint64(P)
-    for a in range(0, four, 4):
-        at = np.uint64(first + a * P)
-        t0 = 0
-        t1 = 0
-        t2 = 0
-        t3 = 0
-        for t in range(found):
-            e = at + np.uint64(whole[LINK, t])
-            t0 += codes[e]
-            e += width
-            t1 += codes[e]
-            e += width
-            t2 += codes[e]
-            e += width
-            t3 += codes[e]
-        sums[dense[a]] = t0
-        sums[dense[a + 1]] = t1
-        sums[dense[a + 2]] = t2
-        sums[dense[a + 3]] = t3
-    for a in range(four, len(dense)):
-        at = np.uint64(first + a * P)
-        total = 0
-        for t in range(found):
-            total += codes[at + np.uint64(whole[LINK, t])]
-        sums[dense[a]] = total
-
-
-@nb.njit(cache=True, nogil=True)
-def sum_entries(n_kept, kept, flags, sums):
-    """Add the entries of flagged edges to the sums."""
-    for t in range(n_kept):
-        entry = kept[t]
-        sums[entry_column(entry)] += entry_steps(entry) * np.int64(flags[entry_edge(entry)])
-
-
-@nb.njit(cache=True, nogil=True)
-def sum_costs(first, last, marks, costs, found, flags):
-    """What linking the flagged edges costs."""
-    total = costs[0] * found
-    for t in range(first, last):
-        total += (costs[marks[t] & 3] - costs[0]) * np.int64(flags[marks[t] >> 2])
-    return total
-
-
-@nb.njit(cache=True, nogil=True)
-def subtract_sums(i, found, base, sums, gold, psi):
-    """psi = gold - (features of the links)."""
-    for c in range(len(base)):
-        psi[c] = gold[i, c] - STEP * (found * base[c] + sums[c])
-    for c in range(len(base), len(psi)):
-        psi[c] = gold[i, c]
+                place = whole[PLACE, j * K + mate[slot]]
+                loss += costs[rows[place, d]]
+                for c in range(d):
+                    psi[c] -= rows[place, c] * STEP
+    return loss
 
 
 @nb.njit(cache=True, nogil=True)
@@ -306,58 +210,100 @@ def ask_ahead(i, shapes, sure, gold, entry_starts, entries, mark_starts, marks):
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def list_edges(i, following, blocks, w, room):
-    """List the edges of a block that may score above 0, with their exact scores.
+def score_block(i, following, blocks, w, room):
+    """Fill room.scores with the scores of all edges of a block, by their codes.
 
-    following: the block asked for next, if that is known, else i.
-    Returns (rows that have such edges, entries kept); (-1, 0) where the codes do not serve.
+    Returns (whether the codes serve, what an edge that scores above 0 has at least here).
     """
     coded = blocks.coded
-    if len(coded.starts) == 0:
-        return -1, 0
-    J = blocks.shapes[i, 0]
-    K = blocks.shapes[i, 1]
     costs = blocks.costs
-    base, weights, rough = coded.base, room.weights, room.rough
-    constant, largest = scale_weights(w, base, weights, rough)
+    base, weights = coded.base, room.weights
+    constant, largest = scale_weights(w, base, weights)
     constant += costs[0]
     largest += abs(costs[0]) + abs(costs[1]) + abs(costs[2])
-    if J * K == 0 or not largest < LARGEST_SCORE:
-        return -1, 0
     # Each of the d + 6 roundings is of at most 2^-24 of a partial sum, and no partial sum is larger than that.
     least = -np.float32((len(base) + 8) * 1.2e-7 * largest)
-    codes, dense, entries, marks = coded.codes, coded.dense, coded.entries, blocks.marks
-    scores, flags, whole, real = room.scores, room.flags, room.whole, room.real
-    first = coded.starts[i]
-    P = (J * K + PIECE - 1) // PIECE * PIECE
-    entry, last_entry = coded.entry_starts[i], coded.entry_starts[i + 1]
-    mark, last_mark = blocks.mark_starts[i], blocks.mark_starts[i + 1]
-    if following != i:
-        ask_ahead(
-            following, blocks.shapes, blocks.sure, blocks.gold, coded.entry_starts, entries, blocks.mark_starts, marks
-        )
+    if not largest < LARGEST_SCORE:
+        return False, least
+    P = (blocks.shapes[i, 0] * blocks.shapes[i, 1] + PIECE - 1) // PIECE * PIECE
+    scores = room.scores
     start_scores(constant, P, scores)
-    score_entries(entry, last_entry, entries, rough, scores)
-    score_marks(mark, last_mark, marks, costs, scores)
-    score_codes(codes, first, P, dense, rough, scores, coded.starts[following])
-    rows = list_candidates(scores, least, P, J, K, flags, room.packed, whole)
-    kept = keep_entries(entry, last_entry, entries, flags, room.kept)
-    score_listed(constant, whole[FIRST, rows], first, P, codes, dense, room.kept, kept, weights, whole, real)
-    score_listed_marks(mark, last_mark, marks, costs, flags, whole, real)
-    return rows, kept
+    score_entries(coded.entry_starts[i], coded.entry_starts[i + 1], coded.entries, weights, scores)
+    score_marks(blocks.mark_starts[i], blocks.mark_starts[i + 1], blocks.marks, costs, scores)
+    score_codes(coded.codes, coded.starts[i], P, coded.dense, weights, scores, coded.starts[following])
+    return True, least
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def take_listed(i, rows, kept, mate, blocks, room, psi):
-    """`take_corner` where the edges were listed."""
-    coded = blocks.coded
-    J = blocks.shapes[i, 0]
-    K = blocks.shapes[i, 1]
-    flags, whole, sums = room.flags, room.whole, room.sums
-    P = (J * K + PIECE - 1) // PIECE * PIECE
-    found = flag_links(J, K, blocks.source_capacity, whole[FIRST, rows], mate, whole, flags)
-    sum_codes(coded.codes, coded.starts[i], P, coded.dense, found, whole, sums)
-    sum_entries(kept, room.kept, flags, sums)
-    subtract_sums(i, found, coded.base, sums, blocks.gold, psi)
-    links = sum_costs(blocks.mark_starts[i], blocks.mark_starts[i + 1], blocks.marks, blocks.costs, found, flags)
-    return blocks.miss_cost * blocks.sure[i] + links
+def list_block(i, following, owned, moved, blocks, w, norm, room):
+    """List the edges of a block that may score above 0, or all that may near w, and make their rows.
+
+    owned: whether this thread may change what the block remembers.
+    Returns (their number, -1 where the codes do not serve; whether the rows are those that the block remembers).
+    """
+    coded, screen = blocks.coded, blocks.screen
+    scores, flags, packed, whole, rows = room.scores, room.flags, room.packed, room.whole, room.rows
+    fit, least = score_block(i, following, blocks, w, room)
+    if not fit:
+        return -1, False
+    size = blocks.shapes[i, 0] * blocks.shapes[i, 1]
+    P = (size + PIECE - 1) // PIECE * PIECE
+    first = blocks.offsets[i]
+    start = 0
+    radius = 0.0
+    if owned:
+        measure_margins(scores, least, coded.distances[first : first + size], room.margins)
+        share = min((first + size) // SHARE - first // SHARE, size // DENSE)
+        radius = choose_radius(i, moved, room.margins[:size], share, screen.records, screen.references)
+    if radius > 0.0:
+        found = list_candidates(room.margins, -np.float32(radius), P, size, flags, packed, whole)
+        start = first // SHARE
+        rows = screen.rows
+    else:
+        found = list_candidates(scores, least, P, size, flags, packed, whole)
+    if owned:
+        remember(i, radius, w, norm, found, whole[EDGE], start, screen.records, screen.references, screen.listed)
+    if found * DENSE > size:
+        return -1, False
+    pack_rows(found, start, whole, first, blocks.features, blocks.labels, rows)
+    return found, radius > 0.0
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def list_edges(i, following, blocks, w, norm, room):
+    """List the edges of a block that score above 0, with their scores.
+
+    following: the block asked for next, if that is known, else i.  norm: ‖w‖.
+    Returns (the rows of the block that have such edges, -1 where the codes do not serve; whether the features are in
+    those that the block remembers; whether this thread owns these, which the caller has to give back).
+    """
+    coded, screen = blocks.coded, blocks.screen
+    size = blocks.shapes[i, 0] * blocks.shapes[i, 1]
+    if len(coded.starts) == 0 or size == 0 or norm == 0.0:
+        return -1, False, False
+    records, references, listed = screen.records, screen.references, screen.listed
+    whole, real = room.whole, room.real
+    start = blocks.offsets[i] // SHARE
+    if following != i:
+        ask_for_list(following, blocks.offsets[following] // SHARE, records, references, listed)
+        ask_ahead(
+            following, blocks.shapes, blocks.sure, blocks.gold, coded.entry_starts, coded.entries, blocks.mark_starts,
+            blocks.marks,
+        )  # fmt: skip
+    owned = take_record(i, records)
+    moved = distance_moved(i, w, coded.centre, references) if owned else np.inf
+    found = recall(i, moved, start, records, references, listed, whole[EDGE], whole[PLACE])
+    remembered = found >= 0
+    if found < 0:
+        found, remembered = list_block(i, following, owned, moved, blocks, w, norm, room)
+    if found < 0:
+        return -1, False, owned
+    if remembered:
+        score_listed(found, start, screen.rows, w, blocks.costs, real)
+    else:
+        score_listed(found, 0, room.rows, w, blocks.costs, real)
+    if following != i:
+        other = blocks.offsets[following]
+        share = (other + blocks.shapes[following, 0] * blocks.shapes[following, 1]) // SHARE - other // SHARE
+        ask_for_rows(following, other // SHARE, share, records, references, screen.rows)
+    return list_rows(found, blocks.shapes[i, 1], whole, real), remembered, owned

@@ -8,11 +8,12 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner._compact_kernels import SUMS, Room, list_edges, make_room, match_listed, take_listed
+from aligner._compact_kernels import SUMS, Room, list_edges, make_room, take_listed
 from aligner._intrinsics import borrow
+from aligner._screening_kernels import Screen, give_record
 from aligner.matching._bmatching_kernels import begin, begin_listed, make_flow, match_begun
 from aligner.matching._kernels import Workspace, make_workspace, match_block
-from aligner.matching._sparse_kernels import EDGE, FIRST, VALUE
+from aligner.matching._sparse_kernels import EDGE, FIRST, VALUE, match_candidates, write_mates
 from features.codes import Codes
 
 OTHER = 0
@@ -92,7 +93,7 @@ class Blocks(NamedTuple):
     r columns after those of edges.  words: (n, 2) first word of each block.  source_capacity, target_capacity: links a
     word may have; where both are 1 the three arrays of words are empty.
     coded: the features again, where they are on the grid.  marks: those edges of each block that have a label, 4 times
-    their place in the block and the label; those of block i from mark_starts[i] on.
+    their place in the block and the label; those of block i from mark_starts[i] on.  screen: changed in place.
     """
 
     features: npt.NDArray[np.float32]
@@ -111,6 +112,7 @@ class Blocks(NamedTuple):
     coded: Codes
     marks: npt.NDArray[np.int64]
     mark_starts: npt.NDArray[np.int64]
+    screen: Screen
 
 
 class Scratch(NamedTuple):
@@ -221,7 +223,8 @@ def block_corner(i, following, blocks, w, scratch, psi):
     following: the block whose corner is asked for next, if that is known, else i.
     Fills psi (d + r,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)); the matching is in scratch.work.mate.
     """
-    if not np.isfinite(dot(w, w)):  # the matching kernels must never see a NaN
+    square = dot(w, w)
+    if not np.isfinite(square):  # the matching kernels must never see a NaN
         return NOT_FINITE, 0.0, 0.0
     several = max(blocks.source_capacity, blocks.target_capacity) > 1
     if several:
@@ -235,23 +238,33 @@ def block_corner(i, following, blocks, w, scratch, psi):
     scores = scratch.scores[: J * K]
     work, room = scratch.work, scratch.room
     mate = work.mate[: J * blocks.source_capacity]
-    rows, kept = list_edges(i, following, blocks, w, room)
+    rows, remembered, owned = list_edges(i, following, blocks, w, np.sqrt(square), room)
     if rows < 0:
-        score_edges(features, w, scores)
+        if square > 0.0:
+            score_edges(features, w, scores)
+        else:
+            scores[:] = 0.0
         add_costs(labels, blocks.costs, scores)
     if several:
         match_several(i, rows, blocks, w, scores, room, mate)
     elif rows < 0:
         match_block(scores, J, K, work)
     else:
-        match_listed(rows, J, K, room, scores, work)
+        match_candidates(rows, K, room.whole, room.real)
+        write_mates(rows, J, K, room.whole, mate)
     if rows < 0:
         loss = take_corner(
             mate, blocks.source_capacity, K, features, labels, blocks.costs, blocks.miss_cost, blocks.sure[i],
             blocks.gold[i], psi,
         )  # fmt: skip
     else:
-        loss = take_listed(i, rows, kept, mate, blocks, room, psi)
+        packed = blocks.screen.rows if remembered else room.rows
+        loss = take_listed(
+            mate, blocks.source_capacity, K, room.whole, packed, blocks.costs, blocks.miss_cost, blocks.sure[i],
+            blocks.gold[i], psi,
+        )  # fmt: skip
+    if owned:
+        give_record(i, blocks.screen.records)
     if several:
         take_fertility(i, mate, blocks, psi)
     hinge = loss - dot(psi, w)

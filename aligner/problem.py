@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner import _kernels
+from aligner._screening_kernels import Screen, new_screen
 from aligner.errors import AlignerError, ScoreError, SettingError
 from aligner.matching import Oracle, best_bmatchings, best_matchings, bmatch_of, get_oracle
 from corpora.alignment import Links
@@ -286,6 +287,11 @@ class MatchingProblem:
         first = np.repeat(self.edges.offsets[:-1], np.diff(starts))
         return 4 * (marked - first) + self.labels[marked], starts
 
+    @cached_property
+    def _screen(self) -> Screen:
+        edges = self.edges
+        return new_screen(*((len(edges), *edges.features.shape) if len(edges.codes.starts) else (0, 0, 0)))
+
     @property
     def arrays(self) -> _kernels.Blocks:
         """The arrays for kernels."""
@@ -298,7 +304,7 @@ class MatchingProblem:
             )  # fmt: skip
         return _kernels.Blocks(
             edges.features, edges.shapes, edges.offsets, self.labels, self.costs, self.miss_cost, self.sure, self.gold,
-            *words, edges.codes, *self._marks,
+            *words, edges.codes, *self._marks, self._screen,
         )  # fmt: skip
 
     @property

@@ -39,7 +39,7 @@ DEFAULT_FERTILITY = 3
 DEFAULT_FOLDS = 5
 """Folds of the cross-validation that chooses λ on a path."""
 
-_ROOM_AN_EDGE = 180
+_ROOM_AN_EDGE = 230
 """Bytes that solvers need for each edge of the longest pair, beside the features."""
 
 

@@ -29,6 +29,9 @@ PIECE = 64
 LINE = 64
 """Bytes of a cache line."""
 
+KAPPA = 0.5
+"""Added to distances: what a step along the centre counts for, see `aligner._screening_kernels`."""
+
 LARGEST = 255
 """The greatest code of a byte."""
 
@@ -50,6 +53,8 @@ class Codes(NamedTuple):
     base: (d,) in steps, the value of an edge where neither codes nor entries add to it.  dense: columns with codes.
     codes: flat uint8, those of pair i from starts[i] on, aligned to a cache line.
     entries: uint64, those of pair i from entry_starts[i] on.
+    centre: (d,) a point in the middle of the features.  distances: (E,) float32 of each edge from it, plus KAPPA, not
+    rounded down.
     """
 
     base: npt.NDArray[np.int64]
@@ -58,6 +63,8 @@ class Codes(NamedTuple):
     starts: npt.NDArray[np.int64]
     entries: npt.NDArray[np.uint64]
     entry_starts: npt.NDArray[np.int64]
+    centre: npt.NDArray[np.float64]
+    distances: npt.NDArray[np.float32]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -124,13 +131,18 @@ def _count_entries(features, offsets, low, high, counts):
         counts[i] = found
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def _encode(features, offsets, low, high, spilling, coded):
     """Write the codes and entries of consecutive pairs.
 
     low, high: what the codes of each column can hold.  spilling: the columns that have more.
     """
-    codes, entries = coded.codes, coded.entries
+    codes, entries, centre = coded.codes, coded.entries, coded.centre
+    for e in range(offsets[0], offsets[-1]):
+        square = 0.0
+        for c in range(len(centre)):
+            square += (features[e, c] - centre[c]) ** 2
+        coded.distances[e] = (np.sqrt(square) + KAPPA) * (1.0 + 1e-6)
     for i in range(len(offsets) - 1):
         first = offsets[i]
         size = offsets[i + 1] - first
@@ -159,7 +171,8 @@ def encode(features: npt.NDArray[np.float32], offsets: npt.NDArray[np.int64]) ->
     There are none for features in a file either: codes are for memory.
     """
     none = np.zeros(0, np.int64)
-    empty = Codes(none, none, np.zeros(0, np.uint8), none, np.zeros(0, np.uint64), none)
+    nowhere = np.zeros(0), np.zeros(0, np.float32)
+    empty = Codes(none, none, np.zeros(0, np.uint8), none, np.zeros(0, np.uint64), none, *nowhere)
     n, d = len(offsets) - 1, features.shape[1]
     if isinstance(features, np.memmap) or d >> COLUMN_BITS or not len(features):
         return empty
@@ -195,7 +208,10 @@ def encode(features: npt.NDArray[np.float32], offsets: npt.NDArray[np.int64]) ->
     deque(map_threads(count, parts), maxlen=0)
     np.cumsum(entry_starts, out=entry_starts)
     entries = np.empty(entry_starts[-1], np.uint64)
-    coded = Codes(base, dense, room[shift : shift + starts[-1]], starts, entries, entry_starts)
+    coded = Codes(
+        base, dense, room[shift : shift + starts[-1]], starts, entries, entry_starts, sample.mean(axis=0, dtype=float),
+        np.empty(len(features), np.float32),
+    )  # fmt: skip
 
     def write(part: slice) -> None:
         pairs = slice(part.start, part.stop + 1)

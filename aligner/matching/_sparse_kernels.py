@@ -10,11 +10,11 @@ import numba as nb
 import numpy as np
 from numba.cpython.unsafe.numbers import trailing_zeros
 
-EDGE, COLUMN, FIRST, CHOSEN, QUEUE, COLUMN_MATE, STATE, PARENT, PARENT_ROW, TOUCHED, PLACE, LINK = range(12)
+EDGE, COLUMN, FIRST, CHOSEN, QUEUE, COLUMN_MATE, STATE, PARENT, PARENT_ROW, TOUCHED, PLACE = range(11)
 """Rows of `whole`.  By place in the list of edges, ascending: edge, column.  By listed row, those that have such
 an edge: its first place (and after the last row the number of places), the place of its link or -1, which is the
 answer, rows that wait.  By column: its row or -1, whether a search has seen it, the place and row it was reached from,
-columns that a search has touched.  By edge: its place.  Edges of the matching."""
+columns that a search has touched.  By edge: where its features are."""
 
 VALUE, PROFIT, PRICE, DISTANCE = range(4)
 """Rows of `real`: score by place, dual by listed row, dual by column, distance by column."""
@@ -31,24 +31,20 @@ def make_lists(shapes):
     for i in range(len(shapes)):
         edges = max(edges, shapes[i, 0] * shapes[i, 1])
     room = edges + 2
-    return np.zeros((12, room), np.int64), np.empty((4, room)), np.zeros((edges + 63) // 64 * 8, np.uint64)
+    return np.zeros((11, room), np.int64), np.empty((4, room)), np.zeros((edges + 63) // 64 * 8, np.uint64)
 
 
 @nb.njit(cache=True, nogil=True)
-def list_candidates(scores, least, P, J, K, flags, packed, whole):
-    """List the edges of a block that score above `least`; returns the number of rows that have any.
+def list_candidates(scores, least, P, size, flags, packed, whole):
+    """List the edges of a block that score above `least`; returns their number.
 
-    flags: (>= P,) uint8, and packed the same bytes as uint64; P: edges rounded up to a multiple of 64.
+    flags: (>= P,) uint8, and packed the same bytes as uint64; P: edges rounded up to a multiple of 64.  size: edges.
     """
-    size = J * K
     for e in range(P):
         flags[e] = scores[e] > least
     for e in range(size, P):
         flags[e] = 0
-    per_row = 1.0 / K
     found = 0
-    rows = 0
-    last = -1
     for a in range(0, P // 8, 8):
         # 64 flags become 64 bits, without branches: few places have an edge, and which ones cannot be predicted.
         bits = np.uint64(0)
@@ -56,16 +52,32 @@ def list_candidates(scores, least, P, J, K, flags, packed, whole):
             byte = (packed[a + b] * np.uint64(0x0102040810204080)) >> np.uint64(56)
             bits |= byte << np.uint64(8 * b)
         while bits != 0:
-            e = 8 * a + np.int64(trailing_zeros(bits))
+            whole[EDGE, found] = 8 * a + np.int64(trailing_zeros(bits))
             bits &= bits - np.uint64(1)
-            j = int((e + 0.5) * per_row)
-            whole[FIRST, rows] = found
-            rows += j != last
-            last = j
-            whole[EDGE, found] = e
-            whole[COLUMN, found] = e - j * K
             found += 1
-    whole[FIRST, rows] = found
+    return found
+
+
+@nb.njit(cache=True, nogil=True)
+def list_rows(found, K, whole, real):
+    """Keep of so many edges those that score above 0, by row; returns the number of rows that have any."""
+    per_row = 1.0 / K
+    kept = 0
+    rows = 0
+    last = -1
+    for t in range(found):
+        e = whole[EDGE, t]
+        value = real[VALUE, t]
+        j = int((e + 0.5) * per_row)
+        above = value > 0.0
+        whole[FIRST, rows] = kept
+        whole[EDGE, kept] = e
+        whole[COLUMN, kept] = e - j * K
+        real[VALUE, kept] = value
+        rows += above & (j != last)
+        last = j if above else last
+        kept += above
+    whole[FIRST, rows] = kept
     return rows
 
 

@@ -100,20 +100,21 @@ def listed(scores: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
     whole, real, packed = sparse.make_lists(np.array([[J, K]]))
     padded = np.full(64, 9, np.float32)  # what is beyond the block is not looked at
     padded[: J * K] = scores.ravel()
-    rows = sparse.list_candidates(padded, np.float32(-0.5), 64, J, K, packed.view(np.uint8), packed, whole)
-    size = whole[sparse.FIRST, rows]
-    real[sparse.VALUE, :size] = scores.ravel()[whole[sparse.EDGE, :size]]
-    return rows, whole, real
+    found = sparse.list_candidates(padded, np.float32(-0.5), 64, J * K, packed.view(np.uint8), packed, whole)
+    assert np.array_equal(whole[sparse.EDGE, :found], np.flatnonzero(scores > -0.5))
+    real[sparse.VALUE, :found] = scores.ravel()[whole[sparse.EDGE, :found]]
+    return sparse.list_rows(found, K, whole, real), whole, real
 
 
 @given(scores_of_blocks)
-def test_candidates_are_the_edges_that_score_enough(scores: np.ndarray) -> None:
-    rows, whole, _ = listed(scores)
+def test_rows_have_the_edges_that_score_above_0(scores: np.ndarray) -> None:
+    rows, whole, real = listed(scores)
     size = whole[sparse.FIRST, rows]
-    assert np.array_equal(whole[sparse.EDGE, :size], np.flatnonzero(scores > -0.5))
-    assert np.array_equal(whole[sparse.COLUMN, :size], np.flatnonzero(scores > -0.5) % scores.shape[1])
-    row = np.flatnonzero(scores > -0.5) // scores.shape[1]
-    assert np.array_equal(whole[sparse.FIRST, :rows], np.unique(row, return_index=True)[1])
+    above = np.flatnonzero(scores > 0)
+    assert np.array_equal(whole[sparse.EDGE, :size], above)
+    assert np.array_equal(whole[sparse.COLUMN, :size], above % scores.shape[1])
+    assert np.array_equal(real[sparse.VALUE, :size], scores.ravel()[above])
+    assert np.array_equal(whole[sparse.FIRST, :rows], np.unique(above // scores.shape[1], return_index=True)[1])
 
 
 @given(scores_of_blocks)

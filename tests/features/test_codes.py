@@ -12,6 +12,7 @@ from features.codes import (
     CODE_BITS,
     COLUMN_BITS,
     GRID,
+    KAPPA,
     LINE,
     PIECE,
     Codes,
@@ -67,6 +68,9 @@ def test_codes_say_what_the_table_says(seed: int) -> None:
     assert set(coded.dense) == {0, 1, 4}
     assert coded.codes.ctypes.data % LINE == 0
     assert np.array_equal(decode(coded, edges.offsets), edges.features)
+    distances = np.linalg.norm(edges.features - coded.centre, axis=1) + KAPPA
+    assert (coded.distances >= distances).all()
+    np.testing.assert_allclose(coded.distances, distances, rtol=1e-5)
     assert [entry_steps(entry) for entry in coded.entries] == [steps_of(entry) for entry in coded.entries.tolist()]
 
 
