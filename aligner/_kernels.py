@@ -291,3 +291,31 @@ def fill_corners(chosen, blocks, w, starts, psi, losses, mates, scratch):
             return code, i
         mates[starts[b] : starts[b + 1]] = scratch.work.mate[: starts[b + 1] - starts[b]]
     return DONE, -1
+
+
+@nb.njit(cache=True, nogil=True)
+def sum_corners(first, last, blocks, w, shares, hinges, psi, losses):
+    """Sums over the corners of blocks first .. last; the corners themselves are not kept.
+
+    shares: (n,).  Fills hinges[first:last], and adds to psi (2, d + r) and losses (2,) the sums of ψ_i and L_i, then
+    those of each times its share.  Returns (code, block at fault).
+    """
+    return add_corners(first, last, blocks, w, shares, hinges, psi, losses, make_scratch(blocks), np.empty(len(w)))
+
+
+@nb.njit(cache=True, nogil=True)
+def add_corners(first, last, blocks, w, shares, hinges, psi, losses, scratch, own):
+    """`sum_corners` with its scratch."""
+    blocks, w, shares, hinges = borrow(blocks), borrow(w), borrow(shares), borrow(hinges)
+    psi, losses, scratch, own = borrow(psi), borrow(losses), borrow(scratch), borrow(own)
+    for i in range(first, last):
+        code, loss, hinge = block_corner(i, min(i + 1, last - 1), blocks, w, scratch, own)
+        if code != DONE:
+            return code, i
+        hinges[i] = hinge
+        losses[0] += loss
+        losses[1] += shares[i] * loss
+        for c in range(len(w)):
+            psi[0, c] += own[c]
+            psi[1, c] += shares[i] * own[c]
+    return DONE, -1

@@ -111,7 +111,7 @@ def recall(i, moved, start, records, references, listed, edges, places):
     return size
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, error_model="numpy")
 def measure_margins(scores, least, distances, margins):
     """Fill margins with minus the radius from which on each edge is to be listed."""
     for e in range(len(distances)):

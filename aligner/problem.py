@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -97,6 +97,16 @@ class BlockProblem(Protocol):
 
     def exact_corners(self, blocks: I64, w: F64) -> Corners:
         """The same, exactly, for audits: with an approximate oracle a gap would be no certificate."""
+        ...
+
+
+@runtime_checkable
+class CompiledProblem(Protocol):
+    """A problem whose arrays compiled solvers can work on."""
+
+    @property
+    def blocks(self) -> _kernels.Blocks | None:
+        """None where its oracle is not the one that kernels have."""
         ...
 
 

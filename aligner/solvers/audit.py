@@ -6,10 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.problem import BlockProblem
+from aligner import _kernels
+from aligner.problem import BlockProblem, CompiledProblem, check_code
 from aligner.solvers.records import F64
+from features.parallel import map_threads
 
 _BLOCKS_AT_ONCE = 16384
+
+_BLOCKS_OF_A_THREAD = 512
+"""Taken at once: sums of so many are added up in order, whatever the number of threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,22 +51,46 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
     exact: whatever oracle the problem trains with; otherwise the gap of an approximate one is a lower estimate.
     shares: (n,) of the blocks, 1 by default.
     """
+    n = problem.n_blocks
+    share = np.ones(n) if shares is None else np.ascontiguousarray(shares, np.float64)
+    blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
+    if blocks is None:
+        hinges, psi, losses = _sum_corners(problem, w, exact, share)
+    else:
+        hinges, psi, losses = _sum_compiled(blocks, w, share)
+    scale = problem.regularization * n
+    return Answers(hinges, psi[0] / scale, losses[0] / n, psi[1] / scale, losses[1] / n)
+
+
+def _sum_corners(problem: BlockProblem, w: F64, exact: bool, shares: F64) -> tuple[F64, F64, F64]:
+    """(n,) hinges, and the sums over all blocks of ψ_i (2, d) and L_i (2,): plain, and each times its share."""
     find = problem.exact_corners if exact else problem.corners
     n = problem.n_blocks
-    hinges = np.empty(n)
-    psi, losses = np.zeros_like(w), 0.0
-    mix_psi, mix_losses = np.zeros_like(w), 0.0
-    share = np.ones(n) if shares is None else shares
+    hinges, psi, losses = np.empty(n), np.zeros((2, len(w))), np.zeros(2)
     for first in range(0, n, _BLOCKS_AT_ONCE):
-        blocks = np.arange(first, min(first + _BLOCKS_AT_ONCE, n))
-        corners = find(blocks, w)
-        hinges[blocks] = corners.losses - corners.psi @ w
-        psi += corners.psi.sum(axis=0)
-        losses += float(corners.losses.sum())
-        mix_psi += share[blocks] @ corners.psi
-        mix_losses += float(share[blocks] @ corners.losses)
-    scale = problem.regularization * n
-    return Answers(hinges, psi / scale, losses / n, mix_psi / scale, mix_losses / n)
+        part = np.arange(first, min(first + _BLOCKS_AT_ONCE, n))
+        corners = find(part, w)
+        hinges[part] = corners.losses - corners.psi @ w
+        psi += corners.psi.sum(axis=0), shares[part] @ corners.psi
+        losses += corners.losses.sum(), shares[part] @ corners.losses
+    return hinges, psi, losses
+
+
+def _sum_compiled(blocks: _kernels.Blocks, w: F64, shares: F64) -> tuple[F64, F64, F64]:
+    """The same by kernels, which keep no corners."""
+    n = len(shares)
+    hinges, total_psi, total_losses = np.empty(n), np.zeros((2, len(w))), np.zeros(2)
+
+    def work(first: int) -> tuple[F64, F64]:
+        psi, losses = np.zeros((2, len(w))), np.zeros(2)
+        last = min(first + _BLOCKS_OF_A_THREAD, n)
+        check_code(*_kernels.sum_corners(first, last, blocks, w, shares, hinges, psi, losses))
+        return psi, losses
+
+    for psi, losses in map_threads(work, range(0, n, _BLOCKS_OF_A_THREAD)):
+        total_psi += psi
+        total_losses += losses
+    return hinges, total_psi, total_losses
 
 
 def primal_value(problem: BlockProblem, w: F64, answers: Answers) -> float:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from aligner._kernels import Blocks
 from aligner.errors import SettingError
-from aligner.problem import BlockProblem, Corners, check_code
+from aligner.problem import BlockProblem, CompiledProblem, Corners, check_code
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers import _minibatch_kernels as minibatch
@@ -35,14 +33,6 @@ _MINIBATCHES = 256
 
 _KEPT = 20
 """Corners that a block keeps, at most, to use in place of the oracle; more only if they all have weight."""
-
-
-@runtime_checkable
-class CompiledProblem(Protocol):
-    """A problem whose arrays compiled solvers can work on."""
-
-    @property
-    def blocks(self) -> Blocks | None: ...
 
 
 @dataclass(eq=False)

@@ -7,10 +7,9 @@ from enum import Enum
 
 import numpy as np
 
-from aligner.problem import BlockProblem, check_code
+from aligner.problem import BlockProblem, CompiledProblem, check_code
 from aligner.solvers import _subgradient_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
-from aligner.solvers.block import CompiledProblem
 from aligner.solvers.frank_wolfe import BatchState
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import F64, Audit
