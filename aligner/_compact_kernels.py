@@ -254,7 +254,7 @@ def list_block(i, following, owned, moved, blocks, w, norm, room):
     if owned:
         measure_margins(scores, least, coded.distances[first : first + size], room.margins)
         share = min((first + size) // SHARE - first // SHARE, size // DENSE)
-        radius = choose_radius(i, moved, room.margins[:size], share, screen.records, screen.references)
+        radius = choose_radius(i, moved, norm, room.margins[:size], share, screen.records)
     if radius > 0.0:
         found = list_candidates(room.margins, -np.float32(radius), P, size, flags, packed, whole)
         start = first // SHARE

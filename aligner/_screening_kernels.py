@@ -41,6 +41,9 @@ AHEAD = 4.0
 HALVINGS = 3
 """Where there is room for less: after so many there is no list, as w is about to go too far."""
 
+SHORTEST = 1e-4
+"""Share of ‖w‖ that a radius is at least, before it is halved."""
+
 MARGIN = 1e-5
 """Share of a radius that is given to rounding."""
 
@@ -96,9 +99,7 @@ def distance_moved(i, w, centre, references):
 def recall(i, moved, start, records, references, listed, edges, places):
     """Fill edges with those listed of block i, from `start` of the list on, and the place in the list of each edge.
 
-    Returns their number, -1 where the list does not serve.
-
-    moved: `distance_moved` of the block.
+    moved: `distance_moved` of the block.  Returns their number, -1 where the list does not serve.
     """
     record = i * FIELDS
     if not moved < references[i, 0] or records[record + USES] >= MOST_USES:
@@ -128,9 +129,9 @@ def count_above(margins, least):
 
 
 @nb.njit(cache=True, nogil=True)
-def choose_radius(i, moved, margins, room, records, references):
+def choose_radius(i, moved, norm, margins, room, records):
     """A radius for which at most `room` edges are to be listed; 0 where none is worth it."""
-    radius = AHEAD * moved / (records[i * FIELDS + USES] + 1)
+    radius = max(AHEAD * moved / (records[i * FIELDS + USES] + 1), SHORTEST * norm)
     for _ in range(1 + HALVINGS):
         if count_above(margins, -np.float32(radius)) <= room:
             return radius
