@@ -349,8 +349,11 @@ class MatchingProblem:
 
     def exact_corners(self, blocks: I64, w: F64) -> Corners:
         """`corners`, but by the assignment oracle where the chosen one is approximate  [SPEC §5]."""
-        exact = self if self.oracle.exact else replace(self, oracle=get_oracle("assignment"))
-        return exact.corners(blocks, w)
+        return (self if self.oracle.exact else self._with_exact_oracle).corners(blocks, w)
+
+    @cached_property
+    def _with_exact_oracle(self) -> MatchingProblem:
+        return replace(self, oracle=get_oracle("assignment"))
 
     def _fill_compiled(
         self, arrays: _kernels.Blocks, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32

@@ -132,17 +132,22 @@ def _count_entries(features, offsets, low, high, counts):
 
 
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _measure_distances(features, centre, distances):
+    """Fill distances with those of features (E, d) from the centre, plus KAPPA, not rounded down."""
+    for e in range(features.shape[0]):
+        square = 0.0
+        for c in range(features.shape[1]):
+            square += (features[e, c] - centre[c]) ** 2
+        distances[e] = (np.sqrt(square) + KAPPA) * (1.0 + 1e-6)
+
+
+@nb.njit(cache=True, nogil=True)
 def _encode(features, offsets, low, high, spilling, coded):
     """Write the codes and entries of consecutive pairs.
 
     low, high: what the codes of each column can hold.  spilling: the columns that have more.
     """
-    codes, entries, centre = coded.codes, coded.entries, coded.centre
-    for e in range(offsets[0], offsets[-1]):
-        square = 0.0
-        for c in range(len(centre)):
-            square += (features[e, c] - centre[c]) ** 2
-        coded.distances[e] = (np.sqrt(square) + KAPPA) * (1.0 + 1e-6)
+    codes, entries = coded.codes, coded.entries
     for i in range(len(offsets) - 1):
         first = offsets[i]
         size = offsets[i + 1] - first
@@ -217,6 +222,8 @@ def encode(features: npt.NDArray[np.float32], offsets: npt.NDArray[np.int64]) ->
         pairs = slice(part.start, part.stop + 1)
         part_codes = coded._replace(starts=starts[pairs], entry_starts=entry_starts[pairs])
         _encode(features, offsets[pairs], low, high, spilling, part_codes)
+        edges = slice(offsets[part.start], offsets[part.stop])
+        _measure_distances(features[edges], coded.centre, coded.distances[edges])
 
     deque(map_threads(write, parts), maxlen=0)
     return coded

@@ -85,13 +85,13 @@ def claim_block(shared):
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def answer(place, following, blocks, minibatches, scratch, point):
+def answer(place, following, w, blocks, minibatches, scratch):
     """Ask about the block at a place of the order and put the answer where the leader finds it.
 
-    following: the place that this thread is likely to ask about next.
+    following: the place that this thread is likely to ask about next.  w: must not change meanwhile, as the block
+    remembers what it was asked there.
     """
     chosen = minibatches.chosen
-    w = minibatches.w[place // minibatches.size % 2]
     psi = minibatches.psi[place]
     code, loss, hinge = block_corner(chosen[place], chosen[following], blocks, w, scratch, psi)
     minibatches.losses[place] = loss
@@ -101,16 +101,15 @@ def answer(place, following, blocks, minibatches, scratch, point):
 
 
 @nb.njit(cache=True, nogil=True)
-def help_along(blocks, point, minibatches):
+def help_along(blocks, minibatches):
     """What each thread but the leader does, until all is over."""
-    help_with(blocks, point, minibatches, make_scratch(blocks))
+    help_with(blocks, minibatches, make_scratch(blocks), np.empty(minibatches.w.shape[1]))
 
 
 @nb.njit(cache=True, nogil=True)
-def help_with(blocks, point, minibatches, scratch):
+def help_with(blocks, minibatches, scratch, w):
     """`help_along` with its scratch. Claims a block ahead, so that it can ask for the memory of it."""
-    blocks, point = borrow(blocks), borrow(point)
-    minibatches, scratch = borrow(minibatches), borrow(scratch)
+    blocks, minibatches, scratch, w = borrow(blocks), borrow(minibatches), borrow(scratch), borrow(w)
     shared = minibatches.shared
     following = -1
     waited = 0
@@ -118,7 +117,8 @@ def help_with(blocks, point, minibatches, scratch):
         place = following
         following = claim_block(shared)
         if place >= 0:
-            answer(place, max(place, following), blocks, minibatches, scratch, point)
+            w[:] = minibatches.w[place // minibatches.size % 2]  # the leader may have gone on, and be changing it
+            answer(place, max(place, following), w, blocks, minibatches, scratch)
             waited = 0
         elif following < 0:
             waited += 1
@@ -166,7 +166,8 @@ def lead_with(draws, gaps, line_search, average, blocks, regularization, point, 
             while load_shared(shared, ANSWERED + t) == 0 and waited < PATIENCE:
                 place = claim_block(shared)
                 if place >= 0:
-                    answer(place, min(place + 2, following - 1), blocks, minibatches, scratch, point)
+                    w = minibatches.w[place // minibatches.size % 2]
+                    answer(place, min(place + 2, following - 1), w, blocks, minibatches, scratch)
                 else:
                     waited += 1
             if waited < PATIENCE:

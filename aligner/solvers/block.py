@@ -153,7 +153,7 @@ class Block:
                 check_code(*minibatch.lead(draws, gaps, *options, blocks, regularization, point, shared))
 
             def help_along() -> None:
-                minibatch.help_along(blocks, point, shared)
+                minibatch.help_along(blocks, shared)
 
             def work(part: Callable[[], None]) -> None:
                 try:

@@ -10,6 +10,11 @@ import pytest
 
 from aligner import _screening_kernels as screening
 from aligner.problem import MatchingProblem
+from aligner.solvers import block as block_module
+from aligner.solvers.block import Block
+from corpora.alignment import Links, PairLinks
+from features.codes import GRID, round_to_grid
+from features.table import EdgeTable, edge_offsets
 
 MakeProblem = Callable[..., MatchingProblem]
 BLOCKS = 30
@@ -111,6 +116,41 @@ def test_a_long_used_list_is_made_anew(make_problem: MakeProblem) -> None:
     for _ in range(3 * screening.MOST_USES):
         problem.corners(np.array([block]), w)
         assert field(problem, screening.USES)[block] <= screening.MOST_USES
+
+
+@pytest.mark.parametrize("threads", [1, 5])
+def test_what_is_remembered_in_solving_is_true(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where threads come late: a list and the weights it was made at belong together."""
+    monkeypatch.setattr(block_module, "cores", lambda: threads)
+    rng = np.random.default_rng(0)
+    shapes = rng.integers(15, 25, (60, 2))
+    offsets = edge_offsets(shapes)
+    features = np.clip(rng.standard_normal((offsets[-1], 6)) / 3, -1, 1).astype(np.float32)
+    features[:, 0] = 1
+    pairs = []
+    for first, (J, K) in zip(offsets.tolist(), shapes.tolist(), strict=False):  # few edges are links, as in text
+        links = [(j, j) for j in range(min(J, K)) if rng.random() < 0.7]
+        features[[first + j * K + k for j, k in links], 1] = 1
+        pairs.append(PairLinks(frozenset(links), frozenset()))
+    round_to_grid(features)
+    edges = EdgeTable(features, shapes, offsets, tuple("abcdef"))
+    problem = MatchingProblem.from_links(edges, Links.from_pairs(pairs), regularization=0.01)
+    solver = Block(minibatch=4)
+    state = solver.init(problem, np.random.default_rng(0))
+    screen, costs = problem.arrays.screen, problem.costs[problem.labels]
+    used = 0
+    for _ in range(30):
+        solver.sweep(problem, state)
+        used += int((field(problem, screening.USES) > 0).sum())
+        for i in np.flatnonzero(screen.references[:, 0] > 0).tolist():
+            rows = slice(offsets[i], offsets[i + 1])
+            v, radius = screen.references[i, 1:].astype(float), float(screen.references[i, 0])
+            scores = features[rows] @ v + costs[rows] + radius * edges.codes.distances[rows]
+            assert set(np.flatnonzero(scores > 0)) <= set(listed(problem, i).tolist())
+            start = offsets[i] // screening.SHARE
+            packed = screen.rows[start : start + len(listed(problem, i))]
+            assert np.array_equal(packed[:, :-1] / GRID, features[rows][listed(problem, i)])
+    assert used > 5 * len(shapes)
 
 
 def test_features_without_codes_are_not_remembered(make_problem: MakeProblem) -> None:

@@ -166,7 +166,7 @@ def test_weights_that_are_not_finite_end_all_threads(make_problem: MakeProblem) 
 def test_a_thread_that_fails_ends_all(make_problem: MakeProblem, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes a block with it, which the leader has to ask about itself."""
 
-    def fail(blocks: object, point: object, shared: minibatch_kernels.Minibatches) -> None:
+    def fail(blocks: object, shared: minibatch_kernels.Minibatches) -> None:
         while minibatch_kernels.claim_block(shared.shared) < 0:
             if shared.shared[minibatch_kernels.OVER]:  # the leader has done all before this thread began
                 return
