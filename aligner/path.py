@@ -10,11 +10,12 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from aligner.blocks import BlockProblem
 from aligner.confidence import JudgedLinks
 from aligner.decoding import decode_edges, links_of
 from aligner.errors import SettingError
 from aligner.evaluation import PairCounts, bootstrap, count, scores
-from aligner.problem import BlockProblem, MatchingProblem
+from aligner.problem import MatchingProblem
 from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
 from aligner.solvers.kernel import scorer_of
 from corpora.alignment import Links

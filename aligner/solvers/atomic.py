@@ -13,8 +13,8 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from aligner.blocks import Corners
 from aligner.errors import SettingError
-from aligner.problem import Corners
 from aligner.solvers import _atomic_kernels as kernels
 from aligner.solvers._active_kernels import Pool, settle
 from aligner.solvers.driver import solve

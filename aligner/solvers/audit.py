@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligner import _kernels
-from aligner.problem import BlockProblem, CompiledProblem, check_code
+from aligner.blocks import BlockProblem, CompiledProblem
+from aligner.problem import check_code
 from aligner.solvers.records import F64
 from features.parallel import map_threads
 

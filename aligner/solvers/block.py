@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligner.blocks import BlockProblem, CompiledProblem, Corners
 from aligner.errors import SettingError
-from aligner.problem import BlockProblem, CompiledProblem, Corners, check_code
+from aligner.problem import check_code
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers import _minibatch_kernels as minibatch

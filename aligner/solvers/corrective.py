@@ -7,7 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-from aligner.problem import BlockProblem
+from aligner.blocks import BlockProblem
 from aligner.solvers.audit import Answers, ask_all, dual_value, primal_value
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.simplex import Mixture

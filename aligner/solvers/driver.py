@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from aligner.blocks import BlockProblem
 from aligner.errors import ScoreError
-from aligner.problem import BlockProblem
 from aligner.solvers.records import F64, Audit, Result, Status, Stop, TracePoint
 
 State = TypeVar("State")

@@ -8,9 +8,9 @@ from math import inf, sqrt
 
 import numpy as np
 
+from aligner.blocks import BlockProblem
 from aligner.errors import SettingError
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
-from aligner.problem import BlockProblem
 from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.kernel import edges_of

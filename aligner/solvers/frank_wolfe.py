@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.problem import BlockProblem
+from aligner.blocks import BlockProblem
 from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import F64, Audit

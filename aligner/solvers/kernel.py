@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner._kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, SURE
+from aligner.blocks import BlockProblem
 from aligner.errors import ScoreError, SettingError
 from aligner.matching import Oracle, get_oracle
-from aligner.problem import BlockProblem, check_code
+from aligner.problem import check_code
 from aligner.scoring import RBF, Kernel, KernelScorer, Linear, LinearScorer, Scorer, kernel_signature, score_in_threads
 from aligner.solvers.driver import Solver
 from aligner.solvers.orders import Order, Permuted

@@ -8,7 +8,8 @@ from enum import Enum
 import numpy as np
 
 from aligner._kernels import SURE
-from aligner.problem import BlockProblem, check_code
+from aligner.blocks import BlockProblem
+from aligner.problem import check_code
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.kernel import edges_of

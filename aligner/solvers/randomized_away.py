@@ -7,8 +7,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from aligner.blocks import BlockProblem, Corners
 from aligner.errors import SettingError
-from aligner.problem import BlockProblem, Corners
 from aligner.solvers import _atomic_kernels as kernels
 from aligner.solvers._active_kernels import Pool, settle
 from aligner.solvers._block_kernels import Point

@@ -7,7 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-from aligner.problem import BlockProblem
+from aligner.blocks import BlockProblem
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers._active_kernels import FORWARD
 from aligner.solvers.records import F64

@@ -7,7 +7,8 @@ from enum import Enum
 
 import numpy as np
 
-from aligner.problem import BlockProblem, CompiledProblem, check_code
+from aligner.blocks import BlockProblem, CompiledProblem
+from aligner.problem import check_code
 from aligner.solvers import _subgradient_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.frank_wolfe import BatchState

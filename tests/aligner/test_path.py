@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aligner.blocks import BlockProblem
 from aligner.decoding import decode_edges
 from aligner.errors import SettingError
 from aligner.evaluation import PairCounts, count, scores
 from aligner.path import Place, RegularizationPath, Resumable, follow_path, geometric_path
-from aligner.problem import BlockProblem, MatchingProblem
+from aligner.problem import MatchingProblem
 from aligner.scoring import LinearScorer
 from aligner.solvers import SOLVERS, Solver, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
+from aligner.blocks import Corners
 from aligner.errors import SettingError
 from aligner.matching import ORACLES
-from aligner.problem import Corners, MatchingProblem
+from aligner.problem import MatchingProblem
 from aligner.solvers import SOLVERS, Result, Solver, Status, Stop, make_solver, solve
 from aligner.solvers.audit import ask_all, primal_value
 from aligner.solvers.block import Block

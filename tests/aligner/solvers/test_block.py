@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aligner.blocks import Corners
 from aligner.errors import ScoreError, SettingError
-from aligner.problem import Corners, MatchingProblem
+from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers import _minibatch_kernels as minibatch_kernels

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from aligner.problem import Corners, MatchingProblem
+from aligner.blocks import Corners
+from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, solve
 from aligner.solvers.audit import ask_all
 from aligner.solvers.corrective import Correction, Corrective, shift_weight

@@ -10,9 +10,10 @@ import pytest
 from scipy.optimize import minimize
 
 from aligner._kernels import SURE
+from aligner.blocks import Corners
 from aligner.errors import SettingError
 from aligner.matching import get_oracle
-from aligner.problem import Corners, MatchingProblem
+from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, solve
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.block import Block

@@ -10,8 +10,9 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import Lasso
 
+from aligner.blocks import Corners
 from aligner.errors import SettingError
-from aligner.problem import Corners, MatchingProblem
+from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers.active import Away
 from aligner.solvers.atomic import Domain, Fit, LeastSquares, least_squares

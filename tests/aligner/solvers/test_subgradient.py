@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from aligner.problem import Corners, MatchingProblem
+from aligner.blocks import Corners
+from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, solve
 from aligner.solvers.audit import ask_all, dual_value
 from aligner.solvers.corrective import Corrective
