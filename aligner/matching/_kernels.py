@@ -8,6 +8,9 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from aligner._intrinsics import borrow
+from aligner.matching._bid_kernels import bid
+
 FOUND = 0
 NOT_FINITE = 1
 
@@ -25,7 +28,6 @@ class Workspace(NamedTuple):
     column_mate: npt.NDArray[np.int64]
     price: npt.NDArray[np.float64]
     profit: npt.NDArray[np.float64]
-    net: npt.NDArray[np.float64]
     distance: npt.NDArray[np.float64]
     unscanned: npt.NDArray[np.float64]
     parent: npt.NDArray[np.int64]
@@ -52,7 +54,6 @@ def make_workspace(shapes, capacity=1):
         np.empty(high),
         np.empty(wide),
         np.empty(wide),
-        np.empty(wide),
         np.empty(wide, np.int64),
         np.empty(wide, np.int64),
         np.empty(high, np.int64),
@@ -66,31 +67,6 @@ def all_below_infinity(scores):
     for e in range(len(scores)):
         fine &= scores[e] < np.inf
     return fine
-
-
-@nb.njit(cache=True, nogil=True, fastmath=VECTOR, inline="always")
-def bid(value, price, net):
-    """Best column of a row at these prices: (column, its net value, the next best net value).
-
-    A row may also stay unmatched, at net value 0: then the column is -1.
-    """
-    n = len(price)
-    best = 0.0
-    for k in range(n):
-        x = value[k] - price[k]
-        net[k] = x
-        best = x if x > best else best
-    if best <= 0.0:
-        return -1, 0.0, 0.0
-    best_column = 0
-    while net[best_column] != best:
-        best_column += 1
-    net[best_column] = 0.0
-    second = 0.0
-    for k in range(n):
-        second = net[k] if net[k] > second else second
-    net[best_column] = best
-    return best_column, best, second
 
 
 @nb.njit(cache=True, nogil=True, fastmath=VECTOR, inline="always")
@@ -117,10 +93,19 @@ def relax(value, price, reached, profit, row, distance, unscanned, parent):
 
 
 @nb.njit(cache=True, nogil=True)
-def free_tie(keys, key, column_mate, column):
-    """A free column with the same key as this taken one, else the column itself."""
-    for k in range(column + 1, len(keys)):
-        if keys[k] == key and column_mate[k] < 0:
+def free_bid(value, price, net, column_mate, column):
+    """A free column after this taken one that nets a row as much, else the column itself."""
+    for k in range(column + 1, len(price)):
+        if value[k] - price[k] == net and column_mate[k] < 0:
+            return k
+    return column
+
+
+@nb.njit(cache=True, nogil=True)
+def free_nearest(unscanned, nearest, column_mate, column):
+    """A free column after this taken one at the same distance, else the column itself."""
+    for k in range(column + 1, len(unscanned)):
+        if unscanned[k] == nearest and column_mate[k] < 0:
             return k
     return column
 
@@ -137,12 +122,12 @@ def assign(values, work):
     or -1, and the optimal duals: price (K,) and profit (J,) are >= 0, cover every edge, and sum to the matching's
     score, which certifies it.
     """
+    values, work = borrow(values), borrow(work)
     rows, columns = values.shape
     row_mate = work.row_mate[:rows]
     column_mate = work.column_mate[:columns]
     price = work.price[:columns]
     profit = work.profit[:rows]
-    net = work.net[:columns]
     distance = work.distance[:columns]
     unscanned = work.unscanned[:columns]
     parent = work.parent[:columns]
@@ -160,11 +145,11 @@ def assign(values, work):
     for first in range(rows):
         j = first
         while j >= 0:
-            k, best, second = bid(values[j], price, net)
+            k, best, second = bid(values[j], price)
             if k < 0:
                 break  # no link gains anything: the row stays unmatched at profit 0
             if best <= second and column_mate[k] >= 0:
-                k = free_tie(net, best, column_mate, k)
+                k = free_bid(values[j], price, best, column_mate, k)
             loser = column_mate[k]
             bids_left -= 1
             if loser >= 0 and (best <= second or bids_left < 0):
@@ -182,7 +167,7 @@ def assign(values, work):
 
     for position in range(waiting):
         source = queue[position]
-        _, profit[source], _ = bid(values[source], price, net)
+        _, profit[source], _ = bid(values[source], price)
         distance[:] = np.inf
         unscanned[:] = np.inf
         n_scanned = 0
@@ -199,7 +184,7 @@ def assign(values, work):
             if nearest >= length:
                 break
             if column_mate[k] >= 0:
-                k = free_tie(unscanned, nearest, column_mate, k)
+                k = free_nearest(unscanned, nearest, column_mate, k)
             if column_mate[k] < 0:
                 length = nearest
                 end_column = k
@@ -237,6 +222,7 @@ def assign(values, work):
 @nb.njit(cache=True, nogil=True)
 def match_block(scores, J, K, work):
     """Best matching of one block of J * K scores, in work.mate[:J]: the column of each row or -1."""
+    scores, work = borrow(scores), borrow(work)
     mate = work.mate
     if J <= K:
         assign(scores.reshape(J, K), work)
