@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -98,8 +99,12 @@ class Calibration:
 
     def calibrated(self, found: Sequence[Alignment]) -> list[Alignment]:
         """The same alignments with probabilities in place of scores."""
-        values = iter(self.probabilities([s for alignment in found for s in alignment.scores]).tolist())
-        return [replace(alignment, scores=tuple(next(values) for _ in alignment.links)) for alignment in found]
+        values = self.probabilities(list(chain.from_iterable(alignment.scores for alignment in found))).tolist()
+        bounds = pairwise(accumulate(map(len, found), initial=0))
+        return [
+            replace(alignment, scores=tuple(values[start:end]))
+            for alignment, (start, end) in zip(found, bounds, strict=True)
+        ]
 
     def shifted(self, offset: float) -> Calibration:
         """That of scores to which a number is added."""

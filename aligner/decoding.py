@@ -53,7 +53,7 @@ class Alignment:
 
     def __str__(self) -> str:
         """The links in Pharaoh format."""
-        return " ".join(f"{j}-{k}" for j, k in self.links)
+        return " ".join(map("%d-%d".__mod__, self.links))
 
 
 def decode(

@@ -118,7 +118,9 @@ class Normalizer:
 
     def word(self, token: str) -> str:
         """The word of a raw token: NFC, case folded, stemmed (unless nothing of the word would be left)."""
-        if self.casefold:
+        if token.isascii():  # nothing to compose, and most words are
+            word = token.lower() if self.casefold else token
+        elif self.casefold:
             # Folding the decomposed token makes canonically equal tokens equal [Unicode D145].
             word = unicodedata.normalize("NFC", unicodedata.normalize("NFD", token).casefold())
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numba as nb
 import numpy as np
@@ -37,7 +38,7 @@ class Words:
     def look_up(
         cls, words: Sequence[str], ids: Mapping[str, int], table: WordTable, counts: npt.NDArray[np.int32]
     ) -> Words:
-        known = np.fromiter((ids.get(word, -1) for word in words), np.int64, len(words))
+        known = np.fromiter(map(ids.get, words, repeat(-1)), np.int64, len(words))
         unknown = np.flatnonzero(known < 0)
         rows = known.copy()
         rows[unknown] = -1 - np.arange(len(unknown))

@@ -1,4 +1,4 @@
-"""Likeness of words, against plain Python; the bit-parallel subsequence equals the textbook's."""
+"""Likeness of words, against plain Python; the bit-parallel walk equals the textbook's loops."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from features.orthography import (
     common_subsequence,
     common_suffix,
     equal,
-    hamming,
-    masked_subsequence,
+    masked_likeness,
+    same_places,
     set_masks,
 )
 
@@ -55,12 +55,16 @@ def by_recurrence(a: str, b: str) -> int:
     return answer
 
 
-def by_masks(a: str, b: str) -> int | None:
+def shared_places(a: str, b: str) -> int:
+    return sum(c == d for c, d in zip(a, b, strict=False))
+
+
+def by_masks(a: str, b: str) -> tuple[int, int, int, int] | None:
     # An earlier word has been here: what it left behind in `owners` is not to matter.
     masks, owners = np.zeros(256, np.uint64), np.full(256, ord("a"), np.int32)
     answer = None
     if set_masks(letters(a), masks, owners):
-        answer = int(masked_subsequence(masks, owners, letters(b)))
+        answer = masked_likeness(masks, owners, len(a), letters(b))
         clear_masks(letters(a), masks)
     assert not masks.any()
     return answer
@@ -68,34 +72,31 @@ def by_masks(a: str, b: str) -> int | None:
 
 @settings(deadline=None, max_examples=300)
 @given(spelled, spelled)
-def test_common_subsequence(a: str, b: str) -> None:
-    expected = longest_subsequence(a, b)
-    assert by_recurrence(a, b) == expected
-    masked = by_masks(a, b)
-    collide = len({ord(c) & 255 for c in a}) < len(set(a))
-    assert (masked is None) == (collide or len(a) > 63)
-    assert masked in (None, expected)
-
-
-@pytest.mark.parametrize("length", [62, 63, 64])
-def test_subsequence_of_long_words(length: int) -> None:
-    for a, b in (("a" * length, "a" * length), ("ab" * 40, "ba" * 40), ("a" * length, "ba" * 100)):
-        expected = longest_subsequence(a[:length], b)
-        assert by_recurrence(a[:length], b) == expected
-        assert by_masks(a[:length], b) == (expected if length <= 63 else None)
-
-
-@settings(deadline=None)
-@given(spelled, spelled)
-def test_prefix_suffix_equal_and_hamming(a: str, b: str) -> None:
+def test_likeness(a: str, b: str) -> None:
     x, y = letters(a), letters(b)
-    assert common_prefix(x, y) == shared_start(a, b)
-    assert common_suffix(x, y) == shared_start(a[::-1], b[::-1])
+    likeness = same_places(x, y), common_prefix(x, y), common_suffix(x, y), by_recurrence(a, b)
+    assert likeness == (
+        shared_places(a, b),
+        shared_start(a, b),
+        shared_start(a[::-1], b[::-1]),
+        longest_subsequence(a, b),
+    )
     assert equal(x, y) == (a == b)
     assert equal(x, x.copy())
-    longer = max(len(a), len(b), 1)
-    padded = zip(a.ljust(longer, "\0"), b.ljust(longer, "\0"), strict=True)
-    assert hamming(x, y) == sum(c != d for c, d in padded) / longer
+    if len(b) < 64:
+        masked = by_masks(a, b)
+        collide = len({ord(c) & 255 for c in a}) < len(set(a))
+        assert (masked is None) == (collide or len(a) > 63)
+        assert masked in (None, likeness)
+
+
+@pytest.mark.parametrize("length", [1, 2, 62, 63, 64])
+@pytest.mark.parametrize("other", [1, 62, 63])
+def test_likeness_of_long_words(length: int, other: int) -> None:
+    for a, b in (("a" * length, "a" * other), (("ab" * 40)[:length], ("ba" * 40)[:other]), ("c" * length, "b" * other)):
+        assert by_recurrence(a, b) == longest_subsequence(a, b)
+        expected = shared_places(a, b), shared_start(a, b), shared_start(a[::-1], b[::-1]), longest_subsequence(a, b)
+        assert by_masks(a, b) == (expected if length <= 63 else None)
 
 
 def test_every_column(case: Case, columns: Callable[..., np.ndarray]) -> None:
@@ -126,5 +127,5 @@ def test_every_column(case: Case, columns: Callable[..., np.ndarray]) -> None:
 
 def test_known_answers() -> None:
     assert by_recurrence("colour", "couleur") == len("colur")  # c-o-l-u-r
-    assert hamming(letters("chat"), letters("chats")) == 1 / 5
+    assert same_places(letters("chat"), letters("chats")) == 4
     assert common_suffix(letters("nation"), letters("station")) == len("ation")
