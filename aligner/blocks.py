@@ -28,26 +28,14 @@ class Corners:
     mates: I32
 
 
-class BlockProblem(Protocol):
-    """All that Frank-Wolfe, cutting-plane and subgradient solvers know of a problem.
-
-    min_w  λ/2 ‖w‖² + 1/n Σ_i max_z [L_i(z) − w·ψ_i(z)]   [SPEC §3], with a block for each i, over the w whose last
-    n_nonpositive coordinates are at most 0. For a dual point α with v = 1/(λn) Σ_i Σ_z α_i(z) ψ_i(z) the Lagrangian
-    λ/2 ‖w‖² − λ w·v + ℓ(α) is least at w = clip(v), the last coordinates cut to at most 0, where w·v = ‖w‖²: so
-    D(α) = ℓ − λ/2 ‖clip(v)‖², and P(w) − D(α) = λ w·(v − v_s) − ℓ + ℓ_s at the oracle's answers s. As clip moves no
-    two points apart, D is curved by at most λ ‖v_s − v‖² towards s: line search with that never lowers the dual.
-    """
+class Problem(Protocol):
+    """All that the driver knows of a problem: a mean over n blocks, and a regulariser."""
 
     @property
     def n_blocks(self) -> int: ...
 
     @property
     def n_features(self) -> int: ...
-
-    @property
-    def n_nonpositive(self) -> int:
-        """How many of the weights, the last ones, must not be above 0."""
-        ...
 
     @property
     def regularization(self) -> float: ...
@@ -58,6 +46,22 @@ class BlockProblem(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know of how it is solved."""
+        ...
+
+
+class BlockProblem(Problem, Protocol):
+    """All that Frank-Wolfe, cutting-plane and subgradient solvers know of a problem.
+
+    min_w  λ/2 ‖w‖² + 1/n Σ_i max_z [L_i(z) − w·ψ_i(z)]   [SPEC §3], with a block for each i, over the w whose last
+    n_nonpositive coordinates are at most 0. For a dual point α with v = 1/(λn) Σ_i Σ_z α_i(z) ψ_i(z) the Lagrangian
+    λ/2 ‖w‖² − λ w·v + ℓ(α) is least at w = clip(v), the last coordinates cut to at most 0, where w·v = ‖w‖²: so
+    D(α) = ℓ − λ/2 ‖clip(v)‖², and P(w) − D(α) = λ w·(v − v_s) − ℓ + ℓ_s at the oracle's answers s. As clip moves no
+    two points apart, D is curved by at most λ ‖v_s − v‖² towards s: line search with that never lowers the dual.
+    """
+
+    @property
+    def n_nonpositive(self) -> int:
+        """How many of the weights, the last ones, must not be above 0."""
         ...
 
     def corners(self, blocks: I64, w: F64) -> Corners:

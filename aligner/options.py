@@ -13,6 +13,7 @@ Solver = Literal[
     "stochastic-subgradient", "bcfw", "bcfw-gap", "bcfw-away", "bcfw-pairwise", "randomized-away",
     "projected-gradient", "extragradient", "kernel-bcfw",
 ]  # fmt: skip
+Loss = Literal["hinge", "logistic"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Order = Literal["uniform", "permuted", "gap"]
 Step = Literal["line-search", "decreasing", "lipschitz", "spectral"]
@@ -122,8 +123,20 @@ Memory = Annotated[
 
 
 # Objective
+LossName = Annotated[
+    Loss | None,
+    _objective(
+        "--loss",
+        metavar="LOSS",
+        help="hinge: of the worst matching (maximum margin); logistic: of every edge, from the default weights on.",
+        show_default="logistic below 1000 labelled pairs, else, and with options of the hinge, hinge",
+    ),
+]
 Regularization = Annotated[
-    float | None, _objective(metavar="λ", help="Strength of the regularisation.", show_default="0.1, without --path")
+    float | None,
+    _objective(
+        metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; logistic: by cross-validation"
+    ),
 ]
 Path = Annotated[
     str | None,
@@ -136,14 +149,24 @@ Path = Annotated[
 CrossValidate = Annotated[
     int | None,
     _objective(
-        metavar="K", help="Folds of the labelled pairs that find the AER of λ.", min=2, show_default="5 with --path"
+        metavar="K",
+        help="Folds of the labelled pairs that find the AER of λ; 0: none.",
+        min=0,
+        show_default="5 with --path, and with the logistic loss where labels are few",
     ),
 ]
-MissCost = Annotated[float, _objective(metavar="c⁺", help="Cost of a sure link left out.")]
+MissCost = Annotated[
+    float | None, _objective(metavar="c⁺", help="Cost of a sure link left out.", show_default="hinge 3, logistic 1.5")
+]
 FalseCost = Annotated[float, _objective(metavar="c⁻", help="Cost of a link outside gold.")]
 PossibleCost = Annotated[
-    float,
-    _objective(metavar="c°", help="What a possible link takes off the loss: 0 teaches that it is no link.", min=0.0),
+    float | None,
+    _objective(
+        metavar="c°",
+        help="What a possible link takes off the hinge loss: 0 teaches that it is no link.",
+        min=0.0,
+        show_default="10",
+    ),
 ]
 Fertility = Annotated[
     int | None,
@@ -151,9 +174,17 @@ Fertility = Annotated[
 ]
 
 # Solving
-SolverName = Annotated[Solver, _solving(metavar="SOLVER", help=f"How to solve for the weights: {_names(Solver)}.")]
+SolverName = Annotated[
+    Solver | None,
+    _solving(metavar="SOLVER", help=f"How to minimise the hinge loss: {_names(Solver)}.", show_default="bcfw"),
+]
 OracleName = Annotated[
-    Oracle, _solving(metavar="ORACLE", help=f"How to find best matchings in training: {_names(Oracle)}.")
+    Oracle | None,
+    _solving(
+        metavar="ORACLE",
+        help=f"How to find best matchings for the hinge loss: {_names(Oracle)}.",
+        show_default="assignment",
+    ),
 ]
 Tolerance = Annotated[float, _solving(metavar="GAP", help="Relative duality gap to stop at.", min=0.0)]
 MaxPasses = Annotated[int, _solving(metavar="N", help="Passes over the labelled pairs, for each λ.", min=0)]

@@ -10,11 +10,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from aligner.blocks import BlockProblem
 from aligner.confidence import JudgedLinks
 from aligner.decoding import decode_edges, links_of
 from aligner.errors import SettingError
 from aligner.evaluation import PairCounts, bootstrap, count, scores
+from aligner.logistic import LogisticProblem
 from aligner.problem import MatchingProblem
 from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
 from aligner.solvers.kernel import scorer_of
@@ -24,6 +24,8 @@ from features.extractor import DEFAULT_MEMORY
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
+LabelledProblem = MatchingProblem | LogisticProblem
+
 _RESAMPLES = 1000
 """Bootstrap resamples of a standard error."""
 
@@ -32,7 +34,7 @@ _RESAMPLES = 1000
 class Resumable(Protocol):
     """A solver that can go on in a problem that differs in λ only."""
 
-    def resume(self, problem: BlockProblem, state: Any) -> None:
+    def resume(self, problem: Any, state: Any) -> None:
         """Make the state one of this problem, in place, at the same dual point."""
         ...
 
@@ -110,9 +112,9 @@ def check_folds(folds: int, pairs: int) -> None:
 
 
 def follow_path(
-    problem: MatchingProblem,
+    problem: LabelledProblem,
     links: Links,
-    solver: Solver[Any],
+    solver: Solver[Any, Any],
     regularizations: Sequence[float],
     *,
     folds: int = 0,
@@ -144,7 +146,7 @@ def follow_path(
         raise SettingError("a path needs at least one λ, descending")
     done = 0
 
-    def solutions(part: MatchingProblem, fold: int | None) -> Iterator[Result]:
+    def solutions(part: LabelledProblem, fold: int | None) -> Iterator[Result]:
         nonlocal done
         for result in _solutions(part, solver, regularizations, stop, seed, fold, callback):
             yield result
@@ -190,8 +192,8 @@ class _Fold:
 
 
 def _solutions(
-    problem: MatchingProblem,
-    solver: Solver[Any],
+    problem: LabelledProblem,
+    solver: Solver[Any, Any],
     regularizations: Sequence[float],
     stop: Stop,
     seed: int,
@@ -223,13 +225,13 @@ def _solutions(
 
 
 def _hold_out(
-    problem: MatchingProblem,
+    problem: LabelledProblem,
     links: Links,
-    solver: Solver[Any],
+    solver: Solver[Any, Any],
     held_out: I64,
     number: int,
     memory: int,
-    solutions: Callable[[MatchingProblem, int | None], Iterator[Result]],
+    solutions: Callable[[LabelledProblem, int | None], Iterator[Result]],
 ) -> _Fold:
     """Solve on all other pairs and judge the solutions on these, (m,) ascending."""
     size = problem.edges.features.nbytes

@@ -15,7 +15,7 @@ from aligner.blocks import Corners
 from aligner.errors import AlignerError, ScoreError, SettingError
 from aligner.matching import Oracle, best_bmatchings, best_matchings, bmatch_of, get_oracle
 from corpora.alignment import Links
-from features.extractor import DEFAULT_MEMORY, allocate
+from features.extractor import DEFAULT_MEMORY, take_edges
 from features.fertility import CONSTANT, Fertility, LinkRewards
 from features.parallel import map_threads
 from features.table import EdgeTable, edge_offsets
@@ -42,6 +42,30 @@ def check_costs(regularization: float, miss_cost: float, false_cost: float, poss
     for name, value in (("regularization", regularization), ("miss cost", miss_cost), ("false cost", false_cost)):
         if not (np.isfinite(value) and value > 0):
             raise SettingError(f"{name} must be a number above 0, not {value}")
+
+
+def check_labelled(edges: EdgeTable, links: Links) -> None:
+    """Raise SettingError where there are no pairs, ValueError where edges and links do not fit or are not finite."""
+    if len(links) != len(edges):
+        raise ValueError(f"{len(links)} pairs of links for {len(edges)} pairs of edges")
+    if len(edges) == 0:
+        raise SettingError("there are no labelled pairs to train on")
+    for first in range(0, len(edges.features), _EDGES_AT_ONCE):  # not at once: they may be on disk
+        if not np.isfinite(edges.features[first : first + _EDGES_AT_ONCE]).all():
+            raise ValueError("features must be finite")
+
+
+def label_edges(edges: EdgeTable, links: Links) -> tuple[U8, I64]:
+    """(E,) labels, OTHER, POSSIBLE or SURE, and (m,) the edge of each link.  ValueError where one is out of range."""
+    pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    inside = (links.source >= 0) & (links.source < edges.shapes[pair, 0])
+    inside &= (links.target >= 0) & (links.target < edges.shapes[pair, 1])
+    if not inside.all():
+        raise ValueError(f"a link of pair {pair[~inside][0]} is out of range")
+    link_edges = edges.offsets[pair] + links.source * edges.shapes[pair, 1] + links.target
+    labels = np.zeros(edges.offsets[-1], np.uint8)
+    labels[link_edges] = np.where(links.sure, _kernels.SURE, _kernels.POSSIBLE)
+    return labels, link_edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,27 +120,14 @@ class MatchingProblem:
         Raises SettingError for costs, λ or an oracle that cannot work, ValueError where the arguments do not fit.
         """
         check_costs(regularization, miss_cost, false_cost, possible_cost)
-        if len(links) != len(edges):
-            raise ValueError(f"{len(links)} pairs of links for {len(edges)} pairs of edges")
-        if len(edges) == 0:
-            raise SettingError("there are no labelled pairs to train on")
-        for first in range(0, len(edges.features), _EDGES_AT_ONCE):  # not at once: they may be on disk
-            if not np.isfinite(edges.features[first : first + _EDGES_AT_ONCE]).all():
-                raise ValueError("features must be finite")
+        check_labelled(edges, links)
         if fertility is not None and not np.array_equal(fertility.shapes, edges.shapes):
             raise ValueError("the words of fertility are not those of the edges")
         if fertility is not None and fertility.source_capacity == fertility.target_capacity == 1:
             fertility = None
         if fertility is not None:
             bmatch_of(get_oracle(oracle))
-        pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
-        inside = (links.source >= 0) & (links.source < edges.shapes[pair, 0])
-        inside &= (links.target >= 0) & (links.target < edges.shapes[pair, 1])
-        if not inside.all():
-            raise ValueError(f"a link of pair {pair[~inside][0]} is out of range")
-        link_edges = edges.offsets[pair] + links.source * edges.shapes[pair, 1] + links.target
-        labels = np.zeros(edges.offsets[-1], np.uint8)
-        labels[link_edges] = np.where(links.sure, _kernels.SURE, _kernels.POSSIBLE)
+        labels, link_edges = label_edges(edges, links)
         sure_edges = link_edges[links.sure]
 
         # Any sure link more outweighs all preferences: they add up to less than 1.
@@ -156,15 +167,7 @@ class MatchingProblem:
 
         memory: bytes the features may take before they go to a temporary file.
         """
-        shapes = self.edges.shapes[pairs]
-        offsets = edge_offsets(shapes)
-        features = allocate((int(offsets[-1]), len(self.edges.names)), memory)
-        labels = np.empty(offsets[-1], np.uint8)
-        for pair, first, last in zip(pairs.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-            rows = slice(self.edges.offsets[pair], self.edges.offsets[pair + 1])
-            features[first:last] = self.edges.features[rows]
-            labels[first:last] = self.labels[rows]
-        edges = EdgeTable(features, shapes, offsets, self.edges.names)
+        edges, labels = take_edges(self.edges, self.labels, pairs, memory)
         fertility = None if self.fertility is None else self.fertility.take(pairs)
         gold, sure = self.gold[pairs], self.sure[pairs]
         return replace(self, edges=edges, labels=labels, gold=gold, sure=sure, fertility=fertility)
@@ -195,6 +198,11 @@ class MatchingProblem:
     @property
     def n_features(self) -> int:
         return len(self.names)
+
+    @property
+    def capacity(self) -> int:
+        """The links that a word may have, on the side where it may have more."""
+        return 1 if self.fertility is None else max(self.fertility.source_capacity, self.fertility.target_capacity)
 
     @property
     def n_nonpositive(self) -> int:

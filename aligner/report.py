@@ -163,18 +163,21 @@ def format_training(record: Mapping[str, Any]) -> str:
     if len(path) > 1:
         regularization += f", the best of {len(path)}" if finished else f", the last of {len(path)}"
     solving = sum(row["seconds"] + row["fold_seconds"] for row in path)
+    # The logistic loss asks no oracle and has no matching to project gold on.
+    calls, lost = "", []
+    if record["loss"] == "hinge":
+        calls = f" ({record['oracle_calls']:,} oracle calls, {record['audit_calls']:,} of audits)"
+        lost = [("links lost", f"{record['links_lost']:,} sure links beyond what a word may have")]
     bound = "" if record["bound"] is None else f"; bound {record['bound']:.3g}"
     rows = [
         ("pairs", f"{record['pairs']:,}"),
         ("tokens", f"{record['source_tokens']:,} source, {record['target_tokens']:,} target"),
         ("labelled pairs", labelled),
-        ("links lost", f"{record['links_lost']:,} sure links beyond what a word may have"),
+        ("loss", record["loss"]),
+        *lost,
         ("features", f"{record['features']}, up to {record['fertility']} links a word"),
         ("regularization", regularization),
-        (
-            "passes",
-            f"{record['passes']:g} ({record['oracle_calls']:,} oracle calls, {record['audit_calls']:,} of audits)",
-        ),
+        ("passes", f"{record['passes']:g}{calls}"),
         ("primal", f"{record['primal']:.6g}"),
         ("dual", f"{record['dual']:.6g}"),
         ("gap", f"{record['gap']:.3g} ({record['relative_gap']:.2e} relative{bound}; {record['status']})"),

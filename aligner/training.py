@@ -14,30 +14,18 @@ from aligner.decoding import decode_edges, links_of
 from aligner.errors import SettingError
 from aligner.evaluation import count, scores
 from aligner.inputs import Inputs, Paths, as_list, corpus_record
-from aligner.matching import get_oracle
 from aligner.model import Model
-from aligner.path import PathRow, Place, RegularizationPath, check_folds, follow_path, geometric_path
-from aligner.problem import (
-    DEFAULT_FALSE_COST,
-    DEFAULT_MISS_COST,
-    DEFAULT_POSSIBLE_COST,
-    MatchingProblem,
-    check_costs,
-)
+from aligner.objective import Objective
+from aligner.path import PathRow, Place, RegularizationPath, check_folds, follow_path
+from aligner.problem import DEFAULT_FALSE_COST
 from aligner.progress import Progress, tell_passes
-from aligner.solvers import ONE_LINK, Result, Status, Stop, TracePoint, make_solver
+from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.solvers.kernel import scorer_of
 from aligner.solvers.records import never
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus
 from features.extractor import DEFAULT_MEMORY, FAMILIES, FeatureSet
-from features.fertility import Fertility
 from features.statistics import CorpusStatistics
-
-DEFAULT_REGULARIZATION = 0.1
-DEFAULT_FERTILITY = 3
-DEFAULT_FOLDS = 5
-"""Folds of the cross-validation that chooses λ on a path."""
 
 _ROOM_AN_EDGE = 230
 """Bytes that solvers need for each edge of the longest pair, beside the features."""
@@ -71,16 +59,17 @@ def train(
     families: Sequence[str] | None = None,
     links: Paths = (),
     max_labelled: int = 50_000,
-    solver: str = "bcfw",
+    loss: str | None = None,
+    solver: str | None = None,
     solver_options: Mapping[str, Any] | None = None,
-    oracle: str = "assignment",
+    oracle: str | None = None,
     regularization: float | None = None,
     path: tuple[float, float, int] | None = None,
     cross_validate: int | None = None,
     fertility: int | None = None,
-    miss_cost: float = DEFAULT_MISS_COST,
+    miss_cost: float | None = None,
     false_cost: float = DEFAULT_FALSE_COST,
-    possible_cost: float = DEFAULT_POSSIBLE_COST,
+    possible_cost: float | None = None,
     tolerance: float = 1e-3,
     max_passes: int = 200,
     max_seconds: float = inf,
@@ -99,11 +88,17 @@ def train(
     families: of features, see `features.extractor.FAMILIES`; all by default.
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
     max_labelled: of more labelled pairs a random sample is used.
-    solver_options: those of the solver, see `solvers.SOLVERS`.
-    regularization: λ, 0.1 by default.  path: (largest λ, smallest λ, how many) to choose λ from instead, by the AER of
-    cross_validate folds, 5 by default; cross_validate without a path: the AER of the one λ; see `path.follow_path`.
+    loss: hinge, of the worst matching, or logistic, of every edge, towards the default weights where all families are
+    used (see `logistic.LogisticProblem`); by default logistic below 1,000 labelled pairs, unless what only the
+    hinge knows is given: solver (bcfw by default), solver_options (see `solvers.SOLVERS`), oracle (assignment) or
+    possible_cost.
+    regularization: λ; by default 0.1 with the hinge. With the logistic loss it is chosen by cross-validation where
+    there are few labelled pairs, and otherwise 3 over the number of pairs.
+    path: (largest λ, smallest λ, how many) to choose λ from, by the AER of cross_validate folds, 5 by default;
+    cross_validate without a path: the AER of the one λ; 0: none. See `path.follow_path`.
     fertility: links a word may have, 3 by default, and 1 for solvers that know no more.
-    miss_cost, false_cost, possible_cost: c⁺, c⁻ and c° of the loss, see `problem.MatchingProblem`.
+    miss_cost, false_cost, possible_cost: c⁺ (3, logistic 1.5), c⁻ (1) and c° (10) of the loss, see
+    `problem.MatchingProblem`.
     tolerance, max_passes, max_seconds: relative duality gap and limits, of each solution.
     memory: bytes of features, with what solvers need for the longest pair, and of the numbers of word pairs, to hold
     before they go to a temporary file.
@@ -121,11 +116,11 @@ def train(
         seed=seed,
         memory=memory,
     )
-    regularizations = _regularizations(regularization, path)
-    check_costs(regularizations[0], miss_cost, false_cost, possible_cost)
-    folds = _folds(path, cross_validate)
-    get_oracle(oracle)
-    chosen = make_solver(solver, **(solver_options or {}))
+    objective = Objective(
+        loss, solver, solver_options or {}, oracle, regularization, path, cross_validate, fertility,
+        miss_cost, false_cost, possible_cost,
+    )  # fmt: skip
+    objective.check()
     stop = Stop(gap=tolerance, passes=max_passes, seconds=max_seconds, interrupted=interrupted)
     numbered = tuple(str(n) for n, _ in enumerate(as_list(links), 1))
     feature_set = FeatureSet(tuple(FAMILIES if families is None else families), numbered)
@@ -138,6 +133,7 @@ def train(
     )  # fmt: skip
     bitext, everything = inputs.read(links, tell)
     labelled = everything.sampled(max_labelled, seed)
+    regularizations, folds = objective.plan(len(labelled.links))
     check_folds(folds, len(labelled.links))  # now, not after the long work
     statistics = CorpusStatistics.from_bitext(
         bitext,
@@ -159,15 +155,7 @@ def train(
         labelled.bitext, statistics, links=labelled.others, memory=max(0, memory - _ROOM_AN_EDGE * longest),
         on_progress=lambda done: tell(Progress("features", done, len(labelled.links), "pairs")),
     )  # fmt: skip
-    capacity = fertility
-    if capacity is None:
-        capacity = 1 if solver in ONE_LINK or get_oracle(oracle).bmatch is None else DEFAULT_FERTILITY
-    preference = edges.features[:, edges.names.index("dice")] if "dice" in edges.names else None
-    problem = MatchingProblem.from_links(
-        edges, labelled.links, regularization=regularizations[0], miss_cost=miss_cost, false_cost=false_cost,
-        possible_cost=possible_cost, oracle=oracle, preference=preference,
-        fertility=Fertility.constant(edges.shapes, capacity, capacity),
-    )  # fmt: skip
+    problem, chosen = objective.problem(edges, labelled.links, regularizations[0])
     solutions = len(regularizations) * (1 + folds)
 
     def audited(point: TracePoint, place: Place) -> bool | None:
@@ -198,7 +186,8 @@ def train(
         **facts,
         "links_lost": problem.links_lost,
         "features": len(edges.names),
-        "fertility": capacity,
+        "fertility": problem.capacity,
+        "loss": objective.loss_of(len(labelled.links)),
         "solver": result.signature,
         "notes": list(result.notes),
         "status": result.status.value,
@@ -220,22 +209,6 @@ def train(
         *languages, record, rewards, Calibration.fit(judged) if len(judged) else None,
     )  # fmt: skip
     return Training(model, followed)
-
-
-def _regularizations(regularization: float | None, path: tuple[float, float, int] | None) -> tuple[float, ...]:
-    if path is None:
-        return (DEFAULT_REGULARIZATION if regularization is None else regularization,)
-    if regularization is not None:
-        raise SettingError("a path chooses the regularization (give one of the two)")
-    return geometric_path(*path)
-
-
-def _folds(path: tuple[float, float, int] | None, cross_validate: int | None) -> int:
-    if cross_validate is None:
-        return 0 if path is None else DEFAULT_FOLDS
-    if cross_validate < 2:
-        raise SettingError(f"cross-validation has at least 2 folds, not {cross_validate}")
-    return cross_validate
 
 
 def _in_percent(row: PathRow) -> dict[str, float | None]:

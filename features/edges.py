@@ -214,9 +214,10 @@ def _look_up_dice(
                     continue
                 out[base + k] = 0.0
                 f = target_known[target_tokens[target_offsets[i] + k]]
-                # Binary search without branches, whose outcomes could not be predicted: the last cell <= f.
+                # Binary search without branches, whose outcomes could not be predicted: the last cell <= f. There are
+                # at most f cells before it, few for the frequent words, which were met first.
                 low = row_start
-                size = row_end - row_start
+                size = min(row_end - row_start, f + 1)
                 while size > 1:
                     half = size >> 1
                     low = low + half if cell_targets[low + half] <= f else low

@@ -7,8 +7,10 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from corpora.alignment import Links
 from corpora.bitext import Bitext
@@ -20,6 +22,8 @@ from features.links import fill as fill_links
 from features.parallel import map_threads
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable, Matrix, edge_offsets
+
+Value = TypeVar("Value", bound=np.generic)
 
 FAMILIES: Mapping[str, ModuleType] = {
     "bias": bias,
@@ -124,6 +128,24 @@ def batches(encoded: Encoded, edges_at_once: int = EDGES_AT_ONCE) -> Iterator[Ed
         last = min(max(last, first + 1), len(encoded.shapes))
         yield encoded.batch(first, last)
         first = last
+
+
+def take_edges(
+    edges: EdgeTable, values: npt.NDArray[Value], pairs: npt.NDArray[np.int64], memory: int = DEFAULT_MEMORY
+) -> tuple[EdgeTable, npt.NDArray[Value]]:
+    """The features of these pairs alone, (m,) indices, in their order, and the values, (E,), of their edges: copies.
+
+    memory: bytes the features may take before they go to a temporary file.
+    """
+    shapes = edges.shapes[pairs]
+    offsets = edge_offsets(shapes)
+    features = allocate((int(offsets[-1]), len(edges.names)), memory)
+    taken = np.empty(offsets[-1], values.dtype)
+    for pair, first, last in zip(pairs.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        rows = slice(edges.offsets[pair], edges.offsets[pair + 1])
+        features[first:last] = edges.features[rows]
+        taken[first:last] = values[rows]
+    return EdgeTable(features, shapes, offsets, edges.names), taken
 
 
 def allocate(shape: tuple[int, int], memory: int) -> Matrix:

@@ -24,11 +24,11 @@ import numpy.typing as npt
 from aligner.decoding import decode_edges, links_of
 from aligner.evaluation import count, scores
 from aligner.inputs import read_labelled
+from aligner.objective import DEFAULT_FERTILITY, DEFAULT_REGULARIZATION
 from aligner.problem import MatchingProblem
 from aligner.scoring import LinearScorer
 from aligner.solvers import Stop, make_solver, solve
 from aligner.suggestion import doubts
-from aligner.training import DEFAULT_FERTILITY, DEFAULT_REGULARIZATION
 from corpora.alignment import Links
 from corpora.bitext import read_bitext
 from corpora.normalize import Normalizer

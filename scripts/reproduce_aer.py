@@ -25,10 +25,10 @@ from aligner.decoding import decode_edges, links_of, unpack_links
 from aligner.default import PRIOR, REWARDS
 from aligner.evaluation import Evaluation
 from aligner.matching.quadratic import best_quadratic
+from aligner.objective import DEFAULT_FERTILITY, DEFAULT_REGULARIZATION
 from aligner.problem import MatchingProblem
 from aligner.scoring import LinearScorer
 from aligner.solvers import Stop, make_solver, solve
-from aligner.training import DEFAULT_FERTILITY, DEFAULT_REGULARIZATION
 from corpora.alignment import Links
 from corpora.bitext import read_bitext
 from corpora.link_files import read_links

@@ -35,15 +35,16 @@ def train(
     tokenize: opt.Tokenize = False,
     stem: opt.Stem = False,
     memory: opt.Memory = "2G",
+    loss: opt.LossName = None,
     regularization: opt.Regularization = None,
     path: opt.Path = None,
     cross_validate: opt.CrossValidate = None,
     fertility: opt.Fertility = None,
-    miss_cost: opt.MissCost = 3.0,
+    miss_cost: opt.MissCost = None,
     false_cost: opt.FalseCost = 1.0,
-    possible_cost: opt.PossibleCost = 10.0,
-    solver: opt.SolverName = "bcfw",
-    oracle: opt.OracleName = "assignment",
+    possible_cost: opt.PossibleCost = None,
+    solver: opt.SolverName = None,
+    oracle: opt.OracleName = None,
     tolerance: opt.Tolerance = 1e-3,
     max_passes: opt.MaxPasses = 200,
     max_seconds: opt.MaxSeconds = float("inf"),
@@ -93,8 +94,6 @@ def train(
         raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
     normalizers = [Normalizer(case_fold, tokenize, language if stem else None) for language in languages]
 
-    several = path is not None or cross_validate is not None
-
     def describe(found: Corpus) -> None:
         if not quiet:
             say(found.description())
@@ -103,7 +102,7 @@ def train(
         keep_what_there_is()
         audits.append({**asdict(place), **asdict(point)})
         if verbose:
-            say(f"{place}, {format_audit(point)}" if several else format_audit(point))
+            say(f"{place}, {format_audit(point)}")
 
     def finish(made: Model) -> None:
         made.save(model, force=force)
@@ -145,6 +144,7 @@ def train(
             families=None if features is None else features.split(","),
             links=links or (),
             max_labelled=max_labelled,
+            loss=loss,
             solver=solver,
             solver_options=solver_options,
             oracle=oracle,

@@ -25,6 +25,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from aligner.blocks import BlockProblem
 from aligner.errors import SettingError
 from aligner.scoring import make_kernel
 from aligner.solvers.active import Away, Pairwise
@@ -58,70 +59,72 @@ def _bcfw(
     average: str = "none",
     cache: bool = False,
     minibatch: int | None = None,
-) -> Solver[Any]:
+) -> Solver[BlockProblem, Any]:
     forward, mean = _choose("step", step, STEPS), _choose("average", average, AVERAGES)
     return Block(_choose("order", order, ORDERS), forward, mean, cache, minibatch)
 
 
 def _bcfw_gap(
     step: str = "line-search", average: str = "none", cache: bool = True, minibatch: int | None = None
-) -> Solver[Any]:
+) -> Solver[BlockProblem, Any]:
     return _bcfw("gap", step, average, cache, minibatch)
 
 
-def _bcfw_away(order: str = "gap", cache: bool = True) -> Solver[Any]:
+def _bcfw_away(order: str = "gap", cache: bool = True) -> Solver[BlockProblem, Any]:
     return Block(_choose("order", order, ORDERS), Away(), cache=cache)
 
 
-def _bcfw_pairwise(order: str = "gap", cache: bool = True) -> Solver[Any]:
+def _bcfw_pairwise(order: str = "gap", cache: bool = True) -> Solver[BlockProblem, Any]:
     return Block(_choose("order", order, ORDERS), Pairwise(), cache=cache)
 
 
-def _frank_wolfe(step: str = "line-search", average: str = "none") -> Solver[Any]:
+def _frank_wolfe(step: str = "line-search", average: str = "none") -> Solver[BlockProblem, Any]:
     return FrankWolfe(_choose("step", step, STEPS), _choose("average", average, AVERAGES))
 
 
-def _away_frank_wolfe() -> Solver[Any]:
+def _away_frank_wolfe() -> Solver[BlockProblem, Any]:
     return Corrective(Correction.AWAY)
 
 
-def _pairwise_frank_wolfe() -> Solver[Any]:
+def _pairwise_frank_wolfe() -> Solver[BlockProblem, Any]:
     return Corrective(Correction.PAIRWISE)
 
 
-def _cutting_plane() -> Solver[Any]:
+def _cutting_plane() -> Solver[BlockProblem, Any]:
     return Corrective(Correction.FULL)
 
 
-def _subgradient(average: str = "none") -> Solver[Any]:
+def _subgradient(average: str = "none") -> Solver[BlockProblem, Any]:
     return Subgradient(_choose("average", average, AVERAGES))
 
 
-def _stochastic_subgradient(order: str = "permuted", average: str = "weighted") -> Solver[Any]:
+def _stochastic_subgradient(order: str = "permuted", average: str = "weighted") -> Solver[BlockProblem, Any]:
     return StochasticSubgradient(_choose("order", order, VISITING_ORDERS), _choose("average", average, AVERAGES))
 
 
-def _randomized_away(order: str = "permuted", sample: float = 0.01) -> Solver[Any]:
+def _randomized_away(order: str = "permuted", sample: float = 0.01) -> Solver[BlockProblem, Any]:
     return RandomizedAway(_choose("order", order, VISITING_ORDERS), sample)
 
 
 def _kernel_bcfw(
     kernel: str = "rbf", degree: int | None = None, bandwidth: float | None = None, order: str = "permuted"
-) -> Solver[Any]:
+) -> Solver[BlockProblem, Any]:
     options = {"degree": degree, "bandwidth": bandwidth}
     given = {option: value for option, value in options.items() if value is not None}
     return KernelBlock(make_kernel(kernel, **given), _choose("order", order, VISITING_ORDERS))
 
 
-def _projected_gradient(order: str = "permuted", step: str = "spectral") -> Solver[Any]:
+def _projected_gradient(order: str = "permuted", step: str = "spectral") -> Solver[BlockProblem, Any]:
     return ProjectedGradient(_choose("order", order, VISITING_ORDERS), _choose("step", step, GRADIENT_STEPS))
 
 
-def _extragradient(projection: str = "euclidean", radius: float | None = None, restarts: bool = False) -> Solver[Any]:
+def _extragradient(
+    projection: str = "euclidean", radius: float | None = None, restarts: bool = False
+) -> Solver[BlockProblem, Any]:
     return Extragradient(_choose("projection", projection, PROJECTIONS), radius, restarts)
 
 
-SOLVERS: dict[str, Callable[..., Solver[Any]]] = {
+SOLVERS: dict[str, Callable[..., Solver[BlockProblem, Any]]] = {
     "frank-wolfe": _frank_wolfe,
     "away-frank-wolfe": _away_frank_wolfe,
     "pairwise-frank-wolfe": _pairwise_frank_wolfe,
@@ -144,7 +147,7 @@ ONE_LINK = frozenset({"projected-gradient", "extragradient", "kernel-bcfw"})
 """Solvers of problems with one link a word only: they know the matching polytope, not what oracles answer."""
 
 
-def make_solver(name: str = "bcfw", **options: Any) -> Solver[Any]:
+def make_solver(name: str = "bcfw", **options: Any) -> Solver[BlockProblem, Any]:
     """A solver by its name and the options it has; those that are None are left to their defaults.
 
     Raises SettingError for a name, an option or a value that is not known, or an option that the solver does not have.

@@ -9,28 +9,30 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from aligner.blocks import BlockProblem
+from aligner.blocks import Problem
 from aligner.errors import ScoreError
 from aligner.solvers.records import F64, Audit, Result, Status, Stop, TracePoint
 
 State = TypeVar("State")
+Solved = TypeVar("Solved", bound=Problem)
+Solvable = TypeVar("Solvable", bound=Problem, contravariant=True)
 
 
-class Solver(Protocol[State]):
+class Solver(Protocol[Solvable, State]):
     """A frozen configuration; everything that changes is in the state it makes."""
 
     @property
     def signature(self) -> str: ...
 
-    def init(self, problem: BlockProblem, rng: np.random.Generator) -> State:
+    def init(self, problem: Solvable, rng: np.random.Generator) -> State:
         """The state before the first step."""
         ...
 
-    def sweep(self, problem: BlockProblem, state: State) -> int:
+    def sweep(self, problem: Solvable, state: State) -> int:
         """One effective pass over the blocks; returns the number of oracle calls."""
         ...
 
-    def audit(self, problem: BlockProblem, state: State) -> Audit:
+    def audit(self, problem: Solvable, state: State) -> Audit:
         """Judge the present answer exactly, by one oracle call for each block; its arrays are copies.
 
         What the oracle says is the solver's to use: `Audit.used` tells that it does.
@@ -39,15 +41,15 @@ class Solver(Protocol[State]):
 
 
 def solve(
-    problem: BlockProblem,
-    solver: Solver[Any],
+    problem: Solved,
+    solver: Solver[Solved, Any],
     *,
     stop: Stop = Stop(),  # noqa: B008 - frozen
     seed: int = 0,
     callback: Callable[[TracePoint, F64], bool | None] | None = None,
     state: Any = None,
 ) -> Result:
-    """Minimise the structured hinge loss until one of the stopping rules holds.
+    """Minimise the regularised loss of a problem until one of the stopping rules holds.
 
     callback: called after each audit with its numbers and weights; solving stops if it returns False.
     state: to go on from, made by the solver's `init` and changed in place; by default a new one.

@@ -168,7 +168,7 @@ def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
     return problem
 
 
-def scorer_of(solver: Solver[Any], edges: EdgeTable, w: F64) -> Scorer:
+def scorer_of(solver: Solver[Any, Any], edges: EdgeTable, w: F64) -> Scorer:
     """The function of an edge's features that a solver's answer is.  edges: of the problem it solved.
 
     Weights of fertility, which follow those of edges, are left aside.

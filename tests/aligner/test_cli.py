@@ -80,9 +80,11 @@ def test_quiet_says_nothing(sample: Path, tmp_path: Path) -> None:
 
 def test_trace_and_verbose_give_every_audit(sample: Path, tmp_path: Path) -> None:
     trace = tmp_path / "T.jsonl"
-    result = run("train", sample / "train", "-m", tmp_path / "M", "--trace", trace, "-v")
+    result = run("train", sample / "train", "-m", tmp_path / "M", "--trace", trace, "-v", "--solver", "bcfw")
     points = [json.loads(line) for line in trace.read_text().splitlines()]
-    assert [point["passes"] for point in points] == [int(n) for n in re.findall(r"^pass (\d+):", result.stderr, re.M)]
+    assert [point["passes"] for point in points] == [
+        int(n) for n in re.findall(r"^λ 0.1, pass (\d+):", result.stderr, re.M)
+    ]
     for point in points:
         assert point["gap"] == pytest.approx(point["primal"] - point["dual"])
         assert point["gap"] >= -1e-9

@@ -55,8 +55,8 @@ def test_the_trace_says_of_each_audit_where_it_was(followed: tuple[Path, Any]) -
 
 
 def test_one_lambda_is_judged_without_a_table(sample: Path, tmp_path: Path) -> None:
-    plain = run("train", sample / "train", "-m", tmp_path / "M")
-    judged = run("train", sample / "train", "-m", tmp_path / "N", "--cross-validate", 4)
+    plain = run("train", sample / "train", "-m", tmp_path / "M", "--loss", "hinge")
+    judged = run("train", sample / "train", "-m", tmp_path / "N", "--loss", "hinge", "--cross-validate", 4)
     assert re.search(r"^held-out AER    [\d.]+ % ± [\d.]+ \(4 folds\)$", judged.stdout, re.M)
     assert "held-out" not in plain.stdout
     assert "\n\n" not in judged.stdout

@@ -55,7 +55,7 @@ def make_example(make_problem: Callable[..., MatchingProblem]) -> MakeExample:
 class Cold:
     """A solver that cannot resume."""
 
-    solver: Solver[Any]
+    solver: Solver[Any, Any]
 
     signature = "cold"
 
@@ -100,7 +100,7 @@ def test_paths_that_cannot_be(path: tuple[float, float, int]) -> None:
 
 
 @pytest.mark.parametrize("solver", [Block(), FAST, make_solver("bcfw-gap")], ids=["bcfw", "bcfw-pairwise", "bcfw-gap"])
-def test_warm_starts_reach_the_same_optima_in_fewer_passes(make_example: MakeExample, solver: Solver[Any]) -> None:
+def test_warm_starts_reach_the_same_optima_in_fewer_passes(make_example: MakeExample, solver: Solver[Any, Any]) -> None:
     problem, links = make_example(n=60)
     assert isinstance(solver, Resumable)
     stop = Stop(gap=1e-4, passes=20_000, audit_growth=1.0)

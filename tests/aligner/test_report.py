@@ -140,7 +140,7 @@ def record(*path: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {
         "pairs": 34567, "source_tokens": 1, "target_tokens": 2,
         "labelled_pairs": 1200, "labelled_pairs_available": 1200,
-        "links_lost": 3, "features": 32, "fertility": 2, "passes": 7, "oracle_calls": 8400, "audit_calls": 6000,
+        "loss": "hinge", "links_lost": 3, "features": 32, "fertility": 2, "passes": 7, "oracle_calls": 8400, "audit_calls": 6000,
         "primal": 1.5,
         "dual": 1.49, "gap": 0.01, "relative_gap": 5e-3, "bound": None, "status": "the limit of passes was reached",
         "notes": [], "total_seconds": 12.34, "training_aer": 8.765, "regularization": 0.1, "folds": 0,
@@ -167,6 +167,12 @@ def test_a_training_is_two_columns() -> None:
     ]
     assert "held-out AER" not in found
     assert "bound" not in format_training(record())
+
+
+def test_the_logistic_loss_asks_no_oracle() -> None:
+    found = lines(format_training(record(loss="logistic", passes=3)))
+    assert (found["loss"], found["passes"]) == ("logistic", "3")
+    assert "links lost" not in found
 
 
 def test_the_table_of_a_path() -> None:

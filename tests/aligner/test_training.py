@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import aligner
+from aligner.default import default_weights
 from aligner.errors import CorpusError, SettingError
 from aligner.evaluation import evaluate
 from aligner.path import Place
@@ -29,7 +30,7 @@ WriteCorpus = Callable[..., Path]
 
 @pytest.fixture(scope="module")
 def training(sample: Path) -> aligner.Training:
-    return aligner.train(str(sample / "train"))
+    return aligner.train(str(sample / "train"), loss="hinge")
 
 
 @pytest.fixture
@@ -89,7 +90,11 @@ def test_the_record_says_what_was_trained_on(training: aligner.Training, sample:
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"seed": 3, "solver_options": {"order": "uniform", "average": "weighted"}, "max_labelled": 100}]
+    "settings",
+    [
+        {"loss": "hinge"},
+        {"seed": 3, "solver_options": {"order": "uniform", "average": "weighted"}, "max_labelled": 100},
+    ],
 )
 def test_the_same_seed_gives_the_same_weights(sample: Path, settings: dict[str, Any]) -> None:
     first, second = (aligner.train(str(sample / "train"), max_passes=4, **settings) for _ in range(2))
@@ -99,7 +104,7 @@ def test_the_same_seed_gives_the_same_weights(sample: Path, settings: dict[str, 
 
 
 def test_memory_does_not_matter(training: aligner.Training, sample: Path) -> None:
-    assert (aligner.train(str(sample / "train"), memory=0).model.weights == training.model.weights).all()
+    assert (aligner.train(str(sample / "train"), memory=0, loss="hinge").model.weights == training.model.weights).all()
 
 
 def test_features_leave_solvers_room_for_the_longest_pair(
@@ -135,7 +140,7 @@ def test_solvers_reach_the_same_objective(sample: Path) -> None:
 
 @pytest.mark.parametrize("oracle", ["scipy", "greedy"])
 def test_other_oracles(sample: Path, oracle: str) -> None:
-    training = aligner.train(str(sample / "train"), fertility=1)
+    training = aligner.train(str(sample / "train"), fertility=1, loss="hinge")
     other = aligner.train(str(sample / "train"), oracle=oracle, fertility=1, max_passes=10)
     assert f"oracle:{oracle}" in other.result.signature
     point, ours = other.result.trace[-1], training.result.trace[-1]
@@ -212,10 +217,11 @@ def test_an_interrupt_keeps_the_last_audit(sample: Path, how: str) -> None:
             raise KeyboardInterrupt
 
     asked = {"interrupted": lambda: len(points) == 3} if how == "asked" else {}
-    training = aligner.train(str(sample / "train"), tolerance=0.0, callback=interrupt, **asked)
+    training = aligner.train(str(sample / "train"), loss="hinge", tolerance=0.0, callback=interrupt, **asked)
     assert training.interrupted
     assert training.model.record["dual"] == points[-1].dual
-    whole = aligner.train(str(sample / "train"), tolerance=0.0, max_passes=int(points[-1].passes))
+    passes = int(points[-1].passes)
+    whole = aligner.train(str(sample / "train"), loss="hinge", tolerance=0.0, max_passes=passes)
     assert (training.model.weights == whole.model.weights).all()
 
 
@@ -223,7 +229,9 @@ def test_progress_is_told(sample: Path) -> None:
     told: list[Progress] = []
     corpora: list[Corpus] = []
     train, test = str(sample / "train"), str(sample / "test")
-    training = aligner.train(train, gold=[test], on_progress=told.append, on_corpus=corpora.append, max_passes=20)
+    training = aligner.train(
+        train, gold=[test], loss="hinge", on_progress=told.append, on_corpus=corpora.append, max_passes=20
+    )
     assert [corpus.name for corpus in corpora] == [train, test]
     stages = list(dict.fromkeys(progress.stage for progress in told))
     assert stages == ["reading", "counting", "translation", "features", "training"]
@@ -272,7 +280,12 @@ def test_uncased_and_cased_words_differ(sample: Path) -> None:
         {"path": (1.0, nan, 3)},
         {"path": (1.0, 0.1, 3), "regularization": 0.1},
         {"path": (1.0, 0.1, 3), "cross_validate": 1},
-        {"cross_validate": 0},
+        {"cross_validate": -1},
+        {"loss": "magic"},
+        {"loss": "logistic", "solver": "bcfw"},
+        {"loss": "logistic", "oracle": "scipy"},
+        {"loss": "logistic", "possible_cost": 0.0},
+        {"loss": "logistic", "solver_options": {"order": "uniform"}},
     ],
     ids=str,
 )
@@ -330,6 +343,10 @@ def test_labels_of_pairs_without_words(write_corpus: WriteCorpus) -> None:
     training = aligner.train(corpus)
     assert training.result.status is Status.CONVERGED
     nothing = write_corpus("nothing", "\n", "\n", "\n")
-    training = aligner.train(nothing)
+    training = aligner.train(nothing, loss="hinge")
     assert training.result.status is Status.CONVERGED
     assert not training.model.weights.any()
+    training = aligner.train(nothing)
+    assert training.result.status is Status.CONVERGED
+    known = default_weights().weights
+    assert training.model.weights.tolist() == [known[name] for name in training.model.features.names]

@@ -61,8 +61,8 @@ def test_a_path_chooses_lambda(sample: Path) -> None:
 
 
 def test_cross_validation_of_one_lambda_changes_no_weight(sample: Path) -> None:
-    training = aligner.train(sample / "train")
-    judged = aligner.train(sample / "train", cross_validate=3)
+    training = aligner.train(sample / "train", loss="hinge")
+    judged = aligner.train(sample / "train", loss="hinge", cross_validate=3)
     assert judged.model.weights.tobytes() == training.model.weights.tobytes()
     assert judged.model.record["regularization"] == training.model.record["regularization"] == 0.1
     (row,) = judged.path.rows

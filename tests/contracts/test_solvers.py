@@ -60,7 +60,7 @@ class Configuration:
         return dict(self.options).get(option)
 
     @property
-    def solver(self) -> Solver[Any]:
+    def solver(self) -> Solver[Any, Any]:
         return make_solver(self.name, **dict(self.options))
 
     @property

@@ -50,7 +50,7 @@ def in_feature_space(problem: MatchingProblem, kernel: Kernel) -> MatchingProble
     return replace(problem, edges=edges, gold=gold)
 
 
-def run(problem: Any, solver: Solver[Any], **limits: Any) -> Result:
+def run(problem: Any, solver: Solver[Any, Any], **limits: Any) -> Result:
     return solve(problem, solver, stop=Stop(**limits), seed=3)
 
 
