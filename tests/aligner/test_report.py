@@ -140,8 +140,8 @@ def record(*path: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {
         "pairs": 34567, "source_tokens": 1, "target_tokens": 2,
         "labelled_pairs": 1200, "labelled_pairs_available": 1200,
-        "loss": "hinge", "links_lost": 3, "features": 32, "fertility": 2, "passes": 7, "oracle_calls": 8400, "audit_calls": 6000,
-        "primal": 1.5,
+        "loss": "hinge", "links_lost": 3, "features": 32, "fertility": 2, "passes": 7,
+        "oracle_calls": 8400, "audit_calls": 6000, "primal": 1.5,
         "dual": 1.49, "gap": 0.01, "relative_gap": 5e-3, "bound": None, "status": "the limit of passes was reached",
         "notes": [], "total_seconds": 12.34, "training_aer": 8.765, "regularization": 0.1, "folds": 0,
         "finished_folds": 0, "path": [{**row, **of_path} for of_path in path or ({},)], **changes,
