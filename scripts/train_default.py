@@ -137,6 +137,17 @@ def combine(weights: Mapping[tuple[str, int], F64], left_out: str | None, prior:
     return mean
 
 
+def default_without(data: Path, left_out: str) -> F64:
+    """The weights of the default model, had there not been this gold set."""
+    views = [
+        view(data, name, corpus) for name, gold in GOLD_SETS.items() if name != left_out for corpus in gold.corpora
+    ]
+    names = np.array(views[0].edges.names)
+    prior = np.array([PRIOR.get(name, 0.0) for name in names])
+    learnt = {(seen.gold, seen.pairs): logistic(seen) for seen in views}
+    return combine(learnt, left_out, prior) + OFFSET * (names == "bias")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
