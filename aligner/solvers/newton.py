@@ -36,10 +36,11 @@ class Sums:
 
 @dataclass(eq=False)
 class NewtonState:
-    """w: (d,).  sums: at w."""
+    """w: (d,).  sums: at w.  stalled: no step lowers the objective any more but by rounding."""
 
     w: F64
     sums: Sums
+    stalled: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,12 @@ class Newton:
 
     def resume(self, problem: LogisticProblem, state: NewtonState) -> None:
         """Go on from the same w in a problem of another λ: the sums are the same."""
+        state.stalled = False
 
     def sweep(self, problem: LogisticProblem, state: NewtonState) -> int:
         """One step; no oracle is asked."""
+        if state.stalled:
+            return 0
         regularization, sums = problem.regularization, state.sums
         slope = sums.gradient + regularization * (state.w - problem.prior)
         curvature = np.tril(sums.curvature) + np.tril(sums.curvature, -1).T
@@ -80,10 +84,12 @@ class Newton:
         while length > _SHORTEST:
             w = state.w + length * step
             found = _sums(problem, w)
-            if _primal(problem, w, found) <= here + _SUFFICIENT * length * promised:
+            lower = _primal(problem, w, found)
+            if lower < here and lower <= here + _SUFFICIENT * length * promised:
                 state.w, state.sums = w, found
-                break
+                return 0
             length /= 2
+        state.stalled = True
         return 0
 
     def audit(self, problem: LogisticProblem, state: NewtonState) -> Audit:

@@ -136,6 +136,24 @@ def test_takes_pairs() -> None:
         np.testing.assert_array_equal(part.edges[place], problem.edges[pair])
 
 
+def test_ends_where_no_step_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, _ = make_problem()
+    asked = 0
+    sums = newton_module._sums
+
+    def counted(problem: LogisticProblem, w: np.ndarray) -> Any:
+        nonlocal asked
+        asked += 1
+        return sums(problem, w)
+
+    monkeypatch.setattr(newton_module, "_sums", counted)
+    result = solve(problem, Newton(), stop=Stop(gap=-1.0, passes=1000))
+    assert result.status is Status.PASSES
+    assert asked < 300
+    assert abs(result.trace[-1].gap) < 1e-12
+    assert result.w.tobytes() == solve(problem, Newton(), stop=Stop(gap=-1.0, passes=500)).w.tobytes()
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
