@@ -15,6 +15,8 @@ Which one? All reach the same optimum and certify it; they differ in how soon. T
   of λ. For comparison, and where w must stay in a ball.
 - ``kernel-bcfw``: polynomial and RBF kernels on edge features, for a few hundred pairs.
 
+All of these are for the hinge loss; the logistic one has `newton.Newton`, which is not to choose.
+
 To add one: write a frozen dataclass with the four members of `driver.Solver`, and here a function from the options a
 user may give, as strings and numbers, to it.
 """
