@@ -18,7 +18,7 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 DEFAULT_MISS_COST = 1.5
-"""Of the logistic loss: AER forgives some false links, the more as gold calls many links possible."""
+"""Of the logistic loss, without cross-validation: AER forgives some false links."""
 
 
 @dataclass(frozen=True, eq=False)

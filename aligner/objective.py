@@ -44,6 +44,9 @@ LOGISTIC_PATH = 30.0, 0.3, 5
 LOGISTIC_REGULARIZATION = 3.0
 """λ n without cross-validation."""
 
+LOGISTIC_MISS_COSTS = 1.5, 1.0, 2.25, 3.4
+"""c⁺ to choose from by cross-validation: how many links gold likes differs from one annotator to the next."""
+
 LOSSES = "hinge", "logistic"
 
 
@@ -109,6 +112,13 @@ class Objective:
             return (LOGISTIC_REGULARIZATION / n,), folds
         largest, smallest, values = LOGISTIC_PATH
         return geometric_path(largest / n, smallest / n, values), folds
+
+    def miss_costs(self, pairs: int) -> tuple[float, ...]:
+        """c⁺ to choose from, for so many labelled pairs, where nothing of it was asked for; none: that of the problem."""
+        asked = not (self.miss_cost is None and self.regularization is None and self.path is None)
+        if asked or self.loss_of(pairs) == "hinge" or not self.plan(pairs)[1]:
+            return ()
+        return LOGISTIC_MISS_COSTS
 
     def problem(
         self, edges: EdgeTable, links: Links, regularization: float

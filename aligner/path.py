@@ -25,6 +25,8 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 LabelledProblem = MatchingProblem | LogisticProblem
+Setting = tuple[float, float]
+"""λ and the miss cost c⁺."""
 
 _RESAMPLES = 1000
 """Bootstrap resamples of a standard error."""
@@ -41,18 +43,24 @@ class Resumable(Protocol):
 
 @dataclass(frozen=True)
 class Place:
-    """Where on a path an audit is.  regularization: λ.  fold: the one held out, from 1 on; None: all pairs are used."""
+    """Where on a path an audit is.
+
+    regularization: λ.  fold: the one held out, from 1 on; None: all pairs are used.
+    miss_cost: c⁺, where there are several.
+    """
 
     regularization: float
     fold: int | None = None
+    miss_cost: float | None = None
 
     def __str__(self) -> str:
-        return f"λ {self.regularization:.4g}" + ("" if self.fold is None else f" without fold {self.fold}")
+        cost = "" if self.miss_cost is None else f", c⁺ {self.miss_cost:.4g}"
+        return f"λ {self.regularization:.4g}{cost}" + ("" if self.fold is None else f" without fold {self.fold}")
 
 
 @dataclass(frozen=True)
 class PathRow:
-    """One λ of a path.
+    """One λ of a path, with one miss cost c⁺.
 
     norm: ‖w‖, in the space of the kernel if there is one.  passes, seconds, relative_gap: of the solution on all
     pairs.  fold_passes, fold_seconds: of the finished folds together.  fold_gap: the largest relative gap of a fold.
@@ -62,6 +70,7 @@ class PathRow:
     """
 
     regularization: float
+    miss_cost: float
     norm: float
     passes: float
     seconds: float
@@ -75,7 +84,7 @@ class PathRow:
 
 @dataclass(frozen=True, eq=False)
 class RegularizationPath:
-    """Solutions on all pairs, from the largest λ down, and which of them is chosen.
+    """Solutions on all pairs, for each miss cost from the largest λ down, and which of them is chosen.
 
     folds: how many were asked for.  finished_folds: those that the AER is of.  held_out: the links found, at the
     chosen λ, in the pairs of these folds, each with what was learnt without its fold; None where there are no folds.
@@ -117,6 +126,7 @@ def follow_path(
     solver: Solver[Any, Any],
     regularizations: Sequence[float],
     *,
+    miss_costs: Sequence[float] = (),
     folds: int = 0,
     stop: Stop = Stop(),  # noqa: B008 - frozen
     seed: int = 0,
@@ -124,13 +134,15 @@ def follow_path(
     callback: Callable[[TracePoint, Place], bool | None] | None = None,
     on_solution: Callable[[int], None] | None = None,
 ) -> RegularizationPath:
-    """Solve for each λ; choose the one of lowest cross-validated AER, of equal ones the largest.
+    """Solve for each λ and miss cost; choose those of lowest cross-validated AER, of equal ones the first, largest λ.
 
     links: gold of the pairs, sure and possible, as it is evaluated.  regularizations: descending.
-    folds: parts of the pairs, drawn by the seed, each held out once; without them the last λ is chosen.
+    miss_costs: c⁺ to choose from, by default that of the problem.
+    folds: parts of the pairs, drawn by the seed, each held out once; without them the last λ of the first cost is
+    chosen.
     stop: for each solution.  memory: bytes of features to hold; a fold's copy that goes beyond is on disk.
     callback: called at each audit; if it returns False all ends as by Ctrl-C.  on_solution: with the number of
-    solutions done, of len(regularizations) · (1 + folds).
+    solutions done, of len(regularizations) · len(miss_costs) · (1 + folds).
 
     Each solution starts at the dual point of the one before, with a solver that is `Resumable`, otherwise at 0; its
     gap is a certificate either way. The solutions on all pairs come first, so that Ctrl-C leaves a model at any later
@@ -144,11 +156,12 @@ def follow_path(
     check_folds(folds, n)
     if not regularizations or any(later >= earlier for earlier, later in pairwise(regularizations)):
         raise SettingError("a path needs at least one λ, descending")
+    settings = [(λ, cost) for cost in miss_costs or (problem.miss_cost,) for λ in regularizations]
     done = 0
 
     def solutions(part: LabelledProblem, fold: int | None) -> Iterator[Result]:
         nonlocal done
-        for result in _solutions(part, solver, regularizations, stop, seed, fold, callback):
+        for result in _solutions(part, solver, settings, stop, seed, fold, callback):
             yield result
             done += 1
             if on_solution is not None:
@@ -171,9 +184,10 @@ def follow_path(
     if not results:
         raise KeyboardInterrupt
     norms = [scorer_of(solver, problem.edges, result.w).norm for result in results]
-    rows = _rows(regularizations, results, norms, finished, seed)
+    rows = _rows(settings, results, norms, finished, seed)
     errors = [row.aer for row in rows if row.aer is not None]
-    chosen = int(np.argmin(errors)) if errors else len(rows) - 1  # of equal ones the first is taken
+    # Of equal ones the first is taken.
+    chosen = int(np.argmin(errors)) if errors else min(len(rows), len(regularizations)) - 1
     held_out = JudgedLinks.joined(fold.judged[chosen] for fold in finished) if finished else None
     return RegularizationPath(rows, tuple(results), chosen, folds, len(finished), interrupted, held_out)
 
@@ -194,21 +208,23 @@ class _Fold:
 def _solutions(
     problem: LabelledProblem,
     solver: Solver[Any, Any],
-    regularizations: Sequence[float],
+    settings: Sequence[Setting],
     stop: Stop,
     seed: int,
     fold: int | None,
     callback: Callable[[TracePoint, Place], bool | None] | None,
 ) -> Iterator[Result]:
-    """The solution for each λ.  After one that was ended early, KeyboardInterrupt or _Stopped."""
-    state = None
-    for regularization in regularizations:
-        current = replace(problem, regularization=regularization)
-        if state is not None and isinstance(solver, Resumable):
+    """The solution for each λ and miss cost.  After one that was ended early, KeyboardInterrupt or _Stopped."""
+    state, last_cost = None, settings[0][1]
+    several = any(cost != last_cost for _, cost in settings)
+    for regularization, cost in settings:
+        current = replace(problem, regularization=regularization, miss_cost=cost)
+        if state is not None and cost == last_cost and isinstance(solver, Resumable):
             solver.resume(current, state)
         else:
             state = solver.init(current, np.random.default_rng(seed))
-        place = Place(regularization, fold)
+        last_cost = cost
+        place = Place(regularization, fold, cost if several else None)
 
         def audited(point: TracePoint, _: F64, place: Place = place) -> bool | None:
             return callback(point, place) if callback is not None else None
@@ -250,16 +266,16 @@ def _hold_out(
 
 
 def _rows(
-    regularizations: Sequence[float],
+    settings: Sequence[Setting],
     results: Sequence[Result],
     norms: Sequence[float],
     folds: Sequence[_Fold],
     seed: int,
 ) -> tuple[PathRow, ...]:
     rows = []
-    for regularization, result, norm in zip(regularizations, results, norms, strict=False):  # the last may be missing
+    for (regularization, cost), result, norm in zip(settings, results, norms, strict=False):  # the last may be missing
         end = result.trace[-1]
-        rows.append(PathRow(regularization, norm, end.passes, end.seconds, end.relative_gap))
+        rows.append(PathRow(regularization, cost, norm, end.passes, end.seconds, end.relative_gap))
     if not folds:
         return tuple(rows)
     systems = [PairCounts(table) for table in np.concatenate([fold.counts for fold in folds], axis=1)]

@@ -188,7 +188,7 @@ def format_training(record: Mapping[str, Any]) -> str:
     if "calibrated_links" in record:
         rows.append(("probabilities", f"of {record['calibrated_links']:,} links in the {record['calibrated_on']}"))
     if finished:
-        chosen = next(row for row in path if row["regularization"] == record["regularization"])
+        chosen = path[record["chosen"]]
         part = f"{folds} folds" if finished == folds else f"{finished} of {folds} folds"
         rows.append(("held-out AER", f"{chosen['aer']:.2f} % ± {chosen['standard_error']:.2f} ({part})"))
     text = "\n".join(f"{name:<16}{value}" for name, value in rows)
@@ -206,16 +206,28 @@ def format_unlabelled(record: Mapping[str, Any]) -> str:
 
 
 def _path_table(record: Mapping[str, Any]) -> str:
-    """A line for each λ, the chosen one marked."""
-    header = ["λ", "held-out AER", "‖w‖", "passes", "relative gap", "passes of folds", "largest gap"]
+    """A line for each λ, and miss cost where there are several, the chosen one marked."""
+    several = len({row["miss_cost"] for row in record["path"]}) > 1
+    header = [
+        "λ",
+        *(["c⁺"] if several else []),
+        "held-out AER",
+        "‖w‖",
+        "passes",
+        "relative gap",
+        "passes of folds",
+        "largest gap",
+    ]
     rows = []
-    for row in record["path"]:
-        mark = " *" if row["regularization"] == record["regularization"] else ""
+    for number, row in enumerate(record["path"]):
+        mark = " *" if number == record["chosen"] else ""
         cells = [f"{row['regularization']:.4g}{mark}", "-", f"{row['norm']:.4g}", f"{row['passes']:g}"]
         cells += [f"{row['relative_gap']:.1e}", "-", "-"]
         if row["aer"] is not None:
             cells[1] = f"{row['aer']:.2f} ± {row['standard_error']:.2f}"
             cells[5:] = [f"{row['fold_passes']:g}", f"{row['fold_gap']:.1e}"]
+        if several:
+            cells.insert(1, f"{row['miss_cost']:g}")
         rows.append(cells)
     return _table(header, rows)
 

@@ -93,7 +93,7 @@ def train(
     hinge knows is given: solver (bcfw by default), solver_options (see `solvers.SOLVERS`), oracle (assignment) or
     possible_cost.
     regularization: λ; by default 0.1 with the hinge. With the logistic loss it is chosen by cross-validation where
-    there are few labelled pairs, and otherwise 3 over the number of pairs.
+    there are few labelled pairs, as is miss_cost, and otherwise 3 over the number of pairs.
     path: (largest λ, smallest λ, how many) to choose λ from, by the AER of cross_validate folds, 5 by default;
     cross_validate without a path: the AER of the one λ; 0: none. See `path.follow_path`.
     fertility: links a word may have, 3 by default, and 1 for solvers that know no more.
@@ -156,7 +156,8 @@ def train(
         on_progress=lambda done: tell(Progress("features", done, len(labelled.links), "pairs")),
     )  # fmt: skip
     problem, chosen = objective.problem(edges, labelled.links, regularizations[0])
-    solutions = len(regularizations) * (1 + folds)
+    miss_costs = objective.miss_costs(len(labelled.links))
+    solutions = len(regularizations) * max(1, len(miss_costs)) * (1 + folds)
 
     def audited(point: TracePoint, place: Place) -> bool | None:
         detail = f"primal {point.primal:.5g}, relative gap {point.relative_gap:.1e}"
@@ -170,7 +171,7 @@ def train(
             tell(Progress("path", done, solutions, "solutions", f"{done} of {solutions} solutions"))
 
     followed = follow_path(
-        problem, labelled.links, chosen, regularizations,
+        problem, labelled.links, chosen, regularizations, miss_costs=miss_costs,
         folds=folds, stop=stop, seed=seed, memory=memory, callback=audited, on_solution=solved,
     )  # fmt: skip
     result = followed.results[followed.chosen]
@@ -195,7 +196,9 @@ def train(
         **asdict(point),
         "relative_gap": point.relative_gap,
         "training_aer": 100 * float(training_score.aer),
-        "regularization": regularizations[followed.chosen],
+        "regularization": followed.rows[followed.chosen].regularization,
+        "miss_cost": followed.rows[followed.chosen].miss_cost,
+        "chosen": followed.chosen,
         "folds": folds,
         "finished_folds": followed.finished_folds,
         "calibrated_links": len(judged),

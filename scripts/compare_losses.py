@@ -1,8 +1,8 @@
 """Maximum margin against the logistic loss where labels are few: held-out AER on every gold set.
 
 Each gold set is cut into five parts, each held out once; so many of the other pairs, drawn at random, are labelled. The
-hinge loss is that of `aligner train --loss hinge`, the logistic loss that of its defaults, whose λ is chosen by another
-cross-validation within the labelled pairs. The default weights, towards which the logistic loss draws, have not seen
+hinge loss is that of `aligner train --loss hinge`, the logistic loss that of its defaults, whose λ and costs are chosen by
+another cross-validation within the labelled pairs. The default weights, towards which the logistic loss draws, have not seen
 the gold set at hand. Mean over two draws of the parts.
 
     python scripts/compare_losses.py [--pairs 20 60 1000] [--data ../shared/data]
@@ -45,7 +45,10 @@ def learn_and_align(loss: str, edges: EdgeTable, links: Links, prior: F64, other
     problem, solver = objective.problem(edges, links, regularizations[0])
     if isinstance(problem, LogisticProblem):
         problem = replace(problem, prior=prior)
-    path = follow_path(problem, links, solver, regularizations, folds=folds, stop=Stop(passes=200))
+    path = follow_path(
+        problem, links, solver, regularizations, miss_costs=objective.miss_costs(len(links)), folds=folds,
+        stop=Stop(passes=200),
+    )  # fmt: skip
     w = path.results[path.chosen].w
     return links_of(decode_edges(others, scorer_of(solver, edges, w), problem.link_rewards(w)))
 

@@ -11,7 +11,7 @@ import pytest
 import aligner
 from aligner.default import default_weights
 from aligner.logistic import LogisticProblem
-from aligner.objective import DEFAULT_FOLDS, FEW_PAIRS, Objective
+from aligner.objective import DEFAULT_FOLDS, FEW_PAIRS, LOGISTIC_MISS_COSTS, Objective
 from aligner.problem import MatchingProblem
 from aligner.solvers.newton import Newton
 from corpora.alignment import Links
@@ -61,6 +61,9 @@ def test_the_plan(asked: dict[str, Any], pairs: int, regularizations: tuple[floa
     found, found_folds = Objective(**asked).plan(pairs)
     assert found == pytest.approx(regularizations)
     assert found_folds == folds
+    costs = Objective(**asked).miss_costs(pairs)
+    assert costs == (LOGISTIC_MISS_COSTS if asked == {} and folds else ())
+    assert Objective(**asked, miss_cost=2.0).miss_costs(pairs) == ()
 
 
 def test_the_prior_needs_all_families(sample: Path) -> None:
@@ -87,7 +90,7 @@ def test_the_prior_needs_all_families(sample: Path) -> None:
 def test_few_labels_are_learnt_by_the_logistic_loss(sample: Path) -> None:
     training = aligner.train(str(sample / "train"), max_labelled=40)
     record = training.model.record
-    assert (record["loss"], record["folds"], len(record["path"])) == ("logistic", 5, 5)
+    assert (record["loss"], record["folds"], len(record["path"])) == ("logistic", 5, 20)
     assert record["converged"]
     assert record["calibrated_on"] == "held-out folds"
     assert record["features"] == sum(len(family.NAMES) for family in FAMILIES.values())

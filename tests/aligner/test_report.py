@@ -134,7 +134,7 @@ def test_no_evaluations() -> None:
 def record(*path: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """What a training records; `path` gives its rows."""
     row = {
-        "regularization": 0.1, "norm": 2.5, "passes": 7, "seconds": 1.25, "relative_gap": 5e-4,
+        "regularization": 0.1, "miss_cost": 3.0, "norm": 2.5, "passes": 7, "seconds": 1.25, "relative_gap": 5e-4,
         "fold_passes": 0.0, "fold_seconds": 0.0, "fold_gap": None, "aer": None, "standard_error": None,
     }  # fmt: skip
     return {
@@ -144,7 +144,7 @@ def record(*path: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "oracle_calls": 8400, "audit_calls": 6000, "primal": 1.5,
         "dual": 1.49, "gap": 0.01, "relative_gap": 5e-3, "bound": None, "status": "the limit of passes was reached",
         "notes": [], "total_seconds": 12.34, "training_aer": 8.765, "regularization": 0.1, "folds": 0,
-        "finished_folds": 0, "path": [{**row, **of_path} for of_path in path or ({},)], **changes,
+        "finished_folds": 0, "chosen": 0, "path": [{**row, **of_path} for of_path in path or ({},)], **changes,
     }  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def test_the_logistic_loss_asks_no_oracle() -> None:
 def test_the_table_of_a_path() -> None:
     judged = {"fold_passes": 25, "fold_seconds": 2.0, "fold_gap": 9e-4, "standard_error": 0.5}
     path = [{**judged, "regularization": λ, "aer": aer} for λ, aer in ((10.0, 12.0), (1.0, 9.5), (0.1, 9.75))]
-    text = format_training(record(*path, regularization=1.0, folds=5, finished_folds=5))
+    text = format_training(record(*path, regularization=1.0, chosen=1, folds=5, finished_folds=5))
     found = lines(text)
     assert found["regularization"] == "1, the best of 3"
     assert found["seconds"] == "12.3 (9.75 of solving)"
@@ -194,9 +194,20 @@ def test_the_table_of_a_path() -> None:
     ]
 
 
+def test_several_costs_have_a_column() -> None:
+    judged = {"fold_gap": 9e-4, "standard_error": 0.5, "aer": 9.0}
+    path = [{**judged, "regularization": λ, "miss_cost": cost} for cost in (1.5, 2.25) for λ in (1.0, 0.1)]
+    text = format_training(record(*path, chosen=2, regularization=1.0, folds=5, finished_folds=5))
+    header, *rows = text.split("\n\n")[1].splitlines()
+    assert re.split(" {2,}", header.strip())[:3] == ["λ", "c⁺", "held-out AER"]
+    assert [re.split(" {2,}", row.strip())[:2] for row in rows] == [
+        ["1", "1.5"], ["0.1", "1.5"], ["1 *", "2.25"], ["0.1", "2.25"],
+    ]  # fmt: skip
+
+
 def test_a_path_that_was_interrupted() -> None:
     rows = {"regularization": 10.0}, {"regularization": 1.0}
-    early = record(*rows, regularization=1.0, folds=5)
+    early = record(*rows, regularization=1.0, chosen=1, folds=5)
     assert lines(format_training(early))["regularization"] == "1, the last of 2"
     assert format_training(early).splitlines()[-1].split() == ["1", "*", "-", "2.5", "7", "5.0e-04", "-", "-"]
     assert "held-out AER" not in lines(format_training(early))
