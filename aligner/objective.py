@@ -114,7 +114,7 @@ class Objective:
         return geometric_path(largest / n, smallest / n, values), folds
 
     def miss_costs(self, pairs: int) -> tuple[float, ...]:
-        """c⁺ to choose from, for so many labelled pairs, where nothing of it was asked for; none: that of the problem."""
+        """c⁺ to choose from, for so many labelled pairs, unless something was asked for; none: that of the problem."""
         asked = not (self.miss_cost is None and self.regularization is None and self.path is None)
         if asked or self.loss_of(pairs) == "hinge" or not self.plan(pairs)[1]:
             return ()

@@ -1,9 +1,9 @@
 """Maximum margin against the logistic loss where labels are few: held-out AER on every gold set.
 
 Each gold set is cut into five parts, each held out once; so many of the other pairs, drawn at random, are labelled. The
-hinge loss is that of `aligner train --loss hinge`, the logistic loss that of its defaults, whose λ and costs are chosen by
-another cross-validation within the labelled pairs. The default weights, towards which the logistic loss draws, have not seen
-the gold set at hand. Mean over two draws of the parts.
+hinge loss is that of `aligner train --loss hinge`, the logistic loss that of its defaults, whose λ and costs are chosen
+by another cross-validation within the labelled pairs. The default weights, towards which the logistic loss draws, have
+not seen the gold set at hand. Mean over two draws of the parts.
 
     python scripts/compare_losses.py [--pairs 20 60 1000] [--data ../shared/data]
 """

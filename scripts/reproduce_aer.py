@@ -4,10 +4,10 @@
 
 Weights are learnt from gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made: by
 maximum margin, families of features added one after the other; and with the defaults of `aligner train`, which for so
-few labels are the logistic loss towards the default weights, λ and costs by cross-validation. The text of the gold sentences,
-without their links, is part of the corpus, as in published results. The default model is that of the package but for
-the gold of the language pair at hand, which is left out. GIZA++'s rows are its published links for the same sentences.
-Hansards: 137 + 100 hand-aligned sentences; cs-en: 200 + 300, for which F1 is 100 - AER.
+few labels are the logistic loss towards the default weights, λ and costs by cross-validation. The text of the gold
+sentences, without their links, is part of the corpus, as in published results. The default model is that of the
+package but for the gold of the language pair at hand, which is left out. GIZA++'s rows are its published links for the
+same sentences. Hansards: 137 + 100 hand-aligned sentences; cs-en: 200 + 300, for which F1 is 100 - AER.
 """
 
 from __future__ import annotations
