@@ -95,14 +95,14 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
     path, trace = tmp_path / "X", tmp_path / "T"
     process = start(*endless_training(sample / "test", path, "-v", "--trace", trace))
     assert process.stderr is not None
-    while not (line := process.stderr.readline()).startswith(b"pass 3"):
+    while not (line := process.stderr.readline().decode()).startswith("λ 0.1, pass 3:"):
         assert line
     process.send_signal(signum)
     output, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 128 + signum
     assert b"training AER" in output
     assert errors.decode().splitlines()[-1] == f"{WORDS[signum]}: the model is that of the solver's last audit"
-    record = {**load(path).record, "fold": None}
+    record = {**load(path).record, "fold": None, "miss_cost": None}
     assert not record["converged"]
     points = [json.loads(point) for point in trace.read_text().splitlines()]
     assert {name: record[name] for name in points[-1]} == points[-1]
