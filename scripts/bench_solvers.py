@@ -32,6 +32,9 @@ from aligner.solvers import Stop, TracePoint, make_solver, solve
 
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 
+WARMING = 1100
+"""Pairs solved beforehand: with fewer, minibatches are of one pair, and their kernels are not compiled."""
+
 DETERMINISTIC = 5
 """Times as long as a run with a seed a solver may take that runs only once."""
 
@@ -87,7 +90,8 @@ def race(
     solver = make_solver(contender.name, **dict(contender.options))
     limit = seconds if contender.random else DETERMINISTIC * seconds
     stop = Stop(gap=TOLERANCES[-1], passes=100_000, seconds=limit, audit_growth=1.1)
-    solve(problem.take(np.arange(min(20, problem.n_blocks))), solver, stop=Stop(gap=0.0, passes=12))  # compiles
+    some = problem.take(np.arange(min(WARMING, problem.n_blocks)))
+    solve(some, solver, stop=Stop(gap=0.0, passes=6))  # compiles
     for seed in range(seeds if contender.random else 1):
         yield seed, solve(problem, solver, stop=stop, seed=seed).trace
 
