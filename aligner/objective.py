@@ -52,7 +52,10 @@ LOSSES = "hinge", "logistic"
 
 @dataclass(frozen=True)
 class Objective:
-    """What is minimised and how, see `training.train`; what is None is decided here."""
+    """What is minimised and how, see `training.train`; what is None is decided here.
+
+    all_families: whether the features are those of the default weights; without these the hinge learns more.
+    """
 
     loss: str | None = None
     solver: str | None = None
@@ -65,6 +68,7 @@ class Objective:
     miss_cost: float | None = None
     false_cost: float = DEFAULT_FALSE_COST
     possible_cost: float | None = None
+    all_families: bool = True
 
     @property
     def _hinge_only(self) -> bool:
@@ -92,7 +96,7 @@ class Objective:
         """The loss for so many labelled pairs."""
         if self.loss is not None:
             return self.loss
-        return "hinge" if self._hinge_only or pairs >= FEW_PAIRS else "logistic"
+        return "hinge" if self._hinge_only or not self.all_families or pairs >= FEW_PAIRS else "logistic"
 
     def plan(self, pairs: int) -> tuple[tuple[float, ...], int]:
         """The λ to solve for, descending, and the folds, for so many labelled pairs."""

@@ -129,7 +129,7 @@ LossName = Annotated[
         "--loss",
         metavar="LOSS",
         help="hinge: of the worst matching (maximum margin); logistic: of every edge, from the default weights on.",
-        show_default="logistic below 1000 labelled pairs, else, and with options of the hinge, hinge",
+        show_default="logistic below 1000 labelled pairs with all features; else, and with options of the hinge, hinge",
     ),
 ]
 Regularization = Annotated[

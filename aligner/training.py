@@ -89,7 +89,7 @@ def train(
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
     max_labelled: of more labelled pairs a random sample is used.
     loss: hinge, of the worst matching, or logistic, of every edge, towards the default weights where all families are
-    used (see `logistic.LogisticProblem`); by default logistic below 1,000 labelled pairs, unless what only the
+    used (see `logistic.LogisticProblem`); by default logistic there, below 1,000 labelled pairs, unless what only the
     hinge knows is given: solver (bcfw by default), solver_options (see `solvers.SOLVERS`), oracle (assignment) or
     possible_cost.
     regularization: λ; by default 0.1 with the hinge. With the logistic loss it is chosen by cross-validation where
@@ -118,7 +118,7 @@ def train(
     )
     objective = Objective(
         loss, solver, solver_options or {}, oracle, regularization, path, cross_validate, fertility,
-        miss_cost, false_cost, possible_cost,
+        miss_cost, false_cost, possible_cost, families is None or set(FAMILIES) <= set(families),
     )  # fmt: skip
     objective.check()
     stop = Stop(gap=tolerance, passes=max_passes, seconds=max_seconds, interrupted=interrupted)

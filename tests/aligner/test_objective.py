@@ -28,6 +28,8 @@ from features.statistics import CorpusStatistics
         ({}, FEW_PAIRS - 1, "logistic"),
         ({}, FEW_PAIRS, "hinge"),
         ({"loss": "logistic"}, FEW_PAIRS, "logistic"),
+        ({"all_families": False}, 5, "hinge"),
+        ({"loss": "logistic", "all_families": False}, 5, "logistic"),
         ({"loss": "hinge"}, 5, "hinge"),
         ({"solver": "bcfw"}, 5, "hinge"),
         ({"oracle": "scipy"}, 5, "hinge"),
