@@ -24,6 +24,10 @@ from features.table import EdgeTable
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
+PAIRS_AT_ONCE = 1024
+"""Of a text whose pairs are aligned as they are read, by each thread: so many that what is done for all of them at
+once, in Python, costs little, and so few that short texts keep several cores at work."""
+
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
@@ -84,13 +88,12 @@ def score_batches(
 ) -> Iterator[tuple[EdgeBatch, F64]]:
     """The scores of every edge of a bitext, (E,) of each batch of pairs; links as for `decode`."""
     encoded = Encoded(bitext, statistics)
-    # One table for all batches: fresh memory costs more than what is computed in it.
-    largest = max(EDGES_AT_ONCE, int(encoded.shapes.prod(axis=1).max(initial=0)))
-    space = np.empty((min(largest, int(encoded.shapes.prod(axis=1).sum())), len(features.names)), np.float32)
+    # One piece of memory for all batches: fresh memory costs more than what is computed in it.
+    edges = encoded.shapes.prod(axis=1)
+    largest = min(max(EDGES_AT_ONCE, int(edges.max(initial=0))), int(edges.sum()))
+    space = np.empty(largest * scorer.columns_at_once(features), np.float32)
     for batch in batches(encoded):
-        table = space[: batch.offsets[-1]]
-        features.fill(batch, links, table)
-        yield batch, scorer.scores(table)
+        yield batch, scorer.score_batch(features, batch, links, space)
 
 
 def decode_in_threads(
@@ -103,9 +106,8 @@ def decode_in_threads(
     """The same for every pair of a large bitext, in order, on all cores; few alignments are held."""
 
     def work(batch: EdgeBatch) -> list[Alignment]:
-        table = np.empty((int(batch.offsets[-1]), len(features.names)), np.float32)
-        features.fill(batch, (), table)
-        return _alignments(scorer.scores(table), batch.shapes, batch.offsets, rewards)
+        space = np.empty(int(batch.offsets[-1]) * scorer.columns_at_once(features), np.float32)
+        return _alignments(scorer.score_batch(features, batch, (), space), batch.shapes, batch.offsets, rewards)
 
     for found in map_threads(work, batches(Encoded(bitext, statistics))):
         yield from found

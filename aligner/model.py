@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from aligner import __version__
 from aligner.confidence import Calibration, read_calibration
-from aligner.decoding import Alignment, decode, decode_in_threads
+from aligner.decoding import PAIRS_AT_ONCE, Alignment, decode, decode_in_threads
 from aligner.errors import AlignerError, ModelError
 from aligner.model_file import read_model, write_model
 from aligner.scoring import LinearScorer, Scorer, read_scorer
@@ -24,8 +24,6 @@ from features.extractor import FeatureSet
 from features.fertility import LinkRewards
 from features.parallel import map_threads
 from features.statistics import CorpusStatistics
-
-_PAIRS_AT_ONCE = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +89,7 @@ class Model:
         stream = iter(pairs)
 
         def read() -> Iterator[tuple[Bitext, list[Links]]]:
-            while batch := list(islice(stream, _PAIRS_AT_ONCE)):
+            while batch := list(islice(stream, PAIRS_AT_ONCE)):
                 yield self._bitext(batch), [_packed(islice(file, len(batch))) for file in others]
 
         for aligned in map_threads(lambda job: self.align_bitext(*job), read()):

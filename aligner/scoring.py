@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -12,8 +12,11 @@ import numpy.typing as npt
 
 from aligner import _expansions, _kernels
 from aligner.errors import SettingError
+from corpora.alignment import Links
+from features.edges import EdgeBatch
+from features.extractor import FeatureSet
 from features.parallel import map_threads
-from features.table import Matrix
+from features.table import Matrix, Vector
 
 F64 = npt.NDArray[np.float64]
 
@@ -113,6 +116,15 @@ class Scorer(Protocol):
         """(E,) scores of edges with these features, (E, d); that of an edge does not depend on the others."""
         ...
 
+    def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
+        """(E,) scores of the edges of a batch; links as for `FeatureSet.fill`.
+
+        space: room for the features of as many columns of every edge as `columns_at_once` says.
+        """
+        ...
+
+    def columns_at_once(self, features: FeatureSet) -> int: ...
+
     def describe(self) -> dict[str, Any]:
         """JSON values that `read_scorer` takes with the arrays."""
         ...
@@ -139,9 +151,18 @@ class LinearScorer:
         return float(np.linalg.norm(self.weights))
 
     def scores(self, features: Matrix) -> F64:
-        scores = np.empty(len(features))
-        _kernels.score_edges(features, self.weights, scores)
+        scores = np.zeros(len(features))
+        _kernels.add_scores(features, self.weights, scores)
         return scores
+
+    def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
+        scores = np.zeros(int(batch.offsets[-1]))
+        for columns, part in features.parts(batch, links, space):
+            _kernels.add_scores(part, self.weights[columns], scores)
+        return scores
+
+    def columns_at_once(self, features: FeatureSet) -> int:
+        return features.widest
 
     def describe(self) -> dict[str, Any]:
         return {"kind": "linear"}
@@ -182,6 +203,15 @@ class KernelScorer:
             features, self.kernel.code, self.kernel.parameter, self.support, self.coefficients, scores
         )
         return scores
+
+    def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
+        shape = int(batch.offsets[-1]), len(features.names)
+        table = space[: shape[0] * shape[1]].reshape(shape)
+        features.fill(batch, links, table)
+        return self.scores(table)
+
+    def columns_at_once(self, features: FeatureSet) -> int:
+        return len(features.names)
 
     def describe(self) -> dict[str, Any]:
         return {"kind": "kernel", "kernel": self.kernel.name, **asdict(self.kernel)}

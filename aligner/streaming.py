@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
-from aligner.decoding import Alignment
+from aligner.decoding import PAIRS_AT_ONCE, Alignment
 from aligner.model import Model
 from corpora.alignment import Links, PairLinks, check_range
 from corpora.bitext import Bitext
@@ -18,8 +18,6 @@ from corpora.normalize import Normalizer
 from corpora.readers import Corpus, TextLine, open_corpus, parse_joint
 from corpora.streams import UTF8_BOM, StrPath
 from features.parallel import map_threads
-
-_PAIRS_AT_ONCE = 512
 
 Normalizers = tuple[Normalizer, Normalizer]
 
@@ -135,7 +133,7 @@ def align_arriving(
 
 def jobs(texts: Iterator[TextLine], links: Sequence[LinksFile] = ()) -> Iterator[Job]:
     """A text in parts, with the links of each."""
-    while lines := list(islice(texts, _PAIRS_AT_ONCE)):
+    while lines := list(islice(texts, PAIRS_AT_ONCE)):
         yield Job(lines, [file.take(lines) for file in links])
 
 

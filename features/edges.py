@@ -12,14 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text
-from features.posteriors import Belief, Decoder, Posteriors, mean
+from features._search_kernels import search_together
+from features.posteriors import Beliefs, Decoder
 from features.statistics import CorpusStatistics
 from features.table import edge_offsets
 from features.words import WordTable
 
 I64 = npt.NDArray[np.int64]
 
-_TWIN_SLOTS = 1 << 14
+_TWIN_SLOTS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,24 +110,14 @@ class EdgeBatch:
         return out
 
     @cached_property
-    def beliefs(self) -> Mapping[str, Belief]:
-        """What each lexicon of the translation models says of the edges."""
+    def beliefs(self) -> Beliefs:
+        """What the translation models say of the edges."""
         return self.decoder().beliefs(self.pairs.start, self.pairs.stop)
-
-    @cached_property
-    def posteriors(self) -> Posteriors:
-        """Posteriors of the edges by the HMM, the mean of the lexicons."""
-        return mean([belief.hmm for belief in self.beliefs.values()])
-
-    @cached_property
-    def lexical_posteriors(self) -> Posteriors:
-        """The same by IBM Model 1."""
-        return mean([belief.lexical for belief in self.beliefs.values()])
 
     @cached_property
     def soft(self) -> npt.NDArray[np.float32]:
         """(E,) geometric mean of both directions' posteriors by the HMM: the strongest signal that there is."""
-        return self.posteriors.soft
+        return self.beliefs.hmm.soft
 
 
 class Encoded:
@@ -197,33 +188,37 @@ def _look_up_dice(
     source_tokens, target_tokens, source_offsets, target_offsets, offsets, twins, source_known, target_known,
     source_counts, target_counts, row_offsets, cell_targets, cell_counts, out,
 ):  # fmt: skip
+    widest = 0
     for i in range(len(offsets) - 1):
-        J = source_offsets[i + 1] - source_offsets[i]
+        widest = max(widest, target_offsets[i + 1] - target_offsets[i])
+    fs = np.empty(widest, np.int64)
+    f_counts = np.empty(widest, np.int64)
+    columns = np.empty(widest, np.int64)
+    wanted = np.empty(widest, np.int32)
+    places = np.empty(widest, np.int32)
+    for i in range(len(offsets) - 1):
         K = target_offsets[i + 1] - target_offsets[i]
-        for j in range(J):
-            base = offsets[i] + j * K
-            e = source_known[source_tokens[source_offsets[i] + j]]
-            if e < 0:
-                out[base : base + K] = 0.0
-                continue
-            row_start = row_offsets[e]
-            row_end = row_offsets[e + 1]
+        for k in range(K):
+            fs[k] = target_known[target_tokens[target_offsets[i] + k]]
+            f_counts[k] = target_counts[fs[k]] if fs[k] >= 0 else 0
+        base = offsets[i]
+        for j in range(source_offsets[i], source_offsets[i + 1]):
+            e = source_known[source_tokens[j]]
+            found = 0
             for k in range(K):
-                if twins[base + k] >= 0:
-                    out[base + k] = out[twins[base + k]]
-                    continue
-                out[base + k] = 0.0
-                f = target_known[target_tokens[target_offsets[i] + k]]
-                # Binary search without branches, whose outcomes could not be predicted: the last cell <= f. There are
-                # at most f cells before it, few for the frequent words, which were met first.
-                low = row_start
-                size = min(row_end - row_start, f + 1)
-                while size > 1:
-                    half = size >> 1
-                    low = low + half if cell_targets[low + half] <= f else low
-                    size -= half
-                if size == 1 and cell_targets[low] == f:
-                    out[base + k] = 2.0 * cell_counts[low] / (source_counts[e] + target_counts[f])
+                twin = twins[base + k]
+                known = (twin >= 0) & (twin < base)  # one of this row is not found yet
+                out[base + k] = out[twin] if known else 0.0
+                wanted[found] = fs[k]
+                columns[found] = k
+                found += (not known) & (fs[k] >= 0) & (e >= 0)
+            if found > 0:
+                search_together(cell_targets[row_offsets[e] : row_offsets[e + 1]], wanted[:found], places)
+            for x in range(found):
+                if places[x] >= 0:
+                    k = columns[x]
+                    out[base + k] = 2.0 * cell_counts[row_offsets[e] + places[x]] / (source_counts[e] + f_counts[k])
+            base += K
 
 
 @nb.njit(cache=True, nogil=True)

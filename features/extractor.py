@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import TypeVar
 
@@ -21,7 +22,7 @@ from features.edges import EdgeBatch, Encoded
 from features.links import fill as fill_links
 from features.parallel import map_threads
 from features.statistics import CorpusStatistics
-from features.table import EdgeTable, Matrix, edge_offsets
+from features.table import EdgeTable, Matrix, Vector, edge_offsets
 
 Value = TypeVar("Value", bound=np.generic)
 
@@ -45,7 +46,9 @@ OF_TRANSLATION = frozenset({"lexical", "hmm", "context", "kinds"})
 DEFAULT_MEMORY = 2 << 30
 """Bytes of features that are held in memory; more go to an unnamed temporary file."""
 
-EDGES_AT_ONCE = 1 << 15
+EDGES_AT_ONCE = 1 << 18
+"""Of a thread, with a family's features of all of them in memory: threads that ask for the interpreter less often wait
+less for each other."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +85,39 @@ class FeatureSet:
 
         links: of the whole bitext, one for each of `self.links`.
         """
+        for columns, write in self._writers(batch, links):
+            write(out, columns.start)
+        round_to_grid(out)
+
+    def parts(self, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> Iterator[tuple[slice, Matrix]]:
+        """The same, a family at a time: which columns, and these, (E, so many), each in the place of the last.
+
+        space: room for `widest` features of every edge. One family stays in the cache, the whole table would not.
+        """
+        for columns, write in self._writers(batch, links):
+            shape = int(batch.offsets[-1]), columns.stop - columns.start
+            part = space[: shape[0] * shape[1]].reshape(shape)
+            write(part, 0)
+            round_to_grid(part.reshape(1, -1))  # in one run, not one for each edge
+            yield columns, part
+
+    @property
+    def widest(self) -> int:
+        """The most columns of one of the `parts`."""
+        return max([1, *(len(FAMILIES[family].NAMES) for family in self.families)])
+
+    def _writers(
+        self, batch: EdgeBatch, links: Sequence[Links]
+    ) -> Iterator[tuple[slice, Callable[[Matrix, int], None]]]:
+        """The columns of each family and file of links, and what writes them from a column on."""
         column = 0
         for family in self.families:
-            FAMILIES[family].fill(batch, out, column)
-            column += len(FAMILIES[family].NAMES)
+            width = len(FAMILIES[family].NAMES)
+            yield slice(column, column + width), partial(FAMILIES[family].fill, batch)
+            column += width
         for _, other in zip(self.links, links, strict=True):
-            fill_links(batch, other, out, column)
+            yield slice(column, column + 1), partial(fill_links, batch, other)
             column += 1
-        round_to_grid(out)
 
     def extract(
         self,

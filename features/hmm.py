@@ -47,12 +47,12 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     hmm_null: probability that the word has no link, in the direction that generates it.
     """
     soft = batch.soft
-    hmm = batch.posteriors
+    hmm = batch.beliefs.hmm
     out[:, column] = hmm.forward
     out[:, column + 1] = hmm.reverse
     out[:, column + 2] = soft
     for place, name in enumerate(("words", "prefixes"), 3):
-        out[:, column + place] = batch.beliefs[name].hmm.soft if name in batch.beliefs else soft
+        out[:, column + place] = batch.beliefs.soft.get(name, soft)
     out[:, column + 5] = 1.0 + np.log10(np.maximum(soft, FLOOR)) / 4.0
     column += 6
     for knot in KNOTS:

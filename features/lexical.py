@@ -30,7 +30,7 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     lexical_forward, lexical_reverse: of each direction, the mean of the lexicons.  lexical_soft: s, their geometric
     mean.  lexical_log: 1 + log10(max(s, FLOOR)) / 4.  lexical_rank … lexical_mutual_best: as `features.competition`.
     """
-    lexical = batch.lexical_posteriors
+    lexical = batch.beliefs.lexical
     soft = lexical.soft
     out[:, column] = lexical.forward
     out[:, column + 1] = lexical.reverse

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from corpora.alignment import I64, Link, Links, PairLinks
 from corpora.bitext import Bitext, Text
 from corpora.symmetrize import symmetrize
 from features._lattice_kernels import make_lattice
+from features._search_kernels import search, search_together
 from features._translation_kernels import Pairs, decode
 from features.lexicon import LEAST_LIKENESS, SPELLING, TINY, class_name, likeness_of
 from features.parallel import map_threads
@@ -44,8 +45,8 @@ class Posteriors:
     @property
     def soft(self) -> F32:
         """(E,) geometric mean of both directions: the soft intersection."""
-        soft: F32 = np.sqrt(self.forward * self.reverse)
-        return soft
+        soft: F32 = self.forward * self.reverse
+        return np.sqrt(soft, out=soft)
 
     def soft_links(self, threshold: float = DEFAULT_THRESHOLD) -> Links:
         """The links whose geometric mean is above a threshold in [0, 1]."""
@@ -82,18 +83,41 @@ class Posteriors:
             yield ones, {(j, int(best[j])) for j in np.flatnonzero(linked).tolist()}
 
 
-def mean(posteriors: Sequence[Posteriors]) -> Posteriors:
-    """The mean of posteriors of the same edges."""
-    forward = np.add.reduce([p.forward for p in posteriors]) / np.float32(len(posteriors))
-    reverse = np.add.reduce([p.reverse for p in posteriors]) / np.float32(len(posteriors))
-    return Posteriors(forward, reverse, posteriors[0].shapes, posteriors[0].offsets)
+class _Mean:
+    """The mean of posteriors of the same edges, which are taken one after the other: few are in memory at a time."""
+
+    def __init__(self) -> None:
+        self._taken: Posteriors | None = None
+        self._number = 0
+
+    def take(self, posteriors: Posteriors) -> None:
+        """Add posteriors, whose arrays nobody else may use from now on."""
+        self._number += 1
+        if self._taken is None:
+            self._taken = posteriors
+        else:
+            np.add(self._taken.forward, posteriors.forward, out=self._taken.forward)
+            np.add(self._taken.reverse, posteriors.reverse, out=self._taken.reverse)
+
+    def result(self) -> Posteriors:
+        """The mean; nothing may be taken after that."""
+        if self._taken is None:
+            raise ValueError("there are no posteriors")
+        for direction in (self._taken.forward, self._taken.reverse):
+            np.divide(direction, np.float32(self._number), out=direction)
+        return self._taken
 
 
-class Belief(NamedTuple):
-    """What one lexicon says of links: by the HMM, and by IBM Model 1, which knows no order, with the same lexicon."""
+class Beliefs(NamedTuple):
+    """What the lexicons say of links.
+
+    hmm: their mean by the HMM.  lexical: by IBM Model 1, which knows no order.  soft: (E,) the soft intersection of the
+    HMM by each lexicon, by its name.
+    """
 
     hmm: Posteriors
     lexical: Posteriors
+    soft: Mapping[str, F32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,34 +159,36 @@ class Decoder:
     def posteriors(self, first: int, last: int) -> Posteriors:
         """Of pairs first .. last by the HMM, the mean of all lexicons."""
         pairs, shapes = self._pairs(first, last), self.shapes[first:last]
-        found = []
+        mean = _Mean()
         for name, tables in self.model.tables.items():
             hmm = self._emissions(name, tables, pairs)
             self._decode(pairs, shapes, tables, hmm, self._null(name, tables))
-            found.append(Posteriors(*hmm, shapes, pairs.edge_offsets))
-        return mean(found)
+            mean.take(Posteriors(*hmm, shapes, pairs.edge_offsets))
+        return mean.result()
 
-    def beliefs(self, first: int, last: int) -> dict[str, Belief]:
-        """What each lexicon says of pairs first .. last, by its name."""
+    def beliefs(self, first: int, last: int) -> Beliefs:
+        """Of pairs first .. last by both models."""
         pairs, shapes = self._pairs(first, last), self.shapes[first:last]
-        found = {}
+        hmm, lexical, soft = _Mean(), _Mean(), {}
         for name, tables in self.model.tables.items():
             emissions, null = self._emissions(name, tables, pairs), self._null(name, tables)
-            hmm = emissions[0].copy(), emissions[1].copy()
-            self._decode(pairs, shapes, tables, hmm, null)
-            _mix(pairs, *null, tables.chain.p0, *emissions)
-            found[name] = Belief(
-                Posteriors(*hmm, shapes, pairs.edge_offsets), Posteriors(*emissions, shapes, pairs.edge_offsets)
-            )
-        return found
+            mixed = emissions[0].copy(), emissions[1].copy()
+            _mix(pairs, *null, tables.chain.p0, *mixed)
+            lexical.take(Posteriors(*mixed, shapes, pairs.edge_offsets))
+            del mixed  # a long pair takes much
+            self._decode(pairs, shapes, tables, emissions, null)
+            found = Posteriors(*emissions, shapes, pairs.edge_offsets)
+            soft[name] = found.soft
+            hmm.take(found)
+            del emissions, found
+        return Beliefs(hmm.result(), lexical.result(), soft)
 
     def _decode(
         self, pairs: Pairs, shapes: I64, tables: Tables, emissions: tuple[F32, F32], null: tuple[F32, F32]
     ) -> None:
         """Turn the emissions of both directions into posteriors of the HMM, in place."""
-        longest = shapes.max(axis=0, initial=1).tolist()
-        lattices = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
-        decode(0, len(shapes), pairs, *emissions, *null, tables.chain, *lattices)
+        longest = int(shapes.max(initial=1))  # one lattice for both directions
+        decode(0, len(shapes), pairs, *emissions, *null, tables.chain, make_lattice(longest, longest))
 
     def _pairs(self, first: int, last: int) -> Pairs:
         source, target = self.bitext.source, self.bitext.target
@@ -232,32 +258,28 @@ def runs(offsets: I64) -> Iterator[tuple[int, int]]:
 
 
 @nb.njit(cache=True, nogil=True)
-def _search(targets, low, high, f):
-    """The cell of column f in a row, or -1."""
-    size = high - low
-    while size > 1:
-        half = size >> 1
-        low = low + half if targets[low + half] <= f else low
-        size -= half
-    return low if size == 1 and targets[low] == f else -1
-
-
-@nb.njit(cache=True, nogil=True)
 def _find(pairs, source_known, target_known, row_offsets, targets, table, missing, forward, reverse):
     """Probabilities of the edges whose two words have a cell."""
-    edge = 0
+    widest = 0
     for i in range(len(pairs.edge_offsets) - 1):
+        widest = max(widest, pairs.target_offsets[i + 1] - pairs.target_offsets[i])
+    fs = np.empty(widest, np.int32)
+    places = np.empty(widest, np.int32)
+    for i in range(len(pairs.edge_offsets) - 1):
+        K = pairs.target_offsets[i + 1] - pairs.target_offsets[i]
+        for k in range(K):
+            fs[k] = target_known[pairs.target[pairs.target_offsets[i] + k]]
+        edge = pairs.edge_offsets[i]
         for j in range(pairs.source_offsets[i], pairs.source_offsets[i + 1]):
             e = source_known[pairs.source[j]]
-            for k in range(pairs.target_offsets[i], pairs.target_offsets[i + 1]):
-                f = target_known[pairs.target[k]]
-                cell = -1
-                if e >= 0 and f >= 0:
-                    cell = _search(targets, row_offsets[e], row_offsets[e + 1], f)
-                missing[edge] = cell < 0
-                if cell >= 0:
-                    forward[edge] = table[cell, 0]
-                    reverse[edge] = table[cell, 1]
+            low = row_offsets[e] if e >= 0 else 0
+            high = row_offsets[e + 1] if e >= 0 else 0
+            search_together(targets[low:high], fs[:K], places)  # unknown words, -1, are in no row
+            for k in range(K):
+                missing[edge] = places[k] < 0
+                if places[k] >= 0:
+                    forward[edge] = table[low + places[k], 0]
+                    reverse[edge] = table[low + places[k], 1]
                 edge += 1
 
 
@@ -282,7 +304,7 @@ def _climb(
                 f = target_known[y]
                 cell = -1
                 if e >= 0 and f >= 0 and not finest:
-                    cell = _search(targets, row_offsets[e], row_offsets[e + 1], f)
+                    cell = search(targets, row_offsets[e], row_offsets[e + 1], f)
                 if cell >= 0:
                     forward[edge] = table[cell, 0]
                     reverse[edge] = table[cell, 1]

@@ -16,6 +16,9 @@ _EDGES_AT_ONCE = 1 << 20
 Matrix = npt.NDArray[np.float32]
 """(E, d) features, one row an edge."""
 
+Vector = npt.NDArray[np.float32]
+"""Room for features, flat."""
+
 
 @dataclass(frozen=True, eq=False)
 class EdgeTable:

@@ -6,6 +6,7 @@ Libraries that are slow to import are imported by the command that needs them, s
 from __future__ import annotations
 
 import signal
+import sys
 from typing import Annotated
 
 import typer
@@ -59,6 +60,8 @@ app.command()(answers_for_errors(symmetrize))
 def main() -> None:
     """Entry point of the ``aligner`` command."""
     listen_to_signals()
+    # Threads come back from compiled code often and need the interpreter for a moment: they should not wait long.
+    sys.setswitchinterval(2e-4)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
     try:

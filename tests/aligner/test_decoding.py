@@ -88,7 +88,7 @@ def test_batches_do_not_matter(
 
 def test_a_pair_larger_than_a_batch(model: Model) -> None:
     builder = BitextBuilder(Normalizer(), Normalizer())
-    words = [f"n{i}" for i in range(200)]
+    words = [f"n{i}" for i in range(600)]
     for source in (["a"], words, ["b"]):
         builder.add_tokens(source, source)
     assert len(words) ** 2 > EDGES_AT_ONCE
@@ -96,7 +96,7 @@ def test_a_pair_larger_than_a_batch(model: Model) -> None:
     weights = np.where(np.array(features.names) == "exact", 2.0, 0.0)
     weights[features.names.index("bias")] = -1.0
     found = decode(builder.bitext(), model.statistics, features, LinearScorer(weights))
-    assert [list(alignment) for alignment in found] == [[(x, x) for x in range(n)] for n in (1, 200, 1)]
+    assert [list(alignment) for alignment in found] == [[(x, x) for x in range(n)] for n in (1, 600, 1)]
     assert set(itertools.chain(*(alignment.scores for alignment in found))) == {1.0}
 
 

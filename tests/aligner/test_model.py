@@ -77,7 +77,7 @@ def test_every_way_of_asking(either: Model, pairs: Pairs) -> None:
 
 
 def test_order_over_many_batches(model: Model, pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aligner.model._PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr("aligner.model.PAIRS_AT_ONCE", 7)
     expected = [model.align(source, target) for source, target in pairs]
     n = 5 * len(pairs)
     stream = (pairs[i % len(pairs)] for i in range(n))
@@ -85,7 +85,7 @@ def test_order_over_many_batches(model: Model, pairs: Pairs, monkeypatch: pytest
 
 
 def test_a_stream_is_not_read_far_ahead(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aligner.model._PAIRS_AT_ONCE", 4)
+    monkeypatch.setattr("aligner.model.PAIRS_AT_ONCE", 4)
     taken = 0
 
     def endless() -> Iterator[tuple[list[str], list[str]]]:

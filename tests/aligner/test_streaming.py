@@ -84,7 +84,7 @@ def test_lines_of_files(model: Model, texts: list[tuple[str, str]], files: tuple
 def test_jobs_do_not_matter(
     model: Model, texts: list[tuple[str, str]], files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr("aligner.streaming._PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr("aligner.streaming.PAIRS_AT_ONCE", at_once)
     answers = expected(model, texts)
     assert list(align_corpus(model, open_texts(*files), "pharaoh")) == answers
     assert [line for lines in align_arriving(model, arriving([joint(texts)]), "pharaoh") for line in lines] == answers
@@ -213,7 +213,7 @@ def test_broken_files_are_found_beforehand(model: Model, tmp_path: Path) -> None
 
 
 def test_links_of_another_aligner(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aligner.streaming._PAIRS_AT_ONCE", 5)
+    monkeypatch.setattr("aligner.streaming.PAIRS_AT_ONCE", 5)
     model = aligner.train(str(sample / "train"), links=[str(sample / "train.wa")], max_passes=20).model
     corpus = open_corpus(str(sample / "test"))
     links = list(corpus.links())

@@ -87,7 +87,7 @@ def test_the_most_doubtful_first(model: Model, sample: Path, tmp_path: Path, mon
         source, target = (side.split() for side in pairs[suggestion.line - 1])
         assert suggestion.text == (" ".join(source), " ".join(target))
         assert suggestion.alignment == model.align(source, target)
-    monkeypatch.setattr("aligner.streaming._PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr("aligner.streaming.PAIRS_AT_ONCE", 7)
     told: list[int] = []
     assert suggest(model, corpus, 5, on_progress=told.append) == everything[:5]
     assert told[-1] == len(pairs)

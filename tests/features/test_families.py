@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import log
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -118,9 +119,10 @@ def believed(case: Case, which: str) -> Iterator[tuple[np.ndarray, np.ndarray, n
     """Posteriors of both directions and their geometric mean for each pair, (J, K), of the mean of the lexicons."""
     model = case.statistics.translation
     assert model is not None
-    decoder = Decoder(case.bitext, model)
+    single = [replace(model, lexicons={name: lexicon}) for name, lexicon in model.lexicons.items()]
+    decoders = [Decoder(case.bitext, model) for model in single]
     for i, (es, fs, rows) in enumerate(case.matrices()):
-        found = [getattr(belief, which) for belief in decoder.beliefs(i, i + 1).values()]
+        found = [getattr(decoder.beliefs(i, i + 1), which) for decoder in decoders]
         forward = np.mean([p.forward for p in found], axis=0).reshape(len(es), len(fs))
         reverse = np.mean([p.reverse for p in found], axis=0).reshape(len(es), len(fs))
         yield forward, reverse, np.sqrt(forward * reverse), rows
