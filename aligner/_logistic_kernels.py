@@ -15,8 +15,7 @@ def add_logistic(features, signs, first, last, w, costs, gradient, curvature):
 
     features: (E, d).  signs: (E,) int8, y = 1 or -1; 0: left out.  w: (d,).  costs: c of edges with y = -1 and 1.
     a = σ(-y w·x) is the dual variable and H(a) = -a log a - (1 - a) log(1 - a) its entropy.
-    gradient: (d,), to which -c a y x is added.  curvature: (d, d), to whose lower triangle c a (1 - a) x xᵀ is; of no
-    size where it is not needed.
+    gradient: (d,), to which -c a y x is added.  curvature: (d, d), to whose lower triangle c a (1 - a) x xᵀ is.
     """
     d = len(w)
     losses = 0.0
@@ -41,7 +40,7 @@ def add_logistic(features, signs, first, last, w, costs, gradient, curvature):
         for c in range(d):
             gradient[c] += pull * row[c]
         bend = dual * (1.0 - dual)
-        if len(curvature) and bend >= LEAST_CURVATURE:
+        if bend >= LEAST_CURVATURE:
             for b in range(d):
                 if row[b] != 0.0:
                     share = cost * bend * row[b]

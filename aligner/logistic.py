@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner import _kernels
-from aligner.problem import check_costs, check_labelled, label_edges
+from aligner.problem import check_costs, label_edges
 from corpora.alignment import Links
 from features.extractor import DEFAULT_MEMORY, take_edges
 from features.fertility import LinkRewards
@@ -65,10 +65,9 @@ class LogisticProblem:
         Raises SettingError for costs or λ that cannot work, ValueError where the arguments do not fit.
         """
         check_costs(regularization, miss_cost, false_cost, 0.0)
-        check_labelled(edges, links)
+        labels, _ = label_edges(edges, links)
         if prior is not None and prior.shape != (len(edges.names),):
             raise ValueError(f"a prior of shape {prior.shape} for {len(edges.names)} features")
-        labels, _ = label_edges(edges, links)
         signs = np.full(len(labels), -1, np.int8)
         signs[labels == _kernels.POSSIBLE] = 0
         signs[labels == _kernels.SURE] = 1

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from aligner import _kernels
 from aligner._screening_kernels import Screen, new_screen
-from aligner.blocks import Corners
+from aligner.blocks import BlockProblem, Corners
 from aligner.errors import AlignerError, ScoreError, SettingError
 from aligner.matching import Oracle, best_bmatchings, best_matchings, bmatch_of, get_oracle
 from corpora.alignment import Links
@@ -44,8 +45,11 @@ def check_costs(regularization: float, miss_cost: float, false_cost: float, poss
             raise SettingError(f"{name} must be a number above 0, not {value}")
 
 
-def check_labelled(edges: EdgeTable, links: Links) -> None:
-    """Raise SettingError where there are no pairs, ValueError where edges and links do not fit or are not finite."""
+def label_edges(edges: EdgeTable, links: Links) -> tuple[U8, I64]:
+    """(E,) labels, OTHER, POSSIBLE or SURE, and (m,) the edge of each link.
+
+    Raises SettingError where there are no pairs, ValueError where edges and links do not fit or are not finite.
+    """
     if len(links) != len(edges):
         raise ValueError(f"{len(links)} pairs of links for {len(edges)} pairs of edges")
     if len(edges) == 0:
@@ -53,10 +57,6 @@ def check_labelled(edges: EdgeTable, links: Links) -> None:
     for first in range(0, len(edges.features), _EDGES_AT_ONCE):  # not at once: they may be on disk
         if not np.isfinite(edges.features[first : first + _EDGES_AT_ONCE]).all():
             raise ValueError("features must be finite")
-
-
-def label_edges(edges: EdgeTable, links: Links) -> tuple[U8, I64]:
-    """(E,) labels, OTHER, POSSIBLE or SURE, and (m,) the edge of each link.  ValueError where one is out of range."""
     pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
     inside = (links.source >= 0) & (links.source < edges.shapes[pair, 0])
     inside &= (links.target >= 0) & (links.target < edges.shapes[pair, 1])
@@ -66,6 +66,32 @@ def label_edges(edges: EdgeTable, links: Links) -> tuple[U8, I64]:
     labels = np.zeros(edges.offsets[-1], np.uint8)
     labels[link_edges] = np.where(links.sure, _kernels.SURE, _kernels.POSSIBLE)
     return labels, link_edges
+
+
+@runtime_checkable
+class EdgeProblem(BlockProblem, Protocol):
+    """A block problem over matchings whose edges are at hand, as `MatchingProblem` is: see there."""
+
+    @property
+    def edges(self) -> EdgeTable: ...
+
+    @property
+    def labels(self) -> U8: ...
+
+    @property
+    def costs(self) -> F64: ...
+
+    @property
+    def oracle(self) -> Oracle: ...
+
+
+def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
+    """The problem, if its edges are at hand and all there is to it.  Raises SettingError."""
+    if not isinstance(problem, EdgeProblem):
+        raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
+    if problem.n_nonpositive:
+        raise SettingError(f"{solver} has one link a word only (choose another solver, bcfw for instance)")
+    return problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +146,6 @@ class MatchingProblem:
         Raises SettingError for costs, λ or an oracle that cannot work, ValueError where the arguments do not fit.
         """
         check_costs(regularization, miss_cost, false_cost, possible_cost)
-        check_labelled(edges, links)
         if fertility is not None and not np.array_equal(fertility.shapes, edges.shapes):
             raise ValueError("the words of fertility are not those of the edges")
         if fertility is not None and fertility.source_capacity == fertility.target_capacity == 1:

@@ -23,11 +23,12 @@ from problems import text_with_gold
 from sklearn.linear_model import LogisticRegression
 
 from aligner import __version__
+from aligner._kernels import POSSIBLE, SURE
 from aligner.confidence import Calibration, JudgedLinks
 from aligner.decoding import links_of
 from aligner.default import PRIOR, decode_with
 from aligner.evaluation import count, scores
-from aligner.problem import MatchingProblem
+from aligner.problem import MatchingProblem, label_edges
 from aligner.solvers import Stop, make_solver, solve
 from corpora.alignment import Links
 from corpora.bitext import read_bitext
@@ -106,14 +107,10 @@ def aer(gold: Links, found: Links) -> float:
 
 def logistic(seen: View) -> F64:
     """Weights of the edges of a gold set."""
-    edges, links = seen.edges, seen.links
-    pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
-    linked = edges.offsets[pair] + links.source * edges.shapes[pair, 1] + links.target
-    labels = np.zeros(len(edges.features), np.int8)
-    labels[linked] = np.where(links.sure, 2, 1)
-    chosen = labels != 1
+    labels, _ = label_edges(seen.edges, seen.links)
+    chosen = labels != POSSIBLE
     regression = LogisticRegression(C=STRENGTH, fit_intercept=False, max_iter=500)
-    regression.fit(edges.features[chosen], labels[chosen] == 2)
+    regression.fit(seen.edges.features[chosen], labels[chosen] == SURE)
     weights: F64 = regression.coef_[0].astype(np.float64)
     return weights
 

@@ -11,9 +11,9 @@ import numpy as np
 from aligner.blocks import BlockProblem
 from aligner.errors import SettingError
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
+from aligner.problem import edges_of
 from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
-from aligner.solvers.kernel import edges_of
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.saddle import Look, Start, feature_norm, look_ahead, measure_start
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from aligner._kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, SURE
 from aligner.blocks import BlockProblem
-from aligner.errors import ScoreError, SettingError
+from aligner.errors import ScoreError
 from aligner.matching import Oracle, get_oracle
-from aligner.problem import check_code
+from aligner.problem import EdgeProblem, check_code, edges_of
 from aligner.scoring import RBF, Kernel, KernelScorer, Linear, LinearScorer, Scorer, kernel_signature, score_in_threads
 from aligner.solvers.driver import Solver
 from aligner.solvers.orders import Order, Permuted
@@ -20,32 +20,6 @@ from aligner.solvers.records import F64, Audit
 from features.table import EdgeTable, edge_offsets
 
 I64 = npt.NDArray[np.int64]
-
-
-@runtime_checkable
-class EdgeProblem(Protocol):
-    """A block problem over matchings whose edges are at hand, as `MatchingProblem` is: see there."""
-
-    @property
-    def n_blocks(self) -> int: ...
-
-    @property
-    def n_nonpositive(self) -> int: ...
-
-    @property
-    def regularization(self) -> float: ...
-
-    @property
-    def edges(self) -> EdgeTable: ...
-
-    @property
-    def labels(self) -> npt.NDArray[np.uint8]: ...
-
-    @property
-    def costs(self) -> F64: ...
-
-    @property
-    def oracle(self) -> Oracle: ...
 
 
 @dataclass(eq=False)
@@ -157,15 +131,6 @@ def _best(oracle: Oracle, scores: F64, shapes: I64) -> F64:
     widths = np.repeat(shapes[:, 1], shapes[:, 0])
     chosen[(np.cumsum(widths) - widths + mates)[mates >= 0]] = 1.0
     return chosen
-
-
-def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
-    """The problem, if its edges are at hand and all there is to it.  Raises SettingError."""
-    if not isinstance(problem, EdgeProblem):
-        raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
-    if problem.n_nonpositive:
-        raise SettingError(f"{solver} has one link a word only (choose another solver, bcfw for instance)")
-    return problem
 
 
 def scorer_of(solver: Solver[Any, Any], edges: EdgeTable, w: F64) -> Scorer:

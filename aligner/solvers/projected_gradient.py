@@ -9,10 +9,9 @@ import numpy as np
 
 from aligner._kernels import SURE
 from aligner.blocks import BlockProblem
-from aligner.problem import check_code
+from aligner.problem import check_code, edges_of
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
-from aligner.solvers.kernel import edges_of
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit
 
