@@ -19,7 +19,7 @@ from commands import COMMAND, TIMEOUT
 
 from aligner.model import load
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")]
 
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 both_signals = pytest.mark.parametrize("signum", list(WORDS), ids=list(WORDS.values()))
@@ -65,8 +65,8 @@ def endless_training(corpus: Path, model: Path, *more: object) -> list[object]:
     [
         (signal.SIGINT, b"old"),
         (signal.SIGTERM, b""),
-        pytest.param(signal.SIGINT, b"", marks=pytest.mark.slow),
-        pytest.param(signal.SIGTERM, b"old", marks=pytest.mark.slow),
+        (signal.SIGINT, b""),
+        (signal.SIGTERM, b"old"),
     ],
 )
 def test_a_signal_while_reading_leaves_what_was_there(
@@ -113,11 +113,7 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
     ("moment", "message"),
     [
         ("λ 0.1, pass 3:", "the model is that of the last audit on all pairs, at λ 0.1"),
-        pytest.param(
-            "λ 0.1 without fold 1, pass 3:",
-            "the model is that of the last audit on all pairs, at λ 0.1",
-            marks=pytest.mark.slow,
-        ),
+        ("λ 0.1 without fold 1, pass 3:", "the model is that of the last audit on all pairs, at λ 0.1"),
         ("λ 10 without fold 2, pass 3:", "is the choice of 1 of 2 folds"),
     ],
     ids=["on all pairs", "in the first fold", "in the second fold"],
@@ -156,7 +152,6 @@ def test_signals_while_libraries_are_imported(sample: Path, tmp_path: Path, sign
         assert not [*tmp_path.iterdir()]
 
 
-@pytest.mark.slow
 @with_proc
 @both_signals
 def test_a_signal_at_any_moment_of_training(data: Path, sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
@@ -195,7 +190,7 @@ def test_a_signal_while_aligning_leaves_no_file(model: Path, tmp_path: Path, sig
     assert not [*tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize("moment", ["training", pytest.param("writing", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("moment", ["training", "writing"])
 @pytest.mark.parametrize("old", [b"", b"old"])
 def test_a_signal_without_a_model_leaves_what_was_there(sample: Path, tmp_path: Path, moment: str, old: bytes) -> None:
     folder = tmp_path / "out"
@@ -219,7 +214,6 @@ def test_a_signal_without_a_model_leaves_what_was_there(sample: Path, tmp_path: 
     assert [path.read_bytes() for path in folder.iterdir()] == ([old] if old else [])
 
 
-@pytest.mark.slow
 @with_proc
 @both_signals
 def test_a_signal_at_any_moment_of_compiling(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
