@@ -3,19 +3,21 @@
 Problems: 5,000 Hansards pairs labelled by a model, and comtrans with the links of GIZA++. For each λ an optimum is
 certified to a relative gap of 1e-8 by a long run; then every solver runs with several seeds, and for each audit is
 written how far its primal value is from the optimum. An effective pass is as many oracle calls as there are pairs;
-projection methods, which make none, count a pass over the features.
+for projection methods, which ask the oracle for audits at most, it is a pass over the features.
 
 Prints the table of README: effective passes and seconds to each relative gap, median of the seeds, and the memory that
 the solver takes beside the features. Writes every audit to OUT.jsonl, and figures to OUT-*.png and OUT-*.svg.
 
     python scripts/bench_solvers.py [--problem hansards|comtrans] [--seeds 10] [--out solvers] [--data ../shared/data]
+
+With one λ, --readme puts the table in place of that of README.md, and the figure into docs/.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
+import shutil
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -41,12 +43,13 @@ DETERMINISTIC = 5
 
 @dataclass(frozen=True)
 class Contender:
-    """A solver as it takes part.  random: whether the seed matters."""
+    """A solver as it takes part.  random: whether the seed matters.  projects: instead of asking the oracle."""
 
     label: str
     name: str
     options: tuple[tuple[str, Any], ...] = ()
     random: bool = True
+    projects: bool = False
 
 
 CONTENDERS = (
@@ -68,10 +71,10 @@ CONTENDERS = (
     Contender("bcfw-away", "bcfw-away"),
     Contender("bcfw-pairwise", "bcfw-pairwise"),
     Contender("randomized-away", "randomized-away"),
-    Contender("projected-gradient", "projected-gradient"),
-    Contender("extragradient, euclidean", "extragradient", (("projection", "euclidean"),), random=False),
-    Contender("extragradient, restarts", "extragradient", (("restarts", True),), random=False),
-    Contender("extragradient, entropic", "extragradient", (("projection", "entropic"),), random=False),
+    Contender("projected-gradient", "projected-gradient", projects=True),
+    Contender("extragradient, euclidean", "extragradient", (("projection", "euclidean"),), random=False, projects=True),
+    Contender("extragradient, restarts", "extragradient", (("restarts", True),), random=False, projects=True),
+    Contender("extragradient, entropic", "extragradient", (("projection", "entropic"),), random=False, projects=True),
 )
 
 
@@ -107,24 +110,32 @@ def solver_memory(problem: MatchingProblem, contender: Contender, passes: int) -
         tracemalloc.stop()
 
 
-def effective_passes(point: TracePoint, n: int) -> float:
-    """Oracle calls of solving, in passes; sweeps for the solvers that make none."""
-    return point.oracle_calls / n if point.oracle_calls > n else float(point.passes)
+def effective_passes(contender: Contender, point: TracePoint, n: int) -> float:
+    """Oracle calls of solving, in passes; sweeps for the solvers that project."""
+    return float(point.passes) if contender.projects else point.oracle_calls / n
 
 
 def first_within(trace: tuple[TracePoint, ...], tolerance: float) -> TracePoint | None:
     return next((point for point in trace if point.relative_gap <= tolerance), None)
 
 
-def cell(traces: list[tuple[TracePoint, ...]], tolerance: float, n: int) -> str:
+def cell(contender: Contender, traces: list[tuple[TracePoint, ...]], tolerance: float, n: int) -> str:
     """Median effective passes and seconds to a gap, or a dash where not all seeds reached it."""
     reached = [first_within(trace, tolerance) for trace in traces]
     points = [point for point in reached if point is not None]
     if len(points) < len(traces):
         return "–"
-    passes = np.median([effective_passes(point, n) for point in points])
+    passes = np.median([effective_passes(contender, point, n) for point in points])
     seconds = np.median([point.seconds for point in points])
     return f"{passes:.3g} / {seconds:.2g}"
+
+
+def write_table(readme: Path, table: list[str]) -> None:
+    """Put a table in place of the one that begins alike.  ValueError where there is none."""
+    lines = readme.read_text("utf-8").split("\n")
+    first = lines.index(table[0])
+    last = next(number for number in range(first, len(lines)) if not lines[number].startswith("|"))
+    readme.write_text("\n".join([*lines[:first], *table, *lines[last:]]), "utf-8")
 
 
 def main() -> None:
@@ -138,7 +149,12 @@ def main() -> None:
     parser.add_argument("--optimum-seconds", type=float, default=300.0)
     parser.add_argument("--only", nargs="*", help="labels of the contenders to run")
     parser.add_argument("--out", type=Path, default=Path("solvers"))
+    parser.add_argument(
+        "--readme", type=Path, help="put the table of one λ, and its figure, where this README has them"
+    )
     options = parser.parse_args()
+    if options.readme is not None and len(options.regularization or ()) != 1:
+        parser.error("--readme needs one --regularization")
     if options.problem == "hansards":
         problem = hansards_problem(options.data, options.pairs, 1.0)
     else:
@@ -157,7 +173,8 @@ def main() -> None:
         best, certified = optimum(scaled, options.optimum_seconds)
         print(f"\nλ = {regularization:g}: optimum {best:.8g}, certified to a relative gap of {certified:.1e}")
         header = ["solver", *(f"gap {tolerance:.0e}" for tolerance in TOLERANCES), "last gap", "MiB"]
-        print("| " + " | ".join(header) + " |\n|" + "---|" * len(header))
+        table = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+        print("\n".join(table))
         for contender in CONTENDERS:
             if options.only and contender.label not in options.only:
                 continue
@@ -170,7 +187,7 @@ def main() -> None:
                         "regularization": regularization,
                         "solver": contender.label,
                         "seed": seed,
-                        "passes": effective_passes(point, n),
+                        "passes": effective_passes(contender, point, n),
                         "oracle_calls": point.oracle_calls,
                         "seconds": point.seconds,
                         "primal": point.primal,
@@ -182,13 +199,18 @@ def main() -> None:
                 ]
             last = np.median([trace[-1].relative_gap for trace in traces])
             memory = solver_memory(scaled, contender, 5) / 2**20
-            cells = [cell(traces, tolerance, n) for tolerance in TOLERANCES]
-            print("| " + " | ".join([contender.label, *cells, f"{last:.0e}", f"{memory:.1f}"]) + " |")
-            sys.stdout.flush()
+            cells = [cell(contender, traces, tolerance, n) for tolerance in TOLERANCES]
+            table.append("| " + " | ".join([contender.label, *cells, f"{last:.0e}", f"{memory:.1f}"]) + " |")
+            print(table[-1], flush=True)
     with options.out.with_suffix(".jsonl").open("w") as file:
         file.writelines(json.dumps(record) + "\n" for record in records)
     for path in draw(records, options.out):
         print(f"figure written to {path}")
+    if options.readme is not None:
+        write_table(options.readme, table)
+        suffix = f"{options.regularization[0]:g}.png"
+        figure = options.readme.parent / "docs" / f"solvers-{options.problem}-{suffix}"
+        shutil.copyfile(options.out.with_name(f"{options.out.name}-{suffix}"), figure)
 
 
 if __name__ == "__main__":

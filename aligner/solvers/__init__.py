@@ -9,16 +9,17 @@ Which one? All reach the same optimum and certify it; they differ in how soon. T
   to a tight gap; the one to take for 1e-5 and below.
 - ``cutting-plane``: asks about all blocks at once, so any parallel oracle suits it; the best of the batch methods.
 - ``frank-wolfe``, ``away-frank-wolfe``, ``pairwise-frank-wolfe``, ``subgradient``: one step a pass. For comparison.
-- ``stochastic-subgradient``: memory of O(d), soon near the optimum, slow to certify it.
+- ``stochastic-subgradient``: steps in memory of O(d), soon near the optimum, slow to certify it.
 - ``projected-gradient``: works on marginals and never asks the oracle but for audits.
-- ``extragradient``: the saddle point by projections, memory of O(d²) whatever the corpus; also with a radius in place
+- ``extragradient``: the saddle point by projections, in memory of O(d) whatever the corpus (and d x d moments for a
+  moment, before the first step), or, with restarts and far sooner, of five numbers an edge; also with a radius in place
   of λ. For comparison, and where w must stay in a ball.
 - ``kernel-bcfw``: polynomial and RBF kernels on edge features, for a few hundred pairs.
 
 All of these are for the hinge loss; the logistic one has `newton.Newton`, which is not to choose.
 
-To add one: write a frozen dataclass with the four members of `driver.Solver`, and here a function from the options a
-user may give, as strings and numbers, to it.
+To add one: write a frozen dataclass with the four members of `driver.Solver`, here a function from the options a user
+may give, as strings and numbers, to it, and its name in `aligner.options`.
 """
 
 from __future__ import annotations

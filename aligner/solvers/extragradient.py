@@ -130,7 +130,8 @@ class Extragradient:
     The primal weight ω = √(D_w/D_z) (steps ω/L in w and 1/(ωL) in z) makes both halves of the bound equal.
 
     Memory-efficient form [TLJ06 §4.3]: s_z = Σ η (F_iᵀ u_w + c_i) is linear in Σ η u_w, so that every z_i is computed
-    anew from sums of d numbers: solver memory is O(d) whatever the corpus. stored: keep what belongs to edges and
+    anew from sums of d numbers: solver memory is O(d) whatever the corpus (but for d x d moments, which `feature_norm`
+    sums once). stored: keep what belongs to edges and
     words instead, five numbers an edge; the same iterates. restarts: begin anew at the average or the last u, whichever
     has the smaller gap, when it has fallen enough, with ω anew from the distances gone  [Applegate et al. 2021]; û_z
     is then any point, so that this is the stored form.

@@ -55,9 +55,10 @@ class BatchState:
 
 @dataclass(frozen=True)
 class FrankWolfe:
-    """One step a pass towards the corner of all blocks together.
+    """One step a pass towards the corner of all blocks together  [LJSP13 Alg. 2].
 
-    Guarantee: gap O(1/k) after k passes; with line search the dual never falls. Solver memory: O(d).
+    v ← (1 − γ) v + γ v_s with v_s = 1/(λn) Σ_i ψ_i(z_i) of the oracle's answers; γ by line search, or 2/(k + 2).
+    Guarantee: gap O(1/k) after k passes  [Jaggi 2013 Thm. 2]; with line search the dual never falls. Memory: O(d).
     An audit at the iterate is the very pass of oracle calls that the next step needs, and is used for it.
     """
 

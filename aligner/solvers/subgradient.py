@@ -85,14 +85,14 @@ class StochasticSubgradient:
     pass is compiled where the problem allows. Where weights must not be above 0 this is v, and w is clip(v).
 
     Guarantee: in uniform order the expected suboptimality is O(log k / k), and O(1/k) for the suffix average
-    [Rakhlin et al. 2012]. Solver memory: O(d) and two numbers for each block.
+    [Rakhlin et al. 2012]. Solver memory: O(d) and two numbers for each block, and what the certificate keeps.
 
     Certificate: visits put more weight on some blocks than on others, m_i on block i (n · visits_i / k of the last
     iterate), where a dual point has 1 on each; so (w, ℓ) is none. But c (w, ℓ), with c = 1/max_i m_i, is one if the
     rest 1 − c m_i of each block's weight goes on some corner: the oracle's answers at w, which an audit asks for.
     All weight on these answers, the batch corner, is another dual point, and a good one where w is nearly optimal.
     The dual value is that of the best mixture of all such points so far, so it never falls; those of no use to the
-    mixture are forgotten, which leaves about d of them.
+    mixture are forgotten, which leaves about d of them, d numbers each.
     """
 
     order: Uniform | Permuted = Permuted()  # noqa: RUF009 - frozen

@@ -16,7 +16,7 @@ from aligner.blocks import Corners
 from aligner.errors import SettingError
 from aligner.matching import ORACLES
 from aligner.problem import MatchingProblem
-from aligner.solvers import SOLVERS, Result, Solver, Status, Stop, make_solver, solve
+from aligner.solvers import SOLVERS, Result, Solver, Status, Stop, TracePoint, make_solver, solve
 from aligner.solvers.audit import ask_all, primal_value
 from aligner.solvers.block import Block
 from aligner.solvers.extragradient import PROJECTIONS
@@ -72,6 +72,11 @@ class Configuration:
         return 5e-3 if self.name == "stochastic-subgradient" and self["order"] == "uniform" else 1e-3
 
     @property
+    def passes(self) -> int:
+        """So many that all of it happens: restarts are thought of every ten."""
+        return 12 if self["restarts"] else 7
+
+    @property
     def never_lowers_the_dual(self) -> bool:
         if "subgradient" in self.name:
             return self.name.startswith("stochastic")  # which reports the best dual point so far
@@ -122,7 +127,8 @@ class Plain:
         return self.problem.corners(blocks, w)
 
     def exact_corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
-        return self.corners(blocks, w)
+        self.calls += len(blocks)
+        return self.problem.exact_corners(blocks, w)
 
 
 @dataclass(frozen=True)
@@ -288,21 +294,29 @@ def test_same_seed_same_bits_and_untouched_problem(
     configuration: Configuration, capacity: int, make_problem: MakeProblem
 ) -> None:
     problem = make_problem(n=20, capacity=capacity)
-    before = [array.copy() for array in (problem.edges.features, problem.labels, problem.gold)]
-    first, second = (run(problem, configuration.solver, gap=0.0, passes=7) for _ in range(2))
+    before = [array.copy() for array in arrays_of(problem)]
+    first, second = (run(problem, configuration.solver, gap=0.0, passes=configuration.passes) for _ in range(2))
     assert first.w.tobytes() == second.w.tobytes()
     assert [(p.primal, p.dual, p.oracle_calls) for p in first.trace] == [
         (p.primal, p.dual, p.oracle_calls) for p in second.trace
     ]
-    for array, copy in zip((problem.edges.features, problem.labels, problem.gold), before, strict=True):
+    for array, copy in zip(arrays_of(problem), before, strict=True):
         np.testing.assert_array_equal(array, copy)
 
 
+def arrays_of(problem: MatchingProblem) -> list[np.ndarray]:
+    """All arrays that a problem is made of."""
+    owners = (problem, problem.edges, *([] if problem.fertility is None else [problem.fertility]))
+    return [value for owner in owners for value in vars(owner).values() if isinstance(value, np.ndarray)]
+
+
+@pytest.mark.parametrize("grid", [False, True])
 @with_capacities(*[[c for c in CONFIGURATIONS if c.name.startswith("bcfw")]] * 2)
 def test_compiled_and_generic_passes_are_equal(
-    configuration: Configuration, capacity: int, make_problem: MakeProblem
+    configuration: Configuration, capacity: int, grid: bool, make_problem: MakeProblem
 ) -> None:
-    problem = make_problem(n=25, d=7, capacity=capacity)
+    """On the grid of the codes, too, where compiled passes screen the edges."""
+    problem = make_problem(n=25, d=7, capacity=capacity, grid=grid)
     compiled, generic = (
         run(problem, configuration.solver, gap=0.0, passes=6),
         run(Plain(problem), configuration.solver, gap=0.0, passes=6),
@@ -311,12 +325,13 @@ def test_compiled_and_generic_passes_are_equal(
     for ours, theirs in zip(compiled.trace, generic.trace, strict=True):
         assert ours.primal == pytest.approx(theirs.primal, rel=1e-10)
         assert ours.dual == pytest.approx(theirs.dual, rel=1e-10, abs=1e-12)
+        assert (ours.oracle_calls, ours.audit_calls) == (theirs.oracle_calls, theirs.audit_calls)
 
 
 @every_solver_of_corners
 def test_oracle_calls_are_counted(configuration: Configuration, make_problem: MakeProblem) -> None:
     counted = Plain(make_problem(n=9))
-    result = run(counted, configuration.solver, gap=0.0, passes=5)
+    result = run(counted, configuration.solver, gap=0.0, passes=configuration.passes)
     assert result.trace[-1].oracle_calls + result.trace[-1].audit_calls == counted.calls
 
 
@@ -328,13 +343,15 @@ def test_one_block_makes_bcfw_the_batch_method(make_problem: MakeProblem) -> Non
         np.testing.assert_allclose(block.w, batch.w, rtol=1e-9)
 
 
-@pytest.mark.parametrize("average", [Average.WEIGHTED, Average.SUFFIX])
+@pytest.mark.parametrize("average", [Average.UNIFORM, Average.WEIGHTED, Average.SUFFIX])
 def test_averages_are_those_of_their_definition(average: Average, make_problem: MakeProblem) -> None:
-    """Recomputed from all iterates: Σ k w_k / Σ k, and the mean since the last power of 2."""
+    """Recomputed from all iterates: Σ w_k / K, Σ k w_k / Σ k, and the mean since the last power of 2."""
     problem = make_problem(n=1, d=4, largest=8)
     iterates = [run(problem, Block(), gap=-1.0, passes=k).w for k in range(1, 12)]
     averaged = run(problem, Block(average=average), gap=-1.0, passes=11).w
-    if average is Average.WEIGHTED:
+    if average is Average.UNIFORM:
+        expected = np.mean(iterates, axis=0)
+    elif average is Average.WEIGHTED:
         expected = np.average(iterates, axis=0, weights=np.arange(1, 12))
     else:
         expected = np.mean(iterates[7:], axis=0)
@@ -376,3 +393,65 @@ def test_every_oracle_trains(oracle: str, capacity: int, make_problem: MakeProbl
     assert result.trace[-1].primal == pytest.approx(primal, rel=1e-12)
     assert min(point.gap for point in result.trace) >= -1e-12
     assert any("certified with exact matchings" in note for note in result.notes) == (oracle == "greedy")
+
+
+ALONE = [Configuration(name, ()) for name in SOLVERS] + [Configuration("extragradient", (("restarts", True),))]
+
+
+@pytest.mark.parametrize("configuration", ALONE, ids=str)
+def test_every_solver_ends_when_it_should(configuration: Configuration, make_problem: MakeProblem) -> None:
+    problem, solver = make_problem(n=20), configuration.solver
+    converged = run(problem, solver, gap=0.5, passes=5000)
+    assert converged.status is Status.CONVERGED
+    assert converged.trace[-1].relative_gap <= 0.5 < converged.trace[0].relative_gap
+    passes = run(problem, solver, gap=-1.0, passes=4)
+    assert (passes.status, passes.trace[-1].passes) == (Status.PASSES, 4)
+    assert run(problem, solver, gap=-1.0, passes=10**9, seconds=0.01).status is Status.SECONDS
+    seen: list[TracePoint] = []
+
+    def third(point: TracePoint, w: np.ndarray) -> bool:
+        seen.append(point)
+        return len(seen) < 3
+
+    result = solve(problem, solver, stop=Stop(gap=-1.0), callback=third)
+    assert result.status is Status.CALLBACK
+    assert result.trace == tuple(seen)
+
+
+@dataclass
+class Interrupted(Plain):
+    """A problem during whose corners Ctrl-C is met, after some calls."""
+
+    after: int = 75
+
+    def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
+        if self.calls > self.after:
+            raise KeyboardInterrupt
+        return super().corners(blocks, w)
+
+    def exact_corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
+        return self.corners(blocks, w)
+
+
+@every_solver_of_corners
+def test_ctrl_c_amid_a_pass_keeps_the_last_audit(configuration: Configuration, make_problem: MakeProblem) -> None:
+    audited: list[np.ndarray] = []
+    problem = Interrupted(make_problem(n=20))
+    result = solve(
+        problem, configuration.solver, stop=Stop(gap=-1.0), callback=lambda point, w: audited.append(w.copy())
+    )
+    assert result.status is Status.INTERRUPTED
+    assert 0 < len(result.trace) == len(audited)
+    np.testing.assert_array_equal(result.w, audited[-1])
+
+
+@every_solver_of_corners
+def test_every_solver_is_certified_exactly_with_the_greedy_oracle(
+    configuration: Configuration, make_problem: MakeProblem
+) -> None:
+    exact, greedy = (make_problem(n=20, oracle=oracle) for oracle in ("assignment", "greedy"))
+    result = run(greedy, configuration.solver, gap=0.0, passes=20)
+    assert min(point.gap for point in result.trace) >= -1e-12
+    assert result.trace[-1].primal == pytest.approx(primal_value(exact, result.w, ask_all(exact, result.w)), rel=1e-12)
+    assert result.trace[-1].dual <= min(point.primal for point in run(exact, Block(), gap=1e-6, passes=500).trace)
+    assert any("certified with exact matchings" in note for note in result.notes)
