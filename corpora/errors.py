@@ -26,3 +26,17 @@ class CorpusError(AlignerError):
 
 class SettingError(AlignerError):
     """An option with a value that cannot work."""
+
+
+_LONGEST_QUOTE = 80
+
+
+def quoted(content: bytes) -> str:
+    """What stands in a file, for a message: not more than a line of it, and nothing that a terminal would obey.
+
+    >>> quoted(b"1 2\\x1b[2J"), len(quoted(b"x" * 1000))
+    ("'1 2\\\\x1b[2J'", 85)
+    """
+    text = content[: 4 * _LONGEST_QUOTE].decode(errors="backslashreplace")
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:_LONGEST_QUOTE])
+    return f"'{shown}{'...' if len(text) > _LONGEST_QUOTE else ''}'"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
 from corpora.alignment import NO_LINKS, Link, PairLinks
-from corpora.errors import CorpusError
+from corpora.errors import CorpusError, quoted
 from corpora.streams import StrPath, read_lines
 
 LINK_LINE = re.compile(
@@ -41,7 +41,7 @@ def parse_naacl(lines: Iterable[bytes], path: StrPath) -> Iterator[NaaclLink]:
             continue
         match = LINK_LINE.fullmatch(line)
         if match is None:
-            what = f"'{line.decode(errors='backslashreplace')}' is not a link"
+            what = f"{quoted(line)} is not a link"
             raise CorpusError(path, number, what, hint="lines are: sentence source target [S|P] [confidence]")
         link = int(match[2]) - 1, int(match[3]) - 1
         yield NaaclLink(int(match[1]), link, match[4] != b"P", number)

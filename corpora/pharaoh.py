@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from corpora.alignment import PairLinks
-from corpora.errors import CorpusError
+from corpora.errors import CorpusError, quoted
 from corpora.streams import StrPath, read_lines
 
 # Nine digits keep every position within an int32.
@@ -32,10 +32,10 @@ def parse_links(line: bytes | str, path: StrPath, line_number: int, base: int = 
     tokens = content.split()
     if len(found) != len(tokens):
         token = next(token for token in tokens if not _LINK.fullmatch(token))
-        raise CorpusError(path, line_number, f"{_quoted(token)} is not a link", hint=_HINT)
+        raise CorpusError(path, line_number, f"{quoted(token)} is not a link", hint=_HINT)
     for token, (source, _, target) in zip(tokens, found, strict=True) if base else ():
         if int(source) < base or int(target) < base:
-            what = f"{_quoted(token)} has a position below {base}, where counting starts"
+            what = f"{quoted(token)} has a position below {base}, where counting starts"
             raise CorpusError(path, line_number, what, hint="is the file counted from 0?")
     sure = frozenset([(int(i) - base, int(j) - base) for i, kind, j in found if kind == b"-"])
     possible = frozenset([(int(i) - base, int(j) - base) for i, kind, j in found if kind != b"-"])
@@ -46,10 +46,6 @@ def is_links(line: bytes) -> bool:
     """Whether a line holds links, at least one, and nothing else."""
     found = len(_LINK.findall(line))
     return found > 0 and found == len(line.split())
-
-
-def _quoted(token: bytes) -> str:
-    return f"'{token.decode(errors='backslashreplace')}'"
 
 
 def format_links(links: PairLinks, base: int = 0) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ParamSpec
 
 import typer
@@ -21,6 +21,15 @@ Parameters = ParamSpec("Parameters")
 def say(message: str) -> None:
     """A line for the user, on standard error."""
     print(message, file=sys.stderr, flush=True)
+
+
+def refuse_options(context: typer.Context, useful: Collection[str], where: str) -> None:
+    """Raise SettingError for the first option of the command line that is not among the useful ones."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        origin = context.get_parameter_source(name)
+        if name not in useful and origin is not None and origin.name == "COMMANDLINE":
+            raise SettingError(f"{parameter.opts[0]} has no effect {where}")
 
 
 def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> str:

@@ -25,7 +25,7 @@ def evaluate(
     """Report AER, precision, recall and F1 of links against gold, with intervals; a paired test for two HYPs."""
     from aligner.evaluation import evaluate as judge
     from aligner.report import format_json, format_text
-    from corpora.alignment import Links
+    from corpora.alignment import Links, check_range
     from corpora.link_files import read_links
     from corpora.readers import open_corpus
     from corpora.recognize import is_stream
@@ -36,15 +36,18 @@ def evaluate(
     else:
         corpus = open_corpus(gold, source=source, target=target)
         gold_links = Links.from_pairs(corpus.links())
-        lengths = [len(line.split()) for _, line, _ in corpus.texts()]
+        lengths = list(corpus.lengths())
     sentences = range(1, len(gold_links) + 1)  # the NAACL format does not say how many pairs there are
     found = [read_links(name, sentences=sentences) for name in hypotheses]
+    for name, links in zip(hypotheses, found, strict=True):
+        for line, (pair, length) in enumerate(zip(links, lengths or (), strict=False), 1):  # of unequal numbers: below
+            check_range(pair, *length, name, line)
     results = judge(
         gold_links,
         found,
         gold_name=gold,
         hypothesis_names=hypotheses,
-        source_lengths=lengths,
+        source_lengths=None if lengths is None else [length for length, _ in lengths],
         resamples=resamples,
         confidence=confidence / 100,
         seed=seed,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from aligner import options as opt
-from aligner.cli.answers import NOT_CONVERGED, say
+from aligner.cli.answers import NOT_CONVERGED, refuse_options, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.progress import progress_bar
 from corpora.errors import CorpusError
@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from corpora.readers import Corpus
 
 
+_ALWAYS = frozenset({"corpus", "memory", "model", "force", "quiet", "verbose", "debug"})
+_OF_UPDATES = _ALWAYS | {"update"}
+_WITHOUT_LABELS = _ALWAYS | {"source", "target", "case_fold", "tokenize", "stem", "seed", "strict"}
+
+
 def train(
+    context: typer.Context,
     corpus: opt.CorpusPaths,
     gold: opt.GoldPrefixes = None,
     source: opt.SourceLanguage = None,
@@ -112,12 +118,14 @@ def train(
             say(f"model written to {model}")
 
     if update is not None:
+        refuse_options(context, _OF_UPDATES, "with --update, which changes a model's statistics only")
         with progress_bar(quiet) as show:
             finish(
                 update_model(load(update), corpus, memory=opt.parse_size(memory), on_corpus=describe, on_progress=show)
             )
         return
     if not gold and not any(text.has_links for text in texts):
+        refuse_options(context, _WITHOUT_LABELS, "without labelled pairs, which are not there (give --gold)")
         if not quiet:
             say("no labelled pairs: the model gets the default weights (--gold learns others)")
         with progress_bar(quiet) as show:

@@ -205,6 +205,22 @@ def test_broken_gold(desk: Desk, token: str, what: str) -> None:
     assert desk.contents() == before
 
 
+def test_links_to_judge_must_fit_the_text_where_it_is_known(desk: Desk) -> None:
+    wrong = desk.folder / "wrong"
+    lines = desk.gold.read_text().splitlines()
+    wrong.write_text("\n".join([lines[0], "0-99", *lines[2:]]))
+    assert "0-99 is out of range" in refused("evaluate", desk.text, wrong, line=2)
+
+
+def test_what_a_message_quotes_is_short_and_does_nothing_to_a_terminal(desk: Desk) -> None:
+    for good in (b"0-0", b"1 1 1"):  # Pharaoh and NAACL
+        desk.gold.write_bytes(good + b"\n" + good + b" \x1b[2J\x00\r" + b"x" * 10_000 + b"\n")
+        message = refused("evaluate", desk.gold, desk.gold, line=2)
+        assert len(message) < 300 + len(str(desk.folder))
+        assert "\\x1b[2J" in message
+        assert message.isprintable()
+
+
 def test_links_of_another_length(desk: Desk) -> None:
     short, n = desk.folder / "short", desk.n_pairs
     short.write_text("".join(desk.gold.read_text().splitlines(keepends=True)[:-1]))
@@ -300,6 +316,22 @@ def test_wrong_usage_of_train(desk: Desk, wrong: list[str]) -> None:
     assert result.exit_code == 2
     assert result.stderr.strip()
     assert not result.stdout
+    assert desk.contents() == before
+
+
+@pytest.mark.parametrize("option", ["--gold", "--links", "--trace", "--solver", "--features", "--source", "--stem"])
+def test_options_that_do_nothing_are_refused(desk: Desk, option: str) -> None:
+    """When a model is updated, and, unless they are of reading, where there are no labels."""
+    value = {"--solver": ["bcfw"], "--source": ["en"], "--stem": []}.get(option, [desk.folder / "nowhere"])
+    before = desk.contents()
+    commands = [train(desk, desk.source, desk.target, "--update", desk.model, option, *value)]
+    if option not in ("--gold", "--source", "--stem"):
+        commands.append(train(desk, desk.source, desk.target, option, *value))
+    for command in commands:
+        result = invoke(*command)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith(f"{option} has no effect with")
+        assert len(result.stderr.splitlines()) == 1
     assert desk.contents() == before
 
 

@@ -2,133 +2,32 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
+from solver_configurations import (
+    CONFIGURATIONS,
+    ONE_LINK_ONLY,
+    SEVERAL_LINKS,
+    Configuration,
+    MakeProblem,
+    Plain,
+    every_solver_of_corners,
+    run,
+)
 
-from aligner.blocks import Corners
 from aligner.errors import SettingError
 from aligner.matching import ORACLES
 from aligner.problem import MatchingProblem
-from aligner.solvers import SOLVERS, Result, Solver, Status, Stop, TracePoint, make_solver, solve
+from aligner.solvers import Status, make_solver
 from aligner.solvers.audit import ask_all, primal_value
 from aligner.solvers.block import Block
-from aligner.solvers.extragradient import PROJECTIONS
 from aligner.solvers.frank_wolfe import FrankWolfe
-from aligner.solvers.orders import ORDERS, Permuted
-from aligner.solvers.steps import AVERAGES, STEPS, Average, Forward
-
-MakeProblem = Callable[..., MatchingProblem]
-
-CHOICES: dict[str, tuple[object, ...]] = {
-    "order": tuple(ORDERS),
-    "step": tuple(STEPS),
-    "average": tuple(AVERAGES),
-    "cache": (False, True),
-    "minibatch": (3, 1),  # 1 last: with kept corners there is no other
-    "bcfw-gap minibatch": (1,),
-    "projection": tuple(PROJECTIONS),
-    "restarts": (False, True),
-    "stochastic-subgradient order": ("uniform", "permuted"),
-    "randomized-away order": ("uniform", "permuted"),
-    "projected-gradient order": ("uniform", "permuted"),
-    "projected-gradient step": ("spectral", "lipschitz"),
-    "sample": (0.01, 0.3, 1.0),
-    "kernel": ("linear", "polynomial", "rbf"),
-    "kernel-bcfw order": ("uniform", "permuted"),
-}
-"""The values of each option that the contract is tried with, for all solvers or for one."""
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """A solver by the names a user gives."""
-
-    name: str
-    options: tuple[tuple[str, object], ...]
-
-    def __str__(self) -> str:
-        return "-".join([self.name, *(f"{option}={value}" for option, value in self.options)])
-
-    def __getitem__(self, option: str) -> object:
-        return dict(self.options).get(option)
-
-    @property
-    def solver(self) -> Solver[Any, Any]:
-        return make_solver(self.name, **dict(self.options))
-
-    @property
-    def reachable(self) -> float:
-        """A relative gap that a few thousand passes reach; averages of all iterates never forget the first."""
-        if self["average"] == "uniform":
-            return 2e-2
-        # Blocks drawn at random are not visited equally often, which its certificate has to make good.
-        return 5e-3 if self.name == "stochastic-subgradient" and self["order"] == "uniform" else 1e-3
-
-    @property
-    def passes(self) -> int:
-        """So many that all of it happens: restarts are thought of every ten."""
-        return 12 if self["restarts"] else 7
-
-    @property
-    def never_lowers_the_dual(self) -> bool:
-        if "subgradient" in self.name:
-            return self.name.startswith("stochastic")  # which reports the best dual point so far
-        return self.name != "extragradient" and self["step"] != "decreasing" and self["average"] in (None, "none")
-
-
-def configurations(name: str) -> list[Configuration]:
-    """A solver by default, with each value of each option, and with the last value of all of them."""
-    options = {o: CHOICES.get(f"{name} {o}", CHOICES.get(o, ())) for o in inspect.signature(SOLVERS[name]).parameters}
-    single = [((option, value),) for option, values in options.items() for value in values]
-    last = tuple((option, values[-1]) for option, values in options.items() if values)
-    return [Configuration(name, chosen) for chosen in dict.fromkeys([(), *single, last])]
-
-
-CONFIGURATIONS = [configuration for name in SOLVERS for configuration in configurations(name)]
-every_solver_of_corners = pytest.mark.parametrize(
-    "configuration", [c for c in CONFIGURATIONS if c.name != "kernel-bcfw"], ids=str
-)
-"""Laws of weights and corners in the space of the features; `kernel-bcfw` is held to them in that of its kernel, in
-aligner/solvers/test_kernel.py."""
-
-ONE_LINK_ONLY = ("kernel-bcfw", "projected-gradient", "extragradient")
-"""Those that work on marginals of edges, and so with one link a word."""
-
-SEVERAL_LINKS = [c for c in CONFIGURATIONS if c.name not in ONE_LINK_ONLY]
-
-
-@dataclass
-class Plain:
-    """A problem with corners only, so that solvers take their generic path; it counts the oracle calls."""
-
-    problem: MatchingProblem
-    calls: int = 0
-
-    n_blocks = property(lambda self: self.problem.n_blocks)
-    n_features = property(lambda self: self.problem.n_features)
-    n_nonpositive = property(lambda self: self.problem.n_nonpositive)
-    regularization = property(lambda self: self.problem.regularization)
-    signature = property(lambda self: self.problem.signature)
-    notes = property(lambda self: self.problem.notes)
-    edges = property(lambda self: self.problem.edges)
-    labels = property(lambda self: self.problem.labels)
-    costs = property(lambda self: self.problem.costs)
-    oracle = property(lambda self: self.problem.oracle)
-
-    def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
-        self.calls += len(blocks)
-        return self.problem.corners(blocks, w)
-
-    def exact_corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
-        self.calls += len(blocks)
-        return self.problem.exact_corners(blocks, w)
+from aligner.solvers.orders import Permuted
+from aligner.solvers.steps import Average, Forward
 
 
 @dataclass(frozen=True)
@@ -212,10 +111,6 @@ def quadratic_program(problem: MatchingProblem) -> float:
     )
     assert answer.success, answer.message
     return float(answer.fun)
-
-
-def run(problem: object, solver: object, **limits: float) -> Result:
-    return solve(problem, solver, stop=Stop(**limits), seed=3)  # type: ignore[arg-type]
 
 
 def with_capacities(one: list[Configuration], several: list[Configuration]) -> pytest.MarkDecorator:
@@ -358,25 +253,6 @@ def test_averages_are_those_of_their_definition(average: Average, make_problem: 
     np.testing.assert_allclose(averaged, expected, rtol=1e-10)
 
 
-@dataclass
-class Poisoned(Plain):
-    """A problem whose corners stop being numbers after some calls."""
-
-    after: int = 60
-
-    def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
-        corners = super().corners(blocks, w)
-        psi = corners.psi * np.nan if self.calls > self.after else corners.psi
-        return Corners(psi, corners.losses, corners.mates)
-
-
-@every_solver_of_corners
-def test_not_a_number_ends_it_with_finite_weights(configuration: Configuration, make_problem: MakeProblem) -> None:
-    result = run(Poisoned(make_problem(n=10)), configuration.solver, gap=0.0, passes=50)
-    assert result.status is Status.NOT_FINITE
-    assert np.isfinite(result.w).all()
-
-
 @pytest.mark.parametrize(
     ("oracle", "capacity"), [(oracle, c) for oracle in ORACLES for c in (1, 2) if (oracle, c) != ("scipy", 2)]
 )
@@ -393,56 +269,6 @@ def test_every_oracle_trains(oracle: str, capacity: int, make_problem: MakeProbl
     assert result.trace[-1].primal == pytest.approx(primal, rel=1e-12)
     assert min(point.gap for point in result.trace) >= -1e-12
     assert any("certified with exact matchings" in note for note in result.notes) == (oracle == "greedy")
-
-
-ALONE = [Configuration(name, ()) for name in SOLVERS] + [Configuration("extragradient", (("restarts", True),))]
-
-
-@pytest.mark.parametrize("configuration", ALONE, ids=str)
-def test_every_solver_ends_when_it_should(configuration: Configuration, make_problem: MakeProblem) -> None:
-    problem, solver = make_problem(n=20), configuration.solver
-    converged = run(problem, solver, gap=0.5, passes=5000)
-    assert converged.status is Status.CONVERGED
-    assert converged.trace[-1].relative_gap <= 0.5 < converged.trace[0].relative_gap
-    passes = run(problem, solver, gap=-1.0, passes=4)
-    assert (passes.status, passes.trace[-1].passes) == (Status.PASSES, 4)
-    assert run(problem, solver, gap=-1.0, passes=10**9, seconds=0.01).status is Status.SECONDS
-    seen: list[TracePoint] = []
-
-    def third(point: TracePoint, w: np.ndarray) -> bool:
-        seen.append(point)
-        return len(seen) < 3
-
-    result = solve(problem, solver, stop=Stop(gap=-1.0), callback=third)
-    assert result.status is Status.CALLBACK
-    assert result.trace == tuple(seen)
-
-
-@dataclass
-class Interrupted(Plain):
-    """A problem during whose corners Ctrl-C is met, after some calls."""
-
-    after: int = 75
-
-    def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
-        if self.calls > self.after:
-            raise KeyboardInterrupt
-        return super().corners(blocks, w)
-
-    def exact_corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
-        return self.corners(blocks, w)
-
-
-@every_solver_of_corners
-def test_ctrl_c_amid_a_pass_keeps_the_last_audit(configuration: Configuration, make_problem: MakeProblem) -> None:
-    audited: list[np.ndarray] = []
-    problem = Interrupted(make_problem(n=20))
-    result = solve(
-        problem, configuration.solver, stop=Stop(gap=-1.0), callback=lambda point, w: audited.append(w.copy())
-    )
-    assert result.status is Status.INTERRUPTED
-    assert 0 < len(result.trace) == len(audited)
-    np.testing.assert_array_equal(result.w, audited[-1])
 
 
 @every_solver_of_corners
