@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ParamSpec
@@ -43,6 +44,14 @@ def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, A
     return str(error)
 
 
+def _give_up_output() -> None:
+    """Forget what cannot be written: Python would try again at its end, complain once more and exit with 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     """Turn the errors a user can mend into one line and an exit code."""
 
@@ -55,6 +64,7 @@ def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Paramete
             if kwargs.get("debug"):
                 raise
             say(explain(error, kwargs))
+            _give_up_output()
             raise typer.Exit(BAD_SETTING if isinstance(error, SettingError) else BAD_DATA) from None
 
     return run

@@ -308,8 +308,10 @@ def test_a_pipe_that_ends_early_is_an_error_and_leaves_no_file(model: Path, samp
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path, unbuffered: str) -> None:
     full = Path("/dev/full")
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}  # empty: buffered, as where it is not set
     for arguments in (
         ["align", sample / "test", "-m", model, "-o", full],
         ["train", sample / "test", "-m", full, "-q"],
@@ -324,7 +326,7 @@ def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path) -> None:
         ["symmetrize", sample / "test.wa", sample / "test.wa"],
     ):
         with full.open("wb") as stdout:
-            process = start(*arguments, stdout=stdout)
+            process = start(*arguments, stdout=stdout, env=environment)
             _, errors = process.communicate(timeout=TIMEOUT)
         assert process.returncode == 1
         assert errors.decode() == "-:0: No space left on device (check the disk)\n"
