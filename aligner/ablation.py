@@ -15,14 +15,11 @@ from aligner.inputs import Labelled
 from aligner.model import Model
 from aligner.scoring import LinearScorer
 from corpora.alignment import Links
-from features.extractor import DEFAULT_MEMORY, FAMILIES
+from features.extractor import DEFAULT_MEMORY
 from features.fertility import LinkRewards
 from features.table import EdgeTable
 
 F64 = npt.NDArray[np.float64]
-
-LINKS_FAMILY = "links"
-"""Of the columns of other aligners' links."""
 
 FERTILITY_FAMILY = "fertility"
 """Of the rewards for further links of a word, which are no columns of edges."""
@@ -91,7 +88,7 @@ def describe_model(
     if not isinstance(model.scorer, LinearScorer):
         raise AlignerError("the model scores by a kernel, which has no weights of features (train with another solver)")
     names, weights = model.features.names, model.weights
-    families = _families(model)
+    families = model.features.groups
     columns = {family: [i for i, f in enumerate(families) if f == family] for family in dict.fromkeys(families)}
     ranges, pairs = model.record.get("feature_ranges"), int(model.record.get("labelled_pairs", 0))
     aer: float | None = None
@@ -127,12 +124,6 @@ def describe_model(
     sizes = {FERTILITY_FAMILY: len(model.rewards.source) + len(model.rewards.target)}
     summary = [FamilyReport(f, len(columns[f]) if f in columns else sizes[f], delta) for f, delta in together.items()]
     return ModelReport(tuple(features), tuple(summary), aer, pairs)
-
-
-def _families(model: Model) -> list[str]:
-    """The family of each column."""
-    known = [family for family in model.features.families for _ in FAMILIES[family].NAMES]
-    return known + [LINKS_FAMILY] * len(model.features.links)
 
 
 def _error(edges: EdgeTable, gold: Links, weights: F64, without: Sequence[int], rewards: LinkRewards) -> float:

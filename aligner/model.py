@@ -146,6 +146,7 @@ class Model:
             "version": __version__,
             "families": self.features.families,
             "links": self.features.links,
+            "words": self.features.words,
             "feature_names": self.features.names,
             "languages": [self.source_language, self.target_language],
             "normalizers": [self.source_normalizer.as_dict(), self.target_normalizer.as_dict()],
@@ -166,7 +167,8 @@ def load(path: StrPath) -> Model:
     """Open a model file.  Raises ModelError, a line for the user, on anything else."""
     header, arrays = read_model(path)
     try:
-        features = FeatureSet(tuple(header["families"]), tuple(header["links"]))
+        source_words, target_words = (tuple(words) for words in header.get("words", ((), ())))  # none in old files
+        features = FeatureSet(tuple(header["families"]), tuple(header["links"]), (source_words, target_words))
         # Files of before there were kernels say nothing of a scorer.
         scorer = read_scorer(header.get("scorer", {"kind": "linear"}), arrays)
         if features.names != tuple(header["feature_names"]) or scorer.n_features != len(features.names):

@@ -47,6 +47,10 @@ LOGISTIC_REGULARIZATION = 3.0
 LOGISTIC_MISS_COSTS = 1.5, 1.0, 2.25, 3.4
 """c⁺ to choose from by cross-validation: how many links gold likes differs from one annotator to the next."""
 
+FREQUENT_WORDS = 30
+"""Of each language with a feature of their own, with the logistic loss: the labelled pairs are few, so they cost
+nothing, and how these words are linked is what annotators differ in most."""
+
 LOSSES = "hinge", "logistic"
 
 
@@ -69,6 +73,7 @@ class Objective:
     false_cost: float = DEFAULT_FALSE_COST
     possible_cost: float | None = None
     all_families: bool = True
+    words: int | None = None
 
     @property
     def _hinge_only(self) -> bool:
@@ -87,6 +92,8 @@ class Objective:
             raise SettingError("a path chooses the regularization (give one of the two)")
         if self.cross_validate is not None and (self.cross_validate < 0 or self.cross_validate == 1):
             raise SettingError(f"cross-validation has at least 2 folds, or 0 for none, not {self.cross_validate}")
+        if self.words is not None and self.words < 0:
+            raise SettingError(f"there cannot be {self.words} words with features of their own (give 0 for none)")
         regularization = DEFAULT_REGULARIZATION if self.regularization is None else self.regularization
         largest = regularization if self.path is None else geometric_path(*self.path)[0]
         check_costs(largest, self._miss_cost("hinge"), self.false_cost, self._possible_cost)
@@ -97,6 +104,12 @@ class Objective:
         if self.loss is not None:
             return self.loss
         return "hinge" if self._hinge_only or not self.all_families or pairs >= FEW_PAIRS else "logistic"
+
+    def words_of(self, pairs: int) -> int:
+        """How many words of each language have a feature of their own, for so many labelled pairs."""
+        if self.words is not None:
+            return self.words
+        return FREQUENT_WORDS if self.loss_of(pairs) == "logistic" else 0
 
     def plan(self, pairs: int) -> tuple[tuple[float, ...], int]:
         """The λ to solve for, descending, and the folds, for so many labelled pairs."""

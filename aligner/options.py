@@ -109,6 +109,16 @@ Update = Annotated[
 Families = Annotated[
     str | None, _data("--features", metavar="F,F...", help="Feature families to use; all by default (see README).")
 ]
+FrequentWords = Annotated[
+    int | None,
+    _data(
+        "--words",
+        metavar="N",
+        help="Frequent words of each language with a feature of their own.",
+        min=0,
+        show_default="30 with the logistic loss, 0 with the hinge",
+    ),
+]
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
 Tokenize = Annotated[bool, _data("--tokenize", help="Tokenise text that is not split by spaces.")]
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]

@@ -24,7 +24,7 @@ from aligner.solvers.kernel import scorer_of
 from aligner.solvers.records import never
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus
-from features.extractor import DEFAULT_MEMORY, FAMILIES, FeatureSet
+from features.extractor import DEFAULT_MEMORY, FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
 
 _ROOM_AN_EDGE = 230
@@ -57,6 +57,7 @@ def train(
     source_normalizer: Normalizer = Normalizer(),  # noqa: B008 - frozen
     target_normalizer: Normalizer = Normalizer(),  # noqa: B008
     families: Sequence[str] | None = None,
+    words: int | None = None,
     links: Paths = (),
     max_labelled: int = 50_000,
     loss: str | None = None,
@@ -86,6 +87,8 @@ def train(
     gold: the labelled pairs, in the same forms, with links; without it the corpora that carry links are used. The text
     of gold is not counted, so that its words look as those of new text will.
     families: of features, see `features.extractor.FAMILIES`; all by default.
+    words: of each language, how many of the most frequent in the labelled pairs have a feature of their own; by default
+    30 with the logistic loss, none with the hinge.
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
     max_labelled: of more labelled pairs a random sample is used.
     loss: hinge, of the worst matching, or logistic, of every edge, towards the default weights where all families are
@@ -118,7 +121,7 @@ def train(
     )
     objective = Objective(
         loss, solver, solver_options or {}, oracle, regularization, path, cross_validate, fertility,
-        miss_cost, false_cost, possible_cost, families is None or set(FAMILIES) <= set(families),
+        miss_cost, false_cost, possible_cost, families is None or set(FAMILIES) <= set(families), words,
     )  # fmt: skip
     objective.check()
     stop = Stop(gap=tolerance, passes=max_passes, seconds=max_seconds, interrupted=interrupted)
@@ -135,6 +138,7 @@ def train(
     labelled = everything.sampled(max_labelled, seed)
     regularizations, folds = objective.plan(len(labelled.links))
     check_folds(folds, len(labelled.links))  # now, not after the long work
+    feature_set = with_words(feature_set, labelled.bitext, objective.words_of(len(labelled.links)))
     statistics = CorpusStatistics.from_bitext(
         bitext,
         translation=feature_set.needs_translation,

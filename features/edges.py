@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -11,7 +11,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from corpora.bitext import Bitext, Text
+from corpora.bitext import Bitext, Text, Vocabulary
 from features._search_kernels import search_together
 from features.posteriors import Beliefs, Decoder
 from features.statistics import CorpusStatistics
@@ -27,18 +27,20 @@ _TWIN_SLOTS = 1 << 16
 class Words:
     """The vocabulary of some text, known to the corpus statistics or not.
 
-    table: spelling of each word.  known: (V,) int64, its id in the statistics or -1.
+    index: id of each word.  table: its spelling.  known: (V,) int64, its id in the statistics or -1.
     counts: (V,) int64, sentence pairs of the corpus that contain it.
     """
 
+    index: Mapping[str, int]
     table: WordTable
     known: I64
     counts: I64
 
     @classmethod
     def look_up(
-        cls, words: Sequence[str], ids: Mapping[str, int], table: WordTable, counts: npt.NDArray[np.int32]
+        cls, vocabulary: Vocabulary, ids: Mapping[str, int], table: WordTable, counts: npt.NDArray[np.int32]
     ) -> Words:
+        words = vocabulary.words
         known = np.fromiter(map(ids.get, words, repeat(-1)), np.int64, len(words))
         unknown = np.flatnonzero(known < 0)
         rows = known.copy()
@@ -46,7 +48,7 @@ class Words:
         spelled = table.take(rows, WordTable.from_words([words[i] for i in unknown.tolist()]))
         found = np.zeros(len(words), np.int64)
         found[known >= 0] = counts[known[known >= 0]]
-        return cls(spelled, known, found)
+        return cls(vocabulary.index, spelled, known, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,13 +130,13 @@ class Encoded:
         self.bitext = bitext
         self.statistics = statistics
         self.source_words = Words.look_up(
-            bitext.source.vocabulary.words,
+            bitext.source.vocabulary,
             statistics.source_ids,
             statistics.source_words,
             table.source_counts,
         )
         self.target_words = Words.look_up(
-            bitext.target.vocabulary.words,
+            bitext.target.vocabulary,
             statistics.target_ids,
             statistics.target_words,
             table.target_counts,

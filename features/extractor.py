@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 from typing import TypeVar
@@ -19,6 +19,8 @@ from corpora.errors import SettingError
 from features import association, bias, competition, context, hmm, kinds, lexical, neighbours, orthography, position
 from features.codes import round_to_grid
 from features.edges import EdgeBatch, Encoded
+from features.indicators import fill as fill_indicators
+from features.indicators import most_frequent, places_of
 from features.links import fill as fill_links
 from features.parallel import map_threads
 from features.statistics import CorpusStatistics
@@ -40,6 +42,8 @@ FAMILIES: Mapping[str, ModuleType] = {
 }
 """Every family is a module with NAMES and ``fill(batch, out, column)``, which writes its columns from `column` on."""
 
+SIDES = "source", "target"
+
 OF_TRANSLATION = frozenset({"lexical", "hmm", "context", "kinds"})
 """Families that look at the posteriors of translation models."""
 
@@ -53,13 +57,16 @@ less for each other."""
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """Which families, and which other aligners' links (a column each, by name), in the order of the columns.
+    """Which families, which words and which other aligners' links (a column each), in the order of the columns.
 
+    words: of the source and of the target language, as the corpus is normalised, each an indicator of its edges, named
+    ``source:word`` and ``target:word``.
     Raises SettingError for an unknown or repeated name, and where there are none.
     """
 
     families: tuple[str, ...] = tuple(FAMILIES)
     links: tuple[str, ...] = ()
+    words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     def __post_init__(self) -> None:
         for family in self.families:
@@ -73,7 +80,14 @@ class FeatureSet:
     @property
     def names(self) -> tuple[str, ...]:
         columns = [name for family in self.families for name in FAMILIES[family].NAMES]
-        return (*columns, *(f"links:{name}" for name in self.links))
+        words = [f"{side}:{word}" for side, of_side in zip(SIDES, self.words, strict=True) for word in of_side]
+        return (*columns, *words, *(f"links:{name}" for name in self.links))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Of each column: its family, ``words`` or ``links``."""
+        columns = [family for family in self.families for _ in FAMILIES[family].NAMES]
+        return (*columns, *("words" for of_side in self.words for _ in of_side), *("links" for _ in self.links))
 
     @property
     def needs_translation(self) -> bool:
@@ -104,17 +118,24 @@ class FeatureSet:
     @property
     def widest(self) -> int:
         """The most columns of one of the `parts`."""
-        return max([1, *(len(FAMILIES[family].NAMES) for family in self.families)])
+        return max([1, *(len(FAMILIES[family].NAMES) for family in self.families), *map(len, self.words)])
 
     def _writers(
         self, batch: EdgeBatch, links: Sequence[Links]
     ) -> Iterator[tuple[slice, Callable[[Matrix, int], None]]]:
-        """The columns of each family and file of links, and what writes them from a column on."""
+        """The columns of each family, language and file of links, and what writes them from a column on."""
         column = 0
         for family in self.families:
             width = len(FAMILIES[family].NAMES)
             yield slice(column, column + width), partial(FAMILIES[family].fill, batch)
             column += width
+        sides = (batch.source_words, batch.source_tokens), (batch.target_words, batch.target_tokens)
+        for side, (words, tokens) in enumerate(sides):
+            if width := len(self.words[side]):
+                places = places_of(self.words[side], words.index)
+                of_side = partial(fill_indicators, places, tokens, side, width, batch.shapes, batch.offsets)
+                yield slice(column, column + width), of_side
+                column += width
         for _, other in zip(self.links, links, strict=True):
             yield slice(column, column + 1), partial(fill_links, batch, other)
             column += 1
@@ -145,6 +166,11 @@ class FeatureSet:
             if on_progress is not None:
                 on_progress(done)
         return EdgeTable(features, encoded.shapes, offsets, self.names)
+
+
+def with_words(features: FeatureSet, labelled: Bitext, most: int) -> FeatureSet:
+    """These features and indicators of so many words of each language, those that labelled pairs tell most of."""
+    return replace(features, words=(most_frequent(labelled.source, most), most_frequent(labelled.target, most)))
 
 
 def batches(encoded: Encoded, edges_at_once: int = EDGES_AT_ONCE) -> Iterator[EdgeBatch]:

@@ -36,7 +36,7 @@ from corpora.bitext import read_bitext
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, open_corpus
-from features.extractor import FAMILIES, FeatureSet
+from features.extractor import FAMILIES, FeatureSet, with_words
 from features.fertility import Fertility, LinkRewards
 from features.posteriors import posteriors
 from features.statistics import CorpusStatistics
@@ -94,9 +94,10 @@ def learn_and_judge(
 
 def learn_as_train_does(statistics: CorpusStatistics, train: Labelled, dev: Labelled) -> Evaluation:
     """With the defaults of `aligner train`: few labels, so the logistic loss, and λ by cross-validation."""
-    features = FeatureSet(links=tuple(DIRECTIONS[: len(train.others)]))
-    edges = features.extract(train.bitext, statistics, links=train.others)
     objective = Objective()
+    features = FeatureSet(links=tuple(DIRECTIONS[: len(train.others)]))
+    features = with_words(features, train.bitext, objective.words_of(len(train.gold)))
+    edges = features.extract(train.bitext, statistics, links=train.others)
     regularizations, folds = objective.plan(len(train.gold))
     problem, solver = objective.problem(edges, train.gold, regularizations[0])
     path = follow_path(

@@ -34,7 +34,7 @@ from corpora.alignment import Links
 from corpora.bitext import read_bitext
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
-from features.extractor import FeatureSet
+from features.extractor import FeatureSet, with_words
 from features.fertility import Fertility
 from features.posteriors import posteriors
 from features.statistics import CorpusStatistics
@@ -86,7 +86,8 @@ class View:
     unsupervised: float
 
 
-def view(data: Path, name: str, corpus: tuple[str, int]) -> View:
+def view(data: Path, name: str, corpus: tuple[str, int], words: int = 0) -> View:
+    """words: of each language with an indicator, after the columns of the families."""
     gold = GOLD_SETS[name]
     labelled = [open_corpus(str(data / prefix), source=gold.source, target=gold.target) for prefix in gold.prefixes]
     prefix, pairs = corpus
@@ -95,7 +96,7 @@ def view(data: Path, name: str, corpus: tuple[str, int]) -> View:
     statistics = CorpusStatistics.from_bitext(text_with_gold(text, pairs, () if name == "cs-en" else labelled))
     bitext = read_bitext(labelled, Normalizer(), Normalizer(), lambda done: None)
     links = Links.from_pairs(pair for part in labelled for pair in part.links())
-    edges = FeatureSet().extract(bitext, statistics)
+    edges = with_words(FeatureSet(), bitext, words).extract(bitext, statistics)
     assert statistics.translation is not None
     found = posteriors(statistics.translation, bitext).soft_links()
     return View(name, pairs, edges, links, aer(links, found))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import aligner
-from aligner.ablation import FERTILITY_FAMILY, LINKS_FAMILY, describe_model
+from aligner.ablation import FERTILITY_FAMILY, describe_model
 from aligner.decoding import links_of
 from aligner.errors import AlignerError
 from aligner.evaluation import count, scores
@@ -20,7 +20,7 @@ from aligner.report import format_features_json, format_features_text
 from aligner.scoring import LinearScorer
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
-from features.extractor import FAMILIES
+from features.extractor import FAMILIES, SIDES
 from features.fertility import LinkRewards
 from features.table import EdgeTable, edge_offsets
 
@@ -29,7 +29,7 @@ from features.table import EdgeTable, edge_offsets
 def model(sample: Path) -> Model:
     return aligner.train(
         sample / "train", families=("bias", "association", "position", "competition"), links=[str(sample / "train.wa")],
-        max_passes=10, max_labelled=60,
+        words=3, max_passes=10, max_labelled=60,
     ).model  # fmt: skip
 
 
@@ -60,14 +60,17 @@ def test_ablation_is_the_model_without_weights(model: Model, gold: Labelled) -> 
         assert feature.weight == model.weights[names.index(feature.name)]
         assert feature.ablation == pytest.approx(without([feature.name]) - report.aer, abs=1e-12)
     families = {family.name: family for family in report.families}
-    assert [*families] == [*model.features.families, LINKS_FAMILY, FERTILITY_FAMILY]
+    assert [*families] == [*model.features.families, "words", "links", FERTILITY_FAMILY]
+    words = [f"{side}:{w}" for side, those in zip(SIDES, model.features.words, strict=True) for w in those]
+    assert len(words) == 6
+    others = {"words": words, "links": ["links:1"]}
     for name, family in families.items():
         columns = [feature.name for feature in report.features if feature.family == name]
         assert family.columns == (4 if name == FERTILITY_FAMILY else len(columns))
         if name == FERTILITY_FAMILY:
             single = error(replace(model, rewards=LinkRewards()), gold)
         else:
-            assert set(columns) == {*FAMILIES[name].NAMES} if name in FAMILIES else {"links:1"}
+            assert set(columns) == {*FAMILIES[name].NAMES} if name in FAMILIES else set(others[name])
             single = without(columns)
         assert family.ablation == pytest.approx(single - report.aer, abs=1e-12)
     assert any(family.ablation for family in report.families)

@@ -208,15 +208,27 @@ def test_the_training_error_is_that_of_the_kernel(sample: Path) -> None:
     assert whole.record["training_aer"] == pytest.approx(100 * score.aer)
 
 
-def test_models_of_before_there_were_kernels(model: Model, pairs: Pairs, tmp_path: Path) -> None:
+def test_models_of_before_there_were_kernels_and_words(sample: Path, pairs: Pairs, tmp_path: Path) -> None:
+    model = aligner.train(sample / "train", families=("bias", "association"), max_passes=2).model
     model.save(tmp_path / "new.model")
     header, arrays = read_model(tmp_path / "new.model")
-    del header["scorer"]
+    del header["scorer"], header["words"]
     with (tmp_path / "old.model").open("wb") as stream:
         write_model(stream, header, arrays)
     loaded = aligner.load(tmp_path / "old.model")
     assert loaded.weights.tobytes() == model.weights.tobytes()
     assert list(loaded.align_many(pairs)) == list(model.align_many(pairs))
+
+
+def test_words_are_kept(sample: Path, tmp_path: Path) -> None:
+    model = aligner.train(sample / "train", families=("bias", "association"), words=2, max_passes=2).model
+    assert [len(words) for words in model.features.words] == [2, 2]
+    model.save(tmp_path / "a.model")
+    loaded = aligner.load(tmp_path / "a.model")
+    assert loaded.features == model.features
+    # Case and stems are those of the corpus, unknown vocabulary does not matter.
+    word = model.features.words[0][0]
+    assert loaded.align([word.upper(), "xyzzy"], ["la", "plugh"]) == model.align([word, "xyzzy"], ["la", "plugh"])
 
 
 def test_normalizers_are_kept(sample: Path, tmp_path: Path) -> None:
@@ -261,6 +273,9 @@ def test_a_save_that_fails_leaves_nothing(model: Model, tmp_path: Path) -> None:
         {"families": ["bias", "later invention"]},
         {"families": ["bias"]},
         {"families": None},
+        {"words": [["the"], []]},
+        {"words": [[], [], []]},
+        {"words": None},
         {"feature_names": ["other"]},
         {"normalizers": [{}]},
         {"normalizers": [{"casefold": True, "later": 1}, {}]},

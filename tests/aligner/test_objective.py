@@ -10,15 +10,16 @@ import pytest
 
 import aligner
 from aligner.default import default_weights
+from aligner.errors import SettingError
 from aligner.logistic import LogisticProblem
-from aligner.objective import DEFAULT_FOLDS, FEW_PAIRS, LOGISTIC_MISS_COSTS, Objective
+from aligner.objective import DEFAULT_FOLDS, FEW_PAIRS, FREQUENT_WORDS, LOGISTIC_MISS_COSTS, Objective
 from aligner.problem import MatchingProblem
 from aligner.solvers.newton import Newton
 from corpora.alignment import Links
 from corpora.bitext import read_bitext
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
-from features.extractor import FAMILIES, FeatureSet
+from features.extractor import FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
 
 
@@ -68,6 +69,15 @@ def test_the_plan(asked: dict[str, Any], pairs: int, regularizations: tuple[floa
     assert Objective(**asked, miss_cost=2.0).miss_costs(pairs) == ()
 
 
+def test_frequent_words_are_for_few_labels() -> None:
+    assert Objective().words_of(FEW_PAIRS - 1) == FREQUENT_WORDS
+    assert Objective().words_of(FEW_PAIRS) == Objective(loss="hinge").words_of(5) == 0
+    assert Objective(words=7).words_of(5) == Objective(words=7, loss="hinge").words_of(5) == 7
+    assert Objective(words=0).words_of(5) == 0
+    with pytest.raises(SettingError, match="-1 words"):
+        Objective(words=-1).check()
+
+
 def test_the_prior_needs_all_families(sample: Path) -> None:
     corpus = open_corpus(str(sample / "train"))
     bitext = read_bitext([corpus], Normalizer(), Normalizer())
@@ -80,6 +90,10 @@ def test_the_prior_needs_all_families(sample: Path) -> None:
     assert isinstance(solver, Newton)
     assert problem.prior.tolist() == [known[name] for name in every.names]
     assert "prior:default" in problem.signature
+    more = with_words(FeatureSet(), bitext, 4).extract(bitext, statistics)  # of which the default weights know nothing
+    problem, _ = Objective().problem(more, links, 0.1)
+    assert isinstance(problem, LogisticProblem)
+    assert problem.prior.tolist() == [known[name] for name in every.names] + [0.0] * 8
     few = FeatureSet(("bias", "association")).extract(bitext, statistics)
     problem, _ = Objective().problem(few, links, 0.1)
     assert isinstance(problem, LogisticProblem)
@@ -95,8 +109,10 @@ def test_few_labels_are_learnt_by_the_logistic_loss(sample: Path) -> None:
     assert (record["loss"], record["folds"], len(record["path"])) == ("logistic", 5, 20)
     assert record["converged"]
     assert record["calibrated_on"] == "held-out folds"
-    assert record["features"] == sum(len(family.NAMES) for family in FAMILIES.values())
+    assert record["features"] == sum(len(family.NAMES) for family in FAMILIES.values()) + 2 * FREQUENT_WORDS
     assert (record["oracle_calls"], record["links_lost"]) == (0, 0)
+    assert [len(words) for words in training.model.features.words] == [FREQUENT_WORDS] * 2
+    assert "the" in training.model.features.words[0]
     again = aligner.train(str(sample / "train"), max_labelled=40)
     assert again.model.weights.tobytes() == training.model.weights.tobytes()
     # Every sentence has links of its own words, more than one a word where their scores say so.

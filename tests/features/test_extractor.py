@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 MakeBitext = Callable[..., Bitext]
 
-WITH_LINKS = FeatureSet(links=("other", "third"))
+WITH_LINKS = FeatureSet(links=("other", "third"), words=(("chat", "."), ("b", "nowhere", "a")))
+OF_WORDS = "source:chat", "source:.", "target:b", "target:nowhere", "target:a"
 
 
 def diagonals(bitext: Bitext) -> list[Links]:
@@ -42,7 +43,7 @@ def set_batch(monkeypatch: pytest.MonkeyPatch, edges_at_once: int) -> None:
 
 def test_names_are_those_of_the_columns(case: Case) -> None:
     table = WITH_LINKS.extract(case.bitext, case.statistics, links=diagonals(case.bitext))
-    assert table.names == (*(n for f in FAMILIES.values() for n in f.NAMES), "links:other", "links:third")
+    assert table.names == (*(n for f in FAMILIES.values() for n in f.NAMES), *OF_WORDS, "links:other", "links:third")
     alone = FeatureSet(("position", "bias")).extract(case.bitext, case.statistics)
     assert alone.names == ("position", "position_root", "position_square", "bias")
     for column, name in enumerate(alone.names):
@@ -149,17 +150,31 @@ def test_long_words_and_sentences(make_bitext: MakeBitext) -> None:
 
 
 @pytest.mark.parametrize(
-    ("families", "links", "message"),
+    ("features", "message"),
     [
-        (("bias", "magic"), (), "unknown feature family 'magic'.*bias, association"),
-        (("bias", "bias"), (), "named twice"),
-        (("bias",), ("1", "1"), "named twice"),
-        ((), (), "no features"),
+        ({"families": ("bias", "magic")}, "unknown feature family 'magic'.*bias, association"),
+        ({"families": ("bias", "bias")}, "named twice"),
+        ({"families": ("bias",), "links": ("1", "1")}, "named twice"),
+        ({"families": ("bias",), "words": (("a", "b", "a"), ())}, "named twice"),
+        ({"families": ()}, "no features"),
     ],
 )
-def test_names_that_cannot_be(families: tuple[str, ...], links: tuple[str, ...], message: str) -> None:
+def test_names_that_cannot_be(features: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingError, match=message):
-        FeatureSet(families, links)
+        FeatureSet(**features)
+
+
+def test_a_part_at_a_time_is_the_whole(case: Case) -> None:
+    links = diagonals(case.bitext)
+    whole = WITH_LINKS.extract(case.bitext, case.statistics, links=links).features
+    batch = Encoded(case.bitext, case.statistics).batch(0, len(case.bitext))
+    space = np.full(len(whole) * WITH_LINKS.widest, np.nan, np.float32)
+    done = 0
+    for columns, part in WITH_LINKS.parts(batch, links, space):
+        assert columns.start == done
+        assert np.array_equal(part, whole[:, columns])
+        done = columns.stop
+    assert done == len(WITH_LINKS.names)
 
 
 def test_links_of_other_files_are_needed(case: Case) -> None:
