@@ -123,7 +123,9 @@ class Scorer(Protocol):
         """
         ...
 
-    def columns_at_once(self, features: FeatureSet) -> int: ...
+    def columns_at_once(self, features: FeatureSet) -> int:
+        """How many features of each edge `score_batch` holds at a time."""
+        ...
 
     def describe(self) -> dict[str, Any]:
         """JSON values that `read_scorer` takes with the arrays."""
