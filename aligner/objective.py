@@ -51,6 +51,9 @@ FREQUENT_WORDS = 30
 """Of each language with a feature of their own, with the logistic loss: the labelled pairs are few, so they cost
 nothing, and how these words are linked is what annotators differ in most."""
 
+MOST_WORDS = 1000
+"""That may have: every edge gets two columns of zeros for each."""
+
 LOSSES = "hinge", "logistic"
 
 
@@ -92,8 +95,8 @@ class Objective:
             raise SettingError("a path chooses the regularization (give one of the two)")
         if self.cross_validate is not None and (self.cross_validate < 0 or self.cross_validate == 1):
             raise SettingError(f"cross-validation has at least 2 folds, or 0 for none, not {self.cross_validate}")
-        if self.words is not None and self.words < 0:
-            raise SettingError(f"there cannot be {self.words} words with features of their own (give 0 for none)")
+        if self.words is not None and not 0 <= self.words <= MOST_WORDS:
+            raise SettingError(f"{self.words} words cannot have features of their own (give from 0 to {MOST_WORDS})")
         regularization = DEFAULT_REGULARIZATION if self.regularization is None else self.regularization
         largest = regularization if self.path is None else geometric_path(*self.path)[0]
         check_costs(largest, self._miss_cost("hinge"), self.false_cost, self._possible_cost)

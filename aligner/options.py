@@ -116,6 +116,7 @@ FrequentWords = Annotated[
         metavar="N",
         help="Frequent words of each language with a feature of their own.",
         min=0,
+        max=1000,
         show_default="30 with the logistic loss, 0 with the hinge",
     ),
 ]

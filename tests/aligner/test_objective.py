@@ -74,8 +74,9 @@ def test_frequent_words_are_for_few_labels() -> None:
     assert Objective().words_of(FEW_PAIRS) == Objective(loss="hinge").words_of(5) == 0
     assert Objective(words=7).words_of(5) == Objective(words=7, loss="hinge").words_of(5) == 7
     assert Objective(words=0).words_of(5) == 0
-    with pytest.raises(SettingError, match="-1 words"):
-        Objective(words=-1).check()
+    for words in (-1, 1001):
+        with pytest.raises(SettingError, match=f"{words} words.* from 0 to 1000"):
+            Objective(words=words).check()
 
 
 def test_the_prior_needs_all_families(sample: Path) -> None:
