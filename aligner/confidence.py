@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import accumulate, chain, pairwise
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -96,15 +95,6 @@ class Calibration:
         """The probability of each link, in (0, 1), of the shape of the scores."""
         log_odds = np.interp(np.asarray(scores, np.float64), self.scores, self.log_odds)
         return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
-
-    def calibrated(self, found: Sequence[Alignment]) -> list[Alignment]:
-        """The same alignments with probabilities in place of scores."""
-        values = self.probabilities(list(chain.from_iterable(alignment.scores for alignment in found))).tolist()
-        bounds = pairwise(accumulate(map(len, found), initial=0))
-        return [
-            replace(alignment, scores=tuple(values[start:end]))
-            for alignment, (start, end) in zip(found, bounds, strict=True)
-        ]
 
     def shifted(self, offset: float) -> Calibration:
         """That of scores to which a number is added."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +57,7 @@ class Alignment:
 
     def __str__(self) -> str:
         """The links in Pharaoh format."""
-        return " ".join(map("%d-%d".__mod__, self.links))
+        return ("%d-%d " * len(self.links))[:-1] % tuple(chain.from_iterable(self.links))
 
 
 def decode(
@@ -67,15 +67,16 @@ def decode(
     scorer: Scorer,
     links: Sequence[Links] = (),
     rewards: LinkRewards = LinkRewards(),  # noqa: B008 - frozen
+    probabilities: Callable[[F64], F64] | None = None,
 ) -> list[Alignment]:
     """The best alignment of every pair of a bitext; very long pairs may use all cores.
 
     links: other aligners' links of the whole bitext, one for each of features.links.
-    rewards: of further links of a word.
+    rewards: of further links of a word.  probabilities: of links by their scores, given in place of these.
     """
     found: list[Alignment] = []
     for batch, scores in score_batches(bitext, statistics, features, scorer, links):
-        found.extend(_alignments(scores, batch.shapes, batch.offsets, rewards))
+        found.extend(_alignments(scores, batch.shapes, batch.offsets, rewards, probabilities))
     return found
 
 
@@ -102,12 +103,14 @@ def decode_in_threads(
     features: FeatureSet,
     scorer: Scorer,
     rewards: LinkRewards = LinkRewards(),  # noqa: B008 - frozen
+    probabilities: Callable[[F64], F64] | None = None,
 ) -> Iterator[Alignment]:
     """The same for every pair of a large bitext, in order, on all cores; few alignments are held."""
 
     def work(batch: EdgeBatch) -> list[Alignment]:
         space = np.empty(int(batch.offsets[-1]) * scorer.columns_at_once(features), np.float32)
-        return _alignments(scorer.score_batch(features, batch, (), space), batch.shapes, batch.offsets, rewards)
+        scores = scorer.score_batch(features, batch, (), space)
+        return _alignments(scores, batch.shapes, batch.offsets, rewards, probabilities)
 
     for found in map_threads(work, batches(Encoded(bitext, statistics))):
         yield from found
@@ -153,9 +156,11 @@ def _alignments(
     shapes: I64,
     offsets: I64,
     rewards: LinkRewards,
+    probabilities: Callable[[F64], F64] | None = None,
 ) -> list[Alignment]:
     found = best_links(scores, shapes, offsets, rewards)
-    link_scores = scores[found.edge].tolist()
-    links = list(zip(found.source.tolist(), found.target.tolist(), strict=True))
+    chosen = scores[found.edge]
+    link_scores = tuple((chosen if probabilities is None else probabilities(chosen)).tolist())
+    links = tuple(zip(found.source.tolist(), found.target.tolist(), strict=True))
     bounds = np.concatenate([[0], np.cumsum(np.bincount(found.pair, minlength=len(shapes)))]).tolist()
-    return [Alignment(tuple(links[start:end]), tuple(link_scores[start:end])) for start, end in pairwise(bounds)]
+    return [Alignment(links[start:end], link_scores[start:end]) for start, end in pairwise(bounds)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -15,7 +15,7 @@ from aligner.confidence import Calibration, read_calibration
 from aligner.decoding import PAIRS_AT_ONCE, Alignment, decode, decode_in_threads
 from aligner.errors import AlignerError, ModelError
 from aligner.model_file import read_model, write_model
-from aligner.scoring import LinearScorer, Scorer, read_scorer
+from aligner.scoring import F64, LinearScorer, Scorer, read_scorer
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
@@ -113,7 +113,9 @@ class Model:
         links: one for each file of other aligners' links the model was trained with.
         """
         self.check_links(bitext, links)
-        return self._calibrated(decode(bitext, self.statistics, self.features, self.scorer, links, self.rewards))
+        return decode(
+            bitext, self.statistics, self.features, self.scorer, links, self.rewards, self._probabilities
+        )  # fmt: skip
 
     def align_text(self, bitext: Bitext) -> Iterator[Alignment]:
         """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
@@ -121,11 +123,13 @@ class Model:
         Raises AlignerError where the model needs other aligners' links.
         """
         self._check_files(0)
-        found = decode_in_threads(bitext, self.statistics, self.features, self.scorer, self.rewards)
-        return (self._calibrated([alignment])[0] for alignment in found)
+        return decode_in_threads(
+            bitext, self.statistics, self.features, self.scorer, self.rewards, self._probabilities
+        )  # fmt: skip
 
-    def _calibrated(self, found: list[Alignment]) -> list[Alignment]:
-        return found if self.calibration is None else self.calibration.calibrated(found)
+    @property
+    def _probabilities(self) -> Callable[[F64], F64] | None:
+        return None if self.calibration is None else self.calibration.probabilities
 
     def check_links(self, bitext: Bitext, links: Sequence[Links]) -> None:
         """Raise AlignerError unless these are links of other aligners as the model needs them for a bitext."""

@@ -1,7 +1,5 @@
 """The names an option may take, the options of all commands in the groups of their help, and how long ones are read."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Annotated, Literal, get_args

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from corpora.normalize import Normalizer
 from corpora.readers import Corpus
 
 PROGRESS_STEP = 10_000
-_HASH_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,47 +115,49 @@ class Bitext:
             digest.update(text.offsets.astype("<i8").tobytes())
             hashes = b"".join(blake2b(w.encode(), digest_size=8).digest() for w in text.vocabulary.words)
             table = np.frombuffer(hashes, dtype=np.uint64)
-            for start in range(0, len(text.ids), _HASH_CHUNK):
-                digest.update(table[text.ids[start : start + _HASH_CHUNK]].tobytes())
+            for start in range(0, len(text.ids), _CHUNK):
+                digest.update(table[text.ids[start : start + _CHUNK]].tobytes())
         return digest.hexdigest()
 
 
-class _WordIds(dict[bytes | str, int]):
-    """From raw token to word id; a token is decoded and normalised when first met, and only then."""
-
-    def __init__(self, normalizer: Normalizer) -> None:
-        self.normalizer = normalizer
-        self.index: dict[str, int] = {}
-
-    def __missing__(self, token: bytes | str) -> int:
-        word = self.normalizer.word(token if isinstance(token, str) else token.decode())
-        self[token] = id_ = self.index.setdefault(word, len(self.index))
-        return id_
-
-
 class _TextBuilder:
-    """A growing text."""
+    """A growing text.  Tokens are numbered as they stand; distinct ones are normalised together, at the end."""
 
     def __init__(self, normalizer: Normalizer) -> None:
-        self._ids = array("i")
+        self._normalizer = normalizer
+        self._ids, self._recent = array("i"), list[int]()
         self._ends = array("q", [0])
-        self._word_ids = _WordIds(normalizer)
-        self._lookup = self._word_ids.__getitem__
-        self._split: Callable[[bytes], Iterable[bytes | str]]
-        self._split = normalizer.tokens if normalizer.tokenize else bytes.split
+        self._tokens: defaultdict[bytes | str, int] = defaultdict(count().__next__)
 
     def add(self, line: bytes) -> None:
         """Append a sentence.  UnicodeDecodeError if it is not UTF-8."""
-        self.add_tokens(self._split(line))
+        if self._normalizer.tokenize:
+            self.add_tokens(self._normalizer.tokens(line))
+        else:
+            line.decode()  # complains now, while it is known which line it is
+            self.add_tokens(line.split())
 
     def add_tokens(self, tokens: Iterable[bytes | str]) -> None:
-        self._ids.extend(map(self._lookup, tokens))
-        self._ends.append(len(self._ids))
+        self._recent.extend(map(self._tokens.__getitem__, tokens))
+        self._ends.append(len(self._ids) + len(self._recent))
+        if len(self._recent) > _CHUNK:
+            self._pack()
+
+    def _pack(self) -> None:
+        """Numbers that are Python's own take many times the room, but packing them one by one takes long."""
+        self._ids.frombytes(np.fromiter(self._recent, np.int32, len(self._recent)).tobytes())
+        self._recent.clear()
 
     def text(self, language: str | None) -> Text:
-        vocabulary = Vocabulary(list(self._word_ids.index))
+        tokens = [token if isinstance(token, str) else token.decode() for token in self._tokens]
+        index: dict[str, int] = {}
+        words = (index.setdefault(word, len(index)) for word in self._normalizer.words(tokens))
+        word_of = np.fromiter(words, np.int32, len(tokens))
+        self._pack()
         ids = np.frombuffer(self._ids, dtype=np.int32)
-        return Text(ids, np.frombuffer(self._ends, dtype=np.int64), vocabulary, language)
+        for start in range(0, len(ids), _CHUNK):  # in place: a large text is not held twice
+            ids[start : start + _CHUNK] = word_of[ids[start : start + _CHUNK]]
+        return Text(ids, np.frombuffer(self._ends, dtype=np.int64), Vocabulary(list(index)), language)
 
 
 class BitextBuilder:

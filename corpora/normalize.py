@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from threading import Lock
@@ -118,14 +118,25 @@ class Normalizer:
 
     def word(self, token: str) -> str:
         """The word of a raw token: NFC, case folded, stemmed (unless nothing of the word would be left)."""
-        if token.isascii():  # nothing to compose, and most words are
-            word = token.lower() if self.casefold else token
-        elif self.casefold:
-            # Folding the decomposed token makes canonically equal tokens equal [Unicode D145].
-            word = unicodedata.normalize("NFC", unicodedata.normalize("NFD", token).casefold())
-        else:
-            word = unicodedata.normalize("NFC", token)
+        word = self._folded(token)
         return word if self.stem is None else self._stem(word) or word
+
+    def words(self, tokens: Sequence[str]) -> list[str]:
+        """The word of each raw token."""
+        # As one text: nothing is composed across the end of a line.
+        text = "\n".join(tokens)
+        if text.count("\n") != len(tokens) - 1:
+            return [self.word(token) for token in tokens]
+        words = self._folded(text).split("\n")
+        return words if self.stem is None else [self._stem(word) or word for word in words]
+
+    def _folded(self, text: str) -> str:
+        if text.isascii():  # nothing to compose, and most words are
+            return text.lower() if self.casefold else text
+        if self.casefold:
+            # Folding the decomposed text makes canonically equal tokens equal [Unicode D145].
+            return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
+        return unicodedata.normalize("NFC", text)
 
     def as_dict(self) -> dict[str, Any]:
         """The settings as plain JSON values."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
 from features.edges import EdgeBatch, fill_mutual_best
 from features.table import Matrix
@@ -19,7 +22,21 @@ NAMES = (
 )
 
 _LONG = 200
-"""Of so many rivals and more the higher ones are counted by sorting them."""
+"""Of more rivals than this the higher ones are counted by sorting them."""
+
+_PIECE = 32
+"""Rivals that the processor compares in one go; shorter pieces would go one by one."""
+
+
+class Room(NamedTuple):
+    """line: values of a row or column, and space up to a whole number of pieces.  higher: how many are higher.
+
+    ranks: by that.
+    """
+
+    line: npt.NDArray[np.float32]
+    higher: npt.NDArray[np.int32]
+    ranks: npt.NDArray[np.float32]
 
 
 def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
@@ -39,40 +56,50 @@ def fill_standing(values, shapes, offsets, out, column):
     longest = 1
     for i in range(len(shapes)):
         longest = max(longest, shapes[i, 0], shapes[i, 1])
-    line = np.empty(longest, np.float32)
+    room = Room(
+        np.empty(longest + _PIECE, np.float32), np.empty(longest + _PIECE, np.int32), np.empty(longest, np.float32)
+    )
+    for n in range(longest):
+        room.ranks[n] = 1.0 / (1.0 + n)
     for i in range(len(shapes)):
         J = shapes[i, 0]
         K = shapes[i, 1]
         first = offsets[i]
         for j in range(J):
-            _stand(values[first + j * K : first + (j + 1) * K], out, first + j * K, 1, column)
+            for k in range(K):
+                room.line[k] = values[first + j * K + k]
+            _stand(room, K, out, first + j * K, 1, column)
         for k in range(K):
             for j in range(J):
-                line[j] = values[first + j * K + k]
-            _stand(line[:J], out, first + k, K, column + 1)
+                room.line[j] = values[first + j * K + k]
+            _stand(room, J, out, first + k, K, column + 1)
 
 
 @nb.njit(cache=True, nogil=True)
-def _stand(line, out, first, step, column):
-    """Rank, margin and share of each edge of a row or column, in every second column of the features."""
+def _stand(room, n, out, first, step, column):
+    """Rank, margin and share of each of n edges of a row or column, in every second column of the features."""
+    line, higher, ranks = room
     best = np.float32(0.0)
     second = np.float32(0.0)
-    for value in line:
-        if value > best:
-            second = best
-            best = value
-        elif value > second:
-            second = value
-    ascending = np.sort(line) if len(line) > _LONG else line
-    for x in range(len(line)):
+    for x in range(n):
+        second = max(second, min(best, line[x]))
+        best = max(best, line[x])
+    if n > _LONG:
+        ascending = np.sort(line[:n])
+        for x in range(n):
+            higher[x] = n - np.searchsorted(ascending, line[x], side="right")
+    else:
+        whole = (n + _PIECE - 1) // _PIECE * _PIECE
+        line[n:whole] = 0.0
+        for x in range(n):
+            value = line[x]
+            count = np.int32(0)
+            for y in range(whole):
+                count += np.int32(line[y] > value)
+            higher[x] = count
+    for x in range(n):
         value = line[x]
-        higher = 0
-        if len(line) > _LONG:
-            higher = len(line) - np.searchsorted(ascending, value, side="right")
-        else:
-            for y in range(len(line)):
-                higher += line[y] > value
         edge = first + x * step
-        out[edge, column] = 1.0 / (1.0 + higher)
+        out[edge, column] = ranks[higher[x]]
         out[edge, column + 2] = value - (second if value == best else best)
         out[edge, column + 4] = value / best if best > 0.0 else 0.0

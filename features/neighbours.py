@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numba as nb
+import numpy as np
 
 from features.edges import EdgeBatch
 from features.table import Matrix
@@ -30,13 +31,23 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _fill(values, shapes, offsets, out, column):
+    widest = 0
+    for i in range(len(shapes)):
+        widest = max(widest, shapes[i, 1])
+    nothing = np.zeros(widest, np.float32)
     for i in range(len(shapes)):
         J = shapes[i, 0]
         K = shapes[i, 1]
-        for j in range(J):
-            for k in range(K):
-                edge = offsets[i] + j * K + k
-                out[edge, column] = values[edge - K - 1] if j > 0 and k > 0 else 0.0
-                out[edge, column + 1] = values[edge + K + 1] if j + 1 < J and k + 1 < K else 0.0
-                out[edge, column + 2] = values[edge - K + 1] if j > 0 and k + 1 < K else 0.0
-                out[edge, column + 3] = values[edge + K - 1] if j + 1 < J and k > 0 else 0.0
+        for j in range(J if K > 0 else 0):
+            first = offsets[i] + j * K
+            last = first + K - 1
+            above = values[first - K : first] if j > 0 else nothing[:K]
+            below = values[first + K : first + 2 * K] if j + 1 < J else nothing[:K]
+            out[first, column] = out[first, column + 3] = 0.0
+            for k in range(1, K):
+                out[first + k, column] = above[k - 1]
+                out[first + k, column + 3] = below[k - 1]
+            for k in range(K - 1):
+                out[first + k, column + 1] = below[k + 1]
+                out[first + k, column + 2] = above[k + 1]
+            out[last, column + 1] = out[last, column + 2] = 0.0

@@ -1,9 +1,9 @@
 """The ``aligner`` command: the only package that prints or exits.
 
-Libraries that are slow to import are imported by the command that needs them, so that ``--help`` answers at once.
+Libraries that are slow to import are imported by the command that needs them, so that ``--help`` answers at once. For
+the same reason the modules of commands do not import annotations from ``__future__``: typer would compile each from its
+text, at every start.
 """
-
-from __future__ import annotations
 
 import signal
 import sys
@@ -27,6 +27,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    # Boxes are for a terminal; plain text is what pipes, pagers and logs want, and rich would take half of the start.
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

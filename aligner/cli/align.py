@@ -1,7 +1,5 @@
 """``aligner align``."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from itertools import repeat

@@ -1,7 +1,5 @@
 """``aligner evaluate``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

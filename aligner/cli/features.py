@@ -1,7 +1,5 @@
 """``aligner features``."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """``aligner convert`` and ``aligner symmetrize``: links to links."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

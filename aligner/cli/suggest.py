@@ -1,7 +1,5 @@
 """``aligner suggest``."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``aligner train``."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -101,17 +99,17 @@ def train(
         raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
     normalizers = [Normalizer(case_fold, tokenize, language if stem else None) for language in languages]
 
-    def describe(found: Corpus) -> None:
+    def describe(found: "Corpus") -> None:
         if not quiet:
             say(found.description())
 
-    def audited(point: TracePoint, place: Place) -> None:
+    def audited(point: "TracePoint", place: "Place") -> None:
         keep_what_there_is()
         audits.append({**asdict(place), **asdict(point)})
         if verbose:
             say(f"{place}, {format_audit(point)}")
 
-    def finish(made: Model) -> None:
+    def finish(made: "Model") -> None:
         made.save(model, force=force)
         if not quiet:
             report = format_training if "labelled_pairs" in made.record else format_unlabelled

@@ -70,7 +70,7 @@ def test_sizes_are_read_in_powers_of_1024(size: str, n_bytes: int) -> None:
     assert options.parse_size(size) == n_bytes
 
 
-BARE = "import typer; app = typer.Typer(); app.command()(lambda: None); app(['--help'])"
+BARE = "import typer; app = typer.Typer(rich_markup_mode=None); app.command()(lambda: None); app(['--help'])"
 
 
 @pytest.mark.slow
