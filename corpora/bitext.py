@@ -184,7 +184,7 @@ class BitextBuilder:
         self._target.add_tokens(target)
 
     def bitext(self) -> Bitext:
-        """The pairs so far; nothing may be added after that."""
+        """The pairs so far, to be asked for once; nothing may be added after that."""
         source_language, target_language = self._languages
         return Bitext(self._source.text(source_language), self._target.text(target_language))
 
