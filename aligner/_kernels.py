@@ -14,7 +14,7 @@ from aligner._screening_kernels import Screen, give_record
 from aligner.matching._bmatching_kernels import begin, begin_listed, make_flow, match_begun
 from aligner.matching._kernels import Workspace, make_workspace, match_block
 from aligner.matching._sparse_kernels import EDGE, FIRST, VALUE, match_candidates, write_mates
-from features.codes import Codes
+from features.codes import GRID, Codes
 
 OTHER = 0
 POSSIBLE = 1
@@ -28,6 +28,9 @@ POSITIVE_REWARD = 3
 
 HINGE_TOLERANCE = 1e-9
 
+_EDGES_AT_ONCE = 512
+"""So few that their scores stay in the fastest cache."""
+
 
 @nb.njit(cache=True, nogil=True, fastmath=SUMS)
 def score_edges(features, w, scores):
@@ -39,27 +42,28 @@ def score_edges(features, w, scores):
         scores[e] = total
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"contract"})
+@nb.njit(cache=True, nogil=True)
 def add_scores(features, w, scores):
-    """scores[e] += w · features[e], column after column: the same bits, all at once or some columns at a time."""
-    E = features.shape[0]
-    for e in range(0, E - 3, 4):  # four edges, whose sums do not wait for each other
-        one = scores[e]
-        two = scores[e + 1]
-        three = scores[e + 2]
-        four = scores[e + 3]
+    """scores[e] += w · features[e]; features (E, d) float32."""
+    for first in range(0, len(scores), _EDGES_AT_ONCE):
+        some = scores[first : first + _EDGES_AT_ONCE]
         for c in range(features.shape[1]):
-            one += features[e, c] * w[c]
-            two += features[e + 1, c] * w[c]
-            three += features[e + 2, c] * w[c]
-            four += features[e + 3, c] * w[c]
-        scores[e] = one
-        scores[e + 1] = two
-        scores[e + 2] = three
-        scores[e + 3] = four
-    for e in range(E - E % 4, E):
+            column = features[first : first + _EDGES_AT_ONCE, c]
+            weight = w[c]
+            for e in range(len(some)):
+                some[e] += column[e] * weight
+
+
+@nb.njit(cache=True, nogil=True)
+def add_rounded_scores(features, w, scores):
+    """`add_scores` of features that are rounded as `features.codes.round_to_grid` does it, for so many scores."""
+    for first in range(0, len(scores), _EDGES_AT_ONCE):
+        some = scores[first : first + _EDGES_AT_ONCE]
         for c in range(features.shape[1]):
-            scores[e] += features[e, c] * w[c]
+            column = features[first : first + _EDGES_AT_ONCE, c]
+            weight = w[c] / GRID
+            for e in range(len(some)):
+                some[e] += np.rint(column[e] * np.float32(GRID)) * weight
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUMS)

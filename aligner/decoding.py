@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from aligner._link_kernels import unpack_mates, write_lines
 from aligner.matching import best_bmatchings
 from aligner.scoring import Scorer, score_in_threads
 from corpora.alignment import Links, PairLinks
@@ -60,6 +61,66 @@ class Alignment:
         return ("%d-%d " * len(self.links))[:-1] % tuple(chain.from_iterable(self.links))
 
 
+@dataclass(frozen=True, eq=False)
+class Alignments(Sequence[Alignment]):
+    """The alignments of n sentence pairs, packed: the links of pair i are rows bounds[i]:bounds[i + 1].
+
+    As a sequence it is one of `Alignment`; sequences of equal alignments are equal.
+    """
+
+    source: I64  # (m,) word positions, ascending by (source, target) within a pair
+    target: I64  # (m,)
+    scores: F64  # (m,) as those of Alignment
+    bounds: I64  # (n + 1,)
+
+    @classmethod
+    def pack(cls, found: Sequence[Alignment]) -> Alignments:
+        both = np.array([link for alignment in found for link in alignment.links], np.int64).reshape(-1, 2)
+        scores = np.array([score for alignment in found for score in alignment.scores], np.float64)
+        return cls(both[:, 0], both[:, 1], scores, np.cumsum([0, *map(len, found)]))
+
+    @classmethod
+    def join(cls, parts: Sequence[Alignments]) -> Alignments:
+        """Those of all parts, one after the other."""
+        nothing = np.empty(0, np.int64)
+        counts = np.concatenate([nothing, *(np.diff(part.bounds) for part in parts)])
+        return cls(
+            np.concatenate([nothing, *(part.source for part in parts)]),
+            np.concatenate([nothing, *(part.target for part in parts)]),
+            np.concatenate([np.empty(0), *(part.scores for part in parts)]),
+            np.concatenate([[0], np.cumsum(counts)]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> Alignment: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Alignment]: ...
+    def __getitem__(self, index: int | slice) -> Alignment | list[Alignment]:
+        if isinstance(index, slice):
+            return list(self)[index]
+        pair = range(len(self))[index]
+        rows = slice(self.bounds[pair], self.bounds[pair + 1])
+        links = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
+        return Alignment(tuple(links), tuple(self.scores[rows].tolist()))
+
+    def __iter__(self) -> Iterator[Alignment]:
+        links = tuple(zip(self.source.tolist(), self.target.tolist(), strict=True))
+        scores = tuple(self.scores.tolist())
+        return (Alignment(links[start:end], scores[start:end]) for start, end in pairwise(self.bounds.tolist()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content
+
+    def lines(self) -> bytes:
+        """A line of links in Pharaoh format for each pair."""
+        return bytes(write_lines(self.source, self.target, self.bounds))
+
+
 def decode(
     bitext: Bitext,
     statistics: CorpusStatistics,
@@ -68,16 +129,16 @@ def decode(
     links: Sequence[Links] = (),
     rewards: LinkRewards = LinkRewards(),  # noqa: B008 - frozen
     probabilities: Callable[[F64], F64] | None = None,
-) -> list[Alignment]:
+) -> Alignments:
     """The best alignment of every pair of a bitext; very long pairs may use all cores.
 
     links: other aligners' links of the whole bitext, one for each of features.links.
     rewards: of further links of a word.  probabilities: of links by their scores, given in place of these.
     """
-    found: list[Alignment] = []
-    for batch, scores in score_batches(bitext, statistics, features, scorer, links):
-        found.extend(_alignments(scores, batch.shapes, batch.offsets, rewards, probabilities))
-    return found
+    parts = score_batches(bitext, statistics, features, scorer, links)
+    return Alignments.join(
+        [_alignments(scores, batch.shapes, batch.offsets, rewards, probabilities) for batch, scores in parts]
+    )
 
 
 def score_batches(
@@ -107,7 +168,7 @@ def decode_in_threads(
 ) -> Iterator[Alignment]:
     """The same for every pair of a large bitext, in order, on all cores; few alignments are held."""
 
-    def work(batch: EdgeBatch) -> list[Alignment]:
+    def work(batch: EdgeBatch) -> Alignments:
         space = np.empty(int(batch.offsets[-1]) * scorer.columns_at_once(features), np.float32)
         scores = scorer.score_batch(features, batch, (), space)
         return _alignments(scores, batch.shapes, batch.offsets, rewards, probabilities)
@@ -116,7 +177,7 @@ def decode_in_threads(
         yield from found
 
 
-def decode_edges(edges: EdgeTable, scorer: Scorer, rewards: LinkRewards = LinkRewards()) -> list[Alignment]:  # noqa: B008 - frozen
+def decode_edges(edges: EdgeTable, scorer: Scorer, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen
     """The best alignment of every pair of a table of features, on all cores; rewards: of further links of a word."""
     return _alignments(score_in_threads(scorer, edges.features), edges.shapes, edges.offsets, rewards)
 
@@ -142,13 +203,8 @@ def best_links(scores: F64, shapes: I64, offsets: I64, rewards: LinkRewards) -> 
 
 def unpack_links(mates: npt.NDArray[np.int32], shapes: I64, offsets: I64) -> FoundLinks:
     """The links of packed matchings or b-matchings, as `aligner.matching` returns them."""
-    rows_of = shapes[:, 0]
-    slots = len(mates) // max(int(rows_of.sum()), 1)
-    pair = np.repeat(np.arange(len(shapes)), slots * rows_of)
-    rows = (np.arange(len(mates)) - slots * (np.cumsum(rows_of) - rows_of)[pair]) // max(slots, 1)
-    linked = mates >= 0
-    pair, rows, columns = pair[linked], rows[linked], mates[linked].astype(np.int64)
-    return FoundLinks(pair, rows, columns, offsets[pair] + rows * shapes[pair, 1] + columns)
+    slots = len(mates) // max(int(shapes[:, 0].sum()), 1)
+    return FoundLinks(*unpack_mates(mates, slots, shapes, offsets))
 
 
 def _alignments(
@@ -157,10 +213,8 @@ def _alignments(
     offsets: I64,
     rewards: LinkRewards,
     probabilities: Callable[[F64], F64] | None = None,
-) -> list[Alignment]:
+) -> Alignments:
     found = best_links(scores, shapes, offsets, rewards)
     chosen = scores[found.edge]
-    link_scores = tuple((chosen if probabilities is None else probabilities(chosen)).tolist())
-    links = tuple(zip(found.source.tolist(), found.target.tolist(), strict=True))
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(found.pair, minlength=len(shapes)))]).tolist()
-    return [Alignment(links[start:end], link_scores[start:end]) for start, end in pairwise(bounds)]
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(found.pair, minlength=len(shapes)))])
+    return Alignments(found.source, found.target, chosen if probabilities is None else probabilities(chosen), bounds)

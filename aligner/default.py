@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from aligner import __version__
 from aligner.confidence import Calibration
-from aligner.decoding import Alignment, decode_edges
+from aligner.decoding import Alignments, decode_edges
 from aligner.inputs import Paths, corpus_record, open_corpora, read_texts
 from aligner.model import Model
 from aligner.progress import Progress, tell_passes
@@ -128,6 +128,6 @@ def update_model(
     return replace(model, statistics=statistics, record={**model.record, "updates": updates})
 
 
-def decode_with(weights: F64, edges: EdgeTable) -> list[Alignment]:
+def decode_with(weights: F64, edges: EdgeTable) -> Alignments:
     """The alignments that these weights of the features give, decoded as the default model does."""
     return decode_edges(edges, LinearScorer(weights), REWARDS)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from aligner import __version__
 from aligner.confidence import Calibration, read_calibration
-from aligner.decoding import PAIRS_AT_ONCE, Alignment, decode, decode_in_threads
+from aligner.decoding import PAIRS_AT_ONCE, Alignment, Alignments, decode, decode_in_threads
 from aligner.errors import AlignerError, ModelError
 from aligner.model_file import read_model, write_model
 from aligner.scoring import F64, LinearScorer, Scorer, read_scorer
@@ -107,7 +107,7 @@ class Model:
         """An empty bitext whose text is normalised as the model's corpus was."""
         return BitextBuilder(self.source_normalizer, self.target_normalizer, self.source_language, self.target_language)
 
-    def align_bitext(self, bitext: Bitext, links: Sequence[Links] = ()) -> list[Alignment]:
+    def align_bitext(self, bitext: Bitext, links: Sequence[Links] = ()) -> Alignments:
         """Align every pair of a bitext made by `builder`.
 
         links: one for each file of other aligners' links the model was trained with.

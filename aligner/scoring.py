@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy.typing as npt
 from aligner import _expansions, _kernels
 from aligner.errors import SettingError
 from corpora.alignment import Links
-from features.edges import EdgeBatch
+from features.codes import GRID
+from features.edges import EdgeBatch, add_spread
 from features.extractor import FeatureSet
 from features.parallel import map_threads
 from features.table import Matrix, Vector
@@ -22,6 +24,9 @@ F64 = npt.NDArray[np.float64]
 
 _VALUES_AT_ONCE = 1 << 18
 """Kernel values that a thread computes at once: about a millisecond, far more than to start a thread takes."""
+
+_LARGEST = 64
+"""Features are smaller."""
 
 
 @dataclass(frozen=True)
@@ -152,15 +157,37 @@ class LinearScorer:
     def norm(self) -> float:
         return float(np.linalg.norm(self.weights))
 
+    @cached_property
+    def _exact(self) -> F64:
+        """The weights, rounded so that their products with features, and all sums of these, are exact.
+
+        Then a score is the same to the last bit in whatever order, and of however many parts, it is summed. Features
+        are whole numbers of steps 1 / GRID; the weights are rounded to whole numbers of a step so long that no sum is
+        of 2^53 steps: by less than 1e-11 of the sum of their absolute values.
+        """
+        total = np.abs(self.weights).sum()
+        if not 1e-280 < total < np.inf:  # as good as nothing, of which a step would be 0
+            return self.weights
+        step = 2.0 ** (np.ceil(np.log2(total)) + np.log2(GRID * _LARGEST) - 53)
+        return np.asarray(np.rint(self.weights / step) * step)
+
     def scores(self, features: Matrix) -> F64:
         scores = np.zeros(len(features))
-        _kernels.add_scores(features, self.weights, scores)
+        _kernels.add_scores(features, self._exact, scores)
         return scores
 
     def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
         scores = np.zeros(int(batch.offsets[-1]))
-        for columns, part in features.parts(batch, links, space):
-            _kernels.add_scores(part, self.weights[columns], scores)
+        of_pairs: F64 | None = None
+        for part in features.parts(batch, links, space):
+            if not part.of_pairs:
+                _kernels.add_rounded_scores(part.features, self._exact[part.columns], scores)
+                continue
+            if of_pairs is None:
+                of_pairs = np.zeros(len(batch.word_pairs.source))
+            _kernels.add_rounded_scores(part.features, self._exact[part.columns], of_pairs)
+        if of_pairs is not None:
+            add_spread(of_pairs, batch.word_pairs.of_edge, scores)
         return scores
 
     def columns_at_once(self, features: FeatureSet) -> int:

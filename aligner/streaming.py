@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
-from aligner.decoding import PAIRS_AT_ONCE, Alignment
+from aligner.decoding import PAIRS_AT_ONCE, Alignments
 from aligner.model import Model
 from corpora.alignment import Links, PairLinks, check_range
 from corpora.bitext import Bitext
@@ -22,34 +22,39 @@ from features.parallel import map_threads
 Normalizers = tuple[Normalizer, Normalizer]
 
 
-def _pharaoh(normalizers: Normalizers, line: TextLine, found: Alignment) -> str:
-    return str(found)
+def _pharaoh(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
+    return found.lines()
 
 
-def _scored(normalizers: Normalizers, line: TextLine, found: Alignment) -> str:
-    return " ".join(f"{j}-{k}:{score:.4f}" for (j, k), score in zip(found.links, found.scores, strict=True))
+def _scored(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
+    lines = [
+        " ".join(f"{j}-{k}:{score:.4f}" for (j, k), score in zip(alignment.links, alignment.scores, strict=True))
+        for alignment in found
+    ]
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _jsonl(normalizers: Normalizers, line: TextLine, found: Alignment) -> str:
-    return json.dumps(
+def _jsonl(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
+    objects = [
         {
-            "source": normalizers[0].tokens(line[1]),
-            "target": normalizers[1].tokens(line[2]),
-            "links": [[j, k, round(score, 4)] for (j, k), score in zip(found.links, found.scores, strict=True)],
-            "score": round(found.score, 4),
-        },
-        ensure_ascii=False,
-    )
+            "source": normalizers[0].tokens(source),
+            "target": normalizers[1].tokens(target),
+            "links": [[j, k, round(score, 4)] for (j, k), score in zip(alignment.links, alignment.scores, strict=True)],
+            "score": round(alignment.score, 4),
+        }
+        for (_, source, target), alignment in zip(texts, found, strict=True)
+    ]
+    return "".join(f"{json.dumps(found, ensure_ascii=False)}\n" for found in objects).encode()
 
 
-FORMATS: dict[str, Callable[[Normalizers, TextLine, Alignment], str]] = {
+FORMATS: dict[str, Callable[[Normalizers, Sequence[TextLine], Alignments], bytes]] = {
     "pharaoh": _pharaoh,
     "scored": _scored,
     "jsonl": _jsonl,
 }
 """Output formats: ``i-j``; ``i-j:score``; an object with the tokens, [i, j, score] links and their mean score.
 
-One line a pair.
+One line a pair.  Only jsonl looks at the text.
 """
 
 
@@ -92,28 +97,21 @@ class Job(NamedTuple):
     def bitext(self, model: Model, corpus: Corpus) -> Bitext:
         """As the model sees it.  Raises CorpusError on text that is not UTF-8."""
         builder = model.builder()
-        for line, source, target in self.lines:
-            try:
-                builder.add(source, target)
-            except UnicodeDecodeError as error:
-                raise corpus.not_utf8(line, source) from error
+        builder.add_texts(corpus, self.lines)
         return builder.bitext()
 
 
-def align_corpus(model: Model, corpus: Corpus, format_: str, links: Sequence[LinksFile] = ()) -> Iterator[str]:
-    """One formatted line, without its end, for each pair of a corpus; batches run on all cores, in order.
+def align_corpus(model: Model, corpus: Corpus, format_: str, links: Sequence[LinksFile] = ()) -> Iterator[bytes]:
+    """One formatted line for each pair of a corpus, many lines at a time; batches run on all cores, in order.
 
     links: other aligners' links, a stream for each file the model was trained with.
     Raises CorpusError on text that is not UTF-8.
     """
-    for lines in map_threads(lambda job: _align(model, corpus, format_, job), jobs(corpus.texts(), links)):
-        yield from lines
+    return map_threads(lambda job: _align(model, corpus, format_, job), jobs(corpus.texts(), links))
 
 
-def align_arriving(
-    model: Model, stream: BinaryIO, format_: str, links: Sequence[LinksFile] = ()
-) -> Iterator[list[str]]:
-    """Align ``source ||| target`` lines of standard input as they arrive; a list for all that had arrived.
+def align_arriving(model: Model, stream: BinaryIO, format_: str, links: Sequence[LinksFile] = ()) -> Iterator[bytes]:
+    """Align ``source ||| target`` lines of standard input as they arrive; the lines for all that had arrived.
 
     A reader who waits for an answer to the line just written gets it: nothing is held back to fill a batch.
     Raises CorpusError on a line without exactly one ``|||`` and on text that is not UTF-8.
@@ -123,10 +121,7 @@ def align_arriving(
     for arrived in _arriving_lines(stream):
         texts = [(n, *parse_joint(line, "-", n)) for n, line in enumerate(arrived, number + 1)]
         number += len(arrived)
-        answers: list[str] = []
-        for lines in map_threads(lambda job: _align(model, corpus, format_, job), jobs(iter(texts), links)):
-            answers.extend(lines)
-        yield answers
+        yield b"".join(map_threads(lambda job: _align(model, corpus, format_, job), jobs(iter(texts), links)))
     for file in links:
         file.check_end(number)
 
@@ -137,11 +132,9 @@ def jobs(texts: Iterator[TextLine], links: Sequence[LinksFile] = ()) -> Iterator
         yield Job(lines, [file.take(lines) for file in links])
 
 
-def _align(model: Model, corpus: Corpus, format_: str, job: Job) -> list[str]:
+def _align(model: Model, corpus: Corpus, format_: str, job: Job) -> bytes:
     found = model.align_bitext(job.bitext(model, corpus), job.links)
-    write = FORMATS[format_]
-    normalizers = model.source_normalizer, model.target_normalizer
-    return [write(normalizers, line, alignment) for line, alignment in zip(job.lines, found, strict=True)]
+    return FORMATS[format_]((model.source_normalizer, model.target_normalizer), job.lines, found)
 
 
 def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
@@ -172,13 +165,10 @@ def check_corpus(corpus: Corpus) -> int:
     Raises CorpusError on sides of unequal length and text that is not UTF-8.
     """
     pairs = 0
-    for line, source, target in corpus.texts():
-        try:
-            source.decode()
-            target.decode()
-        except UnicodeDecodeError as error:
-            raise corpus.not_utf8(line, source) from error
-        pairs += 1
+    texts = corpus.texts()
+    while lines := list(islice(texts, PAIRS_AT_ONCE)):
+        corpus.check_utf8(lines)
+        pairs += len(lines)
     return pairs
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import count
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +15,13 @@ import numpy as np
 from corpora.alignment import I32, I64, PairLinks
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus
+from corpora.readers import Corpus, TextLine
+from corpora.tokens import TokenTable
 
 PROGRESS_STEP = 10_000
 _CHUNK = 1 << 16
+_LINES_AT_ONCE = 1000
+"""Many: what is done for each line in Python takes longer than what is done for its tokens."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,35 +127,47 @@ class _TextBuilder:
 
     def __init__(self, normalizer: Normalizer) -> None:
         self._normalizer = normalizer
-        self._ids, self._recent = array("i"), list[int]()
+        self._ids = array("i")
         self._ends = array("q", [0])
-        self._tokens: defaultdict[bytes | str, int] = defaultdict(count().__next__)
+        self._tokens = TokenTable()
+        self._waiting, self._waiting_ends = list[str](), list[int]()
 
-    def add(self, line: bytes) -> None:
-        """Append a sentence.  UnicodeDecodeError if it is not UTF-8."""
+    def add_lines(self, lines: Sequence[bytes]) -> None:
+        """Append sentences.  UnicodeDecodeError if one is not UTF-8."""
         if self._normalizer.tokenize:
-            self.add_tokens(self._normalizer.tokens(line))
-        else:
-            line.decode()  # complains now, while it is known which line it is
-            self.add_tokens(line.split())
+            for line in lines:
+                self.add_tokens(self._normalizer.tokens(line))
+            return
+        self._take_waiting()
+        for start in range(0, len(lines), _LINES_AT_ONCE):
+            some = lines[start : start + _LINES_AT_ONCE]
+            text = b"\n".join([*some, b""])
+            text.decode()  # complains
+            if text.count(b"\n") != len(some):
+                text = b"\n".join([line.replace(b"\n", b" ") for line in some] + [b""])
+            self._extend(*self._tokens.number_lines(text))
 
-    def add_tokens(self, tokens: Iterable[bytes | str]) -> None:
-        self._recent.extend(map(self._tokens.__getitem__, tokens))
-        self._ends.append(len(self._ids) + len(self._recent))
-        if len(self._recent) > _CHUNK:
-            self._pack()
+    def add_tokens(self, tokens: Iterable[str]) -> None:
+        """Append a sentence."""
+        self._waiting.extend(tokens)
+        self._waiting_ends.append(len(self._waiting))
+        if len(self._waiting) > _CHUNK:
+            self._take_waiting()
 
-    def _pack(self) -> None:
-        """Numbers that are Python's own take many times the room, but packing them one by one takes long."""
-        self._ids.frombytes(np.fromiter(self._recent, np.int32, len(self._recent)).tobytes())
-        self._recent.clear()
+    def _take_waiting(self) -> None:
+        if self._waiting_ends:
+            self._extend(self._tokens.number_tokens(self._waiting), np.array(self._waiting_ends))
+            self._waiting, self._waiting_ends = [], []
+
+    def _extend(self, ids: I32, ends: I64) -> None:
+        self._ends.frombytes((ends + len(self._ids)).astype(np.int64).tobytes())
+        self._ids.frombytes(ids.tobytes())
 
     def text(self, language: str | None) -> Text:
-        tokens = [token if isinstance(token, str) else token.decode() for token in self._tokens]
+        self._take_waiting()
         index: dict[str, int] = {}
-        words = (index.setdefault(word, len(index)) for word in self._normalizer.words(tokens))
-        word_of = np.fromiter(words, np.int32, len(tokens))
-        self._pack()
+        words = (index.setdefault(word, len(index)) for word in self._normalizer.words(self._tokens.tokens()))
+        word_of = np.fromiter(words, np.int32, len(self._tokens))
         ids = np.frombuffer(self._ids, dtype=np.int32)
         for start in range(0, len(ids), _CHUNK):  # in place: a large text is not held twice
             ids[start : start + _CHUNK] = word_of[ids[start : start + _CHUNK]]
@@ -173,10 +187,19 @@ class BitextBuilder:
         self._languages = source_language, target_language
         self._source, self._target = _TextBuilder(source_normalizer), _TextBuilder(target_normalizer)
 
-    def add(self, source_line: bytes, target_line: bytes) -> None:
-        """Append a pair of lines.  UnicodeDecodeError if one is not UTF-8."""
-        self._source.add(source_line)
-        self._target.add(target_line)
+    def add_lines(self, source: Sequence[bytes], target: Sequence[bytes]) -> None:
+        """Append as many lines of either side.  UnicodeDecodeError if one is not UTF-8."""
+        self._source.add_lines(source)
+        self._target.add_lines(target)
+
+    def add_texts(self, corpus: Corpus, texts: Sequence[TextLine]) -> None:
+        """Append pairs of lines of a corpus.  CorpusError if one is not UTF-8."""
+        _, source, target = zip(*texts, strict=True) if texts else ((), (), ())
+        try:
+            self.add_lines(source, target)
+        except UnicodeDecodeError:
+            corpus.check_utf8(texts)
+            raise
 
     def add_tokens(self, source: Iterable[str], target: Iterable[str]) -> None:
         """Append a pair of tokenised sentences."""
@@ -206,14 +229,12 @@ def read_bitext(
     n_pairs = 0
     for corpus in corpora:
         before = n_pairs
-        try:
-            for line, source_line, target_line in corpus.texts():  # noqa: B007 (the handler needs it)
-                builder.add(source_line, target_line)
-                n_pairs += 1
-                if on_progress is not None and n_pairs % PROGRESS_STEP == 0:
-                    on_progress(n_pairs)
-        except UnicodeDecodeError as error:
-            raise corpus.not_utf8(line, source_line) from error
+        texts = corpus.texts()
+        while lines := list(islice(texts, _LINES_AT_ONCE)):
+            builder.add_texts(corpus, lines)
+            n_pairs += len(lines)
+            if on_progress is not None and n_pairs % PROGRESS_STEP == 0:
+                on_progress(n_pairs)
         if n_pairs == before:
             raise CorpusError(corpus.source_file, 0, "the corpus is empty", hint="check the file name")
     if on_progress is not None and n_pairs % PROGRESS_STEP:

@@ -85,10 +85,8 @@ def _with_words(
     corpus: Corpus, links: Iterator[PairLinks], transpose: bool
 ) -> Iterator[tuple[list[str], list[str], PairLinks]]:
     for (line, source, target), pair in zip(corpus.texts(), links, strict=True):
-        try:
-            words = [token.decode() for token in source.split()], [token.decode() for token in target.split()]
-        except UnicodeDecodeError as error:
-            raise corpus.not_utf8(line, source) from error
+        corpus.check_utf8([(line, source, target)])
+        words = [token.decode() for token in source.split()], [token.decode() for token in target.split()]
         yield (words[1], words[0], pair) if transpose else (words[0], words[1], pair)
 
 

@@ -23,14 +23,18 @@ def search_together(row, wanted, places):
 
     All searches take a step before any takes the next: what they read is far apart, and is fetched at the same time.
     """
-    places[: len(wanted)] = 0
-    size = np.int32(len(row))
+    n = len(wanted)
+    places[:n] = 0
+    size = len(row)
     while size > 1:
-        half = size >> np.int32(1)
-        for x in range(len(wanted)):
+        half = size >> 1
+        upper = row[half:]
+        step = np.int32(half)
+        for x in range(n):
             # Without a branch, whose outcome could not be predicted.
-            places[x] += half * np.int32(row[places[x] + half] <= wanted[x])
-        size = np.int32(size - half)
-    for x in range(len(wanted)):
+            place = places[x]
+            places[x] = place + (step if upper[np.uint32(place)] <= wanted[x] else np.int32(0))
+        size -= half
+    for x in range(n):
         if size < 1 or row[places[x]] != wanted[x]:
             places[x] = -1

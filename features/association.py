@@ -20,20 +20,16 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     scale = np.log1p(max(batch.statistics.cooccurrence.pairs, 1))
     source_frequency = np.log1p(batch.source_words.counts) / scale
     target_frequency = np.log1p(batch.target_words.counts) / scale
-    _fill(
-        batch.dice, source_frequency[batch.source_tokens], target_frequency[batch.target_tokens],
-        batch.source_offsets, batch.target_offsets, batch.offsets, out, column,
-    )  # fmt: skip
+    pairs = batch.word_pairs
+    _fill(batch.dice_of_pairs, source_frequency, target_frequency, pairs.source, pairs.target, out, column)
 
 
 @nb.njit(cache=True, nogil=True)
-def _fill(dice, source_frequency, target_frequency, source_offsets, target_offsets, offsets, out, column):
-    for i in range(len(offsets) - 1):
-        edge = offsets[i]
-        for j in range(source_offsets[i], source_offsets[i + 1]):
-            for k in range(target_offsets[i], target_offsets[i + 1]):
-                out[edge, column] = dice[edge]
-                out[edge, column + 1] = source_frequency[j]
-                out[edge, column + 2] = target_frequency[k]
-                out[edge, column + 3] = abs(source_frequency[j] - target_frequency[k])
-                edge += 1
+def _fill(dice, source_frequency, target_frequency, source, target, out, column):
+    for pair in range(len(source)):
+        of_source = source_frequency[source[pair]]
+        of_target = target_frequency[target[pair]]
+        out[pair, column] = dice[pair]
+        out[pair, column + 1] = of_source
+        out[pair, column + 2] = of_target
+        out[pair, column + 3] = abs(of_source - of_target)

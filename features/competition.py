@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-from features.edges import EdgeBatch, fill_mutual_best
+from features.edges import WITHOUT_NAN, EdgeBatch
 from features.table import Matrix
 
 NAMES = (
@@ -24,19 +21,8 @@ NAMES = (
 _LONG = 200
 """Of more rivals than this the higher ones are counted by sorting them."""
 
-_PIECE = 32
-"""Rivals that the processor compares in one go; shorter pieces would go one by one."""
-
-
-class Room(NamedTuple):
-    """line: values of a row or column, and space up to a whole number of pieces.  higher: how many are higher.
-
-    ranks: by that.
-    """
-
-    line: npt.NDArray[np.float32]
-    higher: npt.NDArray[np.int32]
-    ranks: npt.NDArray[np.float32]
+_PIECE = 16
+"""Edges that the processor compares in one go; those of a shorter piece would go one by one."""
 
 
 def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
@@ -46,60 +32,108 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     share: Dice over the best in the row or column, in [0, 1].
     mutual_best: nothing in row or column is higher, and the Dice is above 0  [Melamed 2000, competitive linking].
     """
-    fill_standing(batch.dice, batch.shapes, batch.offsets, out, column)
+    fill_standing(batch.dice, batch.mutual_best, batch.shapes, batch.offsets, out, column)
 
 
 @nb.njit(cache=True, nogil=True)
-def fill_standing(values, shapes, offsets, out, column):
-    """The columns of NAMES for any values >= 0 of the edges, (E,), in place of Dice."""
-    fill_mutual_best(values, shapes, offsets, out[:, column + 6])
-    longest = 1
-    for i in range(len(shapes)):
-        longest = max(longest, shapes[i, 0], shapes[i, 1])
-    room = Room(
-        np.empty(longest + _PIECE, np.float32), np.empty(longest + _PIECE, np.int32), np.empty(longest, np.float32)
-    )
-    for n in range(longest):
-        room.ranks[n] = 1.0 / (1.0 + n)
+def fill_standing(values, mutual_best, shapes, offsets, out, column):
+    """The columns of NAMES for any values >= 0 of the edges, (E,), in place of Dice.
+
+    mutual_best: as `features.edges.find_mutual_best` finds it for them.
+    """
+    _stand_among_few(values, shapes, offsets, out, column)
     for i in range(len(shapes)):
         J = shapes[i, 0]
         K = shapes[i, 1]
-        first = offsets[i]
+        if max(J, K) > _LONG:
+            edges = slice(offsets[i], offsets[i + 1])
+            _stand_among_many(values[edges], J, K, out[edges], column)
+    of_mutual = out[:, column + 6]
+    for edge in range(len(values)):
+        of_mutual[edge] = mutual_best[edge]
+
+
+@nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN)
+def _stand_among_few(values, shapes, offsets, out, column):
+    """The other columns, of pairs with at most _LONG words on either side."""
+    room = _LONG + _PIECE
+    padded = np.empty(_LONG * room, np.float32)  # the values of a pair, each row filled up to whole pieces with zeros
+    higher, best, second, row_best, row_second = np.empty((5, room), np.float32)
+    for i in range(len(shapes)):
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        if max(J, K) > _LONG:
+            continue
+        width = (K + _PIECE - 1) // _PIECE * _PIECE
+        best[:width] = 0.0
+        second[:width] = 0.0
         for j in range(J):
+            row = padded[j * width : (j + 1) * width]
+            row[K:] = 0.0
+            given = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
             for k in range(K):
-                room.line[k] = values[first + j * K + k]
-            _stand(room, K, out, first + j * K, 1, column)
-        for k in range(K):
-            for j in range(J):
-                room.line[j] = values[first + j * K + k]
-            _stand(room, J, out, first + k, K, column + 1)
+                row[k] = given[k]
+            for k in range(width):
+                second[k] = max(second[k], min(best[k], row[k]))
+                best[k] = max(best[k], row[k])
+        for j in range(J):
+            first = offsets[i] + j * K
+            row = padded[j * width : (j + 1) * width]
+            # All edges of the row at a time, against the edges below and above each.
+            higher[:width] = 0.0
+            for y in range(J):
+                rivals = padded[y * width : (y + 1) * width]
+                for k in range(width):
+                    higher[k] += np.float32(1.0) if rivals[k] > row[k] else np.float32(0.0)
+            _write(
+                row, higher, best, second,
+                out[first : first + K, column + 1], out[first : first + K, column + 3],
+                out[first : first + K, column + 5],
+            )  # fmt: skip
+            higher[:width] = 0.0
+            highest = np.float32(0.0)
+            second_highest = np.float32(0.0)
+            for y in range(K):
+                rival = row[y]
+                second_highest = max(second_highest, min(highest, rival))
+                highest = max(highest, rival)
+                for k in range(width):
+                    higher[k] += np.float32(1.0) if rival > row[k] else np.float32(0.0)
+            row_best[:width] = highest
+            row_second[:width] = second_highest
+            _write(
+                row, higher, row_best, row_second,
+                out[first : first + K, column], out[first : first + K, column + 2], out[first : first + K, column + 4],
+            )  # fmt: skip
+
+
+@nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN, error_model="numpy")
+def _write(line, higher, best, second, ranks, margins, shares):
+    """Rank, margin and share of as many edges of a line as there is room for, by what their rivals are.
+
+    In three loops, for which the compiler can still tell that what they write is not what they read.
+    """
+    for x in range(len(ranks)):
+        ranks[x] = np.float32(1.0) / (np.float32(1.0) + higher[x])
+    for x in range(len(ranks)):
+        margins[x] = line[x] - (second[x] if line[x] == best[x] else best[x])
+    for x in range(len(ranks)):
+        shares[x] = line[x] / (best[x] if best[x] > 0.0 else np.float32(1.0))
 
 
 @nb.njit(cache=True, nogil=True)
-def _stand(room, n, out, first, step, column):
-    """Rank, margin and share of each of n edges of a row or column, in every second column of the features."""
-    line, higher, ranks = room
-    best = np.float32(0.0)
-    second = np.float32(0.0)
-    for x in range(n):
-        second = max(second, min(best, line[x]))
-        best = max(best, line[x])
-    if n > _LONG:
-        ascending = np.sort(line[:n])
+def _stand_among_many(values, J, K, out, first_column):
+    """The same for the values (J * K,) of one pair, with rivals sorted."""
+    higher = np.empty(max(J, K), np.float32)
+    best = np.empty(max(J, K), np.float32)
+    second = np.empty(max(J, K), np.float32)
+    for place in range(J + K):
+        first, step, n, column = (place * K, 1, K, first_column) if place < J else (place - J, K, J, first_column + 1)
+        line = values[first : first + n * step : step]
+        ascending = np.sort(line)
+        best[:n] = ascending[n - 1] if n > 0 else np.float32(0.0)
+        second[:n] = ascending[n - 2] if n > 1 else np.float32(0.0)
         for x in range(n):
             higher[x] = n - np.searchsorted(ascending, line[x], side="right")
-    else:
-        whole = (n + _PIECE - 1) // _PIECE * _PIECE
-        line[n:whole] = 0.0
-        for x in range(n):
-            value = line[x]
-            count = np.int32(0)
-            for y in range(whole):
-                count += np.int32(line[y] > value)
-            higher[x] = count
-    for x in range(n):
-        value = line[x]
-        edge = first + x * step
-        out[edge, column] = ranks[higher[x]]
-        out[edge, column + 2] = value - (second if value == best else best)
-        out[edge, column + 4] = value / best if best > 0.0 else 0.0
+        edges = out[first : first + n * step : step]
+        _write(line, higher, best, second, edges[:, column], edges[:, column + 2], edges[:, column + 4])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
+from typing import NamedTuple
 
 import numba as nb
 import numpy as np
@@ -20,7 +21,12 @@ from features.words import WordTable
 
 I64 = npt.NDArray[np.int64]
 
-_TWIN_SLOTS = 1 << 16
+WITHOUT_NAN = {"nnan", "nsz"}
+"""For kernels that look for the greatest of numbers: with NaN among them they could not take several at a time."""
+
+_READ_AHEAD = 16
+"""Numbers in a cache line. A row that is searched for at least as many words as it has lines is read in order first, as
+the processor foresees it, and not line after line as the searches come upon them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +55,18 @@ class Words:
         found = np.zeros(len(words), np.int64)
         found[known >= 0] = counts[known[known >= 0]]
         return cls(vocabulary.index, spelled, known, found)
+
+
+class WordPairs(NamedTuple):
+    """The m distinct word pairs of a batch: what depends on the two words alone is found once for each of them.
+
+    source, target: (m,) int32 words of the batch; the pairs of a source word stand in one run.
+    of_edge: (E,) int32, the word pair of each edge.
+    """
+
+    source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    of_edge: npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,36 +98,37 @@ class EdgeBatch:
         return edge_offsets(self.shapes)
 
     @cached_property
-    def twins(self) -> npt.NDArray[np.int32]:
-        """(E,) an earlier edge of the batch between the same two words, or -1 where none is known.
+    def word_pairs(self) -> WordPairs:
+        return WordPairs(
+            *_find_word_pairs(
+                self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets,
+                len(self.source_words.table), len(self.target_words.table),
+            )
+        )  # fmt: skip
 
-        The same word pairs come again and again, and what depends on the words alone need not be found twice.
-        """
-        out = np.empty(self.offsets[-1], np.int32)
-        _find_twins(
-            self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets,
-            len(self.target_words.table), out,
+    @cached_property
+    def dice_of_pairs(self) -> npt.NDArray[np.float32]:
+        """(m,) Dice of the word pairs."""
+        table = self.statistics.cooccurrence
+        out = np.empty(len(self.word_pairs.source), np.float32)
+        _look_up_dice(
+            self.word_pairs.source, self.word_pairs.target, self.source_words.known, self.target_words.known,
+            table.source_counts, table.target_counts, table.row_offsets, table.targets, table.counts, out,
         )  # fmt: skip
         return out
 
     @cached_property
     def dice(self) -> npt.NDArray[np.float32]:
         """(E,) Dice of every edge: the signal that several families look at."""
-        table = self.statistics.cooccurrence
         out = np.empty(self.offsets[-1], np.float32)
-        _look_up_dice(
-            self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets, self.twins,
-            self.source_words.known, self.target_words.known, table.source_counts, table.target_counts,
-            table.row_offsets, table.targets, table.counts, out,
-        )  # fmt: skip
+        spread(self.dice_of_pairs, self.word_pairs.of_edge, out)
         return out
 
     @cached_property
     def mutual_best(self) -> npt.NDArray[np.float32]:
         """(E,) 1 where the edge's Dice is above 0 and nothing in its row or column is higher, else 0."""
-        out = np.empty(self.offsets[-1], np.float32)
-        fill_mutual_best(self.dice, self.shapes, self.offsets, out)
-        return out
+        found: npt.NDArray[np.float32] = find_mutual_best(self.dice, self.shapes, self.offsets)
+        return found
 
     @cached_property
     def beliefs(self) -> Beliefs:
@@ -165,67 +184,105 @@ def _slice(text: Text, first: int, last: int) -> tuple[npt.NDArray[np.int32], I6
 
 
 @nb.njit(cache=True, nogil=True)
-def _find_twins(source_tokens, target_tokens, source_offsets, target_offsets, offsets, n_target_words, out):
-    # A direct-mapped memory of the last edge of each word pair, by a hash of the two words.
-    seen_pair = np.full(_TWIN_SLOTS, -1, np.int64)
-    seen_edge = np.empty(_TWIN_SLOTS, np.int32)
+def _find_word_pairs(source_tokens, target_tokens, source_offsets, target_offsets, offsets, n_source, n_target):
+    n = len(source_tokens)
+    starts = np.zeros(n_source + 1, np.int64)
+    for t in range(n):
+        starts[source_tokens[t] + 1] += 1
+    for e in range(n_source):
+        starts[e + 1] += starts[e]
+    sentence = np.empty(n, np.int32)
+    first_edge = np.empty(n, np.int32)
+    free = starts[:-1].copy()
     for i in range(len(offsets) - 1):
-        edge = offsets[i]
-        for j in range(source_offsets[i], source_offsets[i + 1]):
-            first = np.int64(source_tokens[j]) * n_target_words
+        K = target_offsets[i + 1] - target_offsets[i]
+        for t in range(source_offsets[i], source_offsets[i + 1]):
+            e = source_tokens[t]
+            sentence[free[e]] = i
+            first_edge[free[e]] = offsets[i] + (t - source_offsets[i]) * K
+            free[e] += 1
+    of_edge = np.empty(offsets[-1], np.int32)
+    source = np.empty(offsets[-1] + 1, np.int32)  # one more than there can be: a pair is written before it is new
+    target = np.empty(offsets[-1] + 1, np.int32)
+    latest = np.full(n_target, -1, np.int32)  # the last word pair with this target word
+    m = np.int32(0)
+    for e in range(n_source):
+        of_word = m
+        for t in range(starts[e], starts[e + 1]):
+            i = sentence[t]
+            edge = first_edge[t]
             for k in range(target_offsets[i], target_offsets[i + 1]):
-                pair = first + target_tokens[k]
-                slot = ((pair * 0x9E3779B97F4A7C1) >> 20) & (_TWIN_SLOTS - 1)
-                if seen_pair[slot] == pair:
-                    out[edge] = seen_edge[slot]
-                else:
-                    out[edge] = -1
-                    seen_pair[slot] = pair
-                    seen_edge[slot] = edge
+                f = target_tokens[k]
+                known = latest[f]
+                new = known < of_word
+                pair = m if new else known
+                of_edge[edge] = pair
+                latest[f] = pair
+                source[m] = e
+                target[m] = f
+                m += np.int32(new)  # without a branch, whose outcome could not be predicted
                 edge += 1
+    return source[:m].copy(), target[:m].copy(), of_edge
+
+
+@nb.njit(cache=True, nogil=True)
+def spread(of_pairs, of_edge, out):
+    """out[e] = of_pairs[of_edge[e]]: what a word pair has, for each of its edges."""
+    for edge in range(len(of_edge)):
+        out[edge] = of_pairs[of_edge[edge]]
+
+
+@nb.njit(cache=True, nogil=True)
+def add_spread(of_pairs, of_edge, out):
+    """The same, added to what is there."""
+    for edge in range(len(of_edge)):
+        out[edge] += of_pairs[of_edge[edge]]
+
+
+@nb.njit(cache=True, nogil=True)
+def spread_rows(of_pairs, of_edge, out, column):
+    """The same for rows of several columns, into those of out from a column on."""
+    for edge in range(len(of_edge)):
+        for c in range(of_pairs.shape[1]):
+            out[edge, column + c] = of_pairs[of_edge[edge], c]
 
 
 @nb.njit(cache=True, nogil=True)
 def _look_up_dice(
-    source_tokens, target_tokens, source_offsets, target_offsets, offsets, twins, source_known, target_known,
-    source_counts, target_counts, row_offsets, cell_targets, cell_counts, out,
+    source, target, source_known, target_known, source_counts, target_counts, row_offsets, cell_targets, cell_counts,
+    out,
 ):  # fmt: skip
-    widest = 0
-    for i in range(len(offsets) - 1):
-        widest = max(widest, target_offsets[i + 1] - target_offsets[i])
-    fs = np.empty(widest, np.int64)
-    f_counts = np.empty(widest, np.int64)
-    columns = np.empty(widest, np.int64)
-    wanted = np.empty(widest, np.int32)
-    places = np.empty(widest, np.int32)
-    for i in range(len(offsets) - 1):
-        K = target_offsets[i + 1] - target_offsets[i]
-        for k in range(K):
-            fs[k] = target_known[target_tokens[target_offsets[i] + k]]
-            f_counts[k] = target_counts[fs[k]] if fs[k] >= 0 else 0
-        base = offsets[i]
-        for j in range(source_offsets[i], source_offsets[i + 1]):
-            e = source_known[source_tokens[j]]
-            found = 0
-            for k in range(K):
-                twin = twins[base + k]
-                known = (twin >= 0) & (twin < base)  # one of this row is not found yet
-                out[base + k] = out[twin] if known else 0.0
-                wanted[found] = fs[k]
-                columns[found] = k
-                found += (not known) & (fs[k] >= 0) & (e >= 0)
-            if found > 0:
-                search_together(cell_targets[row_offsets[e] : row_offsets[e + 1]], wanted[:found], places)
-            for x in range(found):
+    wanted = np.empty(len(source), np.int32)
+    totals = np.empty(len(source), np.int32)
+    places = np.empty(len(source), np.int32)
+    for x in range(len(source)):
+        wanted[x] = target_known[target[x]]  # unknown words, -1, are in no row
+        totals[x] = target_counts[wanted[x]] if wanted[x] >= 0 else 0
+    touched = 0
+    first = 0
+    while first < len(source):
+        last = first + 1
+        while last < len(source) and source[last] == source[first]:
+            last += 1
+        e = source_known[source[first]]
+        out[first:last] = 0.0
+        if e >= 0:
+            low, high = row_offsets[e], row_offsets[e + 1]
+            if high - low < _READ_AHEAD * (last - first):
+                for cell in range(low, high, _READ_AHEAD):
+                    touched += cell_targets[cell] + cell_counts[cell]
+            search_together(cell_targets[low:high], wanted[first:last], places[first:last])
+            for x in range(first, last):
                 if places[x] >= 0:
-                    k = columns[x]
-                    out[base + k] = 2.0 * cell_counts[row_offsets[e] + places[x]] / (source_counts[e] + f_counts[k])
-            base += K
+                    out[x] = 2.0 * cell_counts[low + places[x]] / (source_counts[e] + totals[x])
+        first = last
+    return touched
 
 
-@nb.njit(cache=True, nogil=True)
-def fill_mutual_best(values, shapes, offsets, out):
-    """1 where a value is above 0 and nothing in its row or column is higher, else 0."""
+@nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN)
+def find_mutual_best(values, shapes, offsets):
+    """(E,) 1 where a value is above 0 and nothing in its row or column is higher, else 0."""
+    out = np.empty(len(values), np.float32)
     widest = 1
     for i in range(len(shapes)):
         widest = max(widest, shapes[i, 1])
@@ -235,13 +292,15 @@ def fill_mutual_best(values, shapes, offsets, out):
         K = shapes[i, 1]
         column_best[:K] = 0.0
         for j in range(J):
+            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
             for k in range(K):
-                column_best[k] = max(column_best[k], values[offsets[i] + j * K + k])
+                column_best[k] = max(column_best[k], row[k])
         for j in range(J):
+            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            of_row = out[offsets[i] + j * K : offsets[i] + (j + 1) * K]
             row_best = np.float32(0.0)
-            first = offsets[i] + j * K
             for k in range(K):
-                row_best = max(row_best, values[first + k])
+                row_best = max(row_best, row[k])
             for k in range(K):
-                value = values[first + k]
-                out[first + k] = value > 0.0 and value == row_best and value == column_best[k]
+                of_row[k] = (row[k] > 0.0) & (row[k] == row_best) & (row[k] == column_best[k])
+    return out

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from corpora.bitext import Bitext
 from corpora.errors import SettingError
 from features import association, bias, competition, context, hmm, kinds, lexical, neighbours, orthography, position
 from features.codes import round_to_grid
-from features.edges import EdgeBatch, Encoded
+from features.edges import EdgeBatch, Encoded, spread_rows
 from features.indicators import fill as fill_indicators
 from features.indicators import most_frequent, places_of
 from features.links import fill as fill_links
@@ -42,6 +42,9 @@ FAMILIES: Mapping[str, ModuleType] = {
 }
 """Every family is a module with NAMES and ``fill(batch, out, column)``, which writes its columns from `column` on."""
 
+OF_WORD_PAIRS = frozenset({"association", "orthography"})
+"""Families that look at nothing but the two words: they write a row for every word pair of a batch, not every edge."""
+
 SIDES = "source", "target"
 
 OF_TRANSLATION = frozenset({"lexical", "hmm", "context", "kinds"})
@@ -53,6 +56,18 @@ DEFAULT_MEMORY = 2 << 30
 EDGES_AT_ONCE = 1 << 18
 """Of a thread, with a family's features of all of them in memory: threads that ask for the interpreter less often wait
 less for each other."""
+
+
+class Part(NamedTuple):
+    """Some columns of the features of a batch.
+
+    columns: which.  features: (E, so many) of the edges, or where `of_pairs` (m, so many) of the batch's word pairs,
+    column after column in memory.
+    """
+
+    columns: slice
+    features: Matrix
+    of_pairs: bool
 
 
 @dataclass(frozen=True)
@@ -99,21 +114,27 @@ class FeatureSet:
 
         links: of the whole bitext, one for each of `self.links`.
         """
-        for columns, write in self._writers(batch, links):
-            write(out, columns.start)
+        for columns, of_pairs, write in self._writers(batch, links):
+            if of_pairs:
+                rows = np.empty((len(batch.word_pairs.source), columns.stop - columns.start), np.float32)
+                write(rows, 0)
+                spread_rows(rows, batch.word_pairs.of_edge, out, columns.start)
+            else:
+                write(out, columns.start)
         round_to_grid(out)
 
-    def parts(self, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> Iterator[tuple[slice, Matrix]]:
-        """The same, a family at a time: which columns, and these, (E, so many), each in the place of the last.
+    def parts(self, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> Iterator[Part]:
+        """The same, a family at a time, each in the place of the last, and not rounded yet.
 
-        space: room for `widest` features of every edge. One family stays in the cache, the whole table would not.
+        space: room for `widest` features of every edge. One family stays in the cache, the whole table would not; and
+        what depends on the words alone is there once for each word pair, not for each edge.
         """
-        for columns, write in self._writers(batch, links):
-            shape = int(batch.offsets[-1]), columns.stop - columns.start
-            part = space[: shape[0] * shape[1]].reshape(shape)
+        for columns, of_pairs, write in self._writers(batch, links):
+            rows = len(batch.word_pairs.source) if of_pairs else int(batch.offsets[-1])
+            shape = columns.stop - columns.start, rows
+            part = space[: shape[0] * shape[1]].reshape(shape).T
             write(part, 0)
-            round_to_grid(part.reshape(1, -1))  # in one run, not one for each edge
-            yield columns, part
+            yield Part(columns, part, of_pairs)
 
     @property
     def widest(self) -> int:
@@ -122,22 +143,23 @@ class FeatureSet:
 
     def _writers(
         self, batch: EdgeBatch, links: Sequence[Links]
-    ) -> Iterator[tuple[slice, Callable[[Matrix, int], None]]]:
-        """The columns of each family, language and file of links, and what writes them from a column on."""
+    ) -> Iterator[tuple[slice, bool, Callable[[Matrix, int], None]]]:
+        """The columns of each family, language and file of links, whether they are of word pairs, and what writes them
+        from a column on."""
         column = 0
         for family in self.families:
             width = len(FAMILIES[family].NAMES)
-            yield slice(column, column + width), partial(FAMILIES[family].fill, batch)
+            yield slice(column, column + width), family in OF_WORD_PAIRS, partial(FAMILIES[family].fill, batch)
             column += width
         sides = (batch.source_words, batch.source_tokens), (batch.target_words, batch.target_tokens)
         for side, (words, tokens) in enumerate(sides):
             if width := len(self.words[side]):
                 places = places_of(self.words[side], words.index)
                 of_side = partial(fill_indicators, places, tokens, side, width, batch.shapes, batch.offsets)
-                yield slice(column, column + width), of_side
+                yield slice(column, column + width), False, of_side
                 column += width
         for _, other in zip(self.links, links, strict=True):
-            yield slice(column, column + 1), partial(fill_links, batch, other)
+            yield slice(column, column + 1), False, partial(fill_links, batch, other)
             column += 1
 
     def extract(

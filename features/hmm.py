@@ -6,7 +6,7 @@ import numba as nb
 import numpy as np
 
 from features.competition import fill_standing
-from features.edges import EdgeBatch
+from features.edges import EdgeBatch, find_mutual_best
 from features.table import Matrix
 
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -58,7 +58,8 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     for knot in KNOTS:
         out[:, column] = np.maximum(soft - np.float32(knot), 0.0) / np.float32(1.0 - knot)
         column += 1
-    fill_standing(soft, batch.shapes, batch.offsets, out, column)
+    mutual_best = find_mutual_best(soft, batch.shapes, batch.offsets)
+    fill_standing(soft, mutual_best, batch.shapes, batch.offsets, out, column)
     _fill_sums(soft, hmm.forward, hmm.reverse, batch.shapes, batch.offsets, out, column + 7)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from features.competition import fill_standing
-from features.edges import EdgeBatch
+from features.edges import EdgeBatch, find_mutual_best
 from features.hmm import FLOOR
 from features.table import Matrix
 
@@ -36,4 +36,5 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     out[:, column + 1] = lexical.reverse
     out[:, column + 2] = soft
     out[:, column + 3] = 1.0 + np.log10(np.maximum(soft, FLOOR)) / 4.0
-    fill_standing(soft, batch.shapes, batch.offsets, out, column + 4)
+    mutual_best = find_mutual_best(soft, batch.shapes, batch.offsets)
+    fill_standing(soft, mutual_best, batch.shapes, batch.offsets, out, column + 4)

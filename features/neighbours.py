@@ -40,14 +40,17 @@ def _fill(values, shapes, offsets, out, column):
         K = shapes[i, 1]
         for j in range(J if K > 0 else 0):
             first = offsets[i] + j * K
-            last = first + K - 1
             above = values[first - K : first] if j > 0 else nothing[:K]
             below = values[first + K : first + 2 * K] if j + 1 < J else nothing[:K]
-            out[first, column] = out[first, column + 3] = 0.0
+            before = out[first : first + K, column]
+            after = out[first : first + K, column + 1]
+            before_crossed = out[first : first + K, column + 2]
+            after_crossed = out[first : first + K, column + 3]
+            before[0] = after_crossed[0] = 0.0
             for k in range(1, K):
-                out[first + k, column] = above[k - 1]
-                out[first + k, column + 3] = below[k - 1]
+                before[k] = above[k - 1]
+                after_crossed[k] = below[k - 1]
             for k in range(K - 1):
-                out[first + k, column + 1] = below[k + 1]
-                out[first + k, column + 2] = above[k + 1]
-            out[last, column + 1] = out[last, column + 2] = 0.0
+                after[k] = below[k + 1]
+                before_crossed[k] = above[k + 1]
+            after[K - 1] = before_crossed[K - 1] = 0.0

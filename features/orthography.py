@@ -23,8 +23,6 @@ NAMES = (
 SHORT = 3
 """Words of at most so many letters are short."""
 
-_WIDTH = len(NAMES)
-
 _LETTERS = 64
 """Words of fewer letters have a bit for each."""
 
@@ -40,79 +38,63 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     """
     source, target = batch.source_words.table, batch.target_words.table
     _fill(
-        batch.source_tokens, batch.target_tokens, batch.source_offsets, batch.target_offsets, batch.offsets,
-        batch.twins, source.letters, source.offsets, source.plain_letters, source.plain_offsets, source.flags,
+        batch.word_pairs.source, batch.word_pairs.target,
+        source.letters, source.offsets, source.plain_letters, source.plain_offsets, source.flags,
         target.letters, target.offsets, target.plain_letters, target.plain_offsets, target.flags,
-        out, column,
+        source.accented, target.accented, target.longest, out, column,
     )  # fmt: skip
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, error_model="numpy")
 def _fill(
-    source_tokens, target_tokens, source_offsets, target_offsets, offsets, twins,
+    source, target,
     source_letters, source_bounds, source_plain, source_plain_bounds, source_flags,
     target_letters, target_bounds, target_plain, target_plain_bounds, target_flags,
-    out, column,
+    source_accented, target_accented, longest, out, column,
 ):  # fmt: skip
-    longest = 1
-    for f in range(len(target_plain_bounds) - 1):
-        longest = max(longest, target_plain_bounds[f + 1] - target_plain_bounds[f])
     lengths = np.zeros(longest + 1, np.int64)
     masks = np.zeros(256, np.uint64)
     owners = np.zeros(256, np.int32)
-    widest = 0
-    for i in range(len(offsets) - 1):
-        widest = max(widest, target_offsets[i + 1] - target_offsets[i])
-    accented_b = np.empty(widest, np.bool_)
-    for i in range(len(offsets) - 1):
-        edge = offsets[i]
-        start = target_offsets[i]
-        for k in range(start, target_offsets[i + 1]):
-            f = target_tokens[k]
-            b = target_letters[target_bounds[f] : target_bounds[f + 1]]
-            accented_b[k - start] = not equal(b, target_plain[target_plain_bounds[f] : target_plain_bounds[f + 1]])
-        for j in range(source_offsets[i], source_offsets[i + 1]):
-            e = source_tokens[j]
-            a = source_letters[source_bounds[e] : source_bounds[e + 1]]
-            plain_a = source_plain[source_plain_bounds[e] : source_plain_bounds[e + 1]]
-            accented = not equal(a, plain_a)
-            masked = set_masks(plain_a, masks, owners)
-            for k in range(start, target_offsets[i + 1]):
-                twin = twins[edge]
-                if twin >= 0:
-                    for c in range(column, column + _WIDTH):
-                        out[edge, c] = out[twin, c]
-                    edge += 1
-                    continue
-                f = target_tokens[k]
+    first = 0
+    while first < len(source):
+        e = source[first]
+        plain_a = source_plain[source_plain_bounds[e] : source_plain_bounds[e + 1]]
+        n = len(plain_a)
+        n_accented = source_bounds[e + 1] - source_bounds[e]
+        masked = set_masks(plain_a, masks, owners)
+        pair = first
+        while pair < len(source) and source[pair] == e:
+            f = target[pair]
+            start, stop = target_plain_bounds[f], target_plain_bounds[f + 1]
+            m = stop - start
+            m_accented = target_bounds[f + 1] - target_bounds[f]
+            if masked and m < _LETTERS:
+                same, prefix, suffix, subsequence = masked_likeness(masks, owners, n, target_plain, start, stop)
+            else:
+                plain_b = target_plain[start:stop]
+                same = same_places(plain_a, plain_b)
+                prefix = common_prefix(plain_a, plain_b)
+                suffix = common_suffix(plain_a, plain_b)
+                subsequence = common_subsequence(plain_a, plain_b, lengths)
+            longer = max(n, m, 1)
+            out[pair, column] = (longer - same) / longer
+            out[pair, column + 1] = out[pair, column + 2] = n == m and prefix == n
+            out[pair, column + 3] = prefix / longer
+            out[pair, column + 4] = suffix / longer
+            out[pair, column + 5] = subsequence / longer
+            out[pair, column + 6] = n_accented <= SHORT and m_accented <= SHORT
+            out[pair, column + 7] = (source_flags[e] & target_flags[f] & NUMERIC) != 0
+            out[pair, column + 8] = (source_flags[e] & target_flags[f] & PUNCTUATION) != 0
+            if source_accented[e] or target_accented[f]:
+                a = source_letters[source_bounds[e] : source_bounds[e + 1]]
                 b = target_letters[target_bounds[f] : target_bounds[f + 1]]
-                plain_b = target_plain[target_plain_bounds[f] : target_plain_bounds[f + 1]]
-                if masked and len(plain_b) < _LETTERS:
-                    same, prefix, suffix, subsequence = masked_likeness(masks, owners, len(plain_a), plain_b)
-                else:
-                    same = same_places(plain_a, plain_b)
-                    prefix = common_prefix(plain_a, plain_b)
-                    suffix = common_suffix(plain_a, plain_b)
-                    subsequence = common_subsequence(plain_a, plain_b, lengths)
-                longer = max(len(plain_a), len(plain_b), 1)
-                equal_plain = len(plain_a) == len(plain_b) and prefix == len(plain_a)
-                if accented or accented_b[k - start]:
-                    longer_accented = max(len(a), len(b), 1)
-                    out[edge, column] = (longer_accented - same_places(a, b)) / longer_accented
-                    out[edge, column + 1] = equal(a, b)
-                else:
-                    out[edge, column] = (longer - same) / longer
-                    out[edge, column + 1] = equal_plain
-                out[edge, column + 2] = equal_plain
-                out[edge, column + 3] = prefix / longer
-                out[edge, column + 4] = suffix / longer
-                out[edge, column + 5] = subsequence / longer
-                out[edge, column + 6] = len(a) <= SHORT and len(b) <= SHORT
-                out[edge, column + 7] = (source_flags[e] & target_flags[f] & NUMERIC) != 0
-                out[edge, column + 8] = (source_flags[e] & target_flags[f] & PUNCTUATION) != 0
-                edge += 1
-            if masked:
-                clear_masks(plain_a, masks)
+                longer = max(n_accented, m_accented, 1)
+                out[pair, column] = (longer - same_places(a, b)) / longer
+                out[pair, column + 1] = equal(a, b)
+            pair += 1
+        if masked:
+            clear_masks(plain_a, masks)
+        first = pair
 
 
 @nb.njit(cache=True, nogil=True)
@@ -191,8 +173,8 @@ def clear_masks(a, masks):
 
 
 @nb.njit(cache=True, nogil=True)
-def masked_likeness(masks, owners, n, b):
-    """What two words of fewer than 64 letters share, in one walk over the second, without branches.
+def masked_likeness(masks, owners, n, letters, start, stop):
+    """What two words of fewer than 64 letters share, in one walk over the second, letters[start:stop].
 
     masks, owners: of the first word, which has n letters.  Returns what `same_places`, `common_prefix`, `common_suffix`
     and `common_subsequence` do. The last goes a row of its table at a time  [Hyyrö 2004]: zero bits of `row` are the
@@ -201,24 +183,29 @@ def masked_likeness(masks, owners, n, b):
     one = np.uint64(1)
     row = ~np.uint64(0)
     places = np.uint64(0)  # bit c: both have the same letter at place c
-    ends = np.uint64(0)  # bit c: the same at c, where the words stand side by side at their ends, the first at 0 on
-    m = len(b)
-    for c in range(m):
-        letter = b[c]
+    ends = np.uint64(0)  # bit c: the same at place c of the second, where the words stand side by side at their ends
+    bit = one
+    shift_up = np.uint64(max(stop - start - n, 0))
+    shift_down = np.uint64(max(n - stop + start, 0))
+    for c in range(start, stop):
+        letter = letters[c]
         slot = letter & 255
         at = masks[slot] if owners[slot] == letter else np.uint64(0)
         matches = row & at
         row = (row + matches) | (row - matches)
-        places |= at & (one << np.uint64(c))
-        end = c + n - m
-        ends |= at & (one << np.uint64(end)) if end >= 0 else np.uint64(0)
-    prefix = 0
-    while (places >> np.uint64(prefix)) & one:
-        prefix += 1
-    suffix = 0
-    while suffix < n and (ends >> np.uint64(n - 1 - suffix)) & one:
-        suffix += 1
-    return count_bits(places), prefix, suffix, count_bits(~row)
+        places |= at & bit
+        ends |= (at << shift_up >> shift_down) & bit
+        bit <<= one
+    prefix = count_bits((~places & (places + one)) - one)  # the bits below the lowest that is not set
+    return count_bits(places), prefix, stop - start - _bit_length(~ends & (bit - one)), count_bits(~row)
+
+
+@nb.njit(cache=True, nogil=True)
+def _bit_length(bits):
+    """The place of the highest bit that is set, from 1; 0 of none."""
+    for distance in (1, 2, 4, 8, 16, 32):
+        bits |= bits >> np.uint64(distance)
+    return count_bits(bits)
 
 
 @nb.njit(cache=True, nogil=True)

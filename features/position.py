@@ -22,9 +22,12 @@ def _fill(shapes, offsets, out, column):
         J = shapes[i, 0]
         K = shapes[i, 1]
         for j in range(J):
+            row = offsets[i] + j * K
+            distances = out[row : row + K, column]
+            roots = out[row : row + K, column + 1]
+            squares = out[row : row + K, column + 2]
             for k in range(K):
                 distance = abs(j / J - k / K)
-                row = offsets[i] + j * K + k
-                out[row, column] = distance
-                out[row, column + 1] = np.sqrt(distance)
-                out[row, column + 2] = distance * distance
+                distances[k] = distance
+                roots[k] = np.sqrt(distance)
+                squares[k] = distance * distance

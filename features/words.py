@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numba as nb
@@ -43,6 +44,17 @@ class WordTable:
         flags = np.fromiter((_flags(word) for word in words), np.uint8, len(words))
         return cls(letters, offsets, plain_letters, plain_offsets, flags)
 
+    @cached_property
+    def accented(self) -> npt.NDArray[np.bool_]:
+        """(V,) whether the word differs from itself without accents."""
+        found: npt.NDArray[np.bool_] = _differ(self.letters, self.offsets, self.plain_letters, self.plain_offsets)
+        return found
+
+    @cached_property
+    def longest(self) -> int:
+        """Letters of the longest word without accents."""
+        return int(np.diff(self.plain_offsets).max(initial=0))
+
     def words(self) -> list[str]:
         """The words as strings."""
         text = self.letters.astype("<u4").tobytes().decode("utf-32-le")
@@ -75,6 +87,19 @@ def _flags(word: str) -> int:
     if "N" in categories:
         return NUMERIC
     return 0 if "L" in categories else PUNCTUATION
+
+
+@nb.njit(cache=True, nogil=True)
+def _differ(letters, offsets, plain_letters, plain_offsets):
+    out = np.empty(len(offsets) - 1, np.bool_)
+    for i in range(len(out)):
+        size = offsets[i + 1] - offsets[i]
+        out[i] = size != plain_offsets[i + 1] - plain_offsets[i]
+        for c in range(0 if out[i] else size):
+            if letters[offsets[i] + c] != plain_letters[plain_offsets[i] + c]:
+                out[i] = True
+                break
+    return out
 
 
 @nb.njit(cache=True, nogil=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 import aligner
@@ -21,9 +21,8 @@ def hansards_problem(data: Path, pairs: int, regularization: float) -> MatchingP
     """The first pairs of the Hansards with the links of a model trained on gold-train, for any number of them."""
     hansards = data / "hansards"
     model = aligner.train(str(hansards / "train"), gold=[str(hansards / "gold-train")]).model
-    builder = model.builder()
-    for _, source, target in islice(open_corpus(hansards / "train").texts(), pairs):
-        builder.add(source, target)
+    builder, corpus = model.builder(), open_corpus(hansards / "train")
+    builder.add_texts(corpus, list(islice(corpus.texts(), pairs)))
     bitext = builder.bitext()
     links = Links.from_pairs(PairLinks(frozenset(found.links), frozenset()) for found in model.align_bitext(bitext))
     edges = FeatureSet().extract(bitext, model.statistics)
@@ -33,8 +32,9 @@ def hansards_problem(data: Path, pairs: int, regularization: float) -> MatchingP
 def text_with_gold(corpus: Corpus, pairs: int | None, gold: Iterable[Corpus]) -> Bitext:
     """The first pairs of a corpus, or all, and the text of gold."""
     builder = BitextBuilder(Normalizer(), Normalizer(), corpus.source_language, corpus.target_language)
-    for _, source, target in chain(islice(corpus.texts(), pairs), *(part.texts() for part in gold)):
-        builder.add(source, target)
+    builder.add_texts(corpus, list(islice(corpus.texts(), pairs)))
+    for part in gold:
+        builder.add_texts(part, list(part.texts()))
     return builder.bitext()
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import replace
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Annotated, Any
 
 import typer
@@ -74,7 +74,7 @@ def _align_with_model(
         with writer as file:
             streams = [LinksFile.open(name) for name in names]
             for lines in align_arriving(loaded, sys.stdin.buffer, format_, streams):
-                file.write("".join(f"{line}\n" for line in lines).encode())
+                file.write(lines)
                 file.flush()
         return
     corpus = open_for_model(loaded, model, source, target)
@@ -83,10 +83,11 @@ def _align_with_model(
         raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
     with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:
         streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
-        for number, line in enumerate(align_corpus(loaded, corpus, format_, streams), 1):
-            file.write(f"{line}\n".encode())
-            if number % 1000 == 0:
-                show(Progress("aligning", number, pairs, "pairs"))
+        done = 0
+        for lines in align_corpus(loaded, corpus, format_, streams):
+            file.write(lines)
+            done += lines.count(b"\n")
+            show(Progress("aligning", done, pairs, "pairs"))
 
 
 def _align_without_model(
@@ -101,6 +102,7 @@ def _align_without_model(
 ) -> None:
     if target is None and source == "-":
         raise SettingError("standard input is answered line by line, which needs a model (give files, or -m MODEL)")
+    from aligner.decoding import PAIRS_AT_ONCE, Alignments
     from aligner.default import default_model
     from aligner.streaming import FORMATS
     from aligner.unsupervised import check_decoding, check_training, decode_texts, estimate
@@ -136,9 +138,11 @@ def _align_without_model(
             counted = CorpusStatistics.from_bitext(bitext, translation=False)
             model = default_model(replace(counted, translation=translation))
             found = model.with_offset(offset).align_text(bitext)
-    lines = corpus.texts() if with_text else repeat((0, b"", b""), len(bitext))
+    texts = corpus.texts() if with_text else repeat((0, b"", b""))
+    alignments = iter(found)
+    done = 0
     with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:
-        for number, (alignment, line) in enumerate(zip(found, lines, strict=True), 1):
-            file.write(f"{FORMATS[format_](normalizers, line, alignment)}\n".encode())
-            if number % 1000 == 0:
-                show(Progress("aligning", number, len(bitext), "pairs"))
+        while some := list(islice(alignments, PAIRS_AT_ONCE)):
+            file.write(FORMATS[format_](normalizers, list(islice(texts, len(some))), Alignments.pack(some)))
+            done += len(some)
+            show(Progress("aligning", done, len(bitext), "pairs"))

@@ -132,12 +132,13 @@ def _checked(scores: npt.ArrayLike, shapes: npt.ArrayLike) -> tuple[F64, I64, I6
 
 def _checked_rewards(side: str, given: npt.ArrayLike, size: int) -> F64:
     """The rewards of so many words of a side.  Raises ValueError."""
-    rewards = np.ascontiguousarray(given, np.float64)
+    rewards = np.asarray(given, np.float64)
     if rewards.ndim != 2 or len(rewards) != size:
         raise ValueError(f"{side} rewards of shape {rewards.shape} for {size} words")
-    if not (np.isfinite(rewards).all() and (np.diff(rewards, axis=1, prepend=0.0) <= 0).all()):
+    different = rewards[:1] if rewards.strides[0] == 0 else rewards  # the same of all words, as a rule
+    if not (np.isfinite(different).all() and (np.diff(different, axis=1, prepend=0.0) <= 0).all()):
         raise ValueError(f"{side} rewards must be finite, at most 0, and must not rise with the links of a word")
-    return rewards
+    return np.ascontiguousarray(rewards)
 
 
 def _check_fault(at_fault: int) -> None:

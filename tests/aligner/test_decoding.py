@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 import aligner
 from aligner import _kernels, decoding
-from aligner.decoding import Alignment, decode, decode_edges
+from aligner.decoding import Alignment, Alignments, decode, decode_edges
 from aligner.model import Model
 from aligner.scoring import RBF, KernelScorer, LinearScorer
 from corpora.alignment import Links, PairLinks
@@ -44,11 +44,11 @@ def bitext(sample: Path, model: Model) -> Bitext:
     builder = model.builder()
     lines = [(sample / f"test.{language}").read_bytes().splitlines() for language in ("en", "fr")]
     for i, (source, target) in enumerate(zip(*lines, strict=True)):
-        builder.add(source, target)
+        builder.add_lines([source], [target])
         if i % 9 == 0:
-            builder.add(b"", target)
-            builder.add(source, b"")
-            builder.add(b"", b"")
+            builder.add_lines([b""], [target])
+            builder.add_lines([source], [b""])
+            builder.add_lines([b""], [b""])
     return builder.bitext()
 
 
@@ -137,3 +137,25 @@ def test_alignment_is_its_links() -> None:
     assert (0, 0) not in alignment
     assert str(alignment) == "0-1 2-0"
     assert (str(Alignment((), ())), len(Alignment((), ()))) == ("", 0)
+
+
+def test_packed_alignments_are_a_sequence(model: Model, bitext: Bitext) -> None:
+    found = decode(bitext, model.statistics, model.features, model.scorer)
+    one_by_one = list(found)
+    assert [found[i] for i in range(-len(found), len(found))] == one_by_one * 2
+    assert found[2:9:3] == one_by_one[2:9:3]
+    assert len(found) == len(bitext)
+    with pytest.raises(IndexError):
+        found[len(found)]
+    assert Alignments.pack(one_by_one) == found
+    assert Alignments.pack(one_by_one[1:]) != found
+    assert Alignments.join([Alignments.pack(one_by_one[:5]), Alignments.pack([]), found]) == one_by_one[:5] + one_by_one
+    assert Alignments.join([]) == []
+    assert found.lines().decode() == "".join(f"{alignment}\n" for alignment in one_by_one)
+
+
+def test_lines_of_large_positions() -> None:
+    links = ((0, 0), (9, 10), (99, 100), (12345, 678901))
+    found = [Alignment((), ()), Alignment(links, (1.0,) * 4), Alignment((), ()), Alignment(links[:1], (1.0,))]
+    assert Alignments.pack(found).lines() == b"\n0-0 9-10 99-100 12345-678901\n\n0-0\n"
+    assert Alignments.pack([]).lines() == b""

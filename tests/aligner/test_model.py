@@ -68,7 +68,7 @@ def test_every_way_of_asking(either: Model, pairs: Pairs) -> None:
     one_by_one = [model.align(source, target) for source, target in pairs]
     builder = model.builder()
     for source, target in pairs:
-        builder.add(" ".join(source).encode(), " ".join(target).encode())
+        builder.add_lines([" ".join(source).encode()], [" ".join(target).encode()])
     assert list(model.align_many(pairs)) == one_by_one
     assert model.align_bitext(builder.bitext()) == one_by_one
     assert sum(map(len, one_by_one)) > 500

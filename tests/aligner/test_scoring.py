@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from fractions import Fraction
 from itertools import combinations
 from math import factorial
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from aligner import _expansions, scoring
+from aligner import _expansions, _kernels, scoring
 from aligner.errors import SettingError
 from aligner.model_file import read_model, write_model
 from aligner.scoring import (
@@ -28,6 +29,7 @@ from aligner.scoring import (
     read_scorer,
     score_in_threads,
 )
+from features.codes import GRID
 
 KERNELS: list[Kernel] = [Linear(), Polynomial(1), Polynomial(2), Polynomial(5), RBF(0.7), RBF()]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -68,9 +70,32 @@ def test_linear_scores_equal_those_of_numpy() -> None:
     rng = np.random.default_rng(0)
     features, weights = rng.standard_normal((50, 7)).astype(np.float32), rng.standard_normal(7)
     scorer = LinearScorer(weights)
-    np.testing.assert_allclose(scorer.scores(features), features.astype(np.float64) @ weights, rtol=1e-12, atol=1e-12)
+    expected = features.astype(np.float64) @ weights
+    bound = 1e-12 * np.abs(weights).sum() * np.abs(features).sum(axis=1)
+    assert (np.abs(scorer.scores(features) - expected) <= bound).all()
     assert scorer.norm == pytest.approx(np.sqrt((weights**2).sum()))
     assert scorer.n_features == 7
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1.0, 3e7])
+def test_linear_scores_do_not_depend_on_the_order_of_sums(scale: float) -> None:
+    """To the last bit, for features on the grid."""
+    rng = np.random.default_rng(1)
+    features = (rng.integers(-GRID, GRID + 1, (600, 40)) / GRID).astype(np.float32)
+    weights = scale * rng.standard_normal(40) * 10.0 ** rng.integers(-6, 3, 40)
+    scores = LinearScorer(weights).scores(features)
+    assert np.array_equal(LinearScorer(weights).scores(np.asfortranarray(features)), scores)
+    order = rng.permutation(40)
+    shuffled = LinearScorer(weights[order])
+    assert np.array_equal(shuffled.scores(np.ascontiguousarray(features[:, order])), scores)
+    assert np.array_equal(LinearScorer(np.zeros(40)).scores(features), np.zeros(600))
+    exact = LinearScorer(weights)._exact
+    assert [sum(map(Fraction, (row * exact).tolist())) for row in features[:50].astype(float)] == scores[:50].tolist()
+    parts = np.zeros(600)
+    for columns in (slice(0, 13), slice(13, 40)):
+        off_the_grid = features[:, columns] + np.float32(0.4 / GRID)
+        _kernels.add_rounded_scores(np.asfortranarray(off_the_grid), exact[columns], parts)
+    assert np.array_equal(parts, scores)
 
 
 def test_exponentials() -> None:

@@ -13,6 +13,7 @@ import pytest
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
 from features.edges import EdgeBatch, Encoded
+from features.extractor import FAMILIES, OF_WORD_PAIRS
 from features.statistics import CorpusStatistics
 
 Pairs = Sequence[tuple[Sequence[str], Sequence[str]]]
@@ -115,9 +116,14 @@ def columns(case: Case) -> Callable[..., np.ndarray]:
     """The columns a family writes, found between two columns that it must leave alone."""
 
     def fill(family: object, width: int, *more: object) -> np.ndarray:
-        out = np.full((case.batch.offsets[-1], width + 2), 7.0, np.float32)
+        pairs = case.batch.word_pairs
+        of_pairs = family in [FAMILIES[name] for name in OF_WORD_PAIRS]
+        out = np.full((len(pairs.source) if of_pairs else case.batch.offsets[-1], width + 2), 7.0, np.float32)
         family.fill(case.batch, *more, out, 1)  # type: ignore[attr-defined]
+        planes = np.full((width + 2, len(out)), 7.0, np.float32).T  # column after column in memory
+        family.fill(case.batch, *more, planes, 1)  # type: ignore[attr-defined]
+        assert np.array_equal(planes, out)
         assert (out[:, [0, -1]] == 7.0).all()
-        return out[:, 1:-1]
+        return out[pairs.of_edge, 1:-1] if of_pairs else out[:, 1:-1]
 
     return fill

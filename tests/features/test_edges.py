@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from corpora.bitext import Bitext
-from features import edges
 from features.edges import EdgeBatch, Encoded
 from features.statistics import CorpusStatistics
 
@@ -54,36 +53,29 @@ def test_dice_is_that_of_a_pruned_table(case: Case) -> None:
     assert (batch.dice != case.batch.dice).any()
 
 
-@pytest.mark.parametrize("slots", [1, 2, 8, edges._TWIN_SLOTS])
-def test_twins_are_earlier_edges_of_the_same_words(case: Case, monkeypatch: pytest.MonkeyPatch, slots: int) -> None:
+def test_word_pairs_are_the_distinct_ones(case: Case) -> None:
     batch, expected = case.batch, word_pairs(case.batch, case.bitext)
-    out = np.empty(len(expected), np.int32)
-    whole = edges._TWIN_SLOTS
-    monkeypatch.setattr(edges, "_TWIN_SLOTS", slots)  # so few that word pairs push each other out
-    with np.errstate(over="ignore"):
-        edges._find_twins.py_func(  # type: ignore[no-untyped-call]
-            batch.source_tokens, batch.target_tokens, batch.source_offsets, batch.target_offsets, batch.offsets,
-            len(batch.target_words.table), out,
-        )  # fmt: skip
-    twins = np.flatnonzero(out >= 0).tolist()
-    assert all(out[t] < t and expected[out[t]] == expected[t] for t in twins)
-    if slots == whole:
-        assert np.array_equal(out, batch.twins)
-        # Nothing is pushed out of a memory this large: every edge but the first of its words has a twin.
-        assert len(twins) == len(expected) - len(set(expected))
+    source, target, of_edge = batch.word_pairs
+    words = case.bitext.source.vocabulary.words, case.bitext.target.vocabulary.words
+    found = [(words[0][e], words[1][f]) for e, f in zip(source.tolist(), target.tolist(), strict=True)]
+    assert [found[pair] for pair in of_edge.tolist()] == expected
+    assert sorted(found) == sorted(set(expected))
+    assert (np.diff(source) >= 0).all()  # those of a source word in one run
+    assert len(found) < len(expected)
 
 
-def test_twins_when_word_pairs_push_each_other_out(make_bitext: MakeBitext) -> None:
-    words = [f"w{i}" for i in range(300)]
-    bitext = make_bitext([(words, words), (words, words)])
-    batch = Encoded(bitext, CorpusStatistics.from_bitext(bitext)).batch(0, 2)
-    expected = np.arange(300 * 300)  # edges of the second pair have the words of the first's
-    second = batch.twins[300 * 300 :]
-    found = second >= 0
-    assert np.array_equal(second[found], expected[found])
-    assert (batch.twins[: 300 * 300] == -1).all()
-    assert not found.all()
-    assert np.array_equal(batch.dice, np.ones(2 * 300 * 300, np.float32))
+@pytest.mark.parametrize("known", [3, 4000])
+def test_dice_of_words_with_long_and_short_rows(make_bitext: MakeBitext, known: int) -> None:
+    """Rows that are read ahead of the search, and rows that are not."""
+    words = [f"w{i}" for i in range(known)]
+    counted = make_bitext([(["a", "b"], words), (["a"], words[::2])])
+    statistics = CorpusStatistics.from_bitext(counted, minimum_dice=0.0)
+    batch = Encoded(make_bitext([(["a", "c", "b"], ["x", *words[:7], words[-1]])]), statistics).batch(0, 1)
+    expected = [0, *(1 if i % 2 == 0 else np.float32(2 / 3) for i in [0, 1, 2, 3, 4, 5, 6, known - 1][:8])]
+    if known == 3:
+        expected = [0, 1, np.float32(2 / 3), 1, 1]
+    assert batch.dice.reshape(3, -1)[0].tolist() == pytest.approx(expected)
+    assert not batch.dice.reshape(3, -1)[1].any()
 
 
 def test_mutual_best(case: Case) -> None:

@@ -15,8 +15,10 @@ import pytest
 
 from corpora.alignment import Links, PairLinks
 from features import association, bias, competition, context, hmm, kinds, lexical, links, neighbours, position
+from features.edges import find_mutual_best
 from features.extractor import FAMILIES
 from features.posteriors import Decoder
+from features.table import edge_offsets
 
 if TYPE_CHECKING:
     from tests.features.conftest import Case
@@ -98,6 +100,20 @@ def test_competition(case: Case, columns: Columns) -> None:
     for es, fs, rows in case.matrices():
         expected = standings(case.dice_matrix(es, fs))
         np.testing.assert_allclose(values[rows], expected, rtol=1e-6, atol=1e-7)
+
+
+def test_competition_of_short_and_long_lines() -> None:
+    """Many rivals are sorted, few compared in pieces; both with ties, and nothing but zeros in between."""
+    rng = np.random.default_rng(0)
+    sizes = [(1, 1), (2, 230), (16, 17), (0, 3), (3, 0), (33, 2), (230, 2), (5, 200), (201, 1), (4, 4)]
+    matrices = [np.round(rng.random(size), 1).astype(np.float32) for size in sizes]
+    matrices[-1][:] = 0.0
+    values, shapes = np.concatenate([matrix.ravel() for matrix in matrices]), np.array(sizes)
+    offsets = edge_offsets(shapes)
+    expected = np.concatenate([standings(matrix) for matrix in matrices if matrix.size])
+    for out in (np.full((len(values), 7), 5.0, np.float32), np.full((7, len(values)), 5.0, np.float32).T):
+        competition.fill_standing(values, find_mutual_best(values, shapes, offsets), shapes, offsets, out, 0)
+        np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-7)
 
 
 def test_neighbours(case: Case, columns: Columns) -> None:

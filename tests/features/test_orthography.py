@@ -64,7 +64,7 @@ def by_masks(a: str, b: str) -> tuple[int, int, int, int] | None:
     masks, owners = np.zeros(256, np.uint64), np.full(256, ord("a"), np.int32)
     answer = None
     if set_masks(letters(a), masks, owners):
-        answer = masked_likeness(masks, owners, len(a), letters(b))
+        answer = masked_likeness(masks, owners, len(a), letters(f"x{b}y"), 1, 1 + len(b))
         clear_masks(letters(a), masks)
     assert not masks.any()
     return answer

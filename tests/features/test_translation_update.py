@@ -164,7 +164,7 @@ def test_half_and_then_the_other_half_is_nearly_the_whole(data: Path) -> None:
     def read(prefix: Path, first: int, last: int | None) -> Bitext:
         builder = BitextBuilder(Normalizer(), Normalizer())
         for _, source, target in islice(open_corpus(prefix).texts(), first, last):
-            builder.add(source, target)
+            builder.add_lines([source], [target])
         return builder.bitext()
 
     gold = Links.from_pairs(open_corpus(hansards / "gold-train").links())
