@@ -220,24 +220,25 @@ def read_bitext(
 ) -> Bitext:
     """Read corpora one after the other into one bitext; each line is a pair, empty ones too.
 
-    on_progress is called with the number of pairs so far, every PROGRESS_STEP pairs and at the end.
+    on_progress is called with the number of pairs so far, about every PROGRESS_STEP pairs and at the end.
 
     Raises CorpusError on a corpus without lines, text that is not UTF-8, sides of unequal length, and
     corpora whose languages stand in opposite order.
     """
     builder = BitextBuilder(source_normalizer, target_normalizer, *_common_languages(corpora))
-    n_pairs = 0
+    n_pairs = told = 0
     for corpus in corpora:
         before = n_pairs
         texts = corpus.texts()
         while lines := list(islice(texts, _LINES_AT_ONCE)):
             builder.add_texts(corpus, lines)
             n_pairs += len(lines)
-            if on_progress is not None and n_pairs % PROGRESS_STEP == 0:
+            if on_progress is not None and n_pairs // PROGRESS_STEP > told // PROGRESS_STEP:
                 on_progress(n_pairs)
+                told = n_pairs
         if n_pairs == before:
             raise CorpusError(corpus.source_file, 0, "the corpus is empty", hint="check the file name")
-    if on_progress is not None and n_pairs % PROGRESS_STEP:
+    if on_progress is not None and n_pairs > told:
         on_progress(n_pairs)
     return builder.bitext()
 

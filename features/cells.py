@@ -181,27 +181,37 @@ def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n
 
 
 @nb.njit(cache=True, nogil=True)
+def list_occurrences(first, last, tokens, offsets, n_words):
+    """Where each word stands in sentences first .. last.
+
+    Word w has the occurrences starts[w] : starts[w + 1], in order, each in sentence pair_of at position place.
+    """
+    start = offsets[first]
+    n = offsets[last] - start
+    starts = np.zeros(n_words + 1, np.int64)
+    for t in range(start, start + n):
+        starts[tokens[t] + 1] += 1
+    for w in range(n_words):
+        starts[w + 1] += starts[w]
+    pair_of = np.empty(n, np.int32)
+    place = np.empty(n, np.int32)
+    free = starts[:-1].copy()
+    for i in range(first, last):
+        for t in range(offsets[i], offsets[i + 1]):
+            w = tokens[t]
+            pair_of[free[w]] = i
+            place[free[w]] = t - offsets[i]
+            free[w] += 1
+    return starts, pair_of, place
+
+
+@nb.njit(cache=True, nogil=True)
 def _label(
     first, last, source_tokens, target_tokens, source_offsets, target_offsets, edge_offsets, n_source, n_target,
     row_offsets, targets, ids,
 ):  # fmt: skip
     missing = row_offsets[-1]
-    start = source_offsets[first]
-    n = source_offsets[last] - start
-    starts = np.zeros(n_source + 1, np.int64)
-    for t in range(start, start + n):
-        starts[source_tokens[t] + 1] += 1
-    for e in range(n_source):
-        starts[e + 1] += starts[e]
-    pair_of = np.empty(n, np.int32)
-    place = np.empty(n, np.int32)
-    free = starts[:-1].copy()
-    for i in range(first, last):
-        for t in range(source_offsets[i], source_offsets[i + 1]):
-            e = source_tokens[t]
-            pair_of[free[e]] = i
-            place[free[e]] = t - source_offsets[i]
-            free[e] += 1
+    starts, pair_of, place = list_occurrences(first, last, source_tokens, source_offsets, n_source)
     # What other rows have left here is below or above the cells of this row: there is nothing to clear.
     cell_of = np.full(n_target, -1, np.int32)
     base = edge_offsets[first]

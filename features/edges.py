@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text, Vocabulary
 from features._search_kernels import search_together
+from features.cells import list_occurrences
 from features.posteriors import Beliefs, Decoder
 from features.statistics import CorpusStatistics
 from features.table import edge_offsets
@@ -185,22 +186,7 @@ def _slice(text: Text, first: int, last: int) -> tuple[npt.NDArray[np.int32], I6
 
 @nb.njit(cache=True, nogil=True)
 def _find_word_pairs(source_tokens, target_tokens, source_offsets, target_offsets, offsets, n_source, n_target):
-    n = len(source_tokens)
-    starts = np.zeros(n_source + 1, np.int64)
-    for t in range(n):
-        starts[source_tokens[t] + 1] += 1
-    for e in range(n_source):
-        starts[e + 1] += starts[e]
-    sentence = np.empty(n, np.int32)
-    first_edge = np.empty(n, np.int32)
-    free = starts[:-1].copy()
-    for i in range(len(offsets) - 1):
-        K = target_offsets[i + 1] - target_offsets[i]
-        for t in range(source_offsets[i], source_offsets[i + 1]):
-            e = source_tokens[t]
-            sentence[free[e]] = i
-            first_edge[free[e]] = offsets[i] + (t - source_offsets[i]) * K
-            free[e] += 1
+    starts, pair_of, place = list_occurrences(0, len(offsets) - 1, source_tokens, source_offsets, n_source)
     of_edge = np.empty(offsets[-1], np.int32)
     source = np.empty(offsets[-1] + 1, np.int32)  # one more than there can be: a pair is written before it is new
     target = np.empty(offsets[-1] + 1, np.int32)
@@ -209,8 +195,8 @@ def _find_word_pairs(source_tokens, target_tokens, source_offsets, target_offset
     for e in range(n_source):
         of_word = m
         for t in range(starts[e], starts[e + 1]):
-            i = sentence[t]
-            edge = first_edge[t]
+            i = pair_of[t]
+            edge = offsets[i] + place[t] * (target_offsets[i + 1] - target_offsets[i])
             for k in range(target_offsets[i], target_offsets[i + 1]):
                 f = target_tokens[k]
                 known = latest[f]

@@ -149,6 +149,10 @@ def test_progress(tmp_path: Path) -> None:
     calls: list[int] = []
     read_bitext([open_corpus(prefix)], FOLDED, FOLDED, calls.append)
     assert calls == [PROGRESS_STEP, 2 * PROGRESS_STEP, n_pairs]
+    calls.clear()
+    read_bitext([open_corpus(prefix)] * 2, FOLDED, FOLDED, calls.append)  # the second does not begin at a round number
+    assert [call // PROGRESS_STEP for call in calls] == [1, 2, 3, 4, 4]
+    assert calls[-1] == 2 * n_pairs
 
 
 def test_fingerprint_depends_on_words_boundaries_and_languages_only(tmp_path: Path) -> None:
