@@ -141,7 +141,7 @@ def train(
     feature_set = with_words(feature_set, labelled.bitext, objective.words_of(len(labelled.links)))
     statistics = CorpusStatistics.from_bitext(
         bitext,
-        translation=feature_set.needs_translation,
+        lexicons=feature_set.lexicons,
         memory=memory,
         on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),
         on_pass=tell_passes(tell),

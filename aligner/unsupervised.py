@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +15,7 @@ from aligner.progress import Progress, tell_passes
 from corpora.alignment import Links
 from corpora.bitext import Bitext
 from corpora.symmetrize import METHODS
+from features.lexicon import AGREEING
 from features.parallel import map_threads
 from features.posteriors import DEFAULT_THRESHOLD, Decoder, Posteriors, runs
 from features.translation import TranslationModel, train_translation
@@ -67,6 +68,7 @@ def estimate(
     iterations: int | None = None,
     seconds: float | None = None,
     memory: int | None = None,
+    lexicons: Sequence[str] = AGREEING,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> TranslationModel:
     """Translation models of a bitext.
@@ -75,13 +77,15 @@ def estimate(
     iterations: passes of the HMM for each lexicon.  seconds: passes that would end later are left out, but for one of
     Model 1 and one of the HMM for each lexicon; the result then depends on the speed of the machine.
     memory: bytes for the numbers of word pairs, 4 for each in every pair of sentences; more go to a temporary file.
+    lexicons: of `features.lexicon.KINDS`; `decode_texts` looks at the agreeing ones.
     What is None has the default of `features.translation.train_translation`.  on_progress: told of each pass.
     Raises SettingError on a setting that cannot be.
     """
     check_training(null, iterations, seconds)
     given = {"p0": null, "iterations_hmm": iterations, "seconds": seconds, "memory": memory}
     settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return train_translation(bitext, on_pass=None if on_progress is None else tell_passes(on_progress), **settings)
+    on_pass = None if on_progress is None else tell_passes(on_progress)
+    return train_translation(bitext, lexicons=lexicons, on_pass=on_pass, **settings)
 
 
 def decode_texts(

@@ -90,6 +90,11 @@ class Parameters(NamedTuple):
     reverse: F64
     occurrences: tuple[F64, F64]
 
+    @property
+    def agreement(self) -> bool:
+        """Whether both directions were trained together."""
+        return bool(self.counts.shape[1] == 1)
+
 
 def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> npt.NDArray[np.float32]:
     """(V,) probabilities of words given NULL, from expected counts, leaning on frequencies."""

@@ -16,11 +16,24 @@ import numpy.typing as npt
 from corpora.alignment import Links
 from corpora.bitext import Bitext
 from corpora.errors import SettingError
-from features import association, bias, competition, context, hmm, kinds, lexical, neighbours, orthography, position
+from features import (
+    association,
+    bias,
+    competition,
+    context,
+    directional,
+    hmm,
+    kinds,
+    lexical,
+    neighbours,
+    orthography,
+    position,
+)
 from features.codes import round_to_grid
 from features.edges import EdgeBatch, Encoded, spread_rows
 from features.indicators import fill as fill_indicators
 from features.indicators import most_frequent, places_of
+from features.lexicon import AGREEING
 from features.links import fill as fill_links
 from features.parallel import map_threads
 from features.statistics import CorpusStatistics
@@ -39,6 +52,7 @@ FAMILIES: Mapping[str, ModuleType] = {
     "hmm": hmm,
     "context": context,
     "kinds": kinds,
+    "directional": directional,
 }
 """Every family is a module with NAMES and ``fill(batch, out, column)``, which writes its columns from `column` on."""
 
@@ -47,7 +61,7 @@ OF_WORD_PAIRS = frozenset({"association", "orthography"})
 
 SIDES = "source", "target"
 
-OF_TRANSLATION = frozenset({"lexical", "hmm", "context", "kinds"})
+OF_TRANSLATION = frozenset({"lexical", "hmm", "context", "kinds", "directional"})
 """Families that look at the posteriors of translation models."""
 
 DEFAULT_MEMORY = 2 << 30
@@ -105,9 +119,11 @@ class FeatureSet:
         return (*columns, *("words" for of_side in self.words for _ in of_side), *("links" for _ in self.links))
 
     @property
-    def needs_translation(self) -> bool:
-        """Whether the corpus statistics must have translation models."""
-        return not OF_TRANSLATION.isdisjoint(self.families)
+    def lexicons(self) -> tuple[str, ...]:
+        """Those that the translation models of the corpus statistics must have; none where no family looks at them."""
+        if OF_TRANSLATION.isdisjoint(self.families):
+            return ()
+        return (*AGREEING, "directional") if "directional" in self.families else AGREEING
 
     def fill(self, batch: EdgeBatch, links: Sequence[Links], out: Matrix) -> None:
         """Write the features of a batch, (E, d), rounded as `features.codes` needs them.

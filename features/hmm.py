@@ -7,7 +7,7 @@ import numpy as np
 
 from features.competition import fill_standing
 from features.edges import EdgeBatch, find_mutual_best
-from features.table import Matrix
+from features.table import Matrix, Vector
 
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 """Posteriors above which a score may change its slope: a linear score of the posterior alone cannot follow links."""
@@ -39,9 +39,9 @@ NAMES = (
 def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     """What the HMM of `features.translation` believes; each in [0, 1] but for margins, in [-1, 1]  [LTKJ06 §5].
 
-    hmm_forward, hmm_reverse: posterior p(a_k = j | both sentences) of each direction, the mean of the lexicons.
+    hmm_forward, hmm_reverse: posterior p(a_k = j | both sentences) of each direction, the mean of the agreeing lexicons.
     hmm_soft: s, the geometric mean of both directions; hmm_words, hmm_prefixes: that of one lexicon.
-    hmm_log: 1 + log10(max(s, FLOOR)) / 4.  hmm_above_x: max(0, s - x) / (1 - x), pieces of a piecewise linear function.
+    hmm_log: `on_log_scale` of s.  hmm_above_x: max(0, s - x) / (1 - x), pieces of a piecewise linear function.
     hmm_rank … hmm_mutual_best: as `features.competition`, of s.
     hmm_rivals: half the sum of s over the other edges of the word, at most 1: its expected further links.
     hmm_null: probability that the word has no link, in the direction that generates it.
@@ -53,7 +53,7 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     out[:, column + 2] = soft
     for place, name in enumerate(("words", "prefixes"), 3):
         out[:, column + place] = batch.beliefs.soft.get(name, soft)
-    out[:, column + 5] = 1.0 + np.log10(np.maximum(soft, FLOOR)) / 4.0
+    out[:, column + 5] = on_log_scale(soft)
     column += 6
     for knot in KNOTS:
         out[:, column] = np.maximum(soft - np.float32(knot), 0.0) / np.float32(1.0 - knot)
@@ -61,6 +61,11 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     mutual_best = find_mutual_best(soft, batch.shapes, batch.offsets)
     fill_standing(soft, mutual_best, batch.shapes, batch.offsets, out, column)
     _fill_sums(soft, hmm.forward, hmm.reverse, batch.shapes, batch.offsets, out, column + 7)
+
+
+def on_log_scale(posteriors: Vector) -> Vector:
+    """1 + log10(max(s, FLOOR)) / 4, from 0 at the floor to 1 at certainty."""
+    return (1.0 + np.log10(np.maximum(posteriors, FLOOR)) / 4.0).astype(np.float32, copy=False)
 
 
 @nb.njit(cache=True, nogil=True)

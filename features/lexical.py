@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from features.competition import fill_standing
 from features.edges import EdgeBatch, find_mutual_best
-from features.hmm import FLOOR
+from features.hmm import on_log_scale
 from features.table import Matrix
 
 NAMES = (
@@ -27,14 +25,15 @@ NAMES = (
 def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     """Posteriors of IBM Model 1 with the lexicons of the HMM; each in [0, 1] but for margins, in [-1, 1]  [BDDM93].
 
-    lexical_forward, lexical_reverse: of each direction, the mean of the lexicons.  lexical_soft: s, their geometric
-    mean.  lexical_log: 1 + log10(max(s, FLOOR)) / 4.  lexical_rank … lexical_mutual_best: as `features.competition`.
+    lexical_forward, lexical_reverse: of each direction, the mean of the agreeing lexicons.  lexical_soft: s, their
+    geometric mean.  lexical_log: s on the scale of `features.hmm`.  lexical_rank … lexical_mutual_best: as in
+    `features.competition`.
     """
     lexical = batch.beliefs.lexical
     soft = lexical.soft
     out[:, column] = lexical.forward
     out[:, column + 1] = lexical.reverse
     out[:, column + 2] = soft
-    out[:, column + 3] = 1.0 + np.log10(np.maximum(soft, FLOOR)) / 4.0
+    out[:, column + 3] = on_log_scale(soft)
     mutual_best = find_mutual_best(soft, batch.shapes, batch.offsets)
     fill_standing(soft, mutual_best, batch.shapes, batch.offsets, out, column + 4)

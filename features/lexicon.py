@@ -7,6 +7,8 @@ the expected counts c_l of a level, its probabilities are those of the level abo
 
 with f' the class of f, q_l(f | f') = its share of the class in the text, K_l pseudo-counts  [MacKay and Peto 1995].
 σ is a likeness of spelling, of the finest level only; above the coarsest level stand the frequencies of the classes.
+
+[LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numba as nb
 import numpy as np
@@ -28,8 +31,26 @@ F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
-WIDTHS: Mapping[str, tuple[int | None, ...]] = {"words": (None, 5, 3), "prefixes": (5, 3)}
-"""Letters of the classes of each level, from fine to coarse; None is the word itself."""
+
+class Kind(NamedTuple):
+    """What a lexicon is of.
+
+    widths: letters of the classes of each level, from fine to coarse; None is the word itself.
+    agreement: whether both directions are trained together  [LTK06], or each by itself.
+    """
+
+    widths: tuple[int | None, ...]
+    agreement: bool
+
+
+KINDS: Mapping[str, Kind] = {
+    "words": Kind((None, 5, 3), agreement=True),
+    "prefixes": Kind((5, 3), agreement=True),
+    "directional": Kind((None, 5, 3), agreement=False),
+}
+
+AGREEING = tuple(name for name, kind in KINDS.items() if kind.agreement)
+"""Lexicons whose posteriors are averaged, and are enough to align without labels."""
 
 PSEUDO_COUNTS: Mapping[int | None, float] = {None: 10.0, 5: 10.0, 3: 1.0}
 """K of a level, by the width of its classes."""

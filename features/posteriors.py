@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from corpora.symmetrize import symmetrize
 from features._lattice_kernels import make_lattice
 from features._search_kernels import search, search_together
 from features._translation_kernels import Pairs, decode
-from features.lexicon import LEAST_LIKENESS, SPELLING, TINY, class_name, likeness_of
+from features.lexicon import AGREEING, LEAST_LIKENESS, SPELLING, TINY, class_name, likeness_of
 from features.parallel import map_threads
 from features.table import edge_offsets
 from features.translation import Tables, TranslationModel
@@ -111,30 +111,41 @@ class _Mean:
 class Beliefs(NamedTuple):
     """What the lexicons say of links.
 
-    hmm: their mean by the HMM.  lexical: by IBM Model 1, which knows no order.  soft: (E,) the soft intersection of the
-    HMM by each lexicon, by its name.
+    hmm: the mean of the agreeing ones by the HMM.  lexical: by IBM Model 1, which knows no order.  soft: (E,) the soft
+    intersection of the HMM by each of them, by its name.  directional: HMM and Model 1 of the lexicon of that name.
     """
 
     hmm: Posteriors
     lexical: Posteriors
     soft: Mapping[str, F32]
+    directional: tuple[Posteriors, Posteriors] | None
 
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """The words of a text at every level of a lexicon, from fine to coarse: (V,) class or -1 each."""
+    """The words of a text as the lexicons know them, looked up once for all that have classes of the same width.
 
-    levels: list[npt.NDArray[np.int32]]
+    classes: (V,) class or -1 each, by the width of the classes.  spelling: of the classes that are finest in a lexicon.
+    """
+
+    classes: Mapping[int | None, npt.NDArray[np.int32]]
+    spelling: Mapping[int | None, WordTable]
 
     @classmethod
-    def look_up(cls, text: Text, tables: Tables, side: str) -> _Known:
+    def look_up(cls, text: Text, lexicons: Iterable[Tables], side: str) -> _Known:
         words = text.vocabulary.words
-        return cls(
-            [
-                np.fromiter((level_side.index.get(class_name(w, width), -1) for w in words), np.int32, len(words))
-                for width, level_side in zip(tables.widths, (getattr(x, side) for x in tables.levels), strict=True)
-            ]
-        )
+        classes: dict[int | None, npt.NDArray[np.int32]] = {}
+        spelling: dict[int | None, WordTable] = {}
+        for tables in lexicons:
+            for width, level in zip(tables.widths, tables.levels, strict=True):
+                if width not in classes:  # in order of first appearance, they have the same numbers in every lexicon
+                    index = getattr(level, side).index
+                    known = (index.get(class_name(word, width), -1) for word in words)
+                    classes[width] = np.fromiter(known, np.int32, len(words))
+            finest = tables.widths[0]
+            if finest not in spelling:
+                spelling[finest] = WordTable.from_words([class_name(word, finest) for word in words])
+        return cls(classes, spelling)
 
 
 class Decoder:
@@ -144,25 +155,17 @@ class Decoder:
         self.bitext, self.model = bitext, model
         self.shapes = np.stack([bitext.source.lengths, bitext.target.lengths], axis=1)
         self.offsets = edge_offsets(self.shapes)
-        self._known = {
-            name: (_Known.look_up(bitext.source, tables, "source"), _Known.look_up(bitext.target, tables, "target"))
-            for name, tables in model.tables.items()
-        }
-        self._spelling = {
-            name: (
-                WordTable.from_words([class_name(w, tables.widths[0]) for w in bitext.source.vocabulary.words]),
-                WordTable.from_words([class_name(w, tables.widths[0]) for w in bitext.target.vocabulary.words]),
-            )
-            for name, tables in model.tables.items()
-        }
+        lexicons = model.tables.values()
+        self._source = _Known.look_up(bitext.source, lexicons, "source")
+        self._target = _Known.look_up(bitext.target, lexicons, "target")
 
     def posteriors(self, first: int, last: int) -> Posteriors:
-        """Of pairs first .. last by the HMM, the mean of all lexicons."""
+        """Of pairs first .. last by the HMM, the mean of the agreeing lexicons."""
         pairs, shapes = self._pairs(first, last), self.shapes[first:last]
         mean = _Mean()
-        for name, tables in self.model.tables.items():
-            hmm = self._emissions(name, tables, pairs)
-            self._decode(pairs, shapes, tables, hmm, self._null(name, tables))
+        for tables in self._agreeing().values():
+            hmm = self._emissions(tables, pairs)
+            self._decode(pairs, shapes, tables, hmm)
             mean.take(Posteriors(*hmm, shapes, pairs.edge_offsets))
         return mean.result()
 
@@ -170,25 +173,31 @@ class Decoder:
         """Of pairs first .. last by both models."""
         pairs, shapes = self._pairs(first, last), self.shapes[first:last]
         hmm, lexical, soft = _Mean(), _Mean(), {}
-        for name, tables in self.model.tables.items():
-            emissions, null = self._emissions(name, tables, pairs), self._null(name, tables)
-            mixed = emissions[0].copy(), emissions[1].copy()
-            _mix(pairs, *null, tables.chain.p0, *mixed)
-            lexical.take(Posteriors(*mixed, shapes, pairs.edge_offsets))
-            del mixed  # a long pair takes much
-            self._decode(pairs, shapes, tables, emissions, null)
-            found = Posteriors(*emissions, shapes, pairs.edge_offsets)
-            soft[name] = found.soft
-            hmm.take(found)
-            del emissions, found
-        return Beliefs(hmm.result(), lexical.result(), soft)
+        for name, tables in self._agreeing().items():
+            found = self._both(pairs, shapes, tables)
+            soft[name] = found[0].soft
+            hmm.take(found[0])
+            lexical.take(found[1])
+            del found  # a long pair takes much
+        directional = self.model.tables.get("directional")
+        alone = None if directional is None else self._both(pairs, shapes, directional)
+        return Beliefs(hmm.result(), lexical.result(), soft, alone)
 
-    def _decode(
-        self, pairs: Pairs, shapes: I64, tables: Tables, emissions: tuple[F32, F32], null: tuple[F32, F32]
-    ) -> None:
+    def _agreeing(self) -> Mapping[str, Tables]:
+        return {name: tables for name, tables in self.model.tables.items() if name in AGREEING}
+
+    def _both(self, pairs: Pairs, shapes: I64, tables: Tables) -> tuple[Posteriors, Posteriors]:
+        """By the HMM and by IBM Model 1."""
+        emissions = self._emissions(tables, pairs)
+        mixed = emissions[0].copy(), emissions[1].copy()
+        _mix(pairs, *self._null(tables), tables.chain.p0, *mixed)
+        self._decode(pairs, shapes, tables, emissions)
+        return Posteriors(*emissions, shapes, pairs.edge_offsets), Posteriors(*mixed, shapes, pairs.edge_offsets)
+
+    def _decode(self, pairs: Pairs, shapes: I64, tables: Tables, emissions: tuple[F32, F32]) -> None:
         """Turn the emissions of both directions into posteriors of the HMM, in place."""
         longest = int(shapes.max(initial=1))  # one lattice for both directions
-        decode(0, len(shapes), pairs, *emissions, *null, tables.chain, make_lattice(longest, longest))
+        decode(0, len(shapes), pairs, *emissions, *self._null(tables), tables.chain, make_lattice(longest, longest))
 
     def _pairs(self, first: int, last: int) -> Pairs:
         source, target = self.bitext.source, self.bitext.target
@@ -199,29 +208,29 @@ class Decoder:
             self.offsets[first : last + 1] - self.offsets[first],
         )  # fmt: skip
 
-    def _null(self, name: str, tables: Tables) -> tuple[F32, F32]:
+    def _null(self, tables: Tables) -> tuple[F32, F32]:
         """Probabilities of the words of the text given NULL."""
-        known_source, known_target = (known.levels[0] for known in self._known[name])
-        return tables.null_source[known_source], tables.null_target[known_target]
+        finest = tables.widths[0]
+        return tables.null_source[self._source.classes[finest]], tables.null_target[self._target.classes[finest]]
 
-    def _emissions(self, name: str, tables: Tables, pairs: Pairs) -> tuple[F32, F32]:
-        source, target = self._known[name]
+    def _emissions(self, tables: Tables, pairs: Pairs) -> tuple[F32, F32]:
+        source, target = ([known.classes[width] for width in tables.widths] for known in (self._source, self._target))
         edges = int(pairs.edge_offsets[-1])
         missing = np.empty(edges, np.bool_)
         emission = np.empty((2, edges), np.float32)
         finest = tables.levels[0]
         _find(
-            pairs, source.levels[0], target.levels[0], finest.cells.row_offsets, finest.cells.targets,
+            pairs, source[0], target[0], finest.cells.row_offsets, finest.cells.targets,
             tables.tables[0].cells, missing, emission[0], emission[1],
         )  # fmt: skip
-        nowhere = np.full(len(source.levels[0]), 0, np.int32), np.full(len(target.levels[0]), 0, np.int32)
-        spelling = self._spelling[name]
+        nowhere = np.full(len(source[0]), 0, np.int32), np.full(len(target[0]), 0, np.int32)
+        spelling = self._source.spelling[tables.widths[0]], self._target.spelling[tables.widths[0]]
         for depth in range(len(tables.levels) - 1, -1, -1):
             level, table = tables.levels[depth], tables.tables[depth]
             coarsest = depth + 1 == len(tables.levels)
-            above = nowhere if coarsest else (source.levels[depth + 1], target.levels[depth + 1])
+            above = nowhere if coarsest else (source[depth + 1], target[depth + 1])
             _climb(
-                pairs, source.levels[depth], target.levels[depth], *above, level.cells.row_offsets,
+                pairs, source[depth], target[depth], *above, level.cells.row_offsets,
                 level.cells.targets, table.cells, table.source_scale, table.target_scale, level.source.shares,
                 level.target.shares, level.source.unseen, level.target.unseen, level.weight, coarsest, depth == 0,
                 spelling[0].plain_letters, spelling[0].plain_offsets, spelling[1].plain_letters,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from corpora.bitext import Bitext
 from features.cooccurrence import MINIMUM_DICE, CooccurrenceTable, add_cooccurrences, count_cooccurrences
 from features.expectation import Pass
+from features.lexicon import KINDS
 from features.translation import DEFAULT_MEMORY, TranslationModel, train_translation, update_translation
 from features.words import WordTable
 
@@ -43,18 +44,18 @@ class CorpusStatistics:
         bitext: Bitext,
         *,
         minimum_dice: float = MINIMUM_DICE,
-        translation: bool = True,
+        lexicons: Sequence[str] = tuple(KINDS),
         memory: int = DEFAULT_MEMORY,
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
     ) -> CorpusStatistics:
         """Count a bitext; on_progress is called with the fraction done.
 
-        translation: also train translation models, with the memory that `train_translation` takes; on_pass is called
-        after each pass.
+        lexicons: of the translation models to train, none without any, with the memory that `train_translation` takes;
+        on_pass is called after each pass.
         """
         table = count_cooccurrences(bitext, minimum_dice=minimum_dice, on_progress=on_progress)
-        model = train_translation(bitext, memory=memory, on_pass=on_pass) if translation else None
+        model = train_translation(bitext, lexicons=lexicons, memory=memory, on_pass=on_pass) if lexicons else None
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         return cls(table, source, target, model)
 

@@ -2,8 +2,9 @@
 
 A hidden Markov model of each direction [VNT96], trained after a few iterations of IBM Model 1 [BDDM93] so that both
 directions agree [LTK06]: a link counts in the expectation step as often as both make it, the product of their
-posteriors. There are two lexicons, of words and of their first five letters, each smoothed by coarser classes
-(`features.lexicon`); their posteriors are averaged.
+posteriors. There are two such lexicons, of words and of their first five letters, each smoothed by coarser classes
+(`features.lexicon`); their posteriors are averaged. A third one, of words, has its directions trained apart: links of
+one word with several others survive there, and its errors are others.
 
 [BDDM93] Brown, Della Pietra, Della Pietra and Mercer 1993, The mathematics of statistical machine translation.
 [VNT96] Vogel, Ney and Tillmann 1996, HMM-based word alignment in statistical translation.
@@ -29,7 +30,7 @@ from features._lattice_kernels import N_JUMPS, WINDOW, Jumps
 from features._translation_kernels import Chain
 from features.cells import Cells
 from features.expectation import MOST_EDGES, Parameters, Pass, Settings, Training, null_emissions
-from features.lexicon import UNSEEN, WIDTHS, Level, Table, build_levels, class_name, estimate
+from features.lexicon import KINDS, UNSEEN, Level, Table, build_levels, class_name, estimate
 from features.words import WordTable
 
 F32 = npt.NDArray[np.float32]
@@ -108,7 +109,7 @@ class TranslationModel:
     """All that is kept of training, as arrays.
 
     source_words, target_words: spelling of each word.  source_counts: (V_source,), target_counts: (V_target,) int64,
-    occurrences in the training text.  lexicons: by name, of `features.lexicon.WIDTHS`.
+    occurrences in the training text.  lexicons: by name, of `features.lexicon.KINDS`.
     p0: probability of NULL.  uniform: share of jumps to anywhere.  smoothing: factor of pseudo-counts.
     """
 
@@ -127,7 +128,7 @@ class TranslationModel:
         return {name: self._tables(name) for name in self.lexicons}
 
     def _tables(self, name: str) -> Tables:
-        lexicon, widths = self.lexicons[name], WIDTHS[name]
+        lexicon, widths = self.lexicons[name], KINDS[name].widths
         source_names, source_classes = classify(self.source_words.words(), widths[0])
         target_names, target_classes = classify(self.target_words.words(), widths[0])
         source_counts = np.bincount(source_classes, self.source_counts, len(source_names)).astype(np.float64)
@@ -166,8 +167,8 @@ class TranslationModel:
         ]
         counts = arrays["source_counts"], arrays["target_counts"]
         known = {key.split(".")[1] for key in arrays if key.startswith("lexicons.")}
-        _check(known <= set(WIDTHS))
-        names = [name for name in WIDTHS if name in known]
+        _check(known <= set(KINDS))
+        names = [name for name in KINDS if name in known]
         lexicons = {  # copies: for arrays that cannot be written, as those of files, kernels would be compiled anew
             name: Lexicon(**{f.name: np.array(arrays[f"lexicons.{name}.{f.name}"]) for f in fields(Lexicon)})
             for name in names
@@ -177,7 +178,7 @@ class TranslationModel:
             _check_offsets(table.offsets, len(table.letters))
             _check_offsets(table.plain_offsets, len(table.plain_letters))
         for name, lexicon in lexicons.items():
-            sizes = [len(classify(table.words(), WIDTHS[name][0])[0]) for table in words]
+            sizes = [len(classify(table.words(), KINDS[name].widths[0])[0]) for table in words]
             _check_lexicon(lexicon, *sizes)
         _check(arrays["settings"].shape == (3,))
         return cls(words[0], words[1], *counts, lexicons, *arrays["settings"].tolist())
@@ -226,7 +227,7 @@ def _classified(text: Text, names: list[str], classes: I32) -> Text:
 def train_translation(
     bitext: Bitext,
     *,
-    lexicons: Sequence[str] = ("words", "prefixes"),
+    lexicons: Sequence[str] = tuple(KINDS),
     iterations_1: int = 2,
     iterations_hmm: int = 5,
     agreement: bool = True,
@@ -241,8 +242,8 @@ def train_translation(
 ) -> TranslationModel:
     """Estimate translation models of a bitext, on all cores.
 
-    lexicons: of `features.lexicon.WIDTHS`; their posteriors are averaged.  iterations_1, iterations_hmm: passes of
-    IBM Model 1 and of the HMM.  agreement: False trains both directions apart.  p0: prior probability of NULL, in
+    lexicons: of `features.lexicon.KINDS`.  iterations_1, iterations_hmm: passes of IBM Model 1 and of the HMM.
+    agreement: False trains both directions apart in every lexicon.  p0: prior probability of NULL, in
     (0, 1); the higher, the fewer links.  uniform: share of jumps that go anywhere, in (0, 1).  smoothing: factor of all
     pseudo-counts; 0 is maximum likelihood.  minimum_dice: word pairs with a smaller Dice are never looked at.
     minimum_count: those with a smaller expected count are given up after the last pass of Model 1, and of the HMM.
@@ -301,11 +302,17 @@ def update_translation(
     """
     if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
         return model
-    agreement = all(lexicon.counts.shape[1] == 1 for lexicon in model.lexicons.values())
     settings = Settings(
-        iterations_1, iterations_hmm, agreement, model.p0, model.uniform, model.smoothing, minimum_dice, minimum_count,
+        iterations_1,
+        iterations_hmm,
+        True,
+        model.p0,
+        model.uniform,
+        model.smoothing,
+        minimum_dice,
+        minimum_count,
         memory,
-    )  # fmt: skip
+    )
     return _train(model, bitext, tuple(model.lexicons), settings, seconds, on_pass)
 
 
@@ -314,8 +321,8 @@ def _train(
     on_pass: Callable[[Pass], None] | None,
 ) -> TranslationModel:  # fmt: skip
     """Train lexicons, from what the model that is started with knows of them."""
-    if not lexicons or set(lexicons) - set(WIDTHS) or len(set(lexicons)) != len(lexicons):
-        raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(WIDTHS)}, each once")
+    if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
+        raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(KINDS)}, each once")
     began = time.monotonic()
     fitting = bitext.source.lengths * bitext.target.lengths <= MOST_EDGES
     if not fitting.all():
@@ -323,7 +330,7 @@ def _train(
     source, target = _extend(bitext.source, start.source_words), _extend(bitext.target, start.target_words)
     found = {}
     for number, name in enumerate(lexicons, 1):
-        widths = WIDTHS[name]
+        widths = KINDS[name].widths
         classes = [classify(text.vocabulary.words, widths[0]) for text in (source, target)]
         classified = Bitext(_classified(source, *classes[0]), _classified(target, *classes[1]))
         prior = None
@@ -333,7 +340,8 @@ def _train(
                 for (names, ids), counts in zip(classes, (start.source_counts, start.target_counts), strict=True)
             )
             prior = start.lexicons[name].parameters((next(seen), next(seen)))
-        share = replace(settings, deadline=began + seconds * number / len(lexicons))
+        agreement = prior.agreement if prior is not None else settings.agreement and KINDS[name].agreement
+        share = replace(settings, agreement=agreement, deadline=began + seconds * number / len(lexicons))
         training = Training(name, classified, widths, share, on_pass, prior)
         try:
             found[name] = Lexicon.from_parameters(training.run())

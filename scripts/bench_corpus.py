@@ -51,7 +51,7 @@ def count(data: Path, pairs: int, model: Path) -> tuple[int, float]:
 
     bitext = read_bitext([first_pairs(data, pairs)], Normalizer(), Normalizer())
     start = time.perf_counter()
-    CorpusStatistics.from_bitext(bitext, translation=False)
+    CorpusStatistics.from_bitext(bitext, lexicons=())
     return len(bitext), time.perf_counter() - start
 
 

@@ -110,6 +110,7 @@ def _align_without_model(
     from corpora.normalize import Normalizer
     from corpora.readers import open_corpus, open_texts
     from corpora.streams import write_atomically
+    from features.lexicon import AGREEING, KINDS
     from features.statistics import CorpusStatistics
 
     decoding, threshold = given.get("decoding", "soft"), given.get("threshold")
@@ -131,11 +132,12 @@ def _align_without_model(
         bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
         if not quiet:
             say(corpus.description())
-        translation = estimate(bitext, **settings, memory=memory, on_progress=show)
+        lexicons = AGREEING if unsupervised else tuple(KINDS)
+        translation = estimate(bitext, **settings, memory=memory, lexicons=lexicons, on_progress=show)
         if unsupervised:
             found = decode_texts(translation, bitext, decoding=decoding, threshold=threshold)
         else:
-            counted = CorpusStatistics.from_bitext(bitext, translation=False)
+            counted = CorpusStatistics.from_bitext(bitext, lexicons=())
             model = default_model(replace(counted, translation=translation))
             found = model.with_offset(offset).align_text(bitext)
     texts = corpus.texts() if with_text else repeat((0, b"", b""))

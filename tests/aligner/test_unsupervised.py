@@ -21,6 +21,7 @@ from corpora.bitext import Bitext, read_bitext
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
+from features.lexicon import AGREEING, KINDS
 from features.posteriors import Posteriors, posteriors
 from features.translation import TranslationModel
 
@@ -189,6 +190,11 @@ def test_training_that_cannot_be_is_refused_at_once(text: Bitext, settings: dict
     for call in (align_texts, estimate):
         with pytest.raises(SettingError, match=message):
             call(text, **settings)
+
+
+def test_no_lexicon_is_trained_in_vain(text: Bitext, model: TranslationModel) -> None:
+    assert tuple(model.lexicons) == AGREEING
+    assert tuple(estimate(text, lexicons=tuple(KINDS)).lexicons) == tuple(KINDS)
 
 
 def test_a_higher_prior_of_null_gives_fewer_links(text: Bitext) -> None:

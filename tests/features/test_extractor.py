@@ -179,6 +179,28 @@ def test_a_part_at_a_time_is_the_whole(case: Case) -> None:
     assert done == len(WITH_LINKS.names)
 
 
+@pytest.mark.parametrize(
+    ("families", "lexicons"),
+    [
+        (("bias", "association"), ()),
+        (("bias", "kinds"), ("words", "prefixes")),
+        (("bias", "directional"), ("words", "prefixes", "directional")),
+        (tuple(FAMILIES), ("words", "prefixes", "directional")),
+    ],
+)
+def test_families_say_which_lexicons_they_look_at(
+    case: Case, families: tuple[str, ...], lexicons: tuple[str, ...]
+) -> None:
+    features = FeatureSet(families)
+    assert features.lexicons == lexicons
+    statistics = CorpusStatistics.from_bitext(case.bitext, lexicons=lexicons)
+    assert (tuple(statistics.translation.lexicons) if statistics.translation else ()) == lexicons
+    features.extract(case.bitext, statistics)
+    if lexicons:
+        with pytest.raises(ValueError, match="translation models"):
+            features.extract(case.bitext, CorpusStatistics.from_bitext(case.bitext, lexicons=lexicons[:-2]))
+
+
 def test_links_of_other_files_are_needed(case: Case) -> None:
     for links in ([], diagonals(case.bitext)[:1], diagonals(case.bitext) * 2):
         with pytest.raises(ValueError, match="zip"):

@@ -14,9 +14,22 @@ import numpy as np
 import pytest
 
 from corpora.alignment import Links, PairLinks
-from features import association, bias, competition, context, hmm, kinds, lexical, links, neighbours, position
+from features import (
+    association,
+    bias,
+    competition,
+    context,
+    directional,
+    hmm,
+    kinds,
+    lexical,
+    links,
+    neighbours,
+    position,
+)
 from features.edges import find_mutual_best
 from features.extractor import FAMILIES
+from features.lexicon import AGREEING
 from features.posteriors import Decoder
 from features.table import edge_offsets
 
@@ -135,7 +148,7 @@ def believed(case: Case, which: str) -> Iterator[tuple[np.ndarray, np.ndarray, n
     """Posteriors of both directions and their geometric mean for each pair, (J, K), of the mean of the lexicons."""
     model = case.statistics.translation
     assert model is not None
-    single = [replace(model, lexicons={name: lexicon}) for name, lexicon in model.lexicons.items()]
+    single = [replace(model, lexicons={name: model.lexicons[name]}) for name in AGREEING]
     decoders = [Decoder(case.bitext, model) for model in single]
     for i, (es, fs, rows) in enumerate(case.matrices()):
         found = [getattr(decoder.beliefs(i, i + 1), which) for decoder in decoders]
@@ -177,6 +190,21 @@ def test_pieces_and_sums_of_posteriors(case: Case, columns: Columns) -> None:
         np.testing.assert_allclose(found["hmm_null_source"], null.clip(0), rtol=1e-4, atol=1e-5)
         null = np.broadcast_to(1 - forward.sum(axis=0, keepdims=True), soft.shape)
         np.testing.assert_allclose(found["hmm_null_target"], null.clip(0), rtol=1e-4, atol=1e-5)
+
+
+def test_directional_posteriors(case: Case, columns: Columns) -> None:
+    """They are those of the words, with counts of directions that were trained apart."""
+    model = case.statistics.translation
+    assert model is not None
+    decoder = Decoder(case.bitext, replace(model, lexicons={"words": model.lexicons["directional"]}))
+    values = columns(directional, len(directional.NAMES))
+    for i, (_, _, rows) in enumerate(case.matrices()):
+        found = decoder.beliefs(i, i + 1)
+        soft = [np.sqrt(by.forward * by.reverse) for by in (found.hmm, found.lexical)]
+        logs = [1 + np.log10(np.maximum(s, 1e-4)) / 4 for s in soft]
+        expected = np.stack([found.hmm.forward, found.hmm.reverse, logs[0], soft[1], logs[1]], axis=1)
+        np.testing.assert_allclose(values[rows], expected, rtol=1e-5, atol=1e-6)
+        assert found.directional is None
 
 
 def test_context(case: Case, columns: Columns) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,8 +15,9 @@ from corpora.bitext import Bitext
 from features import expectation
 from features._translation_kernels import decode
 from features.expectation import Pass
+from features.lexicon import AGREEING
 from features.posteriors import posteriors
-from features.translation import TranslationModel, train_translation
+from features.translation import Lexicon, TranslationModel, train_translation
 
 PLAIN = {"smoothing": 0.0, "minimum_dice": 0.0, "minimum_count": 0.0}
 
@@ -64,7 +66,7 @@ def test_model_1_equals_nltk(make_bitext: Callable[..., Bitext]) -> None:
         assert tables.null_target[f] == pytest.approx(theirs[word][None], rel=1e-3, abs=1e-6)
 
 
-@pytest.mark.parametrize("lexicon", ["words", "prefixes"])
+@pytest.mark.parametrize("lexicon", ["words", "prefixes", "directional"])
 def test_without_agreement_every_pass_raises_the_likelihood(parallel: Bitext, lexicon: str) -> None:
     passes: list[Pass] = []
     train_translation(
@@ -104,6 +106,24 @@ def test_the_order_of_the_pairs_matters_by_rounding_only(parallel: Bitext, make_
     other = posteriors(train_translation(shuffled), parallel)
     np.testing.assert_allclose(one.forward, other.forward, atol=1e-3)
     np.testing.assert_allclose(one.reverse, other.reverse, atol=1e-3)
+
+
+def test_the_directional_lexicon_is_that_of_words_whose_directions_are_trained_apart(parallel: Bitext) -> None:
+    directional = train_translation(parallel).lexicons["directional"]
+    apart = train_translation(parallel, lexicons=["words"], agreement=False).lexicons["words"]
+    assert directional.counts.shape[1] == 2
+    for array in fields(Lexicon):
+        assert np.array_equal(getattr(directional, array.name), getattr(apart, array.name)), array.name
+
+
+def test_the_directional_lexicon_has_no_part_in_the_mean(parallel: Bitext) -> None:
+    model = train_translation(parallel)
+    agreeing = train_translation(parallel, lexicons=AGREEING)
+    one, other = posteriors(model, parallel), posteriors(agreeing, parallel)
+    assert np.array_equal(one.forward, other.forward)
+    assert np.array_equal(one.reverse, other.reverse)
+    with pytest.raises(ValueError, match="no posteriors"):
+        posteriors(replace(model, lexicons={"directional": model.lexicons["directional"]}), parallel)
 
 
 @pytest.mark.parametrize("agreement", [True, False])

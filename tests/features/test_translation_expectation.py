@@ -18,7 +18,7 @@ from features._lattice_kernels import END, INSIDE, START, WIDTHS, WINDOW
 from features._translation_kernels import Emissions
 from features.cells import CellIds, Cells
 from features.expectation import Pass, Settings, Training
-from features.lexicon import WIDTHS as LEXICONS
+from features.lexicon import KINDS
 from features.posteriors import posteriors
 from features.translation import train_translation
 
@@ -93,7 +93,7 @@ def test_expected_counts_are_those_of_all_alignments(
     corpus: Bitext, agreement: bool, hmm: bool, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(expectation, "cores", lambda: threads)
-    training = Training("words", corpus, LEXICONS["words"], settings(agreement=agreement), None)
+    training = Training("words", corpus, KINDS["words"].widths, settings(agreement=agreement), None)
     rng = np.random.default_rng(1)
     n_source, n_target = len(corpus.source.vocabulary), len(corpus.target.vocabulary)
     table = rng.random((len(training.cells) + 1, 2)).astype(np.float32)
@@ -220,6 +220,6 @@ def test_time_that_is_up_leaves_one_pass_of_each_kind(corpus: Bitext) -> None:
         train_translation(corpus, iterations_1=3, iterations_hmm=4, seconds=seconds, on_pass=passes.append)
         return [(found.lexicon, found.hmm) for found in passes]
 
-    assert kinds(0.0) == [(name, hmm) for name in ("words", "prefixes") for hmm in (False, True)]
-    every = [(name, hmm) for name in ("words", "prefixes") for hmm in [False] * 3 + [True] * 4]
+    assert kinds(0.0) == [(name, hmm) for name in KINDS for hmm in (False, True)]
+    every = [(name, hmm) for name in KINDS for hmm in [False] * 3 + [True] * 4]
     assert kinds(3600.0) == kinds(math.inf) == every
