@@ -15,10 +15,11 @@ from aligner import _expansions, _kernels
 from aligner.errors import SettingError
 from corpora.alignment import Links
 from features.codes import GRID
-from features.edges import EdgeBatch, add_spread
+from features.edges import EdgeBatch
 from features.extractor import FeatureSet
 from features.parallel import map_threads
 from features.table import Matrix, Vector
+from features.word_pairs import add_spread
 
 F64 = npt.NDArray[np.float64]
 

@@ -7,17 +7,6 @@ import numpy as np
 
 
 @nb.njit(cache=True, nogil=True)
-def search(targets, low, high, f):
-    """The place of f in targets[low:high], or -1."""
-    size = high - low
-    while size > 1:
-        half = size >> 1
-        low = low + half if targets[low + half] <= f else low
-        size -= half
-    return low if size == 1 and targets[low] == f else -1
-
-
-@nb.njit(cache=True, nogil=True)
 def search_together(row, wanted, places):
     """The place of each wanted word in a row, or -1.
 

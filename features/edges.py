@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
-from typing import NamedTuple
 
 import numba as nb
 import numpy as np
@@ -14,10 +13,10 @@ import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text, Vocabulary
 from features._search_kernels import search_together
-from features.cells import list_occurrences
 from features.posteriors import Beliefs, Decoder
 from features.statistics import CorpusStatistics
 from features.table import edge_offsets
+from features.word_pairs import WordPairs, end_of_run, spread
 from features.words import WordTable
 
 I64 = npt.NDArray[np.int64]
@@ -58,18 +57,6 @@ class Words:
         return cls(vocabulary.index, spelled, known, found)
 
 
-class WordPairs(NamedTuple):
-    """The m distinct word pairs of a batch: what depends on the two words alone is found once for each of them.
-
-    source, target: (m,) int32 words of the batch; the pairs of a source word stand in one run.
-    of_edge: (E,) int32, the word pair of each edge.
-    """
-
-    source: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
-    of_edge: npt.NDArray[np.int32]
-
-
 @dataclass(frozen=True, eq=False)
 class EdgeBatch:
     """Pairs first .. last of a bitext.  Edge (j, k) of pair i is row offsets[i] + j * K + k.
@@ -100,11 +87,9 @@ class EdgeBatch:
 
     @cached_property
     def word_pairs(self) -> WordPairs:
-        return WordPairs(
-            *_find_word_pairs(
-                self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets,
-                len(self.source_words.table), len(self.target_words.table),
-            )
+        return WordPairs.of(
+            self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets,
+            len(self.source_words.table), len(self.target_words.table),
         )  # fmt: skip
 
     @cached_property
@@ -134,7 +119,7 @@ class EdgeBatch:
     @cached_property
     def beliefs(self) -> Beliefs:
         """What the translation models say of the edges."""
-        return self.decoder().beliefs(self.pairs.start, self.pairs.stop)
+        return self.decoder().beliefs(self.pairs.start, self.pairs.stop, self.word_pairs)
 
     @cached_property
     def soft(self) -> npt.NDArray[np.float32]:
@@ -185,55 +170,6 @@ def _slice(text: Text, first: int, last: int) -> tuple[npt.NDArray[np.int32], I6
 
 
 @nb.njit(cache=True, nogil=True)
-def _find_word_pairs(source_tokens, target_tokens, source_offsets, target_offsets, offsets, n_source, n_target):
-    starts, pair_of, place = list_occurrences(0, len(offsets) - 1, source_tokens, source_offsets, n_source)
-    of_edge = np.empty(offsets[-1], np.int32)
-    source = np.empty(offsets[-1] + 1, np.int32)  # one more than there can be: a pair is written before it is new
-    target = np.empty(offsets[-1] + 1, np.int32)
-    latest = np.full(n_target, -1, np.int32)  # the last word pair with this target word
-    m = np.int32(0)
-    for e in range(n_source):
-        of_word = m
-        for t in range(starts[e], starts[e + 1]):
-            i = pair_of[t]
-            edge = offsets[i] + place[t] * (target_offsets[i + 1] - target_offsets[i])
-            for k in range(target_offsets[i], target_offsets[i + 1]):
-                f = target_tokens[k]
-                known = latest[f]
-                new = known < of_word
-                pair = m if new else known
-                of_edge[edge] = pair
-                latest[f] = pair
-                source[m] = e
-                target[m] = f
-                m += np.int32(new)  # without a branch, whose outcome could not be predicted
-                edge += 1
-    return source[:m].copy(), target[:m].copy(), of_edge
-
-
-@nb.njit(cache=True, nogil=True)
-def spread(of_pairs, of_edge, out):
-    """out[e] = of_pairs[of_edge[e]]: what a word pair has, for each of its edges."""
-    for edge in range(len(of_edge)):
-        out[edge] = of_pairs[of_edge[edge]]
-
-
-@nb.njit(cache=True, nogil=True)
-def add_spread(of_pairs, of_edge, out):
-    """The same, added to what is there."""
-    for edge in range(len(of_edge)):
-        out[edge] += of_pairs[of_edge[edge]]
-
-
-@nb.njit(cache=True, nogil=True)
-def spread_rows(of_pairs, of_edge, out, column):
-    """The same for rows of several columns, into those of out from a column on."""
-    for edge in range(len(of_edge)):
-        for c in range(of_pairs.shape[1]):
-            out[edge, column + c] = of_pairs[of_edge[edge], c]
-
-
-@nb.njit(cache=True, nogil=True)
 def _look_up_dice(
     source, target, source_known, target_known, source_counts, target_counts, row_offsets, cell_targets, cell_counts,
     out,
@@ -247,9 +183,7 @@ def _look_up_dice(
     touched = 0
     first = 0
     while first < len(source):
-        last = first + 1
-        while last < len(source) and source[last] == source[first]:
-            last += 1
+        last = end_of_run(source, first)
         e = source_known[source[first]]
         out[first:last] = 0.0
         if e >= 0:

@@ -30,7 +30,7 @@ from features import (
     position,
 )
 from features.codes import round_to_grid
-from features.edges import EdgeBatch, Encoded, spread_rows
+from features.edges import EdgeBatch, Encoded
 from features.indicators import fill as fill_indicators
 from features.indicators import most_frequent, places_of
 from features.lexicon import AGREEING
@@ -38,6 +38,7 @@ from features.links import fill as fill_links
 from features.parallel import map_threads
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable, Matrix, Vector, edge_offsets
+from features.word_pairs import spread_rows
 
 Value = TypeVar("Value", bound=np.generic)
 

@@ -13,13 +13,14 @@ import numpy.typing as npt
 from corpora.alignment import I64, Link, Links, PairLinks
 from corpora.bitext import Bitext, Text
 from corpora.symmetrize import symmetrize
+from features._emission_kernels import climb, find
 from features._lattice_kernels import make_lattice
-from features._search_kernels import search, search_together
 from features._translation_kernels import Pairs, decode
-from features.lexicon import AGREEING, LEAST_LIKENESS, SPELLING, TINY, class_name, likeness_of
+from features.lexicon import AGREEING, LEAST_LIKENESS, SPELLING, class_name
 from features.parallel import map_threads
 from features.table import edge_offsets
 from features.translation import Tables, TranslationModel
+from features.word_pairs import WordPairs, spread
 from features.words import WordTable
 
 F32 = npt.NDArray[np.float32]
@@ -162,33 +163,36 @@ class Decoder:
     def posteriors(self, first: int, last: int) -> Posteriors:
         """Of pairs first .. last by the HMM, the mean of the agreeing lexicons."""
         pairs, shapes = self._pairs(first, last), self.shapes[first:last]
+        words = self._word_pairs(pairs)
         mean = _Mean()
         for tables in self._agreeing().values():
-            hmm = self._emissions(tables, pairs)
+            hmm = self._emissions(tables, words)
             self._decode(pairs, shapes, tables, hmm)
             mean.take(Posteriors(*hmm, shapes, pairs.edge_offsets))
         return mean.result()
 
-    def beliefs(self, first: int, last: int) -> Beliefs:
-        """Of pairs first .. last by both models."""
+    def beliefs(self, first: int, last: int, words: WordPairs | None = None) -> Beliefs:
+        """Of pairs first .. last by both models.  words: their word pairs, by words of the text, where known."""
         pairs, shapes = self._pairs(first, last), self.shapes[first:last]
+        if words is None:
+            words = self._word_pairs(pairs)
         hmm, lexical, soft = _Mean(), _Mean(), {}
         for name, tables in self._agreeing().items():
-            found = self._both(pairs, shapes, tables)
+            found = self._both(pairs, shapes, words, tables)
             soft[name] = found[0].soft
             hmm.take(found[0])
             lexical.take(found[1])
             del found  # a long pair takes much
         directional = self.model.tables.get("directional")
-        alone = None if directional is None else self._both(pairs, shapes, directional)
+        alone = None if directional is None else self._both(pairs, shapes, words, directional)
         return Beliefs(hmm.result(), lexical.result(), soft, alone)
 
     def _agreeing(self) -> Mapping[str, Tables]:
         return {name: tables for name, tables in self.model.tables.items() if name in AGREEING}
 
-    def _both(self, pairs: Pairs, shapes: I64, tables: Tables) -> tuple[Posteriors, Posteriors]:
+    def _both(self, pairs: Pairs, shapes: I64, words: WordPairs, tables: Tables) -> tuple[Posteriors, Posteriors]:
         """By the HMM and by IBM Model 1."""
-        emissions = self._emissions(tables, pairs)
+        emissions = self._emissions(tables, words)
         mixed = emissions[0].copy(), emissions[1].copy()
         _mix(pairs, *self._null(tables), tables.chain.p0, *mixed)
         self._decode(pairs, shapes, tables, emissions)
@@ -213,15 +217,18 @@ class Decoder:
         finest = tables.widths[0]
         return tables.null_source[self._source.classes[finest]], tables.null_target[self._target.classes[finest]]
 
-    def _emissions(self, tables: Tables, pairs: Pairs) -> tuple[F32, F32]:
+    def _word_pairs(self, pairs: Pairs) -> WordPairs:
+        return WordPairs.of(*pairs, len(self.bitext.source.vocabulary), len(self.bitext.target.vocabulary))
+
+    def _emissions(self, tables: Tables, words: WordPairs) -> tuple[F32, F32]:
+        """Probabilities of the words of each edge, in both directions, found once for each word pair."""
         source, target = ([known.classes[width] for width in tables.widths] for known in (self._source, self._target))
-        edges = int(pairs.edge_offsets[-1])
-        missing = np.empty(edges, np.bool_)
-        emission = np.empty((2, edges), np.float32)
+        missing = np.empty(len(words.source), np.bool_)
+        found = np.empty((2, len(words.source)), np.float32)
         finest = tables.levels[0]
-        _find(
-            pairs, source[0], target[0], finest.cells.row_offsets, finest.cells.targets,
-            tables.tables[0].cells, missing, emission[0], emission[1],
+        find(
+            words.source, words.target, source[0], target[0], finest.cells.row_offsets, finest.cells.targets,
+            tables.tables[0].cells, missing, found[0], found[1],
         )  # fmt: skip
         nowhere = np.full(len(source[0]), 0, np.int32), np.full(len(target[0]), 0, np.int32)
         spelling = self._source.spelling[tables.widths[0]], self._target.spelling[tables.widths[0]]
@@ -229,14 +236,17 @@ class Decoder:
             level, table = tables.levels[depth], tables.tables[depth]
             coarsest = depth + 1 == len(tables.levels)
             above = nowhere if coarsest else (source[depth + 1], target[depth + 1])
-            _climb(
-                pairs, source[depth], target[depth], *above, level.cells.row_offsets,
+            climb(
+                words.source, words.target, source[depth], target[depth], *above, level.cells.row_offsets,
                 level.cells.targets, table.cells, table.source_scale, table.target_scale, level.source.shares,
                 level.target.shares, level.source.unseen, level.target.unseen, level.weight, coarsest, depth == 0,
                 spelling[0].plain_letters, spelling[0].plain_offsets, spelling[1].plain_letters,
-                spelling[1].plain_offsets, SPELLING * self.model.smoothing, LEAST_LIKENESS, missing, emission[0],
-                emission[1],
+                spelling[1].plain_offsets, SPELLING * self.model.smoothing, LEAST_LIKENESS, missing, found[0],
+                found[1],
             )  # fmt: skip
+        emission = np.empty((2, len(words.of_edge)), np.float32)
+        for of_pairs, of_edges in zip(found, emission, strict=True):
+            spread(of_pairs, words.of_edge, of_edges)
         return emission[0], emission[1]
 
 
@@ -264,76 +274,6 @@ def runs(offsets: I64) -> Iterator[tuple[int, int]]:
         last = min(max(last, first + 1), len(offsets) - 1)
         yield first, last
         first = last
-
-
-@nb.njit(cache=True, nogil=True)
-def _find(pairs, source_known, target_known, row_offsets, targets, table, missing, forward, reverse):
-    """Probabilities of the edges whose two words have a cell."""
-    widest = 0
-    for i in range(len(pairs.edge_offsets) - 1):
-        widest = max(widest, pairs.target_offsets[i + 1] - pairs.target_offsets[i])
-    fs = np.empty(widest, np.int32)
-    places = np.empty(widest, np.int32)
-    for i in range(len(pairs.edge_offsets) - 1):
-        K = pairs.target_offsets[i + 1] - pairs.target_offsets[i]
-        for k in range(K):
-            fs[k] = target_known[pairs.target[pairs.target_offsets[i] + k]]
-        edge = pairs.edge_offsets[i]
-        for j in range(pairs.source_offsets[i], pairs.source_offsets[i + 1]):
-            e = source_known[pairs.source[j]]
-            low = row_offsets[e] if e >= 0 else 0
-            high = row_offsets[e + 1] if e >= 0 else 0
-            search_together(targets[low:high], fs[:K], places)  # unknown words, -1, are in no row
-            for k in range(K):
-                missing[edge] = places[k] < 0
-                if places[k] >= 0:
-                    forward[edge] = table[low + places[k], 0]
-                    reverse[edge] = table[low + places[k], 1]
-                edge += 1
-
-
-@nb.njit(cache=True, nogil=True)
-def _climb(
-    pairs, source_known, target_known, source_above, target_above, row_offsets, targets, table, source_scale,
-    target_scale, source_shares, target_shares, source_unseen, target_unseen, weight, coarsest, finest, source_letters,
-    source_bounds, target_letters, target_bounds, spelling, least, missing, forward, reverse,
-):  # fmt: skip
-    """Probabilities at one level of the edges whose words have no cell at the finest, from those of the level above."""
-    edge = 0
-    for i in range(len(pairs.edge_offsets) - 1):
-        for j in range(pairs.source_offsets[i], pairs.source_offsets[i + 1]):
-            x = pairs.source[j]
-            e = source_known[x]
-            share_e = source_shares[e] if e >= 0 else source_unseen[source_above[x]]
-            for k in range(pairs.target_offsets[i], pairs.target_offsets[i + 1]):
-                if not missing[edge]:
-                    edge += 1
-                    continue
-                y = pairs.target[k]
-                f = target_known[y]
-                cell = -1
-                if e >= 0 and f >= 0 and not finest:
-                    cell = search(targets, row_offsets[e], row_offsets[e + 1], f)
-                if cell >= 0:
-                    forward[edge] = table[cell, 0]
-                    reverse[edge] = table[cell, 1]
-                else:
-                    share_f = target_shares[f] if f >= 0 else target_unseen[target_above[y]]
-                    one = weight * share_f
-                    other = weight * share_e
-                    if not coarsest:
-                        one *= forward[edge]
-                        other *= reverse[edge]
-                    if finest:
-                        like = spelling * likeness_of(
-                            source_letters, source_bounds[x], source_bounds[x + 1],
-                            target_letters, target_bounds[y], target_bounds[y + 1], least,
-                        )  # fmt: skip
-                        one += like
-                        other += like
-                    forward[edge] = max(one * source_scale[e], TINY)
-                    reverse[edge] = max(other * target_scale[f], TINY)
-                edge += 1
 
 
 @nb.njit(cache=True, nogil=True)
