@@ -253,7 +253,7 @@ def train_translation(
 
     Peak memory, with T words of text on both sides together, C word pairs that are looked at and n cores:
 
-        8 T + max(4 T + 16 C, (40 + 8 n) C + memory)  bytes,
+        8 T + max(4 T + 16 C, (48 + 16 n) C + memory)  bytes,
 
     and on disk 4 Σ_i J_i K_i bytes where those exceed `memory`. C grows with the distinct pairs of words that stand in
     the same sentence pair and whose Dice is large enough, at most 2 / minimum_dice mean sentence lengths a source word.
