@@ -46,7 +46,8 @@ STEPS = (
     ("+ competition, neighbours", ("competition", "neighbours")),
     ("+ lexical (IBM 1)", ("lexical",)),
     ("+ hmm", ("hmm",)),
-    ("+ context, kinds: one link a word", ("context", "kinds")),
+    ("+ context, kinds", ("context", "kinds")),
+    ("+ directional: one link a word", ("directional",)),
 )
 """Families in the order in which they are added."""
 
