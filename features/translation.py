@@ -303,16 +303,11 @@ def update_translation(
     if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
         return model
     settings = Settings(
-        iterations_1,
-        iterations_hmm,
-        True,
-        model.p0,
-        model.uniform,
-        model.smoothing,
-        minimum_dice,
-        minimum_count,
-        memory,
-    )
+        iterations_1=iterations_1, iterations_hmm=iterations_hmm,
+        agreement=True,  # of lexicons without counts: those of a model go on as they were trained
+        p0=model.p0, uniform=model.uniform, smoothing=model.smoothing, minimum_dice=minimum_dice,
+        minimum_count=minimum_count, memory=memory,
+    )  # fmt: skip
     return _train(model, bitext, tuple(model.lexicons), settings, seconds, on_pass)
 
 
