@@ -23,7 +23,7 @@ from corpora.errors import CorpusError
 from corpora.streams import StrPath
 
 MAGIC = b"ALIGNER\x1a"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _PREFIX = struct.Struct("<8sIII")
 _ALIGNMENT = 64
@@ -84,6 +84,9 @@ def read_model(path: StrPath) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any
     if version > FORMAT_VERSION:
         what = f"model format {version} is newer than this program's {FORMAT_VERSION}"
         raise ModelError(path, 0, what, hint="update aligner: pip install --upgrade aligner")
+    if 0 < version < FORMAT_VERSION:
+        what = f"model format {version} is older than this program's {FORMAT_VERSION}"
+        raise ModelError(path, 0, what, hint="train the model again, or use the version of aligner that wrote it")
     encoded = data[_PREFIX.size : _PREFIX.size + length]
     if len(encoded) < length:
         raise _truncated(path)

@@ -5,7 +5,8 @@ stays what it was, or another position is jumped to:
 
     p(s' | s) = (1 - p0) ((1 - u) w(s' - s) / Σ_r w(r - s) + u / S),   |s' - s| <= WINDOW in the first term,
 
-and likewise from before the sentence into it (w by the distance from its start) and out of it (from its end).
+with weights w of the word that stands at s [He07], and likewise from before the sentence into it (w by the distance
+from its start) and out of it (from its end), whatever the words.
 
 Rows are padded with zeros to a multiple of LANES states, so that vector loops have no remainder, and those that are
 read shifted have WINDOW zeros more on either side, so that jumps out of the sentence need no test. Indices are unsigned
@@ -22,6 +23,7 @@ import numpy.typing as npt
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
 
 WINDOW = 8
 WIDTHS = 2 * WINDOW + 1
@@ -34,21 +36,38 @@ FAST = {"reassoc", "contract", "nsz"}
 U = np.uint64
 
 
+class JumpWeights(NamedTuple):
+    """Weights of jumps.
+
+    shared: (N_JUMPS,), of all words together; those inside the sentence are not used here.  inside: (G, WIDTHS), of the
+    jumps from words of each group.  groups: (V,), the group of each word of the language of the states.
+    """
+
+    shared: F64
+    inside: F64
+    groups: I32
+
+
 class Jumps(NamedTuple):
     """Expected jumps.  counts: (N_JUMPS,).  contexts: (3, WINDOW + 1, WINDOW + 1), of the start, inside, the end: how
     often a choice was made with so many positions to the left and to the right, or with so many in reach of the end.
+    inside: (G, WIDTHS), the jumps from words of each group.  needs: (G, WIDTHS), the choices in which a width was in
+    reach, each over the total weight that was.
     """
 
     counts: F64
     contexts: F64
+    inside: F64
+    needs: F64
 
 
 class Lattice(NamedTuple):
     """Space for the lattice of one sentence pair in one direction.
 
     Rows of P padded states, one for each of T words: emission; posterior (forward probabilities before the backward
-    pass).  Rows of P + 2 WINDOW: spread (what leaves each state for a jump) and arrival.  (T,): null, null_posterior,
-    scale, waiting (mass before the first position).  (P,): the others.
+    pass).  Rows of P + 2 WINDOW: spread (what leaves each state for a jump) and arrival, and, one for each width,
+    weights (of the jump from each state).  (T,): null, null_posterior, scale, waiting (mass before the first position).
+    (P,): the others.
     """
 
     emission: F32
@@ -66,6 +85,7 @@ class Lattice(NamedTuple):
     band: F32
     departed: F32
     ended: F32
+    weights: F32
 
 
 @nb.njit(cache=True, nogil=True)
@@ -76,21 +96,25 @@ def padded(states):
 def make_lattice(words: int, states: int) -> Lattice:
     """A lattice that is large enough for any sentence pair of at most so many words and positions."""
     row = padded(max(states, 1))
-    sizes = [words * row] * 2 + [words * (row + 2 * WINDOW)] * 2 + [words] * 3 + [words + 1] + [row] * 7
+    wide = row + 2 * WINDOW
+    sizes = [words * row] * 2 + [words * wide] * 2 + [words] * 3 + [words + 1] + [row] * 7 + [WIDTHS * wide]
     return Lattice(*(np.zeros(size, np.float32) for size in sizes))
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def prepare(lattice, S, jumps, uniform, p0):
-    """Factors of the start, of leaving each position, and of the end, for a sentence of S positions."""
+def prepare(lattice, words, jumps, uniform, p0):
+    """Factors of the start, of leaving each position, and of the end, for a sentence whose positions are of words."""
+    S = len(words)
     P = padded(S)
+    R = P + 2 * WINDOW
+    shared, weights = jumps.shared, lattice.weights
     start, leave, end = lattice.start, lattice.leave, lattice.end
     w = min(S, WINDOW)
     first = 0.0
     last = 0.0
     for s in range(w):
-        first += jumps[START + s]
-        last += jumps[END + s]
+        first += shared[START + s]
+        last += shared[END + s]
     for s in range(P):
         start[s] = 0.0
         leave[s] = 0.0
@@ -99,21 +123,27 @@ def prepare(lattice, S, jumps, uniform, p0):
         start[s] = uniform / S
         end[s] = uniform / S
     for s in range(w):
-        start[s] += (1.0 - uniform) * jumps[START + s] / first
-        end[S - 1 - s] += (1.0 - uniform) * jumps[END + s] / last
+        start[s] += (1.0 - uniform) * shared[START + s] / first
+        end[S - 1 - s] += (1.0 - uniform) * shared[END + s] / last
+    for i in range(WIDTHS):
+        weights[i * R : i * R + WINDOW] = 0.0
+        weights[i * R + WINDOW + S : (i + 1) * R] = 0.0
     for s in range(S):
+        group = jumps.groups[words[s]]
+        for i in range(WIDTHS):
+            weights[i * R + WINDOW + s] = jumps.inside[group, i]
         total = 0.0
-        for d in range(-min(s, WINDOW), min(S - 1 - s, WINDOW) + 1):
-            total += jumps[INSIDE + WINDOW + d]
+        for i in range(WINDOW - min(s, WINDOW), WINDOW + min(S - 1 - s, WINDOW) + 1):
+            total += jumps.inside[group, i]
         leave[s] = (1.0 - uniform) * (1.0 - p0) / total
 
 
 @nb.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def forward_backward(lattice, T, S, weights, uniform, p0):
-    """Posteriors of a prepared lattice; returns the log likelihood.  weights: (WIDTHS,) float32, of jumps inside."""
+def forward_backward(lattice, T, S, uniform, p0):
+    """Posteriors of a prepared lattice; returns the log likelihood."""
     emission, posterior, spread, arrival = lattice.emission, lattice.posterior, lattice.spread, lattice.arrival
     start, leave, end, state, band = lattice.start, lattice.leave, lattice.end, lattice.state, lattice.band
-    departed, ended = lattice.departed, lattice.ended
+    departed, ended, weights = lattice.departed, lattice.ended, lattice.weights
     P = U(padded(S))
     W = U(WINDOW)
     R = P + W + W
@@ -157,10 +187,9 @@ def forward_backward(lattice, T, S, weights, uniform, p0):
         for s in range(P):
             band[s] = 0.0
         for i in range(U(WIDTHS)):
-            weight = weights[i]
-            shifted = padded_row + W + W - i
+            shifted = W + W - i
             for s in range(P):
-                band[s] += weight * spread[shifted + s]
+                band[s] += weights[i * R + shifted + s] * spread[padded_row + shifted + s]
     final = waiting / np.float32(S)
     for s in range(P):
         final += state[s] * end[s]
@@ -191,10 +220,9 @@ def forward_backward(lattice, T, S, weights, uniform, p0):
         for s in range(P):
             band[s] = 0.0
         for i in range(U(WIDTHS)):
-            weight = weights[i]
             shifted = padded_row + i
             for s in range(P):
-                band[s] += weight * arrival[shifted + s]
+                band[s] += weights[i * R + W + s] * arrival[shifted + s]
         null = np.float32(p0) * lattice.null[now] * scale
         jump = floor * total
         before = padded_row - R + W
@@ -205,9 +233,11 @@ def forward_backward(lattice, T, S, weights, uniform, p0):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def count_jumps(lattice, T, S, weights, uniform, p0, jumps):
+def count_jumps(lattice, T, words, groups, uniform, p0, jumps):
     """Add the expected jumps of a lattice after `forward_backward`, those in the window only."""
     spread, arrival, counts, contexts = lattice.spread, lattice.arrival, jumps.counts, jumps.contexts
+    weights, moved = lattice.weights, lattice.band
+    S = len(words)
     P = U(padded(S))
     W = U(WINDOW)
     R = P + W + W
@@ -230,14 +260,25 @@ def count_jumps(lattice, T, S, weights, uniform, p0, jumps):
     contexts[2, 0, w] += ended
     if T == 1:
         return
-    size = U(T - 1) * R - W - W
     for i in range(U(WIDTHS)):
-        total = np.float32(0.0)
-        for q in range(size):
-            total += spread[W + q] * arrival[R + i + q]
-        counts[U(INSIDE) + i] += total * weights[i]
+        for s in range(P):
+            moved[s] = 0.0
+        for t in range(U(T - 1)):
+            here = t * R + W
+            there = (t + U(1)) * R + i
+            for s in range(P):
+                moved[s] += spread[here + s] * arrival[there + s]
+        for s in range(U(S)):
+            share = moved[s] * weights[i * R + W + s]
+            counts[U(INSIDE) + i] += share
+            jumps.inside[groups[words[s]], i] += share
     for s in range(S):
-        contexts[1, min(s, WINDOW), min(S - 1 - s, WINDOW)] += lattice.departed[s]
+        left = min(s, WINDOW)
+        right = min(S - 1 - s, WINDOW)
+        contexts[1, left, right] += lattice.departed[s]
+        need = lattice.departed[s] * lattice.leave[s] / ((1.0 - uniform) * (1.0 - p0))
+        for i in range(WINDOW - left, WINDOW + right + 1):
+            jumps.needs[groups[words[s]], i] += need
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

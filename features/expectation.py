@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext
-from features._lattice_kernels import Jumps, make_lattice
+from features._lattice_kernels import Jumps, JumpWeights, make_lattice
 from features._translation_kernels import Chain, Counts, Emissions, Pairs, expect
 from features.cells import CellIds, Cells
-from features.jumps import even_jumps, fit_jumps, new_jumps
+from features.jumps import even_jumps, fit_jumps, frequent_words, new_jumps, weigh_both, with_groups
 from features.lexicon import TINY, Level, Side, Table, build_levels, estimate
 from features.parallel import cores, map_threads
 from features.table import edge_offsets
@@ -74,10 +74,11 @@ class Pass(NamedTuple):
 
 
 class Parameters(NamedTuple):
-    """Expected counts, from which all probabilities follow, and the jump weights.
+    """Expected counts, from which all probabilities follow, and the shared jump weights.
 
-    counts: (C + 1, 1 or 2), see `features._translation_kernels.Counts`.  occurrences: of the words of both languages in
-    the text that was counted.
+    counts: (C + 1, 1 or 2), see `features._translation_kernels.Counts`.  forward, reverse: (N_JUMPS,).
+    occurrences: of the words of both languages in the text that was counted.  frequent: the words of both languages
+    that jump in their own way, see `features.jumps`.
     """
 
     cells: Cells
@@ -89,6 +90,7 @@ class Parameters(NamedTuple):
     forward: F64
     reverse: F64
     occurrences: tuple[F64, F64]
+    frequent: tuple[I32, I32]
 
     @property
     def agreement(self) -> bool:
@@ -145,16 +147,25 @@ class Training:
         self.shares = self._cut(cores())
         self.ids: list[CellIds] = []
         cells = Cells.from_bitext(bitext, settings.minimum_dice)
-        if prior is None:
-            self.jumps = even_jumps(), even_jumps()
-        else:
+        known = np.empty(0, np.int32), np.empty(0, np.int32)
+        if prior is not None:
             occurrences = occurrences[0] + prior.occurrences[0], occurrences[1] + prior.occurrences[1]
-            self.jumps = prior.forward, prior.reverse
+            known = prior.frequent
+        self.occurrences = occurrences
+        self.frequent = frequent_words(occurrences[0], known[0]), frequent_words(occurrences[1], known[1])
+        self.shared = even_jumps(), even_jumps()
+        jumps = self._new_jumps()
+        if prior is not None:
+            self.shared = prior.forward, prior.reverse
+            jumps = (
+                with_groups(prior.forward_jumps, len(jumps[0].inside)),
+                with_groups(prior.reverse_jumps, len(jumps[1].inside)),
+            )
             cells, places = prior.cells.merge(cells)
             counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))
             counts[places] = prior.counts[:-1]
-            self.prior = prior._replace(cells=cells, counts=counts)
-        self.occurrences = occurrences
+            self.prior = prior._replace(cells=cells, counts=counts, forward_jumps=jumps[0], reverse_jumps=jumps[1])
+        self.jumps = self._weigh(jumps)
         self.use(cells)
 
     def use(self, cells: Cells) -> None:
@@ -164,6 +175,15 @@ class Training:
         self.close()
         in_memory = 4 * int(self.offsets[-1]) <= self.settings.memory
         self.ids = [CellIds(in_memory) for _ in self.shares]
+
+    def _new_jumps(self) -> tuple[Jumps, Jumps]:
+        """No jumps of either direction, from groups of source words and of target words."""
+        return new_jumps(len(self.frequent[0]) + 1), new_jumps(len(self.frequent[1]) + 1)
+
+    def _weigh(self, jumps: tuple[Jumps, Jumps]) -> tuple[JumpWeights, JumpWeights]:
+        """The weights that follow from expected jumps and the shared weights."""
+        words = len(self.occurrences[0]), len(self.occurrences[1])
+        return weigh_both(jumps, self.shared, self.frequent, words, self.settings.smoothing)
 
     def close(self) -> None:
         """Let go of temporary files."""
@@ -227,10 +247,11 @@ class Training:
                 other += mine
         counts.cells[-1] = 0.0
         if hmm:
-            self.jumps = fit_jumps(counts.forward, self.jumps[0]), fit_jumps(counts.reverse, self.jumps[1])
+            self.shared = fit_jumps(counts.forward, self.shared[0]), fit_jumps(counts.reverse, self.shared[1])
+            self.jumps = self._weigh((counts.forward, counts.reverse))
         return Parameters(
             self.cells, counts.cells, counts.null_source, counts.null_target, counts.forward, counts.reverse,
-            *self.jumps, self.occurrences,
+            *self.shared, self.occurrences, self.frequent,
         )  # fmt: skip
 
     def prune(self, found: Parameters, again: bool) -> Parameters:
@@ -256,7 +277,7 @@ class Training:
             share, stored = task
             counts = Counts(
                 np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2)), np.zeros(self.cells.n_sources),
-                np.zeros(self.cells.n_targets), new_jumps(), new_jumps(), np.zeros(2),
+                np.zeros(self.cells.n_targets), *self._new_jumps(), np.zeros(2),
             )  # fmt: skip
             forward, reverse = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
             for (first, last), ids in zip(share, stored if stored else self.label(share, stored), strict=True):

@@ -15,7 +15,7 @@ from corpora.bitext import Bitext, Text
 from corpora.symmetrize import symmetrize
 from features._emission_kernels import climb, find
 from features._lattice_kernels import make_lattice
-from features._translation_kernels import Pairs, decode
+from features._translation_kernels import Chain, Pairs, decode
 from features.lexicon import AGREEING, LEAST_LIKENESS, SPELLING, class_name
 from features.parallel import map_threads
 from features.table import edge_offsets
@@ -201,7 +201,8 @@ class Decoder:
     def _decode(self, pairs: Pairs, shapes: I64, tables: Tables, emissions: tuple[F32, F32]) -> None:
         """Turn the emissions of both directions into posteriors of the HMM, in place."""
         longest = int(shapes.max(initial=1))  # one lattice for both directions
-        decode(0, len(shapes), pairs, *emissions, *self._null(tables), tables.chain, make_lattice(longest, longest))
+        lattice = make_lattice(longest, longest)
+        decode(0, len(shapes), pairs, *emissions, *self._null(tables), self._chain(tables), lattice)
 
     def _pairs(self, first: int, last: int) -> Pairs:
         source, target = self.bitext.source, self.bitext.target
@@ -216,6 +217,13 @@ class Decoder:
         """Probabilities of the words of the text given NULL."""
         finest = tables.widths[0]
         return tables.null_source[self._source.classes[finest]], tables.null_target[self._target.classes[finest]]
+
+    def _chain(self, tables: Tables) -> Chain:
+        """The chain, with the groups of the words of the text."""
+        finest, chain = tables.widths[0], tables.chain
+        forward = chain.forward._replace(groups=chain.forward.groups[self._source.classes[finest]])
+        reverse = chain.reverse._replace(groups=chain.reverse.groups[self._target.classes[finest]])
+        return chain._replace(forward=forward, reverse=reverse)
 
     def _word_pairs(self, pairs: Pairs) -> WordPairs:
         return WordPairs.of(*pairs, len(self.bitext.source.vocabulary), len(self.bitext.target.vocabulary))

@@ -1,15 +1,16 @@
 """Translation models of a bitext, learnt without labels: who translates whom, and how positions follow each other.
 
-A hidden Markov model of each direction [VNT96], trained after a few iterations of IBM Model 1 [BDDM93] so that both
-directions agree [LTK06]: a link counts in the expectation step as often as both make it, the product of their
-posteriors. There are two such lexicons, of words and of their first five letters, each smoothed by coarser classes
-(`features.lexicon`); their posteriors are averaged. A third one, of words, has its directions trained apart: links of
-one word with several others survive there, and its errors are others.
+A hidden Markov model of each direction [VNT96], whose jumps depend on the word that is left [He07], trained after a few
+iterations of IBM Model 1 [BDDM93] so that both directions agree [LTK06]: a link counts in the expectation step as often
+as both make it, the product of their posteriors. There are two such lexicons, of words and of their first five letters,
+each smoothed by coarser classes (`features.lexicon`); their posteriors are averaged. A third one, of words, has its
+directions trained apart: links of one word with several others survive there, and its errors are others.
 
 [BDDM93] Brown, Della Pietra, Della Pietra and Mercer 1993, The mathematics of statistical machine translation.
 [VNT96] Vogel, Ney and Tillmann 1996, HMM-based word alignment in statistical translation.
 [ON03] Och and Ney 2003, A systematic comparison of various statistical alignment models.
 [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
+[He07] He 2007, Using word-dependent transition models in HMM based word alignment for statistical machine translation.
 [DLR77] Dempster, Laird and Rubin 1977, Maximum likelihood from incomplete data via the EM algorithm, section 2.
 """
 
@@ -26,10 +27,11 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text, Vocabulary
-from features._lattice_kernels import N_JUMPS, WINDOW, Jumps
+from features._lattice_kernels import N_JUMPS, WIDTHS, WINDOW, Jumps
 from features._translation_kernels import Chain
 from features.cells import Cells
 from features.expectation import MOST_EDGES, Parameters, Pass, Settings, Training, null_emissions
+from features.jumps import weigh_both
 from features.lexicon import KINDS, UNSEEN, Level, Table, build_levels, class_name, estimate
 from features.words import WordTable
 
@@ -47,8 +49,11 @@ class Lexicon:
 
     row_offsets: (V_source + 1,) int64.  targets: (C,) int32, ascending within a row.  counts: (C, 1) float32 of both
     directions, or (C, 2) of each.  null_source: (V_source,), null_target: (V_target,) float32, words without a link.
-    forward, reverse: (N_JUMPS,) float64, weights of jumps.  forward_jumps, reverse_jumps: (N_JUMPS,) float64 expected
-    jumps, and forward_contexts, reverse_contexts: (3, WINDOW + 1, WINDOW + 1), where they were made.
+    forward, reverse: (N_JUMPS,) float64, shared weights of jumps.  forward_jumps, reverse_jumps: (N_JUMPS,) float64
+    expected jumps, and forward_contexts, reverse_contexts: (3, WINDOW + 1, WINDOW + 1), where they were made.
+    source_frequent: (G_source - 1,), target_frequent: (G_target - 1,) int32, words that jump in their own way.
+    forward_inside, forward_needs: (G_source, WIDTHS), reverse_inside, reverse_needs: (G_target, WIDTHS) float32, what
+    was counted of them, see `features._lattice_kernels.Jumps`.
     """
 
     row_offsets: I64
@@ -62,15 +67,34 @@ class Lexicon:
     reverse_jumps: F64
     forward_contexts: F64
     reverse_contexts: F64
+    source_frequent: I32
+    target_frequent: I32
+    forward_inside: F32
+    forward_needs: F32
+    reverse_inside: F32
+    reverse_needs: F32
 
     @classmethod
     def from_parameters(cls, found: Parameters) -> Lexicon:
+        forward, reverse = found.forward_jumps, found.reverse_jumps
         return cls(
             found.cells.row_offsets, found.cells.targets, found.counts[:-1].astype(np.float32),
             found.null_source.astype(np.float32), found.null_target.astype(np.float32), found.forward, found.reverse,
-            found.forward_jumps.counts, found.reverse_jumps.counts, found.forward_jumps.contexts,
-            found.reverse_jumps.contexts,
+            forward.counts, reverse.counts, forward.contexts, reverse.contexts, *found.frequent,
+            *(counted.astype(np.float32) for counted in (forward.inside, forward.needs, reverse.inside, reverse.needs)),
         )  # fmt: skip
+
+    @property
+    def jumps(self) -> tuple[Jumps, Jumps]:
+        """What was counted of jumps in each direction."""
+        counted = self.forward_inside, self.forward_needs, self.reverse_inside, self.reverse_needs
+        of_groups = [array.astype(np.float64) for array in counted]
+        forward = Jumps(self.forward_jumps, self.forward_contexts, *of_groups[:2])
+        return forward, Jumps(self.reverse_jumps, self.reverse_contexts, *of_groups[2:])
+
+    @property
+    def frequent(self) -> tuple[I32, I32]:
+        return self.source_frequent, self.target_frequent
 
     def parameters(self, occurrences: tuple[F64, F64]) -> Parameters:
         """With more words, that have not been met.  occurrences: (V_source,), (V_target,) of all, 0 of the new ones."""
@@ -83,9 +107,8 @@ class Lexicon:
         null_source[: len(self.null_source)] = self.null_source
         null_target[: len(self.null_target)] = self.null_target
         return Parameters(
-            Cells(row_offsets, self.targets, n_target), counts, null_source, null_target,
-            Jumps(self.forward_jumps, self.forward_contexts), Jumps(self.reverse_jumps, self.reverse_contexts),
-            self.forward, self.reverse, occurrences,
+            Cells(row_offsets, self.targets, n_target), counts, null_source, null_target, *self.jumps, self.forward,
+            self.reverse, occurrences, self.frequent,
         )  # fmt: skip
 
 
@@ -94,6 +117,7 @@ class Tables:
     """What follows from a lexicon: probabilities of all its levels, from fine to coarse, and of words given NULL.
 
     null_source: (V_source + 1,), null_target: (V_target + 1,), the last of a word never seen: its frequency.
+    chain: with groups of as many words.
     """
 
     widths: tuple[int | None, ...]
@@ -137,11 +161,13 @@ class TranslationModel:
         levels = build_levels(cells, source_names, target_names, source_counts, target_counts, widths, self.smoothing)
         counts = np.zeros((len(cells) + 1, lexicon.counts.shape[1]))
         counts[:-1] = lexicon.counts
+        words = len(source_names) + 1, len(target_names) + 1
+        jumps = weigh_both(lexicon.jumps, (lexicon.forward, lexicon.reverse), lexicon.frequent, words, self.smoothing)
         return Tables(
             widths, levels, estimate(levels, counts),
             _with_unseen(lexicon.null_source, source_counts, self.smoothing),
             _with_unseen(lexicon.null_target, target_counts, self.smoothing),
-            Chain(lexicon.forward, lexicon.reverse, self.uniform, self.p0),
+            Chain(*jumps, self.uniform, self.p0),
         )  # fmt: skip
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -209,6 +235,12 @@ def _check_lexicon(lexicon: Lexicon, n_source: int, n_target: int) -> None:
     for jumps in (lexicon.forward, lexicon.reverse, lexicon.forward_jumps, lexicon.reverse_jumps):
         _check(jumps.shape == (N_JUMPS,))
     _check(lexicon.forward_contexts.shape == lexicon.reverse_contexts.shape == (3, WINDOW + 1, WINDOW + 1))
+    for frequent, words, inside, needs in (
+        (lexicon.source_frequent, n_source, lexicon.forward_inside, lexicon.forward_needs),
+        (lexicon.target_frequent, n_target, lexicon.reverse_inside, lexicon.reverse_needs),
+    ):
+        _check(len(frequent) == 0 or bool(frequent.min() >= 0 and frequent.max() < words))
+        _check(inside.shape == needs.shape == (len(frequent) + 1, WIDTHS))
 
 
 def classify(words: Sequence[str], width: int | None) -> tuple[list[str], I32]:
@@ -251,9 +283,10 @@ def train_translation(
     pass.  seconds: passes that would end later are left out, but for one of each kind and lexicon; the first lexicon
     has its share of the time.  on_pass: called after each pass of each lexicon.
 
-    Peak memory, with T words of text on both sides together, C word pairs that are looked at and n cores:
+    Peak memory, with T words of text on both sides together, C word pairs that are looked at, G words of 10 occurrences
+    or more on both sides and n cores:
 
-        8 T + max(4 T + 16 C, (48 + 16 n) C + memory)  bytes,
+        8 T + max(4 T + 16 C, (48 + 16 n) C + 272 (n + 3) G + memory)  bytes,
 
     and on disk 4 Σ_i J_i K_i bytes where those exceed `memory`. C grows with the distinct pairs of words that stand in
     the same sentence pair and whose Dice is large enough, at most 2 / minimum_dice mean sentence lengths a source word.

@@ -208,6 +208,7 @@ def test_the_nonsense_is_near_to_sense(file: Path) -> None:
         (b"\x80\x04\x95pickle", "not a model file"),
         (sealed(b"{}", version=FORMAT_VERSION + 1), "newer"),
         (sealed(b"{}", version=2**32 - 1), "newer"),
+        (sealed(b"{}", version=FORMAT_VERSION - 1), "older"),
         (sealed(b"{}", version=0), "damaged"),
         (packed() + b"x", "damaged"),
         (packed() + bytes(64), "damaged"),

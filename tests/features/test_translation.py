@@ -13,6 +13,7 @@ from nltk.translate.ibm1 import IBMModel1
 
 from corpora.bitext import Bitext
 from features import expectation
+from features._lattice_kernels import WINDOW
 from features._translation_kernels import decode
 from features.expectation import Pass
 from features.lexicon import AGREEING
@@ -137,6 +138,29 @@ def test_swapping_the_languages_swaps_the_directions(parallel: Bitext, agreement
             np.testing.assert_allclose(a[edges].reshape(J, K), b[edges].reshape(K, J).T, atol=2e-3)
 
 
+def test_words_jump_in_their_own_way(make_bitext: Callable[..., Bitext]) -> None:
+    """Adjectives follow their noun in the other language; the rare word jumps with all that are rare."""
+    rng = np.random.default_rng(0)
+    pairs = []
+    for _ in range(200):
+        n = rng.integers(1, 4)
+        kinds = ["the", "a", "my"], ["red", "new", "old"], ["cat", "house", "sea", "day"]
+        phrases = list(zip(*(rng.choice(kind, n).tolist() for kind in kinds), strict=True))
+        pairs.append((
+            [word for phrase in phrases for word in phrase],
+            [f"x{word}" for article, adjective, noun in phrases for word in (article, noun, adjective)],
+        ))  # fmt: skip
+    pairs[0][0][1] = "rare"
+    model = train_translation(make_bitext(pairs), lexicons=["words"])
+    forward = model.tables["words"].chain.forward
+    group = dict(zip(model.source_words.words(), forward.groups.tolist(), strict=False))
+    widths = {word: int(forward.inside[group[word]].argmax()) - WINDOW for word in group}
+    assert all(widths[word] == 2 for word in ("the", "a", "my", "red", "new", "old"))
+    assert all(widths[word] == -1 for word in ("cat", "house", "sea", "day"))
+    assert group["rare"] == 0
+    assert forward.groups[-1] == 0, "as do words never seen"
+
+
 def test_translations_are_found(parallel: Bitext) -> None:
     links = posteriors(train_translation(parallel), parallel).soft_links()
     found = [
@@ -169,6 +193,10 @@ def test_arrays_hold_all_of_a_model(parallel: Bitext) -> None:
         ("lexicons.words.row_offsets", arrays["lexicons.words.row_offsets"][::-1]),
         ("lexicons.prefixes.counts", arrays["lexicons.prefixes.counts"][:-1]),
         ("lexicons.prefixes.forward", np.ones(3)),
+        ("lexicons.words.source_frequent", arrays["lexicons.words.source_frequent"] + 1_000_000),
+        ("lexicons.words.target_frequent", arrays["lexicons.words.target_frequent"][1:]),
+        ("lexicons.directional.forward_needs", arrays["lexicons.directional.forward_needs"][1:]),
+        ("lexicons.prefixes.reverse_inside", arrays["lexicons.prefixes.reverse_inside"][:, 1:]),
         ("source_counts", arrays["source_counts"][1:]),
         ("target_words.offsets", arrays["target_words.offsets"] + 1),
     ):

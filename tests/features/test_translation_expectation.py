@@ -14,7 +14,7 @@ import pytest
 
 from corpora.bitext import Bitext
 from features import expectation
-from features._lattice_kernels import END, INSIDE, START, WIDTHS, WINDOW
+from features._lattice_kernels import END, N_JUMPS, START, WINDOW, JumpWeights
 from features._translation_kernels import Emissions
 from features.cells import CellIds, Cells
 from features.expectation import Pass, Settings, Training
@@ -33,23 +33,25 @@ def corpus(make_bitext: Callable[..., Bitext]) -> Bitext:
     return make_bitext([*pairs, (["a"] * 2, ["a", "b"] * 2), (["chien"], ["x"])])
 
 
-def jump(jumps: np.ndarray, before: int | None, after: int | None, S: int) -> float:
-    """p(after | before) but for NULL; before the sentence, and after it, there is None."""
+def jump(jumps: JumpWeights, states: np.ndarray, before: int | None, after: int | None) -> float:
+    """p(after | before) but for NULL; before the sentence, and after it, there is None.  states: (S,) words."""
+    S = len(states)
     reach = range(S)
     if before is None and after is None:
         return 1.0 / S
     if before is None:
-        weights = {s: jumps[START + s] for s in reach if s < WINDOW}
+        weights = {s: jumps.shared[START + s] for s in reach if s < WINDOW}
     elif after is None:
         before, after = None, S - 1 - before
-        weights = {s: jumps[END + s] for s in reach if s < WINDOW}
+        weights = {s: jumps.shared[END + s] for s in reach if s < WINDOW}
     else:
-        weights = {s: jumps[INSIDE + WINDOW + s - before] for s in reach if abs(s - before) <= WINDOW}
+        inside = jumps.inside[jumps.groups[states[before]]]
+        weights = {s: inside[WINDOW + s - before] for s in reach if abs(s - before) <= WINDOW}
     return (1 - U) * weights.get(after, 0.0) / sum(weights.values()) + U / S
 
 
 def all_alignments(
-    emission: np.ndarray, null: np.ndarray, jumps: np.ndarray | None
+    emission: np.ndarray, null: np.ndarray, states: np.ndarray, jumps: JumpWeights | None
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Posteriors (T, S), those of NULL (T,) and the log likelihood; without jumps of Model 1."""
     T, S = emission.shape
@@ -60,10 +62,10 @@ def all_alignments(
             if s is None:
                 chance *= P0 * null[t]
                 continue
-            chance *= (1 - P0) * (1.0 / S if jumps is None else jump(jumps, at, s, S)) * emission[t, s]
+            chance *= (1 - P0) * (1.0 / S if jumps is None else jump(jumps, states, at, s)) * emission[t, s]
             at = s
         if jumps is not None:
-            chance *= jump(jumps, at, None, S)
+            chance *= jump(jumps, states, at, None)
         total += chance
         for t, s in enumerate(alignment):
             if s is None:
@@ -100,8 +102,10 @@ def test_expected_counts_are_those_of_all_alignments(
     null_source, null_target = rng.random(n_source).astype(np.float32), rng.random(n_target).astype(np.float32)
     ones = np.ones(n_source, np.float32), np.ones(n_target, np.float32)
     emissions = Emissions(table, *ones, *ones, null_source, null_target)
-    training.jumps = rng.random(END + WINDOW), rng.random(END + WINDOW)
-    assert len(training.jumps[0]) == START + WIDTHS + 2 * WINDOW
+    assert all(0 < jumps.groups.max() < len(jumps.groups) - 1 for jumps in training.jumps)  # some words, not all
+    training.jumps = tuple(
+        JumpWeights(rng.random(N_JUMPS), rng.random(jumps.inside.shape), jumps.groups) for jumps in training.jumps
+    )
     found = training.count(emissions, hmm)
 
     cells = cell_of(training.cells)
@@ -112,10 +116,10 @@ def test_expected_counts_are_those_of_all_alignments(
             continue
         places = np.array([[cells[e, f] for f in pair.target.tolist()] for e in pair.source.tolist()])
         forward, into, one = all_alignments(
-            table[places.T, 0], null_target[pair.target], training.jumps[0] if hmm else None
+            table[places.T, 0], null_target[pair.target], pair.source, training.jumps[0] if hmm else None
         )
         reverse, back, other = all_alignments(
-            table[places, 1], null_source[pair.source], training.jumps[1] if hmm else None
+            table[places, 1], null_source[pair.source], pair.target, training.jumps[1] if hmm else None
         )
         likelihoods += one, other
         np.add.at(nulls[1], pair.target, into)
@@ -159,8 +163,10 @@ def test_posteriors_are_those_of_all_alignments(corpus: Bitext, lexicons: list[s
             es = [classes[name][0][e] for e in pair.source.tolist()]
             fs = [classes[name][1][f] for f in pair.target.tolist()]
             places = np.array([[cells[e, f] for f in fs] for e in es])
-            forward += all_alignments(table[places.T, 0], tables.null_target[fs], tables.chain.forward)[0].T
-            reverse += all_alignments(table[places, 1], tables.null_source[es], tables.chain.reverse)[0]
+            forward += all_alignments(table[places.T, 0], tables.null_target[fs], np.array(es), tables.chain.forward)[
+                0
+            ].T
+            reverse += all_alignments(table[places, 1], tables.null_source[es], np.array(fs), tables.chain.reverse)[0]
         edges = slice(found.offsets[i], found.offsets[i + 1])
         np.testing.assert_allclose(found.forward[edges].reshape(J, K), forward / len(lexicons), rtol=1e-3, atol=1e-5)
         np.testing.assert_allclose(found.reverse[edges].reshape(J, K), reverse / len(lexicons), rtol=1e-3, atol=1e-5)

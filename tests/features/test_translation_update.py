@@ -15,6 +15,7 @@ from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
+from features._lattice_kernels import WINDOW
 from features.expectation import Pass
 from features.posteriors import posteriors
 from features.translation import TranslationModel, train_translation, update_translation
@@ -118,6 +119,19 @@ def test_words_and_occurrences_are_those_of_both_texts(make_bitext: Callable[...
     assert updated.source_words.words() == whole.source_words.words(), "old words keep their numbers"
     copy = TranslationModel.from_arrays(updated.to_arrays())
     assert equal_models(copy, updated)
+
+
+def test_words_jump_as_in_both_texts_once_they_are_frequent(make_bitext: Callable[..., Bitext]) -> None:
+    model = train_translation(make_bitext(OLD[:20]), lexicons=["words"])
+    updated = update_translation(model, make_bitext(OLD[20:] + NEW))
+    before, after = model.lexicons["words"], updated.lexicons["words"]
+    known = len(before.source_frequent)
+    assert after.source_frequent[:known].tolist() == before.source_frequent.tolist()
+    often = np.flatnonzero(updated.source_counts >= 10)
+    assert set(often.tolist()) == set(after.source_frequent.tolist())
+    assert 0 < known < len(often)
+    assert (after.forward_inside[1 : known + 1].sum(axis=1) > before.forward_inside[1:].sum(axis=1)).all()
+    assert after.forward_inside.sum() == pytest.approx(after.forward_jumps[WINDOW:-WINDOW].sum(), rel=1e-5)
 
 
 def test_new_words_are_learnt_and_old_ones_are_kept(make_bitext: Callable[..., Bitext]) -> None:
