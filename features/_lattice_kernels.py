@@ -3,10 +3,11 @@
 The chain is that of [VNT96] with the NULL of [ON03]: at every word, NULL is chosen with probability p0 and the position
 stays what it was, or another position is jumped to:
 
-    p(s' | s) = (1 - p0) ((1 - u) w(s' - s) / Σ_r w(r - s) + u / S),   |s' - s| <= WINDOW in the first term,
+    p(s' | s) = (1 - p0) ((1 - u) w(s, s') / Σ_r w(s, r) + u / S),   |s' - s| <= WINDOW in the first term,
 
-with weights w of the word that stands at s [He07], and likewise from before the sentence into it (w by the distance
-from its start) and out of it (from its end), whatever the words.
+where w(s, s') is the weight that the word at s has for leaving it by this width [He07] times that of the word at s' for
+reaching it. From before the sentence into it the weights are of the distance from its start, out of it from its end,
+whatever the words.
 
 Rows are padded with zeros to a multiple of LANES states, so that vector loops have no remainder, and those that are
 read shifted have WINDOW zeros more on either side, so that jumps out of the sentence need no test. Indices are unsigned
@@ -30,6 +31,7 @@ WIDTHS = 2 * WINDOW + 1
 LANES = 8
 START, INSIDE, END, N_JUMPS = 0, WINDOW, WINDOW + WIDTHS, 2 * WINDOW + WIDTHS
 """Where the weights of the jumps into the sentence, inside it, and out of it begin."""
+LEAVING, REACHING = 0, 1
 
 FAST = {"reassoc", "contract", "nsz"}
 
@@ -39,8 +41,8 @@ U = np.uint64
 class JumpWeights(NamedTuple):
     """Weights of jumps.
 
-    shared: (N_JUMPS,), of all words together; those inside the sentence are not used here.  inside: (G, WIDTHS), of the
-    jumps from words of each group.  groups: (V,), the group of each word of the language of the states.
+    shared: (N_JUMPS,), of all words together; those inside the sentence are not used here.  inside: (2, G, WIDTHS), for
+    LEAVING and REACHING words of each group.  groups: (V,), the group of each word of the language of the states.
     """
 
     shared: F64
@@ -51,8 +53,8 @@ class JumpWeights(NamedTuple):
 class Jumps(NamedTuple):
     """Expected jumps.  counts: (N_JUMPS,).  contexts: (3, WINDOW + 1, WINDOW + 1), of the start, inside, the end: how
     often a choice was made with so many positions to the left and to the right, or with so many in reach of the end.
-    inside: (G, WIDTHS), the jumps from words of each group.  needs: (G, WIDTHS), the choices in which a width was in
-    reach, each over the total weight that was.
+    inside: (2, G, WIDTHS), LEAVING and REACHING words of each group.  needs: (2, G, WIDTHS), the jumps inside that were
+    to be expected of the weights, over the weight of the group.
     """
 
     counts: F64
@@ -125,16 +127,15 @@ def prepare(lattice, words, jumps, uniform, p0):
     for s in range(w):
         start[s] += (1.0 - uniform) * shared[START + s] / first
         end[S - 1 - s] += (1.0 - uniform) * shared[END + s] / last
-    for i in range(WIDTHS):
-        weights[i * R : i * R + WINDOW] = 0.0
-        weights[i * R + WINDOW + S : (i + 1) * R] = 0.0
+    weights[: WIDTHS * R] = 0.0
     for s in range(S):
         group = jumps.groups[words[s]]
-        for i in range(WIDTHS):
-            weights[i * R + WINDOW + s] = jumps.inside[group, i]
         total = 0.0
         for i in range(WINDOW - min(s, WINDOW), WINDOW + min(S - 1 - s, WINDOW) + 1):
-            total += jumps.inside[group, i]
+            reached = jumps.groups[words[s + i - WINDOW]]
+            weight = jumps.inside[LEAVING, group, i] * jumps.inside[REACHING, reached, i]
+            weights[i * R + WINDOW + s] = weight
+            total += weight
         leave[s] = (1.0 - uniform) * (1.0 - p0) / total
 
 
@@ -233,10 +234,10 @@ def forward_backward(lattice, T, S, uniform, p0):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def count_jumps(lattice, T, words, groups, uniform, p0, jumps):
-    """Add the expected jumps of a lattice after `forward_backward`, those in the window only."""
-    spread, arrival, counts, contexts = lattice.spread, lattice.arrival, jumps.counts, jumps.contexts
-    weights, moved = lattice.weights, lattice.band
+def count_jumps(lattice, T, words, jumps, uniform, p0, expected):
+    """Add the expected jumps of a lattice after `forward_backward`, those in the window only.  jumps: their weights."""
+    spread, arrival, counts, contexts = lattice.spread, lattice.arrival, expected.counts, expected.contexts
+    weights, moved, groups, inside, needs = lattice.weights, lattice.band, jumps.groups, expected.inside, expected.needs
     S = len(words)
     P = U(padded(S))
     W = U(WINDOW)
@@ -260,25 +261,30 @@ def count_jumps(lattice, T, words, groups, uniform, p0, jumps):
     contexts[2, 0, w] += ended
     if T == 1:
         return
-    for i in range(U(WIDTHS)):
+    for i in range(WIDTHS):
         for s in range(P):
             moved[s] = 0.0
         for t in range(U(T - 1)):
             here = t * R + W
-            there = (t + U(1)) * R + i
+            there = (t + U(1)) * R + U(i)
             for s in range(P):
                 moved[s] += spread[here + s] * arrival[there + s]
-        for s in range(U(S)):
-            share = moved[s] * weights[i * R + W + s]
-            counts[U(INSIDE) + i] += share
-            jumps.inside[groups[words[s]], i] += share
+        into = i - WINDOW
+        for s in range(max(0, -into), min(S, S - into)):
+            share = moved[s] * weights[U(i) * R + W + U(s)]
+            counts[INSIDE + i] += share
+            inside[LEAVING, groups[words[s]], i] += share
+            inside[REACHING, groups[words[s + into]], i] += share
     for s in range(S):
         left = min(s, WINDOW)
         right = min(S - 1 - s, WINDOW)
         contexts[1, left, right] += lattice.departed[s]
-        need = lattice.departed[s] * lattice.leave[s] / ((1.0 - uniform) * (1.0 - p0))
+        share = lattice.departed[s] * lattice.leave[s] / ((1.0 - uniform) * (1.0 - p0))
+        group = groups[words[s]]
         for i in range(WINDOW - left, WINDOW + right + 1):
-            jumps.needs[groups[words[s]], i] += need
+            reached = groups[words[s + i - WINDOW]]
+            needs[LEAVING, group, i] += share * jumps.inside[REACHING, reached, i]
+            needs[REACHING, reached, i] += share * jumps.inside[LEAVING, group, i]
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

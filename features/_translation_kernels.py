@@ -98,14 +98,14 @@ def _fill(cells, source, target, emissions, forward, reverse):
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def _infer(lattice, T, states, hmm, weights, uniform, p0, jumps):
+def _infer(lattice, T, states, hmm, jumps, uniform, p0, expected):
     """states: (S,) the words of the positions."""
     S = len(states)
     if not hmm:
         return lattices.mix(lattice, T, S, p0)
-    lattices.prepare(lattice, states, weights, uniform, p0)
+    lattices.prepare(lattice, states, jumps, uniform, p0)
     log_likelihood = lattices.forward_backward(lattice, T, S, uniform, p0)
-    lattices.count_jumps(lattice, T, states, weights.groups, uniform, p0, jumps)
+    lattices.count_jumps(lattice, T, states, jumps, uniform, p0, expected)
     return log_likelihood
 
 

@@ -16,7 +16,7 @@ from corpora.bitext import Bitext
 from features._lattice_kernels import Jumps, JumpWeights, make_lattice
 from features._translation_kernels import Chain, Counts, Emissions, Pairs, expect
 from features.cells import CellIds, Cells
-from features.jumps import even_jumps, fit_jumps, frequent_words, new_jumps, weigh_both, with_groups
+from features.jumps import LONG_STEP, LONG_STEPS, SURE_STEP, even_jumps, fit_jumps, group_words, new_jumps, with_groups
 from features.lexicon import TINY, Level, Side, Table, build_levels, estimate
 from features.parallel import cores, map_threads
 from features.table import edge_offsets
@@ -74,11 +74,10 @@ class Pass(NamedTuple):
 
 
 class Parameters(NamedTuple):
-    """Expected counts, from which all probabilities follow, and the shared jump weights.
+    """Expected counts, from which all probabilities follow, and the jump weights of both directions.
 
-    counts: (C + 1, 1 or 2), see `features._translation_kernels.Counts`.  forward, reverse: (N_JUMPS,).
-    occurrences: of the words of both languages in the text that was counted.  frequent: the words of both languages
-    that jump in their own way, see `features.jumps`.
+    counts: (C + 1, 1 or 2), see `features._translation_kernels.Counts`.  occurrences: of the words of both languages in
+    the text that was counted.
     """
 
     cells: Cells
@@ -87,10 +86,8 @@ class Parameters(NamedTuple):
     null_target: F64
     forward_jumps: Jumps
     reverse_jumps: Jumps
-    forward: F64
-    reverse: F64
+    jumps: tuple[JumpWeights, JumpWeights]
     occurrences: tuple[F64, F64]
-    frequent: tuple[I32, I32]
 
     @property
     def agreement(self) -> bool:
@@ -147,25 +144,22 @@ class Training:
         self.shares = self._cut(cores())
         self.ids: list[CellIds] = []
         cells = Cells.from_bitext(bitext, settings.minimum_dice)
-        known = np.empty(0, np.int32), np.empty(0, np.int32)
-        if prior is not None:
+        self.long_steps = LONG_STEPS if prior is None else 0
+        if prior is None:
+            self.jumps = even_jumps(group_words(occurrences[0])), even_jumps(group_words(occurrences[1]))
+        else:
             occurrences = occurrences[0] + prior.occurrences[0], occurrences[1] + prior.occurrences[1]
-            known = prior.frequent
-        self.occurrences = occurrences
-        self.frequent = frequent_words(occurrences[0], known[0]), frequent_words(occurrences[1], known[1])
-        self.shared = even_jumps(), even_jumps()
-        jumps = self._new_jumps()
-        if prior is not None:
-            self.shared = prior.forward, prior.reverse
-            jumps = (
-                with_groups(prior.forward_jumps, len(jumps[0].inside)),
-                with_groups(prior.reverse_jumps, len(jumps[1].inside)),
-            )
+            forward, reverse = (group_words(occurrences[side], prior.jumps[side].groups) for side in (0, 1))
+            forward_jumps, forward_weights = with_groups(prior.forward_jumps, prior.jumps[0], forward)
+            reverse_jumps, reverse_weights = with_groups(prior.reverse_jumps, prior.jumps[1], reverse)
+            self.jumps = forward_weights, reverse_weights
             cells, places = prior.cells.merge(cells)
             counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))
             counts[places] = prior.counts[:-1]
-            self.prior = prior._replace(cells=cells, counts=counts, forward_jumps=jumps[0], reverse_jumps=jumps[1])
-        self.jumps = self._weigh(jumps)
+            self.prior = prior._replace(
+                cells=cells, counts=counts, forward_jumps=forward_jumps, reverse_jumps=reverse_jumps
+            )
+        self.occurrences = occurrences
         self.use(cells)
 
     def use(self, cells: Cells) -> None:
@@ -175,15 +169,6 @@ class Training:
         self.close()
         in_memory = 4 * int(self.offsets[-1]) <= self.settings.memory
         self.ids = [CellIds(in_memory) for _ in self.shares]
-
-    def _new_jumps(self) -> tuple[Jumps, Jumps]:
-        """No jumps of either direction, from groups of source words and of target words."""
-        return new_jumps(len(self.frequent[0]) + 1), new_jumps(len(self.frequent[1]) + 1)
-
-    def _weigh(self, jumps: tuple[Jumps, Jumps]) -> tuple[JumpWeights, JumpWeights]:
-        """The weights that follow from expected jumps and the shared weights."""
-        words = len(self.occurrences[0]), len(self.occurrences[1])
-        return weigh_both(jumps, self.shared, self.frequent, words, self.settings.smoothing)
 
     def close(self) -> None:
         """Let go of temporary files."""
@@ -247,11 +232,12 @@ class Training:
                 other += mine
         counts.cells[-1] = 0.0
         if hmm:
-            self.shared = fit_jumps(counts.forward, self.shared[0]), fit_jumps(counts.reverse, self.shared[1])
-            self.jumps = self._weigh((counts.forward, counts.reverse))
+            how = self.settings.smoothing, LONG_STEP if self.long_steps > 0 else SURE_STEP
+            self.long_steps -= 1
+            self.jumps = fit_jumps(counts.forward, self.jumps[0], *how), fit_jumps(counts.reverse, self.jumps[1], *how)
         return Parameters(
             self.cells, counts.cells, counts.null_source, counts.null_target, counts.forward, counts.reverse,
-            *self.shared, self.occurrences, self.frequent,
+            self.jumps, self.occurrences,
         )  # fmt: skip
 
     def prune(self, found: Parameters, again: bool) -> Parameters:
@@ -275,9 +261,10 @@ class Training:
 
         def run(task: tuple[list[tuple[int, int]], CellIds]) -> Counts:
             share, stored = task
+            forward_jumps, reverse_jumps = (new_jumps(jumps.groups) for jumps in self.jumps)
             counts = Counts(
                 np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2)), np.zeros(self.cells.n_sources),
-                np.zeros(self.cells.n_targets), *self._new_jumps(), np.zeros(2),
+                np.zeros(self.cells.n_targets), forward_jumps, reverse_jumps, np.zeros(2),
             )  # fmt: skip
             forward, reverse = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
             for (first, last), ids in zip(share, stored if stored else self.label(share, stored), strict=True):

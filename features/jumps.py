@@ -1,9 +1,11 @@
 """Jump weights of the HMM, from expected jumps.
 
-Words that are frequent in the text have weights of their own, for the jump from them to the position of the next word:
-past an adjective back to its noun, from an article on to what it belongs to  [He07]. All others share a group.
+Words that are frequent in the text have weights of their own: for the jump from them to the position of the next word
+[He07], past an adjective back to its noun, from an article on to what it belongs to; and for the jump that reaches
+them. All others share a group.
 
 [He07] He 2007, Using word-dependent transition models in HMM based word alignment for statistical machine translation.
+[DR72] Darroch and Ratcliff 1972, Generalized iterative scaling for log-linear models.
 [Hunter 2004] Hunter 2004, MM algorithms for generalized Bradley-Terry models.
 """
 
@@ -12,9 +14,21 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from features._lattice_kernels import END, INSIDE, N_JUMPS, START, WIDTHS, WINDOW, Jumps, JumpWeights
+from features._lattice_kernels import (
+    END,
+    INSIDE,
+    LEAVING,
+    N_JUMPS,
+    REACHING,
+    START,
+    WIDTHS,
+    WINDOW,
+    Jumps,
+    JumpWeights,
+)
 
 F64 = npt.NDArray[np.float64]
+F32 = npt.NDArray[np.float32]
 I32 = npt.NDArray[np.int32]
 
 _PSEUDO_COUNT = 30.0
@@ -23,65 +37,97 @@ _PSEUDO_COUNT = 30.0
 _FREQUENT = 10.0
 """Occurrences from which on a word is a group of its own."""
 
+SURE_STEP = 0.5
+LONG_STEP = 1.0
+LONG_STEPS = 3
+"""Passes of the HMM whose steps are long."""
+
 _ROUNDS = 5
 _LEAST = 1e-8
 """Weights stay above this: a jump that is needed must not be impossible."""
 
 
-def frequent_words(occurrences: F64, known: I32) -> I32:
-    """(G - 1,) words that are groups of their own, 1, 2 ...: those known to be, then others that are frequent now."""
-    new = np.setdiff1d(np.flatnonzero(occurrences >= _FREQUENT), known)
-    return np.concatenate([known, new]).astype(np.int32)
+_NONE = np.empty(0, np.int32)
 
 
-def even_jumps() -> F64:
-    """(N_JUMPS,) shared weights with which all jumps in the window are as likely."""
-    return np.ones(N_JUMPS)
+def group_words(occurrences: F64, known: I32 = _NONE) -> I32:
+    """(V,) the group of each word: 0 of those that are not frequent.  known: (V or fewer,) groups that stay."""
+    groups = np.zeros(len(occurrences), np.int32)
+    groups[: len(known)] = known
+    new = np.flatnonzero((occurrences >= _FREQUENT) & (groups == 0))
+    groups[new] = np.arange(len(new)) + known.max(initial=0) + 1
+    return groups
 
 
-def new_jumps(groups: int) -> Jumps:
-    """No jumps, to be counted."""
-    inside, needs = np.zeros((2, groups, WIDTHS))
+def grouped_words(groups: I32) -> I32:
+    """(G - 1,) the words of groups 1, 2, ..., of one word each."""
+    words = np.flatnonzero(groups)
+    return words[np.argsort(groups[words])].astype(np.int32)
+
+
+def make_weights(shared: F64, inside: F32, frequent: I32, words: int) -> JumpWeights:
+    """Weights as they are kept.  inside: (2, G, WIDTHS).  frequent: (G - 1,) as of `grouped_words`.  words: V."""
+    groups = np.zeros(words, np.int32)
+    groups[frequent] = np.arange(1, len(frequent) + 1)
+    return JumpWeights(shared, inside.astype(np.float64), groups)
+
+
+def remember(counts: F64, contexts: F64, inside: F32, weights: JumpWeights) -> Jumps:
+    """The jumps that made these weights, to be added to others: alone, they would make the same again."""
+    return Jumps(counts, contexts, inside.astype(np.float64), inside / weights.inside)
+
+
+def even_jumps(groups: I32) -> JumpWeights:
+    """Weights with which all jumps in the window are as likely.  groups: (V,)."""
+    inside = np.ones((2, groups.max(initial=0) + 1, WIDTHS))
+    inside[LEAVING] /= WIDTHS
+    return JumpWeights(np.ones(N_JUMPS), inside, groups)
+
+
+def new_jumps(groups: I32) -> Jumps:
+    """No jumps, to be counted.  groups: (V,)."""
+    inside, needs = np.zeros((2, 2, groups.max(initial=0) + 1, WIDTHS))
     return Jumps(np.zeros(N_JUMPS), np.zeros((3, WINDOW + 1, WINDOW + 1)), inside, needs)
 
 
-def with_groups(jumps: Jumps, groups: int) -> Jumps:
-    """The same jumps, with more groups that have made none."""
-    room = ((0, groups - len(jumps.inside)), (0, 0))
-    return jumps._replace(inside=np.pad(jumps.inside, room), needs=np.pad(jumps.needs, room))
+def with_groups(jumps: Jumps, weights: JumpWeights, groups: I32) -> tuple[Jumps, JumpWeights]:
+    """The same with more groups, which have made no jumps.  groups: (V,)."""
+    old = jumps.inside.shape[1]
+    more, even = new_jumps(groups), even_jumps(groups)
+    even.inside[LEAVING] = _mean(weights.shared)
+    for mine, others in ((more.inside, jumps.inside), (more.needs, jumps.needs), (even.inside, weights.inside)):
+        mine[:, :old] = others
+    return jumps._replace(inside=more.inside, needs=more.needs), JumpWeights(weights.shared, even.inside, groups)
 
 
-def weigh_jumps(jumps: Jumps, shared: F64, frequent: I32, words: int, pseudo_count: float) -> JumpWeights:
-    """The weights of a language of so many words, from what was counted with weights of groups that added up to 1.
+def fit_jumps(jumps: Jumps, weights: JumpWeights, smoothing: float, step: float = SURE_STEP) -> JumpWeights:
+    """Weights that make the expected jumps more likely than the given weights do, or as likely.
 
-    shared: (N_JUMPS,), fitted to these jumps.  frequent: (G - 1,).  pseudo_count: choices among all widths that each
-    group is taken to have made as by the shared weights.
-    With n(d) jumps of width d, w(d) <- n(d) / needs(d) makes them likelier, or as likely, as `fit_jumps` says.
+    smoothing: factor of the pseudo-count, with which groups jump as all words do.  step: SURE_STEP or LONG_STEP.
+    With n(d) jumps of width d of a group and its weight w(d), n(d) / needs(d) is the weight by which as many would have
+    been expected. As two weights make a jump, each goes half of the way: w(d) <- sqrt(w(d) n(d) / needs(d)) never
+    lowers the likelihood  [DR72]. Both may go the whole way while they are far from where they belong.
     """
-    mean = shared[INSIDE : INSIDE + WIDTHS] / shared[INSIDE : INSIDE + WIDTHS].sum()
-    needs = jumps.needs + pseudo_count
-    met = needs > 0.0
-    inside = np.where(met, (jumps.inside + pseudo_count * mean) / np.where(met, needs, 1.0), mean)
-    inside = np.maximum(inside / inside.sum(axis=1, keepdims=True), _LEAST)
-    groups = np.zeros(words, np.int32)
-    groups[frequent] = np.arange(1, len(frequent) + 1)
-    return JumpWeights(shared, inside, groups)
+    shared = _fit_shared(jumps, weights.shared)
+    mean = _mean(shared)
+    inside = weights.inside.copy()
+    for side, even in ((LEAVING, 1.0), (REACHING, mean)):
+        needs = jumps.needs[side] + smoothing * _PSEUDO_COUNT * even
+        counts = jumps.inside[side] + smoothing * _PSEUDO_COUNT * mean
+        np.divide(counts, needs, out=counts, where=needs > 0.0)
+        inside[side] = np.where(needs > 0.0, inside[side] ** (1.0 - step) * counts**step, inside[side])
+    inside[LEAVING] /= inside[LEAVING].sum(axis=1, keepdims=True)
+    return JumpWeights(shared, np.maximum(inside, _LEAST), weights.groups)
 
 
-def weigh_both(
-    jumps: tuple[Jumps, Jumps], shared: tuple[F64, F64], frequent: tuple[I32, I32], words: tuple[int, int],
-    smoothing: float,
-) -> tuple[JumpWeights, JumpWeights]:  # fmt: skip
-    """The weights of source and target words, see `weigh_jumps`.  smoothing: factor of the pseudo-count."""
-    pseudo_count = smoothing * _PSEUDO_COUNT
-    return (
-        weigh_jumps(jumps[0], shared[0], frequent[0], words[0], pseudo_count),
-        weigh_jumps(jumps[1], shared[1], frequent[1], words[1], pseudo_count),
-    )
+def _mean(shared: F64) -> F64:
+    """(WIDTHS,) chances of a jump inside a sentence where all widths are in reach."""
+    inside: F64 = shared[INSIDE : INSIDE + WIDTHS] / shared[INSIDE : INSIDE + WIDTHS].sum()
+    return inside
 
 
-def fit_jumps(jumps: Jumps, weights: F64) -> F64:
-    """Shared weights, (N_JUMPS,), that make the expected jumps more likely than the given ones do, or as likely.
+def _fit_shared(jumps: Jumps, weights: F64) -> F64:
+    """Shared weights, (N_JUMPS,), with which the expected jumps of all words are likelier than with the given ones.
 
     A jump of width d is chosen with probability w(d) / Σ_r w(r) over the widths r that stay in the sentence: those of a
     few contexts, by the room to either side. The likelihood is that of a Bradley-Terry model with comparisons of many

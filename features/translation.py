@@ -27,11 +27,11 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text, Vocabulary
-from features._lattice_kernels import N_JUMPS, WIDTHS, WINDOW, Jumps
+from features._lattice_kernels import N_JUMPS, WIDTHS, WINDOW, JumpWeights
 from features._translation_kernels import Chain
 from features.cells import Cells
 from features.expectation import MOST_EDGES, Parameters, Pass, Settings, Training, null_emissions
-from features.jumps import weigh_both
+from features.jumps import grouped_words, make_weights, remember
 from features.lexicon import KINDS, UNSEEN, Level, Table, build_levels, class_name, estimate
 from features.words import WordTable
 
@@ -52,8 +52,8 @@ class Lexicon:
     forward, reverse: (N_JUMPS,) float64, shared weights of jumps.  forward_jumps, reverse_jumps: (N_JUMPS,) float64
     expected jumps, and forward_contexts, reverse_contexts: (3, WINDOW + 1, WINDOW + 1), where they were made.
     source_frequent: (G_source - 1,), target_frequent: (G_target - 1,) int32, words that jump in their own way.
-    forward_inside, forward_needs: (G_source, WIDTHS), reverse_inside, reverse_needs: (G_target, WIDTHS) float32, what
-    was counted of them, see `features._lattice_kernels.Jumps`.
+    forward_weights: (2, G_source, WIDTHS), reverse_weights: (2, G_target, WIDTHS) float32, their weights, and
+    forward_inside, reverse_inside their expected jumps, see `features._lattice_kernels`.
     """
 
     row_offsets: I64
@@ -69,32 +69,28 @@ class Lexicon:
     reverse_contexts: F64
     source_frequent: I32
     target_frequent: I32
+    forward_weights: F32
+    reverse_weights: F32
     forward_inside: F32
-    forward_needs: F32
     reverse_inside: F32
-    reverse_needs: F32
 
     @classmethod
     def from_parameters(cls, found: Parameters) -> Lexicon:
-        forward, reverse = found.forward_jumps, found.reverse_jumps
+        (forward, reverse), jumps = found.jumps, (found.forward_jumps, found.reverse_jumps)
         return cls(
             found.cells.row_offsets, found.cells.targets, found.counts[:-1].astype(np.float32),
-            found.null_source.astype(np.float32), found.null_target.astype(np.float32), found.forward, found.reverse,
-            forward.counts, reverse.counts, forward.contexts, reverse.contexts, *found.frequent,
-            *(counted.astype(np.float32) for counted in (forward.inside, forward.needs, reverse.inside, reverse.needs)),
+            found.null_source.astype(np.float32), found.null_target.astype(np.float32), forward.shared, reverse.shared,
+            jumps[0].counts, jumps[1].counts, jumps[0].contexts, jumps[1].contexts, grouped_words(forward.groups),
+            grouped_words(reverse.groups), forward.inside.astype(np.float32), reverse.inside.astype(np.float32),
+            jumps[0].inside.astype(np.float32), jumps[1].inside.astype(np.float32),
         )  # fmt: skip
 
-    @property
-    def jumps(self) -> tuple[Jumps, Jumps]:
-        """What was counted of jumps in each direction."""
-        counted = self.forward_inside, self.forward_needs, self.reverse_inside, self.reverse_needs
-        of_groups = [array.astype(np.float64) for array in counted]
-        forward = Jumps(self.forward_jumps, self.forward_contexts, *of_groups[:2])
-        return forward, Jumps(self.reverse_jumps, self.reverse_contexts, *of_groups[2:])
-
-    @property
-    def frequent(self) -> tuple[I32, I32]:
-        return self.source_frequent, self.target_frequent
+    def weights(self, words: tuple[int, int]) -> tuple[JumpWeights, JumpWeights]:
+        """Weights of the jumps in each direction.  words: how many each language has, or more."""
+        return (
+            make_weights(self.forward, self.forward_weights, self.source_frequent, words[0]),
+            make_weights(self.reverse, self.reverse_weights, self.target_frequent, words[1]),
+        )
 
     def parameters(self, occurrences: tuple[F64, F64]) -> Parameters:
         """With more words, that have not been met.  occurrences: (V_source,), (V_target,) of all, 0 of the new ones."""
@@ -106,9 +102,11 @@ class Lexicon:
         null_source, null_target = np.zeros(n_source), np.zeros(n_target)
         null_source[: len(self.null_source)] = self.null_source
         null_target[: len(self.null_target)] = self.null_target
+        weights = self.weights((n_source, n_target))
         return Parameters(
-            Cells(row_offsets, self.targets, n_target), counts, null_source, null_target, *self.jumps, self.forward,
-            self.reverse, occurrences, self.frequent,
+            Cells(row_offsets, self.targets, n_target), counts, null_source, null_target,
+            remember(self.forward_jumps, self.forward_contexts, self.forward_inside, weights[0]),
+            remember(self.reverse_jumps, self.reverse_contexts, self.reverse_inside, weights[1]), weights, occurrences,
         )  # fmt: skip
 
 
@@ -162,12 +160,11 @@ class TranslationModel:
         counts = np.zeros((len(cells) + 1, lexicon.counts.shape[1]))
         counts[:-1] = lexicon.counts
         words = len(source_names) + 1, len(target_names) + 1
-        jumps = weigh_both(lexicon.jumps, (lexicon.forward, lexicon.reverse), lexicon.frequent, words, self.smoothing)
         return Tables(
             widths, levels, estimate(levels, counts),
             _with_unseen(lexicon.null_source, source_counts, self.smoothing),
             _with_unseen(lexicon.null_target, target_counts, self.smoothing),
-            Chain(*jumps, self.uniform, self.p0),
+            Chain(*lexicon.weights(words), self.uniform, self.p0),
         )  # fmt: skip
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -235,12 +232,12 @@ def _check_lexicon(lexicon: Lexicon, n_source: int, n_target: int) -> None:
     for jumps in (lexicon.forward, lexicon.reverse, lexicon.forward_jumps, lexicon.reverse_jumps):
         _check(jumps.shape == (N_JUMPS,))
     _check(lexicon.forward_contexts.shape == lexicon.reverse_contexts.shape == (3, WINDOW + 1, WINDOW + 1))
-    for frequent, words, inside, needs in (
-        (lexicon.source_frequent, n_source, lexicon.forward_inside, lexicon.forward_needs),
-        (lexicon.target_frequent, n_target, lexicon.reverse_inside, lexicon.reverse_needs),
+    for frequent, words, weights, inside in (
+        (lexicon.source_frequent, n_source, lexicon.forward_weights, lexicon.forward_inside),
+        (lexicon.target_frequent, n_target, lexicon.reverse_weights, lexicon.reverse_inside),
     ):
         _check(len(frequent) == 0 or bool(frequent.min() >= 0 and frequent.max() < words))
-        _check(inside.shape == needs.shape == (len(frequent) + 1, WIDTHS))
+        _check(weights.shape == inside.shape == (2, len(frequent) + 1, WIDTHS))
 
 
 def classify(words: Sequence[str], width: int | None) -> tuple[list[str], I32]:
@@ -286,7 +283,7 @@ def train_translation(
     Peak memory, with T words of text on both sides together, C word pairs that are looked at, G words of 10 occurrences
     or more on both sides and n cores:
 
-        8 T + max(4 T + 16 C, (48 + 16 n) C + 272 (n + 3) G + memory)  bytes,
+        8 T + max(4 T + 16 C, (48 + 16 n) C + 544 (n + 3) G + memory)  bytes,
 
     and on disk 4 Σ_i J_i K_i bytes where those exceed `memory`. C grows with the distinct pairs of words that stand in
     the same sentence pair and whose Dice is large enough, at most 2 / minimum_dice mean sentence lengths a source word.

@@ -13,7 +13,7 @@ from nltk.translate.ibm1 import IBMModel1
 
 from corpora.bitext import Bitext
 from features import expectation
-from features._lattice_kernels import WINDOW
+from features._lattice_kernels import LEAVING, WINDOW
 from features._translation_kernels import decode
 from features.expectation import Pass
 from features.lexicon import AGREEING
@@ -154,7 +154,7 @@ def test_words_jump_in_their_own_way(make_bitext: Callable[..., Bitext]) -> None
     model = train_translation(make_bitext(pairs), lexicons=["words"])
     forward = model.tables["words"].chain.forward
     group = dict(zip(model.source_words.words(), forward.groups.tolist(), strict=False))
-    widths = {word: int(forward.inside[group[word]].argmax()) - WINDOW for word in group}
+    widths = {word: int(forward.inside[LEAVING, group[word]].argmax()) - WINDOW for word in group}
     assert all(widths[word] == 2 for word in ("the", "a", "my", "red", "new", "old"))
     assert all(widths[word] == -1 for word in ("cat", "house", "sea", "day"))
     assert group["rare"] == 0
@@ -195,7 +195,7 @@ def test_arrays_hold_all_of_a_model(parallel: Bitext) -> None:
         ("lexicons.prefixes.forward", np.ones(3)),
         ("lexicons.words.source_frequent", arrays["lexicons.words.source_frequent"] + 1_000_000),
         ("lexicons.words.target_frequent", arrays["lexicons.words.target_frequent"][1:]),
-        ("lexicons.directional.forward_needs", arrays["lexicons.directional.forward_needs"][1:]),
+        ("lexicons.directional.forward_weights", arrays["lexicons.directional.forward_weights"][1:]),
         ("lexicons.prefixes.reverse_inside", arrays["lexicons.prefixes.reverse_inside"][:, 1:]),
         ("source_counts", arrays["source_counts"][1:]),
         ("target_words.offsets", arrays["target_words.offsets"] + 1),

@@ -14,7 +14,7 @@ import pytest
 
 from corpora.bitext import Bitext
 from features import expectation
-from features._lattice_kernels import END, N_JUMPS, START, WINDOW, JumpWeights
+from features._lattice_kernels import END, LEAVING, N_JUMPS, REACHING, START, WINDOW, JumpWeights
 from features._translation_kernels import Emissions
 from features.cells import CellIds, Cells
 from features.expectation import Pass, Settings, Training
@@ -45,8 +45,13 @@ def jump(jumps: JumpWeights, states: np.ndarray, before: int | None, after: int 
         before, after = None, S - 1 - before
         weights = {s: jumps.shared[END + s] for s in reach if s < WINDOW}
     else:
-        inside = jumps.inside[jumps.groups[states[before]]]
-        weights = {s: inside[WINDOW + s - before] for s in reach if abs(s - before) <= WINDOW}
+        group = jumps.groups[states]
+        weights = {
+            s: jumps.inside[LEAVING, group[before], WINDOW + s - before]
+            * jumps.inside[REACHING, group[s], WINDOW + s - before]
+            for s in reach
+            if abs(s - before) <= WINDOW
+        }
     return (1 - U) * weights.get(after, 0.0) / sum(weights.values()) + U / S
 
 

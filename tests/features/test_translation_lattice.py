@@ -12,7 +12,9 @@ import pytest
 from features._lattice_kernels import (
     END,
     INSIDE,
+    LEAVING,
     N_JUMPS,
+    REACHING,
     START,
     WIDTHS,
     WINDOW,
@@ -25,7 +27,16 @@ from features._lattice_kernels import (
     padded,
     prepare,
 )
-from features.jumps import even_jumps, fit_jumps, frequent_words, new_jumps, weigh_jumps, with_groups
+from features.jumps import (
+    even_jumps,
+    fit_jumps,
+    group_words,
+    grouped_words,
+    make_weights,
+    new_jumps,
+    remember,
+    with_groups,
+)
 
 SHAPES = [(1, 1), (1, 5), (5, 1), (2, 2), (4, 3), (3, WINDOW), (2, WINDOW + 1), (3, 2 * WINDOW + 3), (2, 3 * WINDOW)]
 
@@ -46,20 +57,24 @@ class Chain:
         self.emission = rng.random((self.T, self.S)) ** 3
         self.null = rng.random(self.T) ** 3
         self.jumps = JumpWeights(
-            rng.random(N_JUMPS) + 0.01, rng.random((self.groups, WIDTHS)) + 0.01,
+            rng.random(N_JUMPS) + 0.01, rng.random((2, self.groups, WIDTHS)) + 0.01,
             rng.integers(self.groups, size=5).astype(np.int32),
         )  # fmt: skip
         self.words = rng.integers(5, size=self.S).astype(np.int32)
         self.group = self.jumps.groups[self.words]
+        self.weigh()
+
+    def weigh(self) -> None:
+        """The chances that follow from the weights."""
         S, u = self.S, self.uniform
         reach = np.arange(S)
         self.windowed = np.zeros((S, S))
         for s in range(S):
             for r in range(S):
                 if abs(r - s) <= WINDOW:
-                    self.windowed[s, r] = self.jumps.inside[self.group[s], WINDOW + r - s]
-        self.total = self.windowed.sum(axis=1)
-        self.windowed *= (1 - u) / self.total[:, None]
+                    leaving, reaching = self.jumps.inside[:, self.group[[s, r]], WINDOW + r - s].diagonal()
+                    self.windowed[s, r] = leaving * reaching
+        self.windowed *= (1 - u) / self.windowed.sum(axis=1, keepdims=True)
         start = np.where(reach < WINDOW, self.jumps.shared[START + np.minimum(reach, WINDOW - 1)], 0.0)
         end = np.where(reach < WINDOW, self.jumps.shared[END + np.minimum(reach, WINDOW - 1)], 0.0)
         self.start_windowed = (1 - u) * start / start.sum()
@@ -78,17 +93,30 @@ class Chain:
         lattice.null[: self.T] = self.null
         prepare(lattice, self.words, self.jumps, self.uniform, self.p0)
         log_likelihood = forward_backward(lattice, self.T, self.S, self.uniform, self.p0)
-        jumps = new_jumps(self.groups)
-        count_jumps(lattice, self.T, self.words, self.jumps.groups, self.uniform, self.p0, jumps)
+        jumps = new_jumps(np.arange(self.groups))
+        count_jumps(lattice, self.T, self.words, self.jumps, self.uniform, self.p0, jumps)
         posterior = lattice.posterior[: self.T * P].reshape(self.T, P)[:, : self.S].copy()
         return posterior, lattice.null_posterior[: self.T].copy(), log_likelihood, jumps
+
+    def add_inside(self, jumps: Jumps, left: int, width: int, chance: float) -> None:
+        """Count a jump of a width from a position, and what was to be expected of all that could be reached."""
+        for side, at in enumerate((left, left + width - WINDOW)):
+            jumps.inside[side, self.group[at], width] += chance
+        for reached in range(self.S):
+            other = WINDOW + reached - left
+            expected = chance * self.windowed[left, reached] / (1 - self.uniform)
+            for side, at in enumerate((left, reached)):
+                if expected > 0:
+                    jumps.needs[side, self.group[at], other] += (
+                        expected / self.jumps.inside[side, self.group[at], other]
+                    )
 
     def enumerate(self) -> tuple[np.ndarray, np.ndarray, float, Jumps]:
         """The same from all (S + 1)^T alignments."""
         S, u = self.S, self.uniform
         w = min(S, WINDOW)
         posterior, null = np.zeros((self.T, S)), np.zeros(self.T)
-        jumps = new_jumps(self.groups)
+        jumps = new_jumps(np.arange(self.groups))
         total = 0.0
         for alignment in product(range(-1, S), repeat=self.T):
             chance, at = 1.0, -1
@@ -124,12 +152,7 @@ class Chain:
                 jumps.counts[weight] += chance * share
                 jumps.contexts[where] += chance * share
                 if where[0] == 1:
-                    group, reach = (
-                        self.group[left],
-                        np.abs(np.arange(WIDTHS) - WINDOW + left - (S - 1) / 2) <= (S - 1) / 2,
-                    )
-                    jumps.inside[group, weight - INSIDE] += chance * share
-                    jumps.needs[group, reach] += chance * share / self.total[left]
+                    self.add_inside(jumps, left, weight - INSIDE, chance * share)
         return posterior / total, null / total, np.log(total), Jumps(*(array / total for array in jumps))
 
 
@@ -205,9 +228,10 @@ def test_model_1_is_bayes_rule() -> None:
     assert log_likelihood == pytest.approx(np.log(total).sum(), rel=1e-5)
 
 
-def expected_log_likelihood(jumps: np.ndarray, contexts: np.ndarray, weights: np.ndarray) -> float:
-    """Of the jumps in the window, given how often each width was chosen and in which contexts."""
-    total = float(jumps @ np.log(weights))
+def expected_log_likelihood(jumps: Jumps, weights: np.ndarray) -> float:
+    """Of the jumps in the window, whatever their words, given how often each width was chosen and in which contexts."""
+    contexts = jumps.contexts
+    total = float(jumps.counts @ np.log(weights))
     for n in range(1, WINDOW + 1):
         total -= contexts[0, 0, n] * np.log(weights[START : START + n].sum())
         total -= contexts[2, 0, n] * np.log(weights[END : END + n].sum())
@@ -226,69 +250,109 @@ def total_jumps(chains: Iterable[Chain]) -> Jumps:
 def test_fitted_jumps_are_likelier_and_a_fixed_point_is_a_maximum(seed: int) -> None:
     rng = np.random.default_rng(seed)
     jumps = total_jumps(Chain(4, S, seed=S) for S in rng.integers(1, 30, 40).tolist())
-    weights = even_jumps()
-    before = expected_log_likelihood(jumps.counts, jumps.contexts, weights)
+    weights = even_jumps(np.arange(3, dtype=np.int32))
+    before = expected_log_likelihood(jumps, weights.shared)
     for _ in range(200):
-        weights = fit_jumps(jumps, weights)
-        after = expected_log_likelihood(jumps.counts, jumps.contexts, weights)
+        weights = fit_jumps(jumps, weights, 0.0)
+        after = expected_log_likelihood(jumps, weights.shared)
         assert after >= before - 1e-9 * abs(before)
         before = after
     for _ in range(20):
-        other = weights * np.exp(0.05 * rng.standard_normal(N_JUMPS))
-        assert expected_log_likelihood(jumps.counts, jumps.contexts, other) <= before + 1e-4
+        other = weights.shared * np.exp(0.05 * rng.standard_normal(N_JUMPS))
+        assert expected_log_likelihood(jumps, other) <= before + 1e-4
 
 
 def test_jumps_that_were_never_seen_stay_possible() -> None:
-    jumps = new_jumps(1)
-    assert (fit_jumps(jumps, even_jumps()) == even_jumps()).all()
-    jumps.counts[INSIDE + WINDOW + 1] = 5.0
+    groups = np.zeros(1, np.int32)
+    jumps = new_jumps(groups)
+    for smoothing in (0.0, 1.0):
+        for mine, even in zip(fit_jumps(jumps, even_jumps(groups), smoothing), even_jumps(groups), strict=True):
+            np.testing.assert_allclose(mine, even)
+    jumps.counts[INSIDE + WINDOW + 1] = jumps.inside[:, 0, WINDOW + 1] = 5.0
     jumps.contexts[1, WINDOW, WINDOW] = 5.0
-    weights = fit_jumps(jumps, even_jumps())
-    assert (weights > 0.0).all()
-    assert weights[INSIDE : INSIDE + WIDTHS].argmax() == WINDOW + 1
+    jumps.needs[:] = 5.0
+    weights = fit_jumps(jumps, even_jumps(groups), 0.0)
+    for part in (weights.shared, weights.inside):
+        assert (part > 0.0).all()
+    assert weights.shared[INSIDE : INSIDE + WIDTHS].argmax() == WINDOW + 1
+    assert (weights.inside.argmax(axis=2) == WINDOW + 1).all()
 
 
-FREQUENT = np.array([2, 0], np.int32)
+def log_likelihood_of_jumps(chain: Chain, jumps: dict[tuple[int, int], float], weights: JumpWeights) -> float:
+    """Of jumps inside the sentence of a chain, from and to positions, each as often as it says."""
+    total = 0.0
+    for (left, reached), often in jumps.items():
+        reach = range(max(0, left - WINDOW), min(chain.S, left + WINDOW + 1))
+        chances = {
+            r: weights.inside[LEAVING, chain.group[left], WINDOW + r - left]
+            * weights.inside[REACHING, chain.group[r], WINDOW + r - left]
+            for r in reach
+        }
+        total += often * np.log(chances[reached] / sum(chances.values()))
+    return total
 
 
-@pytest.mark.parametrize("pseudo_count", [0.0, 1.0, 50.0])
-def test_weights_of_a_group_are_likelier_than_those_it_jumped_by(pseudo_count: float) -> None:
-    """With the pseudo-counts as more jumps: choices among all widths."""
-    chains = [Chain(4, S, seed=S, groups=1) for S in range(2, 30)]
-    inside = np.random.default_rng(0).random((1, WIDTHS))
-    for chain in chains:
-        chain.jumps = chain.jumps._replace(inside=inside / inside.sum())
-    jumps = total_jumps(chains)
-    shared = fit_jumps(jumps, even_jumps())
-    mean = shared[INSIDE : INSIDE + WIDTHS] / shared[INSIDE : INSIDE + WIDTHS].sum()
-    counts, contexts = jumps.counts.copy(), jumps.contexts.copy()
-    counts[INSIDE : INSIDE + WIDTHS] += pseudo_count * mean
-    contexts[1, WINDOW, WINDOW] += pseudo_count
-
-    def likelihood(inside: np.ndarray) -> float:
-        weights = even_jumps()
-        weights[INSIDE : INSIDE + WIDTHS] = inside
-        return expected_log_likelihood(counts, contexts, weights)
-
-    found = weigh_jumps(jumps, shared, FREQUENT[:0], 3, pseudo_count)
-    assert found.inside.sum() == pytest.approx(1.0)
-    assert likelihood(found.inside[0]) > likelihood(chains[0].jumps.inside[0])
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_of_words_are_likelier_at_each_step(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    chains = [Chain(1, S, seed=S) for S in rng.integers(2, 25, 6).tolist()]
+    found = [{(int(rng.integers(chain.S)), 0): rng.random() for _ in range(5)} for chain in chains]
+    found = [
+        {
+            (left, int(np.clip(left + rng.integers(-WINDOW, WINDOW + 1), 0, chain.S - 1))): often
+            for (left, _), often in jumps.items()
+        }
+        for chain, jumps in zip(chains, found, strict=True)
+    ]
+    groups = np.arange(3, dtype=np.int32)
+    weights = even_jumps(groups)
+    before = -np.inf
+    for _ in range(30):
+        jumps = new_jumps(groups)
+        for chain, counted in zip(chains, found, strict=True):
+            chain.jumps = chain.jumps._replace(inside=weights.inside)
+            chain.weigh()
+            for (left, reached), often in counted.items():
+                chain.add_inside(jumps, left, WINDOW + reached - left, often)
+        after = sum(log_likelihood_of_jumps(*parts, weights) for parts in zip(chains, found, strict=True))
+        assert after >= before - 1e-9 * abs(before)
+        before = after
+        weights = fit_jumps(jumps, weights, 0.0)
+        np.testing.assert_allclose(weights.inside[LEAVING].sum(axis=1), 1.0, rtol=1e-6)
 
 
 def test_a_group_that_never_jumped_jumps_as_all_do() -> None:
-    jumps = with_groups(new_jumps(1), 3)
-    jumps.inside[1], jumps.needs[1] = np.arange(WIDTHS), 1.0
-    shared = np.random.default_rng(0).random(N_JUMPS)
-    mean = shared[INSIDE : INSIDE + WIDTHS] / shared[INSIDE : INSIDE + WIDTHS].sum()
-    for pseudo_count in (0.0, 30.0):
-        found = weigh_jumps(jumps, shared, FREQUENT, 4, pseudo_count)
-        np.testing.assert_allclose(found.inside[[0, 2]], [mean, mean])
-        assert found.inside[1].argmax() == WIDTHS - 1
-    assert found.groups.tolist() == [2, 0, 1, 0]
-    assert (found.shared == shared).all()
+    jumps, weights = new_jumps(np.zeros(1, np.int32)), even_jumps(np.zeros(1, np.int32))
+    jumps.inside[:], jumps.needs[:] = np.arange(WIDTHS), 1.0
+    weights = fit_jumps(jumps, weights._replace(shared=np.random.default_rng(0).random(N_JUMPS)), 1.0)
+    mean = weights.shared[INSIDE : INSIDE + WIDTHS] / weights.shared[INSIDE : INSIDE + WIDTHS].sum()
+    more, even = with_groups(jumps, weights, np.array([2, 0, 1, 0], np.int32))
+    np.testing.assert_allclose(even.inside[:, 1:], np.stack([[mean, mean], np.ones((2, WIDTHS))]))
+    assert (even.inside[:, 0] == weights.inside[:, 0]).all()
+    assert (more.inside[:, 1:] == 0.0).all()
+    for smoothing in (0.0, 1.0):
+        again = fit_jumps(more, even, smoothing)
+        np.testing.assert_allclose(again.inside[:, 1:], even.inside[:, 1:])
+
+
+def test_weights_that_are_kept_and_their_jumps_make_the_same_weights() -> None:
+    jumps = total_jumps(Chain(4, S, seed=S) for S in range(2, 40))
+    weights = JumpWeights(
+        even_jumps(np.zeros(1, np.int32)).shared, np.random.default_rng(0).random((2, 3, WIDTHS)), GROUPS
+    )
+    weights.inside[LEAVING] /= weights.inside[LEAVING].sum(axis=1, keepdims=True)
+    kept = make_weights(weights.shared, weights.inside.astype(np.float32), grouped_words(GROUPS), len(GROUPS))
+    assert kept.groups.tolist() == GROUPS.tolist()
+    np.testing.assert_allclose(kept.inside, weights.inside, rtol=1e-6)
+    again = remember(jumps.counts, jumps.contexts, jumps.inside.astype(np.float32), kept)
+    np.testing.assert_allclose(fit_jumps(again, kept, 0.0).inside, kept.inside, rtol=1e-6)
+
+
+GROUPS = np.array([2, 0, 1, 0], np.int32)
 
 
 def test_words_that_are_frequent_stay_groups_of_their_own() -> None:
     occurrences = np.array([100.0, 1.0, 10.0, 0.0, 9.0])
-    assert frequent_words(occurrences, FREQUENT[:0]).tolist() == [0, 2]
-    assert frequent_words(occurrences, np.array([4, 2], np.int32)).tolist() == [4, 2, 0]
+    assert group_words(occurrences).tolist() == [1, 0, 2, 0, 0]
+    assert group_words(occurrences, np.array([0, 1], np.int32)).tolist() == [2, 1, 3, 0, 0]
+    assert grouped_words(GROUPS).tolist() == [2, 0]
