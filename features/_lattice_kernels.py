@@ -29,6 +29,8 @@ I32 = npt.NDArray[np.int32]
 WINDOW = 8
 WIDTHS = 2 * WINDOW + 1
 LANES = 8
+AT_ONCE = 8
+"""Words whose jumps are added up before they are stored."""
 START, INSIDE, END, N_JUMPS = 0, WINDOW, WINDOW + WIDTHS, 2 * WINDOW + WIDTHS
 """Where the weights of the jumps into the sentence, inside it, and out of it begin."""
 LEAVING, REACHING = 0, 1
@@ -67,9 +69,9 @@ class Lattice(NamedTuple):
     """Space for the lattice of one sentence pair in one direction.
 
     Rows of P padded states, one for each of T words: emission; posterior (forward probabilities before the backward
-    pass).  Rows of P + 2 WINDOW: spread (what leaves each state for a jump) and arrival, and, one for each width,
-    weights (of the jump from each state).  (T,): null, null_posterior, scale, waiting (mass before the first position).
-    (P,): the others.
+    pass).  Rows of P + 2 WINDOW: spread (what leaves each state for a jump) and arrival.  One row for each width:
+    weights (of the jump from each state, P + 2 WINDOW) and moved (expected jumps over their weight, P).  (T,): null,
+    null_posterior, scale, waiting (mass before the first position).  (P,): the others.
     """
 
     emission: F32
@@ -88,6 +90,7 @@ class Lattice(NamedTuple):
     departed: F32
     ended: F32
     weights: F32
+    moved: F32
 
 
 @nb.njit(cache=True, nogil=True)
@@ -99,7 +102,9 @@ def make_lattice(words: int, states: int) -> Lattice:
     """A lattice that is large enough for any sentence pair of at most so many words and positions."""
     row = padded(max(states, 1))
     wide = row + 2 * WINDOW
-    sizes = [words * row] * 2 + [words * wide] * 2 + [words] * 3 + [words + 1] + [row] * 7 + [WIDTHS * wide]
+    sizes = (
+        [words * row] * 2 + [words * wide] * 2 + [words] * 3 + [words + 1] + [row] * 7 + [WIDTHS * wide, WIDTHS * row]
+    )
     return Lattice(*(np.zeros(size, np.float32) for size in sizes))
 
 
@@ -186,11 +191,11 @@ def forward_backward(lattice, T, S, uniform, p0):
             state[s] *= scale
             spread[padded_row + W + s] = state[s] * leave[s]
         for s in range(P):
-            band[s] = 0.0
-        for i in range(U(WIDTHS)):
-            shifted = W + W - i
-            for s in range(P):
-                band[s] += weights[i * R + shifted + s] * spread[padded_row + shifted + s]
+            arrived = np.float32(0.0)
+            for i in range(U(WIDTHS)):
+                left = W + W - i + s
+                arrived += weights[i * R + left] * spread[padded_row + left]
+            band[s] = arrived
     final = waiting / np.float32(S)
     for s in range(P):
         final += state[s] * end[s]
@@ -219,11 +224,10 @@ def forward_backward(lattice, T, S, uniform, p0):
         if now == U(0):
             break
         for s in range(P):
-            band[s] = 0.0
-        for i in range(U(WIDTHS)):
-            shifted = padded_row + i
-            for s in range(P):
-                band[s] += weights[i * R + W + s] * arrival[shifted + s]
+            ahead = np.float32(0.0)
+            for i in range(U(WIDTHS)):
+                ahead += weights[i * R + W + s] * arrival[padded_row + i + s]
+            band[s] = ahead
         null = np.float32(p0) * lattice.null[now] * scale
         jump = floor * total
         before = padded_row - R + W
@@ -237,7 +241,13 @@ def forward_backward(lattice, T, S, uniform, p0):
 def count_jumps(lattice, T, words, jumps, uniform, p0, expected):
     """Add the expected jumps of a lattice after `forward_backward`, those in the window only.  jumps: their weights."""
     spread, arrival, counts, contexts = lattice.spread, lattice.arrival, expected.counts, expected.contexts
-    weights, moved, groups, inside, needs = lattice.weights, lattice.band, jumps.groups, expected.inside, expected.needs
+    weights, moved, groups, inside, needs = (
+        lattice.weights,
+        lattice.moved,
+        jumps.groups,
+        expected.inside,
+        expected.needs,
+    )
     S = len(words)
     P = U(padded(S))
     W = U(WINDOW)
@@ -261,30 +271,36 @@ def count_jumps(lattice, T, words, jumps, uniform, p0, expected):
     contexts[2, 0, w] += ended
     if T == 1:
         return
-    for i in range(WIDTHS):
+    for i in range(U(WIDTHS)):
         for s in range(P):
-            moved[s] = 0.0
-        for t in range(U(T - 1)):
+            moved[i * P + s] = 0.0
+        for t in range(U(0), U(T - 1), U(AT_ONCE)):
             here = t * R + W
-            there = (t + U(1)) * R + U(i)
-            for s in range(P):
-                moved[s] += spread[here + s] * arrival[there + s]
-        into = i - WINDOW
-        for s in range(max(0, -into), min(S, S - into)):
-            share = moved[s] * weights[U(i) * R + W + U(s)]
-            counts[INSIDE + i] += share
-            inside[LEAVING, groups[words[s]], i] += share
-            inside[REACHING, groups[words[s + into]], i] += share
+            there = (t + U(1)) * R + i
+            if t + U(AT_ONCE) < U(T):
+                for s in range(P):
+                    total = np.float32(0.0)
+                    for later in range(U(AT_ONCE)):
+                        total += spread[here + later * R + s] * arrival[there + later * R + s]
+                    moved[i * P + s] += total
+            else:
+                for later in range(U(T - 1) - t):
+                    for s in range(P):
+                        moved[i * P + s] += spread[here + later * R + s] * arrival[there + later * R + s]
     for s in range(S):
         left = min(s, WINDOW)
         right = min(S - 1 - s, WINDOW)
         contexts[1, left, right] += lattice.departed[s]
-        share = lattice.departed[s] * lattice.leave[s] / ((1.0 - uniform) * (1.0 - p0))
+        chosen = lattice.departed[s] * lattice.leave[s] / ((1.0 - uniform) * (1.0 - p0))
         group = groups[words[s]]
         for i in range(WINDOW - left, WINDOW + right + 1):
             reached = groups[words[s + i - WINDOW]]
-            needs[LEAVING, group, i] += share * jumps.inside[REACHING, reached, i]
-            needs[REACHING, reached, i] += share * jumps.inside[LEAVING, group, i]
+            share = moved[U(i) * P + U(s)] * weights[U(i) * R + W + U(s)]
+            counts[INSIDE + i] += share
+            inside[LEAVING, group, i] += share
+            inside[REACHING, reached, i] += share
+            needs[LEAVING, group, i] += chosen * jumps.inside[REACHING, reached, i]
+            needs[REACHING, reached, i] += chosen * jumps.inside[LEAVING, group, i]
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

@@ -1,10 +1,11 @@
 """Translation models of a bitext, learnt without labels: who translates whom, and how positions follow each other.
 
-A hidden Markov model of each direction [VNT96], whose jumps depend on the word that is left [He07], trained after a few
-iterations of IBM Model 1 [BDDM93] so that both directions agree [LTK06]: a link counts in the expectation step as often
-as both make it, the product of their posteriors. There are two such lexicons, of words and of their first five letters,
-each smoothed by coarser classes (`features.lexicon`); their posteriors are averaged. A third one, of words, has its
-directions trained apart: links of one word with several others survive there, and its errors are others.
+A hidden Markov model of each direction [VNT96], whose jumps depend on the words that are left [He07] and reached,
+trained after a few iterations of IBM Model 1 [BDDM93] so that both directions agree [LTK06]: a link counts in the
+expectation step as often as both make it, the product of their posteriors. There are two such lexicons, of words and of
+their first five letters, each smoothed by coarser classes (`features.lexicon`); their posteriors are averaged. A third
+one, of words, has its directions trained apart: links of one word with several others survive there, and its errors
+are others.
 
 [BDDM93] Brown, Della Pietra, Della Pietra and Mercer 1993, The mathematics of statistical machine translation.
 [VNT96] Vogel, Ney and Tillmann 1996, HMM-based word alignment in statistical translation.

@@ -73,11 +73,11 @@ def align(model: TranslationModel, make_bitext: Callable, source: str, target: s
 
 
 def test_unknown_words_align_by_spelling_and_position(known_words: TranslationModel, make_bitext: Callable) -> None:
-    assert align(known_words, make_bitext, "house zebra yes", "xyes xzebra xhouse", 0.5) == {(0, 2), (1, 1), (2, 0)}
+    assert align(known_words, make_bitext, "house zebra yes", "xyes xzebra xhouse", 0.3) == {(0, 2), (1, 1), (2, 0)}
     # One unknown word on either side among known ones.
     assert (1, 1) in align(known_words, make_bitext, "house blorp yes", "xhouse kwaf xyes", 0.3)
     # Unknown words that change places are told apart by their spelling.
-    links = align(known_words, make_bitext, "quebec house 1997", "1997 xhouse québec", 0.5)
+    links = align(known_words, make_bitext, "quebec house 1997", "1997 xhouse québec", 0.3)
     assert links == {(0, 2), (1, 1), (2, 0)}
     # Unknown forms of known words: their classes are known.
     links = align(known_words, make_bitext, "ministers zebras", "xzebras xministers", 0.3)
