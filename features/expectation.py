@@ -86,7 +86,7 @@ class Parameters(NamedTuple):
     null_target: F64
     forward_jumps: Jumps
     reverse_jumps: Jumps
-    jumps: tuple[JumpWeights, JumpWeights]
+    weights: tuple[JumpWeights, JumpWeights]
     occurrences: tuple[F64, F64]
 
     @property
@@ -149,9 +149,9 @@ class Training:
             self.jumps = even_jumps(group_words(occurrences[0])), even_jumps(group_words(occurrences[1]))
         else:
             occurrences = occurrences[0] + prior.occurrences[0], occurrences[1] + prior.occurrences[1]
-            forward, reverse = (group_words(occurrences[side], prior.jumps[side].groups) for side in (0, 1))
-            forward_jumps, forward_weights = with_groups(prior.forward_jumps, prior.jumps[0], forward)
-            reverse_jumps, reverse_weights = with_groups(prior.reverse_jumps, prior.jumps[1], reverse)
+            forward, reverse = (group_words(occurrences[side], prior.weights[side].groups) for side in (0, 1))
+            forward_jumps, forward_weights = with_groups(prior.forward_jumps, prior.weights[0], forward)
+            reverse_jumps, reverse_weights = with_groups(prior.reverse_jumps, prior.weights[1], reverse)
             self.jumps = forward_weights, reverse_weights
             cells, places = prior.cells.merge(cells)
             counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))

@@ -46,7 +46,6 @@ _ROUNDS = 5
 _LEAST = 1e-8
 """Weights stay above this: a jump that is needed must not be impossible."""
 
-
 _NONE = np.empty(0, np.int32)
 
 

@@ -77,7 +77,7 @@ class Lexicon:
 
     @classmethod
     def from_parameters(cls, found: Parameters) -> Lexicon:
-        (forward, reverse), jumps = found.jumps, (found.forward_jumps, found.reverse_jumps)
+        (forward, reverse), jumps = found.weights, (found.forward_jumps, found.reverse_jumps)
         return cls(
             found.cells.row_offsets, found.cells.targets, found.counts[:-1].astype(np.float32),
             found.null_source.astype(np.float32), found.null_target.astype(np.float32), forward.shared, reverse.shared,

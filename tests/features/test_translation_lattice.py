@@ -38,6 +38,7 @@ from features.jumps import (
     with_groups,
 )
 
+GROUPS = np.array([2, 0, 1, 0], np.int32)
 SHAPES = [(1, 1), (1, 5), (5, 1), (2, 2), (4, 3), (3, WINDOW), (2, WINDOW + 1), (3, 2 * WINDOW + 3), (2, 3 * WINDOW)]
 
 
@@ -296,14 +297,11 @@ def log_likelihood_of_jumps(chain: Chain, jumps: dict[tuple[int, int], float], w
 def test_weights_of_words_are_likelier_at_each_step(seed: int) -> None:
     rng = np.random.default_rng(seed)
     chains = [Chain(1, S, seed=S) for S in rng.integers(2, 25, 6).tolist()]
-    found = [{(int(rng.integers(chain.S)), 0): rng.random() for _ in range(5)} for chain in chains]
-    found = [
-        {
-            (left, int(np.clip(left + rng.integers(-WINDOW, WINDOW + 1), 0, chain.S - 1))): often
-            for (left, _), often in jumps.items()
-        }
-        for chain, jumps in zip(chains, found, strict=True)
-    ]
+    found = []
+    for chain in chains:
+        left = rng.integers(chain.S, size=5)
+        reached = np.clip(left + rng.integers(-WINDOW, WINDOW + 1, 5), 0, chain.S - 1)
+        found.append(dict(zip(zip(left.tolist(), reached.tolist(), strict=True), rng.random(5).tolist(), strict=True)))
     groups = np.arange(3, dtype=np.int32)
     weights = even_jumps(groups)
     before = -np.inf
@@ -326,7 +324,7 @@ def test_a_group_that_never_jumped_jumps_as_all_do() -> None:
     jumps.inside[:], jumps.needs[:] = np.arange(WIDTHS), 1.0
     weights = fit_jumps(jumps, weights._replace(shared=np.random.default_rng(0).random(N_JUMPS)), 1.0)
     mean = weights.shared[INSIDE : INSIDE + WIDTHS] / weights.shared[INSIDE : INSIDE + WIDTHS].sum()
-    more, even = with_groups(jumps, weights, np.array([2, 0, 1, 0], np.int32))
+    more, even = with_groups(jumps, weights, GROUPS)
     np.testing.assert_allclose(even.inside[:, 1:], np.stack([[mean, mean], np.ones((2, WIDTHS))]))
     assert (even.inside[:, 0] == weights.inside[:, 0]).all()
     assert (more.inside[:, 1:] == 0.0).all()
@@ -346,9 +344,6 @@ def test_weights_that_are_kept_and_their_jumps_make_the_same_weights() -> None:
     np.testing.assert_allclose(kept.inside, weights.inside, rtol=1e-6)
     again = remember(jumps.counts, jumps.contexts, jumps.inside.astype(np.float32), kept)
     np.testing.assert_allclose(fit_jumps(again, kept, 0.0).inside, kept.inside, rtol=1e-6)
-
-
-GROUPS = np.array([2, 0, 1, 0], np.int32)
 
 
 def test_words_that_are_frequent_stay_groups_of_their_own() -> None:
