@@ -16,28 +16,28 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from aligner._version import __version__
 
 if TYPE_CHECKING:
-    from aligner.decoding import Alignment
-    from aligner.evaluation import evaluate
-    from aligner.model import Model, load
-    from aligner.training import Training, train
-    from aligner.unsupervised import align_texts
-    from corpora.errors import AlignerError
+    from aligner.model.decoding import Alignment
+    from aligner.model.model import Model, load
+    from aligner.model.unsupervised import align_texts
+    from aligner.report.evaluation import evaluate
+    from aligner.training.train import Training, train
+    from corpora import AlignerError
 
 _HOMES = {
-    "Alignment": "aligner.decoding",
-    "AlignerError": "corpora.errors",
-    "Model": "aligner.model",
-    "Training": "aligner.training",
-    "align_texts": "aligner.unsupervised",
-    "evaluate": "aligner.evaluation",
-    "load": "aligner.model",
-    "train": "aligner.training",
+    "Alignment": "aligner.model.decoding",
+    "AlignerError": "corpora",
+    "Model": "aligner.model.model",
+    "Training": "aligner.training.train",
+    "align_texts": "aligner.model.unsupervised",
+    "evaluate": "aligner.report.evaluation",
+    "load": "aligner.model.model",
+    "train": "aligner.training.train",
 }
 
-__all__ = ["AlignerError", "Alignment", "Model", "Training", "align_texts", "evaluate", "load", "train"]
+__all__ = ["AlignerError", "Alignment", "Model", "Training", "__version__", "align_texts", "evaluate", "load", "train"]
 
 
 def __getattr__(name: str) -> Any:

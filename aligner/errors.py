@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from corpora.errors import AlignerError, CorpusError, SettingError
+from corpora import AlignerError, SettingError
 
-__all__ = ["AlignerError", "CorpusError", "ModelError", "ScoreError", "SettingError"]
-
-
-class ModelError(CorpusError):
-    """A model file that cannot be used: truncated, damaged, not a model, or of a newer format."""
+__all__ = ["AlignerError", "ScoreError", "SettingError"]
 
 
 class ScoreError(AlignerError):

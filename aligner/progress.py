@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from features.expectation import Pass
+    from features.translation.expectation import Pass
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpora.errors import CorpusError
-from corpora.streams import StrPath
+from corpora.files import StrPath
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]

@@ -10,14 +10,14 @@ from typing import BinaryIO
 
 from corpora import recognize
 from corpora.alignment import PairLinks
-from corpora.comtrans import write_comtrans
 from corpora.errors import CorpusError
-from corpora.giza import write_a3
+from corpora.files import StrPath
+from corpora.formats.comtrans import write_comtrans
+from corpora.formats.giza import write_a3
+from corpora.formats.naacl import write_naacl
+from corpora.formats.pharaoh import write_pharaoh
 from corpora.link_files import LINK_FORMATS, open_links
-from corpora.naacl import write_naacl
-from corpora.pharaoh import write_pharaoh
 from corpora.readers import Corpus, open_corpus
-from corpora.streams import StrPath
 from corpora.symmetrize import symmetrize
 
 _TEXT_FORMATS = ("giza", "comtrans")

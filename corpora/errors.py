@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 
-
-class AlignerError(Exception):
-    """Base of every error that bad input or bad settings cause; anything else is a bug."""
+from corpora import AlignerError
 
 
 class CorpusError(AlignerError):
@@ -22,10 +20,6 @@ class CorpusError(AlignerError):
         self.what = what
         self.hint = hint
         super().__init__(f"{self.path}:{line}: {what} ({hint})")
-
-
-class SettingError(AlignerError):
-    """An option with a value that cannot work."""
 
 
 _LONGEST_QUOTE = 80

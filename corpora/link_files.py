@@ -7,12 +7,12 @@ from itertools import chain, islice, zip_longest
 
 from corpora import recognize
 from corpora.alignment import Links, PairLinks, check_range, out_of_range
-from corpora.comtrans import parse_comtrans
 from corpora.errors import CorpusError
-from corpora.giza import parse_a3
-from corpora.naacl import NaaclLink, gather_naacl, parse_naacl
-from corpora.pharaoh import parse_pharaoh
-from corpora.streams import StrPath, read_lines
+from corpora.files import StrPath, read_lines
+from corpora.formats.comtrans import parse_comtrans
+from corpora.formats.giza import parse_a3
+from corpora.formats.naacl import NaaclLink, gather_naacl, parse_naacl
+from corpora.formats.pharaoh import parse_pharaoh
 
 LINK_FORMATS = ("pharaoh", "talp", "naacl", "giza", "comtrans")
 

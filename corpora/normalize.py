@@ -9,7 +9,7 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from corpora.errors import SettingError
+from corpora import SettingError
 
 SNOWBALL_CODES = {
     "ar": "arabic",

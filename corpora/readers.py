@@ -11,12 +11,12 @@ from pathlib import Path
 
 from corpora import recognize
 from corpora.alignment import PairLinks
-from corpora.comtrans import read_comtrans
 from corpora.errors import CorpusError
-from corpora.giza import A3Pair, read_a3
+from corpora.files import StrPath, read_lines
+from corpora.formats.comtrans import read_comtrans
+from corpora.formats.giza import A3Pair, read_a3
+from corpora.formats.naacl import is_marked_up, parse_sentence
 from corpora.link_files import LINK_FORMATS, open_links, read_links
-from corpora.naacl import is_marked_up, parse_sentence
-from corpora.streams import StrPath, read_lines
 from corpora.symmetrize import symmetrize
 
 __all__ = [

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from corpora import giza, naacl, pharaoh
 from corpora.errors import CorpusError
-from corpora.streams import StrPath, read_lines
+from corpora.files import StrPath, read_lines
+from corpora.formats import giza, naacl, pharaoh
 
 HEAD_LINES = 30
 LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")

@@ -18,7 +18,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from features.parallel import map_threads
+from corpora.threads import map_threads
 
 GRID = 128
 """Steps between 0 and 1: a power of two, so that products are exact."""
@@ -30,7 +30,7 @@ LINE = 64
 """Bytes of a cache line."""
 
 KAPPA = 0.5
-"""Added to distances: what a step along the centre counts for, see `aligner._screening_kernels`."""
+"""Added to distances: what a step along the centre counts for, see `aligner.svm._screening_kernels`."""
 
 LARGEST = 255
 """The greatest code of a byte."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from corpora.bitext import Bitext
-from features.parallel import map_threads
+from corpora.threads import map_threads
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]

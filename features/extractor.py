@@ -13,10 +13,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from corpora import SettingError
 from corpora.alignment import Links
 from corpora.bitext import Bitext
-from corpora.errors import SettingError
-from features import (
+from corpora.ragged import edge_offsets
+from corpora.threads import map_threads
+from features.batch import EdgeBatch, Encoded
+from features.codes import round_to_grid
+from features.families import (
     association,
     bias,
     competition,
@@ -29,15 +33,12 @@ from features import (
     orthography,
     position,
 )
-from features.codes import round_to_grid
-from features.edges import EdgeBatch, Encoded
-from features.indicators import fill as fill_indicators
-from features.indicators import most_frequent, places_of
-from features.lexicon import AGREEING
-from features.links import fill as fill_links
-from features.parallel import map_threads
+from features.families.indicators import fill as fill_indicators
+from features.families.indicators import most_frequent, places_of
+from features.families.links import fill as fill_links
 from features.statistics import CorpusStatistics
-from features.table import EdgeTable, Matrix, Vector, edge_offsets
+from features.table import EdgeTable, Matrix, Vector
+from features.translation.lexicon import AGREEING
 from features.word_pairs import spread_rows
 
 Value = TypeVar("Value", bound=np.generic)

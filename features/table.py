@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from corpora.ragged import edge_offsets
 from features.codes import Codes, encode
 
 _EDGES_AT_ONCE = 1 << 20
@@ -67,10 +68,3 @@ class EdgeTable:
         i = range(len(self))[pair]
         J, K = self.shapes[i]
         return self.features[self.offsets[i] : self.offsets[i + 1]].reshape(J, K, len(self.names))
-
-
-def edge_offsets(shapes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """First edge of each pair, and the number of edges at the end: (n + 1,) int64."""
-    offsets = np.zeros(len(shapes) + 1, np.int64)
-    np.cumsum(shapes[:, 0] * shapes[:, 1], out=offsets[1:])
-    return offsets

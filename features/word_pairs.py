@@ -8,7 +8,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from features.cells import list_occurrences
+from features.translation.cells import list_occurrences
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -30,7 +30,7 @@ class WordPairs(NamedTuple):
         cls, source_tokens: I32, target_tokens: I32, source_offsets: I64, target_offsets: I64, edge_offsets: I64,
         n_source: int, n_target: int,
     ) -> WordPairs:  # fmt: skip
-        """Those of sentence pairs, of n_source and n_target different words; see `features.edges.EdgeBatch`."""
+        """Those of sentence pairs, of n_source and n_target different words; see `features.batch.EdgeBatch`."""
         return cls(
             *_find(source_tokens, target_tokens, source_offsets, target_offsets, edge_offsets, n_source, n_target)
         )

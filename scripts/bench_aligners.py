@@ -33,9 +33,9 @@ from pathlib import Path
 
 from machine import describe_machine
 
-from aligner.evaluation import count, scores
+from aligner.report.evaluation import count, scores
 from corpora.alignment import Links, PairLinks
-from corpora.pharaoh import parse_pharaoh
+from corpora.formats.pharaoh import parse_pharaoh
 from corpora.readers import open_corpus
 from corpora.symmetrize import METHODS, symmetrize
 

@@ -57,8 +57,8 @@ def count(data: Path, pairs: int, model: Path) -> tuple[int, float]:
 
 def align(data: Path, pairs: int, model: Path) -> tuple[int, float]:
     """With all features."""
-    from aligner.model import load
-    from aligner.streaming import align_corpus
+    from aligner.model.model import load
+    from aligner.model.streaming import align_corpus
 
     loaded, corpus = load(model), first_pairs(data, pairs)
     for _ in align_corpus(loaded, first_pairs(data, 1000), "pharaoh"):
@@ -96,7 +96,7 @@ def by_counts(model: Path) -> Path:
 
 def single(data: Path, pairs: int, model: Path) -> tuple[int, float]:
     """One sentence pair a call, as from Python."""
-    from aligner.model import load
+    from aligner.model.model import load
 
     loaded = load(model)
     sentences = [(a.decode().split(), b.decode().split()) for _, a, b in first_pairs(data, pairs).texts()]

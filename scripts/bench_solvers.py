@@ -29,8 +29,8 @@ from machine import describe_machine
 from plot_solvers import draw
 from problems import comtrans_problem, hansards_problem
 
-from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, TracePoint, make_solver, solve
+from aligner.svm.hinge import MatchingProblem
 
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 

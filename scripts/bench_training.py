@@ -32,14 +32,14 @@ from machine import describe_machine
 from problems import hansards_problem
 from scipy.optimize import linear_sum_assignment
 
-from aligner._kernels import SURE
 from aligner.matching import get_oracle
-from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.orders import Permuted
+from aligner.svm._corner_kernels import SURE
+from aligner.svm.hinge import MatchingProblem
+from corpora.threads import cores
 from features.extractor import FAMILIES, OF_TRANSLATION, FeatureSet
-from features.parallel import cores
 
 PASSES = 20
 """Of a run."""

@@ -20,14 +20,14 @@ import numpy as np
 import numpy.typing as npt
 from train_default import GOLD_SETS, OFFSET, View, combine, logistic, view
 
-from aligner.decoding import decode_edges, links_of
-from aligner.default import PRIOR, decode_with
-from aligner.evaluation import PairCounts, count, scores
-from aligner.logistic import LogisticProblem
-from aligner.objective import FREQUENT_WORDS, Objective
-from aligner.path import follow_path
+from aligner.model.decoding import decode_edges, links_of
+from aligner.model.default import PRIOR, decode_with
+from aligner.report.evaluation import PairCounts, count, scores
 from aligner.solvers import Stop
 from aligner.solvers.kernel import scorer_of
+from aligner.svm.logistic import LogisticProblem
+from aligner.training.objective import FREQUENT_WORDS, Objective
+from aligner.training.path import follow_path
 from corpora.alignment import Links
 from features.extractor import FeatureSet, take_edges
 from features.table import EdgeTable

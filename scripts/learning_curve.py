@@ -24,21 +24,21 @@ import numpy as np
 import numpy.typing as npt
 from train_default import default_without
 
-from aligner.decoding import decode_edges, links_of
-from aligner.evaluation import count, scores
-from aligner.inputs import read_labelled
-from aligner.logistic import LogisticProblem
-from aligner.objective import DEFAULT_FERTILITY, FREQUENT_WORDS, LOGISTIC_REGULARIZATION
-from aligner.scoring import LinearScorer
+from aligner.model.decoding import decode_edges, links_of
+from aligner.model.scoring import LinearScorer
+from aligner.report.evaluation import count, scores
 from aligner.solvers import Stop, solve
 from aligner.solvers.newton import Newton
-from aligner.suggestion import doubts
+from aligner.svm.logistic import LogisticProblem
+from aligner.svm.prices import LinkRewards
+from aligner.training.inputs import read_labelled
+from aligner.training.objective import DEFAULT_FERTILITY, FREQUENT_WORDS, LOGISTIC_REGULARIZATION
+from aligner.training.suggestion import doubts
 from corpora.alignment import Links
 from corpora.bitext import read_bitext
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, open_corpus
 from features.extractor import FeatureSet, with_words
-from features.fertility import LinkRewards
 from features.statistics import CorpusStatistics
 
 F64 = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from features.parallel import cores
+from corpora.threads import cores
 
 
 def describe_machine() -> str:

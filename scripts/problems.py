@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 
 import aligner
-from aligner.inputs import Inputs
-from aligner.problem import MatchingProblem
+from aligner.svm.hinge import MatchingProblem
+from aligner.training.inputs import Inputs
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import argparse
 
-from aligner.confidence import JudgedLinks, reliability
-from aligner.inputs import read_labelled
-from aligner.model import load
-from aligner.report import format_reliability
+from aligner.model.calibration import JudgedLinks, reliability
+from aligner.model.model import load
+from aligner.report.text import format_reliability
+from aligner.training.inputs import read_labelled
 from corpora.readers import open_corpus
 
 

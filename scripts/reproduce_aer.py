@@ -22,24 +22,24 @@ from problems import text_with_gold
 from train_default import F64, default_without
 
 import aligner
-from aligner.decoding import decode_edges, links_of, unpack_links
-from aligner.default import REWARDS
-from aligner.evaluation import Evaluation
 from aligner.matching.quadratic import best_quadratic
-from aligner.objective import DEFAULT_FERTILITY, DEFAULT_REGULARIZATION, Objective
-from aligner.path import follow_path
-from aligner.problem import MatchingProblem
-from aligner.scoring import LinearScorer
+from aligner.model.decoding import decode_edges, links_of, unpack_links
+from aligner.model.default import REWARDS
+from aligner.model.scoring import LinearScorer
+from aligner.report.evaluation import Evaluation
 from aligner.solvers import Stop, make_solver, solve
+from aligner.svm.hinge import MatchingProblem
+from aligner.svm.prices import Fertility, LinkRewards
+from aligner.training.objective import DEFAULT_FERTILITY, DEFAULT_REGULARIZATION, Objective
+from aligner.training.path import follow_path
 from corpora.alignment import Links
 from corpora.bitext import read_bitext
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, open_corpus
 from features.extractor import FAMILIES, FeatureSet, with_words
-from features.fertility import Fertility, LinkRewards
-from features.posteriors import posteriors
 from features.statistics import CorpusStatistics
+from features.translation.posteriors import posteriors
 
 STEPS = (
     ("association, position, orthography", ("association", "position", "orthography")),

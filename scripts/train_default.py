@@ -1,6 +1,6 @@
 """Learn the weights of the default model from every gold set, and show what they are worth on sets left out.
 
-    python scripts/train_default.py [--data ../shared/data] [--write aligner/default_weights.json]
+    python scripts/train_default.py [--data ../shared/data] [--write aligner/model/default_weights.json]
 
 Each gold set is seen with translation models of several sizes of corpus, its own text among it as in use. Its weights
 are those of a logistic regression of its links on the features of the edges, possible links left out: unlike the
@@ -22,23 +22,23 @@ import numpy.typing as npt
 from problems import text_with_gold
 from sklearn.linear_model import LogisticRegression
 
-from aligner import __version__
-from aligner._kernels import POSSIBLE, SURE
-from aligner.confidence import Calibration, JudgedLinks
-from aligner.decoding import links_of
-from aligner.default import PRIOR, decode_with
-from aligner.evaluation import count, scores
-from aligner.problem import MatchingProblem, label_edges
+from aligner._version import __version__
+from aligner.model.calibration import Calibration, JudgedLinks
+from aligner.model.decoding import links_of
+from aligner.model.default import PRIOR, decode_with
+from aligner.report.evaluation import count, scores
 from aligner.solvers import Stop, make_solver, solve
+from aligner.svm._corner_kernels import POSSIBLE, SURE
+from aligner.svm.hinge import MatchingProblem, label_edges
+from aligner.svm.prices import Fertility
 from corpora.alignment import Links
 from corpora.bitext import read_bitext
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.extractor import FeatureSet, with_words
-from features.fertility import Fertility
-from features.posteriors import posteriors
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable
+from features.translation.posteriors import posteriors
 
 F64 = npt.NDArray[np.float64]
 

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from aligner.matching import best_bmatchings
-from aligner.problem import MatchingProblem
+from aligner.svm.hinge import MatchingProblem
+from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
+from corpora.ragged import edge_offsets
 from features.codes import round_to_grid
-from features.fertility import Fertility
-from features.table import EdgeTable, edge_offsets
+from features.table import EdgeTable
 
 ROOT = Path(__file__).resolve().parent.parent
 

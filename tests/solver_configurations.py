@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aligner.blocks import Corners
-from aligner.problem import MatchingProblem
 from aligner.solvers import SOLVERS, Result, Solver, Stop, make_solver, solve
 from aligner.solvers.extragradient import PROJECTIONS
 from aligner.solvers.orders import ORDERS
 from aligner.solvers.steps import AVERAGES, STEPS
+from aligner.svm.hinge import MatchingProblem
+from aligner.svm.protocols import Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 

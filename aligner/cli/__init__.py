@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from aligner import __version__
+from aligner._version import __version__
 from aligner.cli.align import align
 from aligner.cli.answers import answers_for_errors
 from aligner.cli.evaluate import evaluate
@@ -40,7 +40,7 @@ def print_version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def main_options(
     version: Annotated[
         bool,
         typer.Option("--version", callback=print_version, is_eager=True, help="Show the version and exit."),

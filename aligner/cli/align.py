@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from aligner import options as opt
+from aligner.cli import options as opt
 from aligner.cli.answers import say
 from aligner.cli.texts import check_number_of_links, check_texts, open_for_model
 from aligner.progress import Progress, progress_bar
-from corpora.errors import CorpusError, SettingError
+from corpora import SettingError
+from corpora.errors import CorpusError
 
 
 def align(
@@ -61,9 +62,9 @@ def _align_with_model(
     source: str, target: str | None, model: str, output: str, format_: str, names: list[str], offset: float,
     force: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    from aligner.model import load
-    from aligner.streaming import LinksFile, align_arriving, align_corpus
-    from corpora.streams import write_atomically
+    from aligner.model.model import load
+    from aligner.model.streaming import LinksFile, align_arriving, align_corpus
+    from corpora.files import write_atomically
 
     loaded = load(model)
     if offset:
@@ -102,16 +103,16 @@ def _align_without_model(
 ) -> None:
     if target is None and source == "-":
         raise SettingError("standard input is answered line by line, which needs a model (give files, or -m MODEL)")
-    from aligner.decoding import PAIRS_AT_ONCE, Alignments
-    from aligner.default import default_model
-    from aligner.streaming import FORMATS
-    from aligner.unsupervised import check_decoding, check_training, decode_texts, estimate
+    from aligner.model.decoding import PAIRS_AT_ONCE, Alignments
+    from aligner.model.default import default_model
+    from aligner.model.streaming import FORMATS
+    from aligner.model.unsupervised import check_decoding, check_training, decode_texts, estimate
     from corpora.bitext import read_bitext
+    from corpora.files import write_atomically
     from corpora.normalize import Normalizer
     from corpora.readers import open_corpus, open_texts
-    from corpora.streams import write_atomically
-    from features.lexicon import AGREEING, KINDS
     from features.statistics import CorpusStatistics
+    from features.translation.lexicon import AGREEING, KINDS
 
     decoding, threshold = given.get("decoding", "soft"), given.get("threshold")
     unsupervised = any(name in given for name in ("unsupervised", "decoding", "threshold"))

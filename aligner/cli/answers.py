@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 
 import typer
 
-from corpora.errors import AlignerError, SettingError
+from corpora import AlignerError, SettingError
 
 BAD_DATA = 1
 BAD_SETTING = 2

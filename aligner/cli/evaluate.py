@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from aligner import options as opt
+from aligner.cli import options as opt
 
 
 def evaluate(
@@ -21,8 +21,8 @@ def evaluate(
     debug: opt.Debug = False,
 ) -> None:
     """Report AER, precision, recall and F1 of links against gold, with intervals; a paired test for two HYPs."""
-    from aligner.evaluation import evaluate as judge
-    from aligner.report import format_json, format_text
+    from aligner.report.evaluation import evaluate as judge
+    from aligner.report.text import format_json, format_text
     from corpora.alignment import Links, check_range
     from corpora.link_files import read_links
     from corpora.readers import open_corpus

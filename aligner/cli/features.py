@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from aligner import options as opt
+from aligner.cli import options as opt
 from aligner.cli.texts import check_number_of_links
 from aligner.progress import Progress, progress_bar
 from corpora.errors import CorpusError
@@ -25,10 +25,10 @@ def features(
 
     The last needs labelled pairs (--gold).
     """
-    from aligner.ablation import describe_model
-    from aligner.inputs import read_labelled
-    from aligner.model import load
-    from aligner.report import format_features_json, format_features_text
+    from aligner.model.model import load
+    from aligner.report.ablation import describe_model
+    from aligner.report.text import format_features_json, format_features_text
+    from aligner.training.inputs import read_labelled
     from corpora.readers import open_corpus
 
     loaded = load(model)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from aligner import options as opt
+from aligner.cli import options as opt
 
 
 def convert(
@@ -22,7 +22,7 @@ def convert(
 ) -> None:
     """Convert links from one format to another."""
     from corpora.conversion import convert as run
-    from corpora.streams import write_atomically
+    from corpora.files import write_atomically
 
     languages = source_language, target_language
     with write_atomically(output, force=force) as file:
@@ -41,8 +41,8 @@ def symmetrize(
 ) -> None:
     """Combine the links of two directions, as fast_align, eflomal or GIZA++ give them, into one."""
     from corpora.conversion import symmetrize_files
-    from corpora.pharaoh import write_pharaoh
-    from corpora.streams import write_atomically
+    from corpora.files import write_atomically
+    from corpora.formats.pharaoh import write_pharaoh
 
     with write_atomically(output, force=force) as file:
         write_pharaoh(file, symmetrize_files(forward, reverse, method, transpose_reverse=transpose_reverse))

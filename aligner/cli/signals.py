@@ -14,7 +14,7 @@ from contextlib import suppress
 from types import FrameType
 
 from aligner.progress import can_show_progress
-from corpora.streams import remove_unfinished
+from corpora.files import remove_unfinished
 
 SIGNALLED = 128
 """Added to the number of a signal, as shells do."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from aligner import options as opt
+from aligner.cli import options as opt
 from aligner.cli.answers import say
 from aligner.cli.texts import check_number_of_links, check_texts, open_for_model
 from aligner.progress import Progress, progress_bar
@@ -17,7 +17,7 @@ def suggest(
     target: Annotated[
         str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
     ] = None,
-    model: opt.ModelFile = "aligner.model",
+    model: opt.ModelFile = "aligner.model.model",
     number: opt.SuggestedPairs = 50,
     gold: opt.LabelledPrefixes = None,
     links: opt.LinksFiles = None,
@@ -30,11 +30,11 @@ def suggest(
 
     Writes their text, and the model's links as a start: correct PREFIX.wa, then train with --gold PREFIX.
     """
-    from aligner.model import load
-    from aligner.streaming import LinksFile
-    from aligner.suggestion import suggest as choose
+    from aligner.model.model import load
+    from aligner.model.streaming import LinksFile
+    from aligner.training.suggestion import suggest as choose
+    from corpora.files import write_atomically
     from corpora.readers import open_corpus
-    from corpora.streams import write_atomically
 
     loaded = load(model)
     check_number_of_links(loaded, model, links or [])

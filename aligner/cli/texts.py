@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
-    from aligner.model import Model
+    from aligner.model.model import Model
     from corpora.readers import Corpus
 
 
@@ -36,7 +36,7 @@ def open_for_model(loaded: Model, model: str, source: str, target: str | None) -
 
 def check_texts(corpus: Corpus, names: Sequence[str]) -> int | None:
     """Read text and links through once, so that errors come before the work; its pairs, None of what is read once."""
-    from aligner.streaming import check_corpus, check_links
+    from aligner.model.streaming import check_corpus, check_links
 
     if not corpus.can_be_read_twice:  # errors are found on the way
         return None

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from aligner import options as opt
+from aligner.cli import options as opt
 from aligner.cli.answers import NOT_CONVERGED, refuse_options, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.progress import progress_bar
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
-    from aligner.model import Model
-    from aligner.path import Place
+    from aligner.model.model import Model
     from aligner.solvers import TracePoint
+    from aligner.training.path import Place
     from corpora.readers import Corpus
 
 
@@ -66,7 +66,7 @@ def train(
     kernel: opt.KernelName = None,
     degree: opt.Degree = None,
     bandwidth: opt.Bandwidth = None,
-    model: opt.ModelFile = "aligner.model",
+    model: opt.ModelFile = "aligner.model.model",
     trace: opt.TraceFile = None,
     strict: opt.Strict = False,
     force: opt.Force = False,
@@ -80,13 +80,13 @@ def train(
     (train.giza beside train.de and train.en, comtrans, A3.final). Without any label the model has the statistics of
     the corpus and the weights that come with the program.
     """
-    from aligner.default import train_unlabelled, update_model
-    from aligner.model import load
-    from aligner.report import format_audit, format_interruption, format_training, format_unlabelled
-    from aligner.training import train as run
+    from aligner.model.default import train_unlabelled, update_model
+    from aligner.model.model import load
+    from aligner.report.text import format_audit, format_interruption, format_training, format_unlabelled
+    from aligner.training.train import train as run
+    from corpora.files import write_atomically
     from corpora.normalize import Normalizer
     from corpora.readers import group_corpora, open_corpus
-    from corpora.streams import write_atomically
 
     if trace is not None and (trace == model or Path(trace).resolve() == Path(model).resolve()):
         raise typer.BadParameter("it is the file of the model", param_hint="'--trace'")

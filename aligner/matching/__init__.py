@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import ScoreError, SettingError
-from features.table import edge_offsets
+from corpora.ragged import edge_offsets
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]

@@ -8,8 +8,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner._intrinsics import borrow
 from aligner.matching._bid_kernels import bid
+from aligner.svm._intrinsics import borrow
 
 FOUND = 0
 NOT_FINITE = 1

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from aligner.matching import F64, I32, I64
 from aligner.matching._bmatching_kernels import bmatch_blocks
 from aligner.matching._kernels import make_workspace, match_block, match_blocks
-from features.parallel import cores, map_threads
+from corpora.threads import cores, map_threads
 
 _EDGES_WORTH_A_THREAD = 50_000
 

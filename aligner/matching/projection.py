@@ -22,8 +22,8 @@ import numpy.typing as npt
 from aligner.errors import ScoreError
 from aligner.matching import _projection_kernels as kernels
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
-from features.parallel import map_threads
-from features.table import edge_offsets
+from corpora.ragged import edge_offsets
+from corpora.threads import map_threads
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

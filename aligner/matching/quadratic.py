@@ -19,7 +19,7 @@ import numpy.typing as npt
 from aligner.matching import F64, I32, _check_fault, _checked, _checked_rewards
 from aligner.matching._quadratic_kernels import quadratic_blocks
 from aligner.matching.assignment import in_runs
-from features.table import edge_offsets
+from corpora.ragged import edge_offsets
 
 Bools = npt.NDArray[np.bool_]
 

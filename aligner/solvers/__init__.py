@@ -19,7 +19,7 @@ Which one? All reach the same optimum and certify it; they differ in how soon. T
 All of these are for the hinge loss; the logistic one has `newton.Newton`, which is not to choose.
 
 To add one: write a frozen dataclass with the four members of `driver.Solver`, here a function from the options a user
-may give, as strings and numbers, to it, and its name in `aligner.options`.
+may give, as strings and numbers, to it, and its name in `aligner.cli.options`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from aligner.blocks import BlockProblem
 from aligner.errors import SettingError
-from aligner.scoring import make_kernel
+from aligner.model.scoring import make_kernel
 from aligner.solvers.active import Away, Pairwise
 from aligner.solvers.block import Block
 from aligner.solvers.corrective import Correction, Corrective
@@ -44,6 +43,7 @@ from aligner.solvers.randomized_away import RandomizedAway
 from aligner.solvers.records import Result, Status, Stop, TracePoint
 from aligner.solvers.steps import AVERAGES, STEPS
 from aligner.solvers.subgradient import StochasticSubgradient, Subgradient
+from aligner.svm.protocols import BlockProblem
 
 __all__ = ["SOLVERS", "Result", "Solver", "Status", "Stop", "TracePoint", "make_solver", "solve"]
 

@@ -8,7 +8,6 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner._kernels import DONE, block_corner, make_scratch
 from aligner.solvers._block_kernels import (
     best_step,
     block_gap,
@@ -20,6 +19,7 @@ from aligner.solvers._block_kernels import (
     set_gap,
     total_gap,
 )
+from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
 
 FORWARD = 0
 AWAY = 1

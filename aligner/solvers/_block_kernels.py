@@ -8,9 +8,9 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner._compact_kernels import SUMS
-from aligner._intrinsics import borrow, prefetch
-from aligner._kernels import DONE, block_corner, make_scratch
+from aligner.svm._compact_kernels import SUMS
+from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
+from aligner.svm._intrinsics import borrow, prefetch
 from features.codes import LINE
 
 F64 = npt.NDArray[np.float64]

@@ -15,8 +15,6 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner._intrinsics import borrow, exchange_shared, give_way, load_shared, store_shared
-from aligner._kernels import DONE, block_corner, make_scratch
 from aligner.solvers._block_kernels import (
     ask_for_row,
     block_gap,
@@ -25,6 +23,8 @@ from aligner.solvers._block_kernels import (
     forward_step,
     set_gap,
 )
+from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
+from aligner.svm._intrinsics import borrow, exchange_shared, give_way, load_shared, store_shared
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

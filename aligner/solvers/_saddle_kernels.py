@@ -8,9 +8,9 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner._kernels import DONE, NOT_FINITE, SURE
 from aligner.matching._price_kernels import EUCLIDEAN, exponentials
 from aligner.matching._projection_kernels import make_room, project_block
+from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -8,8 +8,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner._kernels import DONE, block_corner, make_scratch
 from aligner.solvers._block_kernels import average_weight
+from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

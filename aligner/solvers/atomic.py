@@ -13,7 +13,6 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-from aligner.blocks import Corners
 from aligner.errors import SettingError
 from aligner.solvers import _atomic_kernels as kernels
 from aligner.solvers._active_kernels import Pool, settle
@@ -21,6 +20,7 @@ from aligner.solvers.driver import solve
 from aligner.solvers.orders import I64
 from aligner.solvers.randomized_away import RandomizedAway
 from aligner.solvers.records import F64, Status, Stop, TracePoint
+from aligner.svm.protocols import Corners
 
 
 class Domain(Enum):

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner import _kernels
-from aligner.blocks import BlockProblem, CompiledProblem
-from aligner.problem import check_code
 from aligner.solvers.records import F64
-from features.parallel import map_threads
+from aligner.svm import _corner_kernels as _kernels
+from aligner.svm.hinge import check_code
+from aligner.svm.protocols import BlockProblem, CompiledProblem
+from corpora.threads import map_threads
 
 _BLOCKS_AT_ONCE = 16384
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.blocks import BlockProblem, CompiledProblem, Corners
 from aligner.errors import SettingError
-from aligner.problem import check_code
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers import _minibatch_kernels as minibatch
@@ -19,7 +17,9 @@ from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_val
 from aligner.solvers.orders import I64, Order, Permuted
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Average, Forward, new_point
-from features.parallel import cores, map_threads
+from aligner.svm.hinge import check_code
+from aligner.svm.protocols import BlockProblem, CompiledProblem, Corners
+from corpora.threads import cores, map_threads
 
 _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""

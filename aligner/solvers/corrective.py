@@ -7,10 +7,10 @@ from enum import Enum
 
 import numpy as np
 
-from aligner.blocks import BlockProblem
 from aligner.solvers.audit import Answers, ask_all, dual_value, primal_value
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.simplex import Mixture
+from aligner.svm.protocols import BlockProblem
 
 
 class Correction(Enum):

@@ -9,9 +9,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from aligner.blocks import Problem
 from aligner.errors import ScoreError
 from aligner.solvers.records import F64, Audit, Result, Status, Stop, TracePoint
+from aligner.svm.protocols import Problem
 
 State = TypeVar("State")
 Solved = TypeVar("Solved", bound=Problem)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.blocks import BlockProblem
 from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Average, Forward
+from aligner.svm.protocols import BlockProblem
 
 
 @dataclass(eq=False)

@@ -8,16 +8,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aligner._kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, SURE
-from aligner.blocks import BlockProblem
 from aligner.errors import ScoreError
 from aligner.matching import Oracle, get_oracle
-from aligner.problem import EdgeProblem, check_code, edges_of
-from aligner.scoring import RBF, Kernel, KernelScorer, Linear, LinearScorer, Scorer, kernel_signature, score_in_threads
+from aligner.model.scoring import (
+    RBF,
+    Kernel,
+    KernelScorer,
+    Linear,
+    LinearScorer,
+    Scorer,
+    kernel_signature,
+    score_in_threads,
+)
 from aligner.solvers.driver import Solver
 from aligner.solvers.orders import Order, Permuted
 from aligner.solvers.records import F64, Audit
-from features.table import EdgeTable, edge_offsets
+from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, SURE
+from aligner.svm.hinge import EdgeProblem, check_code, edges_of
+from aligner.svm.protocols import BlockProblem
+from corpora.ragged import edge_offsets
+from features.table import EdgeTable
 
 I64 = npt.NDArray[np.int64]
 

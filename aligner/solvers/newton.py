@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner._logistic_kernels import add_logistic
-from aligner.logistic import LogisticProblem
 from aligner.solvers.records import F64, Audit
-from features.parallel import map_threads
+from aligner.svm._logistic_kernels import add_logistic
+from aligner.svm.logistic import LogisticProblem
+from corpora.threads import map_threads
 
 _EDGES_AT_ONCE = 1 << 14
 """Sums of so many are added up in order, whatever the number of threads."""

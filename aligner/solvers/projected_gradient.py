@@ -7,13 +7,13 @@ from enum import Enum
 
 import numpy as np
 
-from aligner._kernels import SURE
-from aligner.blocks import BlockProblem
-from aligner.problem import check_code, edges_of
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit
+from aligner.svm._corner_kernels import SURE
+from aligner.svm.hinge import check_code, edges_of
+from aligner.svm.protocols import BlockProblem
 
 _BLOCKS_AT_ONCE = 512
 """Blocks of one compiled call, between which Ctrl-C is heard."""

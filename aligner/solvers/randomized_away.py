@@ -7,7 +7,6 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from aligner.blocks import BlockProblem, Corners
 from aligner.errors import SettingError
 from aligner.solvers import _atomic_kernels as kernels
 from aligner.solvers._active_kernels import Pool, settle
@@ -17,6 +16,7 @@ from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.orders import I64, Permuted, Uniform
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import new_point
+from aligner.svm.protocols import BlockProblem, Corners
 
 
 @runtime_checkable

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from aligner.matching._price_kernels import EUCLIDEAN
-from aligner.problem import check_code
 from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.records import F64
-from features.parallel import map_threads
+from aligner.svm.hinge import check_code
+from corpora.threads import map_threads
 
 _BLOCKS_AT_ONCE = 128
 """Blocks that a thread takes at once; what they add up to is added in order, so that it is the same on all machines."""

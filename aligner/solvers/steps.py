@@ -7,10 +7,10 @@ from enum import Enum
 
 import numpy as np
 
-from aligner.blocks import BlockProblem
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers._active_kernels import FORWARD
 from aligner.solvers.records import F64
+from aligner.svm.protocols import BlockProblem
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ from enum import Enum
 
 import numpy as np
 
-from aligner.blocks import BlockProblem, CompiledProblem
-from aligner.problem import check_code
 from aligner.solvers import _subgradient_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.frank_wolfe import BatchState
@@ -16,6 +14,8 @@ from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.simplex import Mixture
 from aligner.solvers.steps import Average
+from aligner.svm.hinge import check_code
+from aligner.svm.protocols import BlockProblem, CompiledProblem
 
 _BLOCKS_AT_ONCE = 4096
 """Blocks of one compiled call, between which Ctrl-C is heard."""

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from solver_configurations import Configuration, MakeProblem, Plain, every_solver_of_corners, run
 
-from aligner.blocks import Corners
 from aligner.solvers import SOLVERS, Status, Stop, TracePoint, solve
+from aligner.svm.protocols import Corners
 
 ALONE = [Configuration(name, ()) for name in SOLVERS] + [Configuration("extragradient", (("restarts", True),))]
 

@@ -21,13 +21,13 @@ from solver_configurations import (
 
 from aligner.errors import SettingError
 from aligner.matching import ORACLES
-from aligner.problem import MatchingProblem
 from aligner.solvers import Status, make_solver
 from aligner.solvers.audit import ask_all, primal_value
 from aligner.solvers.block import Block
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.orders import Permuted
 from aligner.solvers.steps import Average, Forward
+from aligner.svm.hinge import MatchingProblem
 
 
 @dataclass(frozen=True)

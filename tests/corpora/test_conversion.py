@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from corpora.alignment import PairLinks
 from corpora.conversion import convert, symmetrize_files, transposed
 from corpora.errors import CorpusError
+from corpora.formats.pharaoh import format_links
 from corpora.link_files import LINK_FORMATS, open_links, read_links
-from corpora.pharaoh import format_links
 from corpora.readers import open_corpus
 from corpora.symmetrize import METHODS, symmetrize
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora.errors import AlignerError
+from corpora import AlignerError
 from corpora.normalize import SNOWBALL_CODES, Normalizer, unaccented
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.pharaoh import read_pharaoh
+from corpora.formats.pharaoh import read_pharaoh
 from corpora.symmetrize import METHODS, symmetrize
 
 LinkSet = frozenset[tuple[int, int]]

@@ -12,7 +12,7 @@ import pytest
 
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
-from features.edges import EdgeBatch, Encoded
+from features.batch import EdgeBatch, Encoded
 from features.extractor import FAMILIES, OF_WORD_PAIRS
 from features.statistics import CorpusStatistics
 

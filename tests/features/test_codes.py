@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from corpora.ragged import edge_offsets
 from features.codes import (
     CODE_BITS,
     COLUMN_BITS,
@@ -22,7 +23,7 @@ from features.codes import (
     entry_steps,
 )
 from features.codes import round_to_grid as round_in_place
-from features.table import EdgeTable, edge_offsets
+from features.table import EdgeTable
 
 
 def table(seed: int = 0, n: int = 30) -> EdgeTable:

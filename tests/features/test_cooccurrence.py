@@ -9,8 +9,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from corpora import threads as parallel
 from corpora.bitext import Bitext
-from features import cooccurrence, parallel
+from features import cooccurrence
 from features.cooccurrence import CooccurrenceTable, add_cooccurrences, count_cooccurrences
 
 MakeBitext = Callable[..., Bitext]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from corpora import SettingError
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext
-from corpora.errors import SettingError
 from features import extractor
+from features.batch import Encoded
 from features.codes import GRID, round_to_grid
-from features.edges import Encoded
 from features.extractor import FAMILIES, FeatureSet, batches
 from features.statistics import CorpusStatistics
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from features.table import EdgeTable, edge_offsets
+from corpora.ragged import edge_offsets
+from features.table import EdgeTable
 
 SHAPES = np.array([(2, 3), (0, 4), (1, 1)], np.int64)
 

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aligner.blocks import Corners
 from aligner.errors import ScoreError, SettingError
-from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers import _minibatch_kernels as minibatch_kernels
@@ -21,6 +19,8 @@ from aligner.solvers.active import Away, Pairwise
 from aligner.solvers.block import Block, BlockState
 from aligner.solvers.orders import ByGap, Order, Permuted, Uniform
 from aligner.solvers.steps import Forward
+from aligner.svm.hinge import MatchingProblem
+from aligner.svm.protocols import Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 

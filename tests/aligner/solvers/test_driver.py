@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from aligner.errors import SettingError
-from aligner.problem import MatchingProblem
 from aligner.solvers import SOLVERS, Result, Status, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.orders import Uniform
 from aligner.solvers.steps import Average, Forward
+from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 

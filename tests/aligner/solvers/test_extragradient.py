@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from aligner.errors import SettingError
-from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers.extragradient import Extragradient, Projection, SaddleState
+from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 every_projection = pytest.mark.parametrize("projection", list(Projection), ids=lambda p: p.value)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, solve
 from aligner.solvers.audit import Answers, ask_all, dual_value, primal_value
 from aligner.solvers.corrective import Corrective
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.steps import Average, Forward
+from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -13,14 +13,15 @@ from scipy.spatial.distance import cdist
 
 from aligner.errors import SettingError
 from aligner.matching import Match, Oracle, best_matchings, get_oracle
-from aligner.problem import MatchingProblem
-from aligner.scoring import RBF, Kernel, KernelScorer, Linear, LinearScorer, Polynomial
+from aligner.model.scoring import RBF, Kernel, KernelScorer, Linear, LinearScorer, Polynomial
 from aligner.solvers import Result, Solver, Status, Stop, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.kernel import KernelBlock, scorer_of
 from aligner.solvers.orders import Order, Permuted, Uniform
+from aligner.svm.hinge import MatchingProblem
 from corpora.alignment import Links, PairLinks
-from features.table import EdgeTable, edge_offsets
+from corpora.ragged import edge_offsets
+from features.table import EdgeTable
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from aligner._kernels import SURE
-from aligner.blocks import Corners
 from aligner.errors import SettingError
 from aligner.matching import get_oracle
-from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, solve
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.block import Block
 from aligner.solvers.orders import Uniform
 from aligner.solvers.projected_gradient import GradientStep, MarginalState, ProjectedGradient
+from aligner.svm._corner_kernels import SURE
+from aligner.svm.hinge import MatchingProblem
+from aligner.svm.protocols import Corners
 from corpora.alignment import Links, PairLinks
-from features.table import EdgeTable, edge_offsets
+from corpora.ragged import edge_offsets
+from features.table import EdgeTable
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -9,8 +9,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from aligner.blocks import Corners
-from aligner.problem import MatchingProblem
 from aligner.solvers import Stop, solve
 from aligner.solvers.audit import ask_all, dual_value
 from aligner.solvers.corrective import Corrective
@@ -18,6 +16,8 @@ from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.steps import Average, Forward
 from aligner.solvers.subgradient import Schedule, StochasticSubgradient, Subgradient, block_weights
+from aligner.svm.hinge import MatchingProblem
+from aligner.svm.protocols import Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -1,0 +1,1 @@
+"""Models: from edges to links."""

@@ -1,0 +1,168 @@
+"""Confidence: from the score of a link to the probability that it is right, and how far such probabilities hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aligner.model.decoding import Alignment
+from corpora.alignment import Links
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_MOST_BINS = 20
+_LINKS_A_BIN = 50
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedLinks:
+    """m links of some alignments.
+
+    scores: (m,) by the model.  correct: (m,) whether gold has them, as sure or possible.
+    """
+
+    scores: F64
+    correct: Bools
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @classmethod
+    def of(cls, found: Sequence[Alignment], gold: Links) -> JudgedLinks:
+        """Raises ValueError where there are not as many pairs of both."""
+        correct: list[bool] = []
+        for alignment, links in zip(found, gold, strict=True):
+            correct.extend(link in links.sure or link in links.possible for link in alignment.links)
+        return cls(np.array([s for alignment in found for s in alignment.scores]), np.array(correct, np.bool_))
+
+    @classmethod
+    def joined(cls, parts: Iterable[JudgedLinks]) -> JudgedLinks:
+        several = list(parts)
+        return cls(np.concatenate([p.scores for p in several]), np.concatenate([p.correct for p in several]))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A rising function from score to probability: log-odds that are linear between knots and constant beyond them.
+
+    A single sigmoid of the score [Platt 1999] does not fit: training pulls the scores of right links to where the
+    hinge ends, so that there the share of right ones leaps. So links are cut into bins by score, neighbours are pooled
+    until the shares rise, as in isotonic regression [Zadrozny and Elkan 2002], and log-odds are interpolated.
+
+    scores: of the knots, ascending.  log_odds: at these, not falling.  Raises ValueError on others.
+    """
+
+    scores: tuple[float, ...]
+    log_odds: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.scores or len(self.scores) != len(self.log_odds):
+            raise ValueError(f"a calibration has as many scores as log-odds, not {self.scores} and {self.log_odds}")
+        if not np.isfinite([*self.scores, *self.log_odds]).all():
+            raise ValueError("the numbers of a calibration must be finite")
+        if not ((np.diff(self.scores) > 0).all() and (np.diff(self.log_odds) >= 0).all()):
+            raise ValueError("the scores of a calibration must ascend, and their log-odds must not fall")
+
+    @classmethod
+    def fit(cls, judged: JudgedLinks) -> Calibration:
+        """From links that were judged, best ones that the model was not trained on.
+
+        Knots are the mean scores of up to 20 equal bins of about 50 links or more, and log-odds those of c right ones
+        of m with half of one added to each kind, (c + ½) / (m − c + ½), so that they are finite.
+        Raises ValueError if there are no links.
+        """
+        if not len(judged):
+            raise ValueError("there are no links to calibrate with")
+        order = np.argsort(judged.scores, kind="stable")
+        bins = min(max(len(judged) // _LINKS_A_BIN, 1), _MOST_BINS)
+        pooled: list[_Bin] = []
+        for part in np.array_split(order, bins):
+            score = float(judged.scores[part].mean())
+            current = _Bin(len(part), int(judged.correct[part].sum()), score, score)
+            while pooled and (pooled[-1].log_odds >= current.log_odds or pooled[-1].high >= current.low):
+                current = pooled.pop().pooled(current)
+            pooled.append(current)
+        knots = {score: part.log_odds for part in pooled for score in (part.low, part.high)}
+        return cls(tuple(knots), tuple(knots.values()))
+
+    def probabilities(self, scores: npt.ArrayLike) -> F64:
+        """The probability of each link, in (0, 1), of the shape of the scores."""
+        log_odds = np.interp(np.asarray(scores, np.float64), self.scores, self.log_odds)
+        return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
+
+    def shifted(self, offset: float) -> Calibration:
+        """That of scores to which a number is added."""
+        return Calibration(tuple(score + offset for score in self.scores), self.log_odds)
+
+    def describe(self) -> dict[str, Any]:
+        """JSON values that `read_calibration` takes."""
+        return asdict(self)
+
+
+def read_calibration(description: Mapping[str, Any] | None) -> Calibration | None:
+    """The calibration of these JSON values.  Raises LookupError, TypeError or ValueError on others."""
+    if description is None:
+        return None
+    scores, log_odds = (tuple(map(float, description[name])) for name in ("scores", "log_odds"))
+    return Calibration(scores, log_odds)
+
+
+@dataclass(frozen=True)
+class _Bin:
+    """Links of similar scores.  low, high: the mean score of the first and of the last bin that was pooled."""
+
+    links: int
+    right: int
+    low: float
+    high: float
+
+    @property
+    def log_odds(self) -> float:
+        return float(np.log((self.right + 0.5) / (self.links - self.right + 0.5)))
+
+    def pooled(self, later: _Bin) -> _Bin:
+        return _Bin(self.links + later.links, self.right + later.right, self.low, later.high)
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Of links in B bins of equal width by probability: links, mean probability, and share of right ones.
+
+    links: (B,).  predicted, correct: (B,), fractions, 0 where there are no links.
+    """
+
+    links: I64
+    predicted: F64
+    correct: F64
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: Σ_b links_b / links |correct_b − predicted_b|  [Naeini, Cooper, Hauskrecht 2015].
+
+        0 of no links.
+        """
+        return float(self.links @ np.abs(self.correct - self.predicted) / max(1, self.links.sum()))
+
+
+def reliability(probabilities: npt.ArrayLike, correct: npt.ArrayLike, bins: int = 10) -> Reliability:
+    """How far probabilities of links hold.
+
+    probabilities: (m,) in [0, 1].  correct: (m,) bool.  Raises ValueError where they are not, or no bin is asked for.
+    """
+    given, right = np.asarray(probabilities, np.float64), np.asarray(correct, np.bool_)
+    if given.ndim != 1 or right.shape != given.shape or not ((given >= 0) & (given <= 1)).all():
+        raise ValueError("there must be as many probabilities, in [0, 1], as judgements")
+    if bins < 1:
+        raise ValueError(f"there must be a bin, not {bins}")
+    which = np.minimum((given * bins).astype(np.int64), bins - 1)
+    links = np.bincount(which, minlength=bins)
+    some = np.maximum(links, 1)
+    return Reliability(
+        links, np.bincount(which, given, minlength=bins) / some, np.bincount(which, right, minlength=bins) / some
+    )

@@ -1,0 +1,207 @@
+"""Model: how edges are scored, what that was learnt from, and the corpus statistics that new text is looked up in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aligner._version import __version__
+from aligner.errors import AlignerError
+from aligner.model.calibration import Calibration, read_calibration
+from aligner.model.decoding import PAIRS_AT_ONCE, Alignment, Alignments, decode, decode_in_threads
+from aligner.model.file import ModelError, read_model, write_model
+from aligner.model.scoring import F64, LinearScorer, Scorer, read_scorer
+from aligner.svm.prices import LinkRewards
+from corpora.alignment import Links, PairLinks
+from corpora.bitext import Bitext, BitextBuilder
+from corpora.files import StrPath, write_atomically
+from corpora.normalize import Normalizer
+from corpora.threads import map_threads
+from features.extractor import FeatureSet
+from features.statistics import CorpusStatistics
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A trained aligner.
+
+    scorer: of the features' columns.  source_language, target_language: as the corpus named them, or None.
+    record: JSON values about the training: corpus, fingerprint, solver, gap, AER…
+    rewards: of the second link of a word and on.  calibration: of the scores of links, which are probabilities then.
+    """
+
+    scorer: Scorer
+    features: FeatureSet
+    statistics: CorpusStatistics
+    source_normalizer: Normalizer
+    target_normalizer: Normalizer
+    source_language: str | None
+    target_language: str | None
+    record: Mapping[str, Any]
+    rewards: LinkRewards = LinkRewards()  # noqa: RUF009 - frozen
+    calibration: Calibration | None = None
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """(d,) weights of the features' columns.  Raises AttributeError where a kernel takes their place."""
+        if not isinstance(self.scorer, LinearScorer):
+            raise AttributeError("a model with a kernel has no weights of features, but a scorer")
+        return self.scorer.weights
+
+    def with_offset(self, offset: float) -> Model:
+        """The model with a number added to the score of every edge: above 0 there are more links.
+
+        Raises AlignerError for a model with a kernel or without the feature ``bias``.
+        """
+        if not isinstance(self.scorer, LinearScorer) or "bias" not in self.features.names:
+            raise AlignerError("the scores of this model have no offset (it has a kernel, or no bias)")
+        weights = self.weights.copy()
+        weights[self.features.names.index("bias")] += offset
+        calibration = None if self.calibration is None else self.calibration.shifted(offset)
+        return replace(self, scorer=LinearScorer(weights), calibration=calibration)
+
+    def align(
+        self, source: Sequence[str], target: Sequence[str], links: Sequence[Iterable[tuple[int, int]]] = ()
+    ) -> Alignment:
+        """Align one sentence pair, given as tokens.
+
+        links: other aligners' links of the pair, one set for each file the model was trained with.
+        Raises AlignerError where these are missing or out of range; TypeError on strings instead of tokens.
+        """
+        # Not by way of threads, which take longer to start than a sentence to align.
+        return self.align_bitext(self._bitext([(source, target)]), [_packed([pair_links]) for pair_links in links])[0]
+
+    def align_many(
+        self,
+        pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
+        links: Sequence[Iterable[Iterable[tuple[int, int]]]] = (),
+    ) -> Iterator[Alignment]:
+        """Align a stream of (source tokens, target tokens), in order, in batches on all cores.
+
+        links: for each file of other aligners' links the model was trained with, the links of each pair.
+        """
+        others = [iter(file) for file in links]
+        stream = iter(pairs)
+
+        def read() -> Iterator[tuple[Bitext, list[Links]]]:
+            while batch := list(islice(stream, PAIRS_AT_ONCE)):
+                yield self._bitext(batch), [_packed(islice(file, len(batch))) for file in others]
+
+        for aligned in map_threads(lambda job: self.align_bitext(*job), read()):
+            yield from aligned
+
+    def _bitext(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Bitext:
+        builder = self.builder()
+        for source, target in pairs:
+            if isinstance(source, str) or isinstance(target, str):
+                raise TypeError("a sentence is a sequence of tokens, not a string (use .split())")
+            builder.add_tokens(source, target)
+        return builder.bitext()
+
+    def builder(self) -> BitextBuilder:
+        """An empty bitext whose text is normalised as the model's corpus was."""
+        return BitextBuilder(self.source_normalizer, self.target_normalizer, self.source_language, self.target_language)
+
+    def align_bitext(self, bitext: Bitext, links: Sequence[Links] = ()) -> Alignments:
+        """Align every pair of a bitext made by `builder`.
+
+        links: one for each file of other aligners' links the model was trained with.
+        """
+        self.check_links(bitext, links)
+        return decode(
+            bitext, self.statistics, self.features, self.scorer, links, self.rewards, self._probabilities
+        )  # fmt: skip
+
+    def align_text(self, bitext: Bitext) -> Iterator[Alignment]:
+        """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
+
+        Raises AlignerError where the model needs other aligners' links.
+        """
+        self._check_files(0)
+        return decode_in_threads(
+            bitext, self.statistics, self.features, self.scorer, self.rewards, self._probabilities
+        )  # fmt: skip
+
+    @property
+    def _probabilities(self) -> Callable[[F64], F64] | None:
+        return None if self.calibration is None else self.calibration.probabilities
+
+    def check_links(self, bitext: Bitext, links: Sequence[Links]) -> None:
+        """Raise AlignerError unless these are links of other aligners as the model needs them for a bitext."""
+        self._check_files(len(links))
+        for other in links:
+            _check_links(other, bitext)
+
+    def _check_files(self, given: int) -> None:
+        if given != len(self.features.links):
+            raise AlignerError(
+                f"the model was trained with {len(self.features.links)} files of other aligners' links, "
+                f"{given} are given (give as many, in the same order, with --links)"
+            )
+
+    def save(self, path: StrPath, *, force: bool = False) -> None:
+        """Write the model to one file, whole or not at all.  Raises CorpusError if it exists, without force."""
+        header = {
+            "version": __version__,
+            "families": self.features.families,
+            "links": self.features.links,
+            "words": self.features.words,
+            "feature_names": self.features.names,
+            "languages": [self.source_language, self.target_language],
+            "normalizers": [self.source_normalizer.as_dict(), self.target_normalizer.as_dict()],
+            "scorer": self.scorer.describe(),
+            "rewards": [self.rewards.source, self.rewards.target],
+            "calibration": None if self.calibration is None else self.calibration.describe(),
+            "record": dict(self.record),
+        }
+        with write_atomically(path, force=force) as file:
+            write_model(file, header, {**self.scorer.to_arrays(), **self.statistics.to_arrays()})
+
+
+def _packed(links: Iterable[Iterable[tuple[int, int]]]) -> Links:
+    return Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in links)
+
+
+def load(path: StrPath) -> Model:
+    """Open a model file.  Raises ModelError, a line for the user, on anything else."""
+    header, arrays = read_model(path)
+    try:
+        source_words, target_words = (tuple(words) for words in header.get("words", ((), ())))  # none in old files
+        features = FeatureSet(tuple(header["families"]), tuple(header["links"]), (source_words, target_words))
+        # Files of before there were kernels say nothing of a scorer.
+        scorer = read_scorer(header.get("scorer", {"kind": "linear"}), arrays)
+        if features.names != tuple(header["feature_names"]) or scorer.n_features != len(features.names):
+            raise AlignerError("the features of this version differ")
+        source_normalizer, target_normalizer = (Normalizer.from_dict(n) for n in header["normalizers"])
+        return Model(
+            scorer, features, CorpusStatistics.from_arrays(arrays), source_normalizer, target_normalizer,
+            header["languages"][0], header["languages"][1], header["record"],
+            LinkRewards(*(tuple(map(float, side)) for side in header.get("rewards", ((), ())))),
+            read_calibration(header.get("calibration")),
+        )  # fmt: skip
+    except (AlignerError, LookupError, TypeError, ValueError) as error:
+        what = (
+            f"was made by version {header.get('version', '?')}, which this version {__version__} cannot read: {error}"
+        )
+        raise ModelError(path, 0, what, hint="train the model again") from error
+
+
+def _check_links(links: Links, bitext: Bitext) -> None:
+    """Raise AlignerError unless every link points at words of its pair."""
+    if len(links) != len(bitext):
+        raise AlignerError(f"{len(links)} lines of links for {len(bitext)} sentence pairs (give one for each)")
+    pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    outside = (links.source >= bitext.source.lengths[pair]) | (links.target >= bitext.target.lengths[pair])
+    outside |= (links.source < 0) | (links.target < 0)
+    if outside.any():
+        first = int(np.flatnonzero(outside)[0])
+        J, K = bitext.source.lengths[pair[first]], bitext.target.lengths[pair[first]]
+        raise AlignerError(
+            f"pair {pair[first] + 1}: link {links.source[first]}-{links.target[first]} of another aligner is out of "
+            f"range for {J} source and {K} target words"
+        )

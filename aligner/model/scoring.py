@@ -1,0 +1,278 @@
+"""Scoring edges by their features: linear weights, or an expansion over support edges in the space of a kernel."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from aligner.errors import SettingError
+from aligner.svm import _corner_kernels as _kernels
+from aligner.svm import _expansion_kernels as _expansions
+from corpora.alignment import Links
+from corpora.threads import map_threads
+from features.batch import EdgeBatch
+from features.codes import GRID
+from features.extractor import FeatureSet
+from features.table import Matrix, Vector
+from features.word_pairs import add_spread
+
+F64 = npt.NDArray[np.float64]
+
+_VALUES_AT_ONCE = 1 << 18
+"""Kernel values that a thread computes at once: about a millisecond, far more than to start a thread takes."""
+
+_LARGEST = 64
+"""Features are smaller."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """K(x, y) = x·y: the features themselves."""
+
+    name: ClassVar[str] = "linear"
+    code: ClassVar[int] = _expansions.LINEAR
+
+    @property
+    def parameter(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """K(x, y) = (1 + x·y)^degree / degree: all products of up to `degree` features.
+
+    So scaled, its terms of first order are those of the linear kernel, and λ keeps its meaning whatever the degree.
+    """
+
+    name: ClassVar[str] = "polynomial"
+    code: ClassVar[int] = _expansions.POLYNOMIAL
+
+    degree: int = 2
+
+    def __post_init__(self) -> None:
+        if self.degree != int(self.degree) or self.degree < 1:
+            raise SettingError(f"the degree of a polynomial kernel must be a whole number above 0, not {self.degree}")
+
+    @property
+    def parameter(self) -> float:
+        return float(self.degree)
+
+
+@dataclass(frozen=True)
+class RBF:
+    """K(x, y) = exp(-‖x - y‖² / (2 bandwidth²)): how near two edges are, 1 for equals."""
+
+    name: ClassVar[str] = "rbf"
+    code: ClassVar[int] = _expansions.RBF
+
+    bandwidth: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 1e-100 < self.bandwidth < 1e100:
+            raise SettingError(f"the bandwidth of an rbf kernel must be a number above 0, not {self.bandwidth}")
+
+    @property
+    def parameter(self) -> float:
+        return 0.5 / self.bandwidth**2
+
+
+Kernel = Linear | Polynomial | RBF
+"""K(x, y) = Φ(x)·Φ(y) of the features x, y of two edges, for some Φ that is never computed.
+
+name: of the command line.  code, parameter: of the compiled expansions.
+"""
+
+KERNELS: dict[str, Callable[..., Kernel]] = {"linear": Linear, "polynomial": Polynomial, "rbf": RBF}
+"""What makes each kernel, from the options it has."""
+
+
+def make_kernel(name: str, **options: Any) -> Kernel:
+    """A kernel by its name and options.  Raises SettingError for a name, an option or a value that it cannot have."""
+    if name not in KERNELS:
+        raise SettingError(f"unknown kernel {name!r} (choose from {', '.join(KERNELS)})")
+    make = KERNELS[name]
+    for option in options:
+        if option not in inspect.signature(make).parameters:
+            raise SettingError(f"the {name} kernel has no {option}")
+    return make(**options)
+
+
+def kernel_signature(kernel: Kernel) -> str:
+    """A kernel and its options in one line."""
+    return "|".join([f"kernel:{kernel.name}", *(f"{name}:{value:g}" for name, value in asdict(kernel).items())])
+
+
+class Scorer(Protocol):
+    """A function from the features of an edge to its score."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def norm(self) -> float:
+        """‖w‖, in the space that the score is linear in."""
+        ...
+
+    def scores(self, features: Matrix) -> F64:
+        """(E,) scores of edges with these features, (E, d); that of an edge does not depend on the others."""
+        ...
+
+    def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
+        """(E,) scores of the edges of a batch; links as for `FeatureSet.fill`.
+
+        space: room for the features of as many columns of every edge as `columns_at_once` says.
+        """
+        ...
+
+    def columns_at_once(self, features: FeatureSet) -> int:
+        """How many features of each edge `score_batch` holds at a time."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """JSON values that `read_scorer` takes with the arrays."""
+        ...
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class LinearScorer:
+    """s = w·φ  [SPEC §1].  weights: (d,)."""
+
+    weights: F64
+
+    def __post_init__(self) -> None:
+        if self.weights.ndim != 1 or self.weights.dtype != np.float64:
+            raise ValueError(f"weights must be a vector of float64, not {_kind(self.weights)}")
+
+    @property
+    def n_features(self) -> int:
+        return len(self.weights)
+
+    @property
+    def norm(self) -> float:
+        return float(np.linalg.norm(self.weights))
+
+    @cached_property
+    def _exact(self) -> F64:
+        """The weights, rounded so that their products with features, and all sums of these, are exact.
+
+        Then a score is the same to the last bit in whatever order, and of however many parts, it is summed. Features
+        are whole numbers of steps 1 / GRID; the weights are rounded to whole numbers of a step so long that no sum is
+        of 2^53 steps: by less than 1e-11 of the sum of their absolute values.
+        """
+        total = np.abs(self.weights).sum()
+        if not 1e-280 < total < np.inf:  # as good as nothing, of which a step would be 0
+            return self.weights
+        step = 2.0 ** (np.ceil(np.log2(total)) + np.log2(GRID * _LARGEST) - 53)
+        return np.asarray(np.rint(self.weights / step) * step)
+
+    def scores(self, features: Matrix) -> F64:
+        scores = np.zeros(len(features))
+        _kernels.add_scores(features, self._exact, scores)
+        return scores
+
+    def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
+        scores = np.zeros(int(batch.offsets[-1]))
+        of_pairs: F64 | None = None
+        for part in features.parts(batch, links, space):
+            if not part.of_pairs:
+                _kernels.add_rounded_scores(part.features, self._exact[part.columns], scores)
+                continue
+            if of_pairs is None:
+                of_pairs = np.zeros(len(batch.word_pairs.source))
+            _kernels.add_rounded_scores(part.features, self._exact[part.columns], of_pairs)
+        if of_pairs is not None:
+            add_spread(of_pairs, batch.word_pairs.of_edge, scores)
+        return scores
+
+    def columns_at_once(self, features: FeatureSet) -> int:
+        return features.widest
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "linear"}
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"weights": self.weights}
+
+
+@dataclass(frozen=True, eq=False)
+class KernelScorer:
+    """s = Σ_m coefficients[m] K(support[m], φ)  [LJSP13 App. B.5].
+
+    support: (m, d) float32 features of edges.  coefficients: (m,).  It takes no memory but theirs, however many edges
+    are scored.
+    """
+
+    kernel: Kernel
+    support: Matrix
+    coefficients: F64
+
+    def __post_init__(self) -> None:
+        if self.support.ndim != 2 or self.support.dtype != np.float32 or not self.support.flags.c_contiguous:
+            raise ValueError(f"support must be a C-contiguous float32 matrix, not {_kind(self.support)}")
+        if self.coefficients.shape != (len(self.support),) or self.coefficients.dtype != np.float64:
+            raise ValueError(f"coefficients must be {len(self.support)} float64, not {_kind(self.coefficients)}")
+
+    @property
+    def n_features(self) -> int:
+        return int(self.support.shape[1])
+
+    @property
+    def norm(self) -> float:
+        return float(np.sqrt(max(0.0, float(self.coefficients @ score_in_threads(self, self.support)))))
+
+    def scores(self, features: Matrix) -> F64:
+        scores = np.zeros(len(features))
+        _expansions.add_expansion(
+            features, self.kernel.code, self.kernel.parameter, self.support, self.coefficients, scores
+        )
+        return scores
+
+    def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
+        shape = int(batch.offsets[-1]), len(features.names)
+        table = space[: shape[0] * shape[1]].reshape(shape)
+        features.fill(batch, links, table)
+        return self.scores(table)
+
+    def columns_at_once(self, features: FeatureSet) -> int:
+        return len(features.names)
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "kernel", "kernel": self.kernel.name, **asdict(self.kernel)}
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"support": self.support, "coefficients": self.coefficients}
+
+
+def read_scorer(description: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Scorer:
+    """The scorer of these JSON values and arrays.
+
+    Raises LookupError, TypeError, ValueError or SettingError on others.
+    """
+    if description["kind"] == "linear":
+        return LinearScorer(arrays["weights"])
+    if description["kind"] != "kernel":
+        raise ValueError(f"there is no scorer of kind {description['kind']}")
+    options = {name: value for name, value in description.items() if name not in ("kind", "kernel")}
+    return KernelScorer(make_kernel(description["kernel"], **options), arrays["support"], arrays["coefficients"])
+
+
+def score_in_threads(scorer: Scorer, features: Matrix) -> F64:
+    """`Scorer.scores` on all cores, bit for bit the same."""
+    support = len(scorer.coefficients) if isinstance(scorer, KernelScorer) else 1
+    rows = max(1, _VALUES_AT_ONCE // max(1, support))
+    if len(features) <= rows:
+        return scorer.scores(features)
+    parts = [features[first : first + rows] for first in range(0, len(features), rows)]
+    return np.concatenate(list(map_threads(scorer.scores, parts)))
+
+
+def _kind(array: npt.NDArray[Any]) -> str:
+    return f"{array.shape} {array.dtype}"

@@ -1,0 +1,178 @@
+"""Aligning text as it comes: lines in, as many lines out, in bounded memory."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import BinaryIO, NamedTuple
+
+from aligner.model.decoding import PAIRS_AT_ONCE, Alignments
+from aligner.model.model import Model
+from corpora.alignment import Links, PairLinks, check_range
+from corpora.bitext import Bitext
+from corpora.errors import CorpusError
+from corpora.files import UTF8_BOM, StrPath
+from corpora.link_files import open_links
+from corpora.normalize import Normalizer
+from corpora.readers import Corpus, TextLine, open_corpus, parse_joint
+from corpora.threads import map_threads
+
+Normalizers = tuple[Normalizer, Normalizer]
+
+
+def _pharaoh(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
+    return found.lines()
+
+
+def _scored(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
+    lines = [
+        " ".join(f"{j}-{k}:{score:.4f}" for (j, k), score in zip(alignment.links, alignment.scores, strict=True))
+        for alignment in found
+    ]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _jsonl(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
+    objects = [
+        {
+            "source": normalizers[0].tokens(source),
+            "target": normalizers[1].tokens(target),
+            "links": [[j, k, round(score, 4)] for (j, k), score in zip(alignment.links, alignment.scores, strict=True)],
+            "score": round(alignment.score, 4),
+        }
+        for (_, source, target), alignment in zip(texts, found, strict=True)
+    ]
+    return "".join(f"{json.dumps(found, ensure_ascii=False)}\n" for found in objects).encode()
+
+
+FORMATS: dict[str, Callable[[Normalizers, Sequence[TextLine], Alignments], bytes]] = {
+    "pharaoh": _pharaoh,
+    "scored": _scored,
+    "jsonl": _jsonl,
+}
+"""Output formats: ``i-j``; ``i-j:score``; an object with the tokens, [i, j, score] links and their mean score.
+
+One line a pair.  Only jsonl looks at the text.
+"""
+
+
+class LinksFile(NamedTuple):
+    """Another aligner's links as they are read.  path: for errors.  pairs: a stream, one item a sentence pair."""
+
+    path: str
+    pairs: Iterator[PairLinks]
+
+    @classmethod
+    def open(cls, path: str, lengths: Iterable[tuple[int, int]] | None = None) -> LinksFile:
+        """lengths: of the sentences, where they can be read beforehand; NAACL links need them to be complete."""
+        return cls(path, open_links(path, lengths=lengths))
+
+    def take(self, lines: list[TextLine]) -> Links:
+        """The links of these lines.  Raises CorpusError where they end, or leave the sentences."""
+        pairs = list(islice(self.pairs, len(lines)))
+        if len(pairs) < len(lines):
+            line = lines[len(pairs)][0] - 1
+            raise CorpusError(self.path, line, "the links end here, but the text goes on", hint=_ONE_EACH)
+        for (number, source, target), links in zip(lines, pairs, strict=True):
+            check_range(links, len(source.split()), len(target.split()), self.path, number)
+        return Links.from_pairs(pairs)
+
+    def check_end(self, lines: int) -> None:
+        """Raise CorpusError if there are links after those of the last line."""
+        if next(self.pairs, None) is not None:
+            raise CorpusError(self.path, lines + 1, "the links go on, but the text has ended", hint=_ONE_EACH)
+
+
+_ONE_EACH = "give one line for each pair, empty ones too"
+
+
+class Job(NamedTuple):
+    """Some lines of a corpus.  links: of other aligners, for each file the model was trained with."""
+
+    lines: list[TextLine]
+    links: list[Links]
+
+    def bitext(self, model: Model, corpus: Corpus) -> Bitext:
+        """As the model sees it.  Raises CorpusError on text that is not UTF-8."""
+        builder = model.builder()
+        builder.add_texts(corpus, self.lines)
+        return builder.bitext()
+
+
+def align_corpus(model: Model, corpus: Corpus, format_: str, links: Sequence[LinksFile] = ()) -> Iterator[bytes]:
+    """One formatted line for each pair of a corpus, many lines at a time; batches run on all cores, in order.
+
+    links: other aligners' links, a stream for each file the model was trained with.
+    Raises CorpusError on text that is not UTF-8.
+    """
+    return map_threads(lambda job: _align(model, corpus, format_, job), jobs(corpus.texts(), links))
+
+
+def align_arriving(model: Model, stream: BinaryIO, format_: str, links: Sequence[LinksFile] = ()) -> Iterator[bytes]:
+    """Align ``source ||| target`` lines of standard input as they arrive; the lines for all that had arrived.
+
+    A reader who waits for an answer to the line just written gets it: nothing is held back to fill a batch.
+    Raises CorpusError on a line without exactly one ``|||`` and on text that is not UTF-8.
+    """
+    corpus = open_corpus("-")
+    number = 0
+    for arrived in _arriving_lines(stream):
+        texts = [(n, *parse_joint(line, "-", n)) for n, line in enumerate(arrived, number + 1)]
+        number += len(arrived)
+        yield b"".join(map_threads(lambda job: _align(model, corpus, format_, job), jobs(iter(texts), links)))
+    for file in links:
+        file.check_end(number)
+
+
+def jobs(texts: Iterator[TextLine], links: Sequence[LinksFile] = ()) -> Iterator[Job]:
+    """A text in parts, with the links of each."""
+    while lines := list(islice(texts, PAIRS_AT_ONCE)):
+        yield Job(lines, [file.take(lines) for file in links])
+
+
+def _align(model: Model, corpus: Corpus, format_: str, job: Job) -> bytes:
+    found = model.align_bitext(job.bitext(model, corpus), job.links)
+    return FORMATS[format_]((model.source_normalizer, model.target_normalizer), job.lines, found)
+
+
+def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
+    r"""The whole lines of each read, without ``\n`` and a byte order mark; a ``\r`` goes with the blanks of a line."""
+    read = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
+    rest: list[bytes] = []
+    first = True
+    while chunk := read(1 << 18):
+        *lines, tail = chunk.split(b"\n")
+        if lines:
+            lines[0] = b"".join([*rest, lines[0]])
+            rest = []
+            if first:  # not sooner: the mark itself may come in pieces
+                lines[0], first = lines[0].removeprefix(UTF8_BOM), False
+            yield lines
+        if tail:
+            rest.append(tail)
+    last = b"".join(rest)
+    if first:
+        last = last.removeprefix(UTF8_BOM)
+    if last:
+        yield [last]
+
+
+def check_corpus(corpus: Corpus) -> int:
+    """Read a corpus through once, so that bad text is found before anything is written; returns its pairs.
+
+    Raises CorpusError on sides of unequal length and text that is not UTF-8.
+    """
+    pairs = 0
+    texts = corpus.texts()
+    while lines := list(islice(texts, PAIRS_AT_ONCE)):
+        corpus.check_utf8(lines)
+        pairs += len(lines)
+    return pairs
+
+
+def check_links(path: StrPath, corpus: Corpus) -> None:
+    """Read a file of links through once, against the text; CorpusError where they do not fit."""
+    for _ in open_links(path, lengths=corpus.lengths()):
+        pass

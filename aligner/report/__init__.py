@@ -1,0 +1,1 @@
+"""Reports: from links to figures."""

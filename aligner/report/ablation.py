@@ -1,0 +1,133 @@
+"""What each feature of a model does: its weight, how far it moves a score, and what is lost without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from aligner.errors import AlignerError
+from aligner.model.decoding import decode_edges, links_of
+from aligner.model.model import Model
+from aligner.model.scoring import LinearScorer
+from aligner.report.evaluation import count, scores
+from aligner.svm.prices import LinkRewards
+from aligner.training.inputs import Labelled
+from corpora.alignment import Links
+from features.extractor import DEFAULT_MEMORY
+from features.table import EdgeTable
+
+F64 = npt.NDArray[np.float64]
+
+FERTILITY_FAMILY = "fertility"
+"""Of the rewards for further links of a word, which are no columns of edges."""
+
+
+@dataclass(frozen=True)
+class FeatureReport:
+    """A column of a model.
+
+    low, high: the values it takes on the labelled pairs, or None where they are not known.
+    ablation: AER on gold with its weight at 0, minus AER with it, as a fraction; None without gold.
+    """
+
+    name: str
+    family: str
+    weight: float
+    low: float | None
+    high: float | None
+    ablation: float | None
+
+    @property
+    def effect(self) -> float | None:
+        """|weight| · (high − low): how far it can move the score of an edge."""
+        return None if self.low is None or self.high is None else abs(self.weight) * (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class FamilyReport:
+    """All columns of a family.  ablation: as for a feature, with all its weights at 0; fertility: one link a word."""
+
+    name: str
+    columns: int
+    ablation: float | None
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """features: by falling effect (by |weight| where ranges are not known).  families: in the order of the columns.
+
+    aer: on gold, a fraction, with all of them; None without gold.  pairs: of gold, or those the ranges are of.
+    """
+
+    features: tuple[FeatureReport, ...]
+    families: tuple[FamilyReport, ...]
+    aer: float | None
+    pairs: int
+
+
+def describe_model(
+    model: Model,
+    gold: Labelled | None = None,
+    *,
+    memory: int = DEFAULT_MEMORY,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> ModelReport:
+    """Weights, ranges and, with gold, ablation deltas of a model with linear weights.
+
+    gold: labelled pairs, see `inputs.read_labelled`; without it ranges are those that training recorded.
+    memory: bytes of features to hold.
+    on_progress: told of the alignments of gold done, and of how many there will be.
+
+    Features are extracted once; an ablation decodes all pairs with some weights at 0, and learns no weight anew: what
+    others could make up for counts as lost.
+    Raises AlignerError for a model that scores by a kernel, and where links or gold do not fit.
+    """
+    if not isinstance(model.scorer, LinearScorer):
+        raise AlignerError("the model scores by a kernel, which has no weights of features (train with another solver)")
+    names, weights = model.features.names, model.weights
+    families = model.features.groups
+    columns = {family: [i for i, f in enumerate(families) if f == family] for family in dict.fromkeys(families)}
+    ranges, pairs = model.record.get("feature_ranges"), int(model.record.get("labelled_pairs", 0))
+    aer: float | None = None
+    alone: list[float | None] = [None] * len(names)
+    together: dict[str, float | None] = dict.fromkeys(columns)
+    if model.rewards != LinkRewards():
+        together[FERTILITY_FAMILY] = None
+    if gold is not None:
+        gold_links = gold.links
+        model.check_links(gold.bitext, gold.others)
+        edges = model.features.extract(gold.bitext, model.statistics, links=gold.others, memory=memory)
+        ranges, pairs = edges.ranges().tolist(), len(edges)
+        total, done = 1 + len(names) + len(together), 0
+
+        def error(without: Sequence[int] = (), rewards: LinkRewards = model.rewards) -> float:
+            nonlocal done
+            found = _error(edges, gold_links, weights, without, rewards)
+            done += 1
+            if on_progress is not None:
+                on_progress(done, total)
+            return found
+
+        aer = error()
+        alone = [error([i]) - aer for i in range(len(names))]
+        for family in together:
+            if family == FERTILITY_FAMILY:
+                together[family] = error(rewards=LinkRewards()) - aer
+            else:
+                together[family] = error(columns[family]) - aer
+    lows, highs = ([None] * len(names), [None] * len(names)) if ranges is None else zip(*ranges, strict=True)
+    features = [FeatureReport(*row) for row in zip(names, families, weights.tolist(), lows, highs, alone, strict=True)]
+    features.sort(key=lambda f: -abs(f.weight) if f.effect is None else -f.effect)
+    sizes = {FERTILITY_FAMILY: len(model.rewards.source) + len(model.rewards.target)}
+    summary = [FamilyReport(f, len(columns[f]) if f in columns else sizes[f], delta) for f, delta in together.items()]
+    return ModelReport(tuple(features), tuple(summary), aer, pairs)
+
+
+def _error(edges: EdgeTable, gold: Links, weights: F64, without: Sequence[int], rewards: LinkRewards) -> float:
+    """AER, a fraction, without some columns."""
+    kept = weights.copy()
+    kept[list(without)] = 0.0
+    return float(scores(count(gold, links_of(decode_edges(edges, LinearScorer(kept), rewards))).total()).aer)

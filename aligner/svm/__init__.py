@@ -1,0 +1,1 @@
+"""Structured losses over matchings: what solvers minimise.  Arrays only, no words."""

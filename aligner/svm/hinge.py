@@ -1,0 +1,368 @@
+"""MatchingProblem: the structured SVM of word alignment, in the blocks and corners that solvers see."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from aligner.errors import AlignerError, ScoreError, SettingError
+from aligner.matching import Oracle, best_bmatchings, best_matchings, bmatch_of, get_oracle
+from aligner.svm import _corner_kernels as _kernels
+from aligner.svm._screening_kernels import Screen, new_screen
+from aligner.svm.prices import CONSTANT, Fertility, LinkRewards
+from aligner.svm.protocols import BlockProblem, Corners
+from corpora.alignment import Links
+from corpora.ragged import edge_offsets
+from corpora.threads import map_threads
+from features.extractor import DEFAULT_MEMORY, take_edges
+from features.table import EdgeTable
+
+F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+U8 = npt.NDArray[np.uint8]
+
+_BLOCKS_AT_ONCE = 512
+"""Blocks that a thread takes at once."""
+
+_EDGES_AT_ONCE = 1 << 20
+
+DEFAULT_MISS_COST = 3.0
+DEFAULT_FALSE_COST = 1.0
+DEFAULT_POSSIBLE_COST = 10.0
+
+
+def check_costs(regularization: float, miss_cost: float, false_cost: float, possible_cost: float) -> None:
+    """Raise SettingError for a λ or costs that cannot work."""
+    if not (np.isfinite(possible_cost) and possible_cost >= 0):
+        raise SettingError(f"possible cost must be a number from 0 on, not {possible_cost}")
+    for name, value in (("regularization", regularization), ("miss cost", miss_cost), ("false cost", false_cost)):
+        if not (np.isfinite(value) and value > 0):
+            raise SettingError(f"{name} must be a number above 0, not {value}")
+
+
+def label_edges(edges: EdgeTable, links: Links) -> tuple[U8, I64]:
+    """(E,) labels, OTHER, POSSIBLE or SURE, and (m,) the edge of each link.
+
+    Raises SettingError where there are no pairs, ValueError where edges and links do not fit or are not finite.
+    """
+    if len(links) != len(edges):
+        raise ValueError(f"{len(links)} pairs of links for {len(edges)} pairs of edges")
+    if len(edges) == 0:
+        raise SettingError("there are no labelled pairs to train on")
+    for first in range(0, len(edges.features), _EDGES_AT_ONCE):  # not at once: they may be on disk
+        if not np.isfinite(edges.features[first : first + _EDGES_AT_ONCE]).all():
+            raise ValueError("features must be finite")
+    pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    inside = (links.source >= 0) & (links.source < edges.shapes[pair, 0])
+    inside &= (links.target >= 0) & (links.target < edges.shapes[pair, 1])
+    if not inside.all():
+        raise ValueError(f"a link of pair {pair[~inside][0]} is out of range")
+    link_edges = edges.offsets[pair] + links.source * edges.shapes[pair, 1] + links.target
+    labels = np.zeros(edges.offsets[-1], np.uint8)
+    labels[link_edges] = np.where(links.sure, _kernels.SURE, _kernels.POSSIBLE)
+    return labels, link_edges
+
+
+@runtime_checkable
+class EdgeProblem(BlockProblem, Protocol):
+    """A block problem over matchings whose edges are at hand, as `MatchingProblem` is: see there."""
+
+    @property
+    def edges(self) -> EdgeTable: ...
+
+    @property
+    def labels(self) -> U8: ...
+
+    @property
+    def costs(self) -> F64: ...
+
+    @property
+    def oracle(self) -> Oracle: ...
+
+
+def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
+    """The problem, if its edges are at hand and all there is to it.  Raises SettingError."""
+    if not isinstance(problem, EdgeProblem):
+        raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
+    if problem.n_nonpositive:
+        raise SettingError(f"{solver} has one link a word only (choose another solver, bcfw for instance)")
+    return problem
+
+
+@dataclass(frozen=True, eq=False)
+class MatchingProblem:
+    """A structured SVM over matchings with the S/P-aware weighted Hamming loss  [SPEC §2-3].
+
+    edges: features of n pairs.  labels: (E,) uint8, OTHER, POSSIBLE or SURE, where SURE marks the target matching.
+    gold: (n, d) summed features of the target matchings.  sure: (n,) their sizes.
+    regularization: λ > 0.  miss_cost: c⁺, of a sure link left out.  false_cost: c⁻, of a link outside gold.
+    possible_cost: c°, which a possible link takes off the loss:
+
+        L(z) = Σ_{jk ∈ S} c⁺ (1 − z(j,k)) + Σ_{jk ∉ P} c⁻ z(j,k) − Σ_{jk ∈ P∖S} c° z(j,k),    L(y) = 0.
+
+    With c° = 0 that is SPEC §2, where a possible link is free; but the target y has none, so each that scores above 0
+    adds to the hinge, and what looks like a sure link is taught to be none. With a large c° the oracle never takes one:
+    it is as if gold said nothing of them, which is what it does.
+    links_lost: sure links that the target matching has no room for; they count as possible.
+    fertility: the links a word may have and the features of their rewards, whose columns follow those of the edges and
+    have weights of at most 0; None: one link a word.
+    """
+
+    edges: EdgeTable
+    labels: U8
+    gold: F64
+    sure: I64
+    regularization: float
+    miss_cost: float
+    false_cost: float
+    possible_cost: float
+    oracle: Oracle
+    links_lost: int
+    fertility: Fertility | None = None
+
+    @classmethod
+    def from_links(
+        cls,
+        edges: EdgeTable,
+        links: Links,
+        *,
+        regularization: float,
+        miss_cost: float = DEFAULT_MISS_COST,
+        false_cost: float = DEFAULT_FALSE_COST,
+        possible_cost: float = DEFAULT_POSSIBLE_COST,
+        oracle: str = "assignment",
+        preference: npt.NDArray[np.floating] | None = None,
+        fertility: Fertility | None = None,
+    ) -> MatchingProblem:
+        """Project gold on the matchings: as many sure links as possible, ties by higher preference.
+
+        preference: (E,) in [0, 1], for instance Dice; 0 everywhere by default.
+        fertility: of the same pairs; by default, and where its capacities are 1, matchings are 1-1.
+        Raises SettingError for costs, λ or an oracle that cannot work, ValueError where the arguments do not fit.
+        """
+        check_costs(regularization, miss_cost, false_cost, possible_cost)
+        if fertility is not None and not np.array_equal(fertility.shapes, edges.shapes):
+            raise ValueError("the words of fertility are not those of the edges")
+        if fertility is not None and fertility.source_capacity == fertility.target_capacity == 1:
+            fertility = None
+        if fertility is not None:
+            bmatch_of(get_oracle(oracle))
+        labels, link_edges = label_edges(edges, links)
+        sure_edges = link_edges[links.sure]
+
+        # Any sure link more outweighs all preferences: they add up to less than 1.
+        weights = np.zeros(edges.offsets[-1])
+        weights[sure_edges] = 1.0
+        capacities = (1, 1) if fertility is None else (fertility.source_capacity, fertility.target_capacity)
+        if preference is not None:
+            largest = float((edges.shapes * capacities).min(axis=1).max(initial=1)) + 1.0
+            weights[sure_edges] += np.clip(preference[sure_edges], 0.0, 1.0) / largest
+        words = edges.shapes.sum(axis=0).tolist()
+        free = [np.zeros((size, capacity - 1)) for size, capacity in zip(words, capacities, strict=True)]
+        mates = best_bmatchings(weights, edges.shapes, *free)
+        slots = edges.shapes[:, 0] * capacities[0]
+        slot_pair = np.repeat(np.arange(len(edges)), slots)
+        rows = (np.arange(len(mates)) - np.repeat(np.cumsum(slots) - slots, slots)) // capacities[0]
+        matched = mates >= 0
+        target_edges = (edges.offsets[slot_pair] + rows * edges.shapes[slot_pair, 1] + mates)[matched]
+        labels[sure_edges] = _kernels.POSSIBLE
+        labels[target_edges] = _kernels.SURE
+        linked_pair = slot_pair[matched]
+        gold = np.zeros((len(edges), len(edges.names)))
+        np.add.at(gold, linked_pair, edges.features[target_edges])
+        if fertility is not None:
+            starts = fertility.word_offsets
+            source = np.bincount(starts[linked_pair, 0] + rows[matched], minlength=words[0])
+            target = np.bincount(starts[linked_pair, 1] + mates[matched], minlength=words[1])
+            gold = np.hstack([gold, fertility.features(source, target)])
+        sure = np.bincount(linked_pair, minlength=len(edges)).astype(np.int64)
+        lost = len(sure_edges) - len(target_edges)
+        return cls(
+            edges, labels, gold, sure, float(regularization), float(miss_cost), float(false_cost), float(possible_cost),
+            get_oracle(oracle), lost, fertility,
+        )  # fmt: skip
+
+    def take(self, pairs: I64, *, memory: int = DEFAULT_MEMORY) -> MatchingProblem:
+        """The problem of these pairs alone, (m,) indices, in their order: a copy.  links_lost stays that of all.
+
+        memory: bytes the features may take before they go to a temporary file.
+        """
+        edges, labels = take_edges(self.edges, self.labels, pairs, memory)
+        fertility = None if self.fertility is None else self.fertility.take(pairs)
+        gold, sure = self.gold[pairs], self.sure[pairs]
+        return replace(self, edges=edges, labels=labels, gold=gold, sure=sure, fertility=fertility)
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.edges)
+
+    def link_rewards(self, w: F64) -> LinkRewards:
+        """What further links of a word are worth with these weights, (n_features,), where it is the same for all words.
+
+        Raises ValueError where fertility has features that differ from word to word.
+        """
+        fertility = self.fertility
+        if fertility is None:
+            return LinkRewards()
+        if fertility.source_names != (CONSTANT,) or fertility.target_names != (CONSTANT,):
+            raise ValueError("the rewards differ from word to word")
+        steps = w[len(self.edges.names) :]
+        cut = fertility.source_capacity - 1
+        return LinkRewards(tuple(np.cumsum(steps[:cut]).tolist()), tuple(np.cumsum(steps[cut:]).tolist()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all columns: those of edges, then those of fertility."""
+        return self.edges.names + (() if self.fertility is None else self.fertility.names)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.names)
+
+    @property
+    def capacity(self) -> int:
+        """The links that a word may have, on the side where it may have more."""
+        return 1 if self.fertility is None else max(self.fertility.source_capacity, self.fertility.target_capacity)
+
+    @property
+    def n_nonpositive(self) -> int:
+        return 0 if self.fertility is None else len(self.fertility.names)
+
+    @property
+    def signature(self) -> str:
+        costs = f"miss:{self.miss_cost:g}|false:{self.false_cost:g}|possible:{self.possible_cost:g}"
+        parts = f"lambda:{self.regularization:g}|{costs}|oracle:{self.oracle.name}"
+        if self.fertility is None:
+            return parts
+        return f"{parts}|fertility:{self.fertility.source_capacity}-{self.fertility.target_capacity}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if self.oracle.exact:
+            return ()
+        return (f"the {self.oracle.name} oracle is approximate; the gap was certified with exact matchings",)
+
+    @property
+    def costs(self) -> F64:
+        """What linking an edge adds to the loss, by its label."""
+        costs = np.zeros(3)
+        costs[_kernels.OTHER] = self.false_cost
+        costs[_kernels.POSSIBLE] = -self.possible_cost
+        costs[_kernels.SURE] = -self.miss_cost
+        return costs
+
+    @cached_property
+    def _marks(self) -> tuple[I64, I64]:
+        """The labelled edges as kernels have them, and the first of each block."""
+        marked = np.flatnonzero(self.labels)
+        starts = np.searchsorted(marked, self.edges.offsets)
+        first = np.repeat(self.edges.offsets[:-1], np.diff(starts))
+        return 4 * (marked - first) + self.labels[marked], starts
+
+    @cached_property
+    def _screen(self) -> Screen:
+        edges = self.edges
+        return new_screen(*((len(edges), *edges.features.shape) if len(edges.codes.starts) else (0, 0, 0)))
+
+    @property
+    def arrays(self) -> _kernels.Blocks:
+        """The arrays for kernels."""
+        edges, fertility = self.edges, self.fertility
+        words: tuple[F64, F64, I64, int, int] = (np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 2), np.int64), 1, 1)
+        if fertility is not None:
+            words = (
+                fertility.source, fertility.target, fertility.word_offsets, fertility.source_capacity,
+                fertility.target_capacity,
+            )  # fmt: skip
+        return _kernels.Blocks(
+            edges.features, edges.shapes, edges.offsets, self.labels, self.costs, self.miss_cost, self.sure, self.gold,
+            *words, edges.codes, *self._marks, self._screen,
+        )  # fmt: skip
+
+    @property
+    def blocks(self) -> _kernels.Blocks | None:
+        """The arrays for compiled solvers, which use the assignment oracle; None where another was asked for."""
+        return self.arrays if self.oracle.name == "assignment" else None
+
+    def corners(self, blocks: I64, w: F64) -> Corners:
+        """argmax_z H_i(z; w) for each of these blocks, H_i(z; w) = L_i(z) − w·ψ_i(z)  [SPEC §3].
+
+        Raises ScoreError where w is not finite, ValueError where a weight of fertility is above 0, and AlignerError
+        where an exact oracle answers worse than the target: the oracle or the features are wrong.
+        """
+        chosen = np.ascontiguousarray(blocks, np.int64)
+        capacity = 1 if self.fertility is None else self.fertility.source_capacity
+        starts = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(capacity * self.edges.shapes[chosen, 0], out=starts[1:])
+        found = Corners(np.empty((len(chosen), self.n_features)), np.empty(len(chosen)), np.empty(starts[-1], np.int32))
+        arrays = self.arrays
+        fill = self._fill_compiled if self.oracle.name == "assignment" else self._fill
+        parts = [slice(i, min(i + _BLOCKS_AT_ONCE, len(chosen))) for i in range(0, len(chosen), _BLOCKS_AT_ONCE)]
+
+        def work(part: slice) -> None:
+            slots = starts[part.start : part.stop + 1]
+            fill(arrays, chosen[part], w, slots, found.psi[part], found.losses[part], found.mates)
+
+        if len(parts) == 1:
+            work(parts[0])
+        else:
+            deque(map_threads(work, parts), maxlen=0)
+        return found
+
+    def exact_corners(self, blocks: I64, w: F64) -> Corners:
+        """`corners`, but by the assignment oracle where the chosen one is approximate  [SPEC §5]."""
+        return (self if self.oracle.exact else self._with_exact_oracle).corners(blocks, w)
+
+    @cached_property
+    def _with_exact_oracle(self) -> MatchingProblem:
+        return replace(self, oracle=get_oracle("assignment"))
+
+    def _fill_compiled(
+        self, arrays: _kernels.Blocks, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32
+    ) -> None:
+        code, block = _kernels.block_corners(chosen, arrays, w, starts, psi, losses, mates)
+        check_code(code, block)
+
+    def _fill(
+        self, arrays: _kernels.Blocks, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32
+    ) -> None:
+        edges = self.edges
+        shapes = edges.shapes[chosen]
+        offsets = edge_offsets(shapes)
+        scores = np.empty(offsets[-1])
+        _kernels.augmented_scores(
+            chosen, edges.features, edges.shapes, edges.offsets, self.labels, self.costs, w, offsets, scores
+        )
+        if self.fertility is None:
+            part = best_matchings(scores, shapes, oracle=self.oracle.name)
+        else:
+            if not np.isfinite(w).all():
+                check_code(_kernels.NOT_FINITE, -1)
+            rewards = self.fertility.take(chosen).rewards(w[len(edges.names) :])
+            part = best_bmatchings(scores, shapes, *rewards, oracle=self.oracle.name)
+        mates[starts[0] : starts[-1]] = part
+        _kernels.take_corners(chosen, part, starts - starts[0], arrays, psi, losses)
+        if self.oracle.exact:
+            hinges = losses - psi @ w
+            worst = int(np.argmin(hinges / np.maximum(1.0, losses)))
+            if hinges[worst] < -_kernels.HINGE_TOLERANCE * max(1.0, losses[worst]):
+                check_code(_kernels.NEGATIVE_HINGE, int(chosen[worst]))
+
+
+def check_code(code: int, block: int) -> None:
+    """Raise what a kernel's code says of a block: AlignerError or ScoreError."""
+    if code == _kernels.NEGATIVE_HINGE:
+        raise AlignerError(
+            f"labelled pair {block + 1}: the oracle's answer is worse than the target matching "
+            "(its features or the oracle are wrong; please report this)"
+        )
+    if code == _kernels.POSITIVE_REWARD:
+        raise ValueError("weights of fertility must be at most 0")
+    if code == _kernels.NOT_FINITE:
+        raise ScoreError("the weights are not finite")

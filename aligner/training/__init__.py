@@ -1,0 +1,1 @@
+"""Training: from labels to a model."""

@@ -1,0 +1,1 @@
+"""Formats of links and of text with links: parser and writer side by side."""

@@ -1,0 +1,45 @@
+"""The NLTK *comtrans* format: three lines a sentence pair, namely source, target and Pharaoh links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import BinaryIO, NamedTuple
+
+from corpora.alignment import PairLinks
+from corpora.errors import CorpusError
+from corpora.files import StrPath, read_lines
+from corpora.formats.pharaoh import format_links, parse_links
+
+
+class ComtransPair(NamedTuple):
+    """A sentence pair as it stands in the file."""
+
+    source: bytes
+    target: bytes
+    links: PairLinks
+    line: int  # 1-based, of the source
+
+
+def parse_comtrans(lines: Iterable[bytes], path: StrPath) -> Iterator[ComtransPair]:
+    """The pairs of a comtrans file; ``path`` is for errors: CorpusError on a broken link or triple."""
+    stream = iter(lines)
+    number = 1
+    while triple := list(islice(stream, 3)):
+        if len(triple) < 3:
+            hint = "each pair needs three lines: source, target, links"
+            raise CorpusError(path, number + len(triple) - 1, "the file ends inside a pair", hint=hint)
+        source, target, links = triple
+        yield ComtransPair(source, target, parse_links(links, path, number + 2), number)
+        number += 3
+
+
+def read_comtrans(path: StrPath) -> Iterator[ComtransPair]:
+    """The pairs of a comtrans file."""
+    return parse_comtrans(read_lines(path), path)
+
+
+def write_comtrans(stream: BinaryIO, pairs: Iterable[tuple[Iterable[str], Iterable[str], PairLinks]]) -> None:
+    """Write (source words, target words, links) as a comtrans file."""
+    for source, target, links in pairs:
+        stream.write(f"{' '.join(source)}\n{' '.join(target)}\n{format_links(links)}\n".encode())

@@ -1,0 +1,104 @@
+"""The format of the NAACL 2003 and ACL 2005 shared tasks (Mihalcea and Pedersen 2003).
+
+Links: ``sentence source target [S|P] [confidence]``, counted from 1, where 0 is the NULL word.
+Text: one sentence a line, plain or as ``<s snum=0001> ... </s>``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import BinaryIO, NamedTuple
+
+from corpora.alignment import NO_LINKS, Link, PairLinks
+from corpora.errors import CorpusError, quoted
+from corpora.files import StrPath, read_lines
+
+LINK_LINE = re.compile(
+    rb"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SP]))?"
+    rb"(?:\s+[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)?\s*"
+)
+_SENTENCE = re.compile(rb"\s*<s snum=\"?([0-9]{1,18})\"?\s*>(.*)</s>\s*")
+
+
+_MOST_SENTENCES = 10_000_000
+"""A greater number is a slip, where no text says how many sentences there are."""
+
+
+class NaaclLink(NamedTuple):
+    """One line of a links file; positions are 0-based, -1 is the NULL word."""
+
+    sentence: int
+    link: Link
+    sure: bool
+    line: int  # 1-based
+
+
+def parse_naacl(lines: Iterable[bytes], path: StrPath) -> Iterator[NaaclLink]:
+    """The links line by line; blank lines are skipped.  CorpusError on a line that is not a link."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        match = LINK_LINE.fullmatch(line)
+        if match is None:
+            what = f"{quoted(line)} is not a link"
+            raise CorpusError(path, number, what, hint="lines are: sentence source target [S|P] [confidence]")
+        link = int(match[2]) - 1, int(match[3]) - 1
+        yield NaaclLink(int(match[1]), link, match[4] != b"P", number)
+
+
+def gather_naacl(links: Iterable[NaaclLink], path: StrPath, sentences: Sequence[int] | None = None) -> list[PairLinks]:
+    """The links of each sentence; a sentence that is not named has none, and links of NULL are dropped.
+
+    sentences: the numbers of the sentences of the text, in its order; None: 1 to the greatest in the file.
+    Raises CorpusError on a link of a sentence that the text has not.
+    """
+    known = None if sentences is None else frozenset(sentences)
+    gathered: dict[int, tuple[set[Link], set[Link]]] = {}
+    for sentence, link, is_sure, line in links:
+        if sentence == 0 or (sentence > _MOST_SENTENCES if known is None else sentence not in known):
+            what = f"there is no sentence {sentence} in the text"
+            raise CorpusError(path, line, what, hint="sentences count from 1: does the file belong to the text?")
+        sure, possible = gathered.setdefault(sentence, (set(), set()))
+        if min(link) >= 0:
+            (sure if is_sure else possible).add(link)
+    order = range(1, max(gathered, default=0) + 1) if sentences is None else sentences
+    return [_pair(gathered.get(sentence)) for sentence in order]
+
+
+def _pair(sets: tuple[set[Link], set[Link]] | None) -> PairLinks:
+    return NO_LINKS if sets is None else PairLinks(frozenset(sets[0]), frozenset(sets[1] - sets[0]))
+
+
+def read_naacl(path: StrPath, sentences: Sequence[int] | None = None) -> list[PairLinks]:
+    """The links of each sentence of a links file, whose lines may be in any order; see ``gather_naacl``."""
+    return gather_naacl(parse_naacl(read_lines(path), path), path, sentences)
+
+
+def write_naacl(stream: BinaryIO, pairs: Iterable[PairLinks]) -> None:
+    """Write the links of sentences 1, 2, ... sorted by (sentence, source, target)."""
+    for number, pair in enumerate(pairs, 1):
+        for source, target in sorted(pair.sure | pair.possible):
+            kind = "S" if (source, target) in pair.sure else "P"
+            stream.write(f"{number} {source + 1} {target + 1} {kind}\n".encode())
+
+
+class Sentence(NamedTuple):
+    """One line of a marked-up text."""
+
+    number: int  # snum
+    text: bytes
+
+
+def is_marked_up(line: bytes) -> bool:
+    """Whether a line is ``<s snum=...> ... </s>``."""
+    return _SENTENCE.fullmatch(line) is not None
+
+
+def parse_sentence(line: bytes, path: StrPath, line_number: int) -> Sentence:
+    """The number and text of ``<s snum=0001> text </s>``.  CorpusError on any other line."""
+    match = _SENTENCE.fullmatch(line)
+    if match is None:
+        hint = "each line must be one whole sentence"
+        raise CorpusError(path, line_number, "not a line '<s snum=...> ... </s>'", hint=hint)
+    return Sentence(int(match[1]), match[2].strip())

@@ -1,0 +1,77 @@
+"""Pharaoh links: ``i-j`` sure, ``i?j`` or ``ipj`` possible, one line a sentence pair.
+
+An empty line is a pair without links.  TALP files are the same, counted from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+from corpora.alignment import PairLinks
+from corpora.errors import CorpusError, quoted
+from corpora.files import StrPath, read_lines
+
+# Nine digits keep every position within an int32.
+_SCORE = rb"(?::[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)?"
+_LINK = re.compile(rb"(?<!\S)([0-9]{1,9})([-?p])([0-9]{1,9})" + _SCORE + rb"(?!\S)")
+_HINT = "links are i-j (sure), i?j or ipj (possible), separated by spaces"
+
+
+def parse_links(line: bytes | str, path: StrPath, line_number: int, base: int = 0) -> PairLinks:
+    """The links of one line, whose positions count from ``base``; a score in ``i-j:0.83`` is ignored.
+
+    A link that is both sure and possible is sure.  Raises CorpusError naming the token that is not a link.
+
+    >>> sorted(parse_links("0-0 2-1 1?1", "gold.wa", 1).sure)
+    [(0, 0), (2, 1)]
+    """
+    content = line.encode() if isinstance(line, str) else line
+    found = _LINK.findall(content)
+    tokens = content.split()
+    if len(found) != len(tokens):
+        token = next(token for token in tokens if not _LINK.fullmatch(token))
+        raise CorpusError(path, line_number, f"{quoted(token)} is not a link", hint=_HINT)
+    for token, (source, _, target) in zip(tokens, found, strict=True) if base else ():
+        if int(source) < base or int(target) < base:
+            what = f"{quoted(token)} has a position below {base}, where counting starts"
+            raise CorpusError(path, line_number, what, hint="is the file counted from 0?")
+    sure = frozenset([(int(i) - base, int(j) - base) for i, kind, j in found if kind == b"-"])
+    possible = frozenset([(int(i) - base, int(j) - base) for i, kind, j in found if kind != b"-"])
+    return PairLinks(sure, possible - sure)
+
+
+def is_links(line: bytes) -> bool:
+    """Whether a line holds links, at least one, and nothing else."""
+    found = len(_LINK.findall(line))
+    return found > 0 and found == len(line.split())
+
+
+def format_links(links: PairLinks, base: int = 0) -> str:
+    """One line without its end: links sorted by (source, target), ``i-j`` sure and ``i?j`` possible.
+
+    >>> format_links(PairLinks(frozenset({(1, 0)}), frozenset({(0, 2)})))
+    '0?2 1-0'
+    """
+    return " ".join(
+        f"{source + base}{'-' if (source, target) in links.sure else '?'}{target + base}"
+        for source, target in sorted(links.sure | links.possible)
+    )
+
+
+def parse_pharaoh(lines: Iterable[bytes], path: StrPath, base: int = 0) -> Iterator[PairLinks]:
+    """The links of each line; ``path`` is for the errors of ``parse_links``."""
+    for number, line in enumerate(lines, 1):
+        yield parse_links(line, path, number, base)
+
+
+def read_pharaoh(path: StrPath, base: int = 0) -> Iterator[PairLinks]:
+    """The links of each line of a Pharaoh file (base 0) or a TALP file (base 1)."""
+    return parse_pharaoh(read_lines(path), path, base)
+
+
+def write_pharaoh(stream: BinaryIO, pairs: Iterable[PairLinks], base: int = 0) -> None:
+    """Write one line for each pair; base 1 makes a TALP file."""
+    for links in pairs:
+        stream.write(f"{format_links(links, base)}\n".encode())

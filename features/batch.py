@@ -1,0 +1,226 @@
+"""EdgeBatch: a run of sentence pairs, laid out as the feature families need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from corpora.bitext import Bitext, Text, Vocabulary
+from corpora.ragged import edge_offsets
+from features._search_kernels import search_together
+from features.statistics import CorpusStatistics
+from features.translation.posteriors import Beliefs, Decoder
+from features.word_pairs import WordPairs, end_of_run, spread
+from features.words import WordTable
+
+I64 = npt.NDArray[np.int64]
+
+WITHOUT_NAN = {"nnan", "nsz"}
+"""For kernels that look for the greatest of numbers: with NaN among them they could not take several at a time."""
+
+_READ_AHEAD = 16
+"""Numbers in a cache line. A row that is searched for at least as many words as it has lines is read in order first, as
+the processor foresees it, and not line after line as the searches come upon them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The vocabulary of some text, known to the corpus statistics or not.
+
+    index: id of each word.  table: its spelling.  known: (V,) int64, its id in the statistics or -1.
+    counts: (V,) int64, sentence pairs of the corpus that contain it.
+    """
+
+    index: Mapping[str, int]
+    table: WordTable
+    known: I64
+    counts: I64
+
+    @classmethod
+    def look_up(
+        cls, vocabulary: Vocabulary, ids: Mapping[str, int], table: WordTable, counts: npt.NDArray[np.int32]
+    ) -> Words:
+        words = vocabulary.words
+        known = np.fromiter(map(ids.get, words, repeat(-1)), np.int64, len(words))
+        unknown = np.flatnonzero(known < 0)
+        rows = known.copy()
+        rows[unknown] = -1 - np.arange(len(unknown))
+        spelled = table.take(rows, WordTable.from_words([words[i] for i in unknown.tolist()]))
+        found = np.zeros(len(words), np.int64)
+        found[known >= 0] = counts[known[known >= 0]]
+        return cls(vocabulary.index, spelled, known, found)
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeBatch:
+    """Pairs first .. last of a bitext.  Edge (j, k) of pair i is row offsets[i] + j * K + k.
+
+    source_tokens, target_tokens: word of each position, an index into source_words or target_words;
+    source_offsets, target_offsets: (n + 1,) first position of each pair.  pairs: indices into the bitext.
+    decoder: makes, or has, the decoder of the whole bitext; it is asked for by the families that need posteriors.
+    """
+
+    pairs: range
+    source_tokens: npt.NDArray[np.int32]
+    target_tokens: npt.NDArray[np.int32]
+    source_offsets: I64
+    target_offsets: I64
+    source_words: Words
+    target_words: Words
+    statistics: CorpusStatistics
+    decoder: Callable[[], Decoder]
+
+    @cached_property
+    def shapes(self) -> I64:
+        """(n, 2) numbers of source and target words."""
+        return np.stack([np.diff(self.source_offsets), np.diff(self.target_offsets)], axis=1)
+
+    @cached_property
+    def offsets(self) -> I64:
+        return edge_offsets(self.shapes)
+
+    @cached_property
+    def word_pairs(self) -> WordPairs:
+        return WordPairs.of(
+            self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets,
+            len(self.source_words.table), len(self.target_words.table),
+        )  # fmt: skip
+
+    @cached_property
+    def dice_of_pairs(self) -> npt.NDArray[np.float32]:
+        """(m,) Dice of the word pairs."""
+        table = self.statistics.cooccurrence
+        out = np.empty(len(self.word_pairs.source), np.float32)
+        _look_up_dice(
+            self.word_pairs.source, self.word_pairs.target, self.source_words.known, self.target_words.known,
+            table.source_counts, table.target_counts, table.row_offsets, table.targets, table.counts, out,
+        )  # fmt: skip
+        return out
+
+    @cached_property
+    def dice(self) -> npt.NDArray[np.float32]:
+        """(E,) Dice of every edge: the signal that several families look at."""
+        out = np.empty(self.offsets[-1], np.float32)
+        spread(self.dice_of_pairs, self.word_pairs.of_edge, out)
+        return out
+
+    @cached_property
+    def mutual_best(self) -> npt.NDArray[np.float32]:
+        """(E,) 1 where the edge's Dice is above 0 and nothing in its row or column is higher, else 0."""
+        found: npt.NDArray[np.float32] = find_mutual_best(self.dice, self.shapes, self.offsets)
+        return found
+
+    @cached_property
+    def beliefs(self) -> Beliefs:
+        """What the translation models say of the edges."""
+        return self.decoder().beliefs(self.pairs.start, self.pairs.stop, self.word_pairs)
+
+    @cached_property
+    def soft(self) -> npt.NDArray[np.float32]:
+        """(E,) geometric mean of both directions' posteriors by the HMM: the strongest signal that there is."""
+        return self.beliefs.hmm.soft
+
+
+class Encoded:
+    """A bitext with its vocabularies looked up once, from which batches are cut."""
+
+    def __init__(self, bitext: Bitext, statistics: CorpusStatistics) -> None:
+        table = statistics.cooccurrence
+        self.bitext = bitext
+        self.statistics = statistics
+        self.source_words = Words.look_up(
+            bitext.source.vocabulary,
+            statistics.source_ids,
+            statistics.source_words,
+            table.source_counts,
+        )
+        self.target_words = Words.look_up(
+            bitext.target.vocabulary,
+            statistics.target_ids,
+            statistics.target_words,
+            table.target_counts,
+        )
+        self.shapes = np.stack([np.diff(bitext.source.offsets), np.diff(bitext.target.offsets)], axis=1)
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """Of the whole bitext.  Raises ValueError where the statistics have no translation models."""
+        if self.statistics.translation is None:
+            raise ValueError("the corpus statistics have no translation models")
+        return Decoder(self.bitext, self.statistics.translation)
+
+    def batch(self, first: int, last: int) -> EdgeBatch:
+        source_tokens, source_offsets = _slice(self.bitext.source, first, last)
+        target_tokens, target_offsets = _slice(self.bitext.target, first, last)
+        return EdgeBatch(
+            range(first, last), source_tokens, target_tokens, source_offsets, target_offsets,
+            self.source_words, self.target_words, self.statistics, lambda: self.decoder,
+        )  # fmt: skip
+
+
+def _slice(text: Text, first: int, last: int) -> tuple[npt.NDArray[np.int32], I64]:
+    offsets = text.offsets[first : last + 1]
+    return text.ids[offsets[0] : offsets[-1]], offsets - offsets[0]
+
+
+@nb.njit(cache=True, nogil=True)
+def _look_up_dice(
+    source, target, source_known, target_known, source_counts, target_counts, row_offsets, cell_targets, cell_counts,
+    out,
+):  # fmt: skip
+    wanted = np.empty(len(source), np.int32)
+    totals = np.empty(len(source), np.int32)
+    places = np.empty(len(source), np.int32)
+    for x in range(len(source)):
+        wanted[x] = target_known[target[x]]  # unknown words, -1, are in no row
+        totals[x] = target_counts[wanted[x]] if wanted[x] >= 0 else 0
+    touched = 0
+    first = 0
+    while first < len(source):
+        last = end_of_run(source, first)
+        e = source_known[source[first]]
+        out[first:last] = 0.0
+        if e >= 0:
+            low, high = row_offsets[e], row_offsets[e + 1]
+            if high - low < _READ_AHEAD * (last - first):
+                for cell in range(low, high, _READ_AHEAD):
+                    touched += cell_targets[cell] + cell_counts[cell]
+            search_together(cell_targets[low:high], wanted[first:last], places[first:last])
+            for x in range(first, last):
+                if places[x] >= 0:
+                    out[x] = 2.0 * cell_counts[low + places[x]] / (source_counts[e] + totals[x])
+        first = last
+    return touched
+
+
+@nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN)
+def find_mutual_best(values, shapes, offsets):
+    """(E,) 1 where a value is above 0 and nothing in its row or column is higher, else 0."""
+    out = np.empty(len(values), np.float32)
+    widest = 1
+    for i in range(len(shapes)):
+        widest = max(widest, shapes[i, 1])
+    column_best = np.empty(widest, np.float32)
+    for i in range(len(shapes)):
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        column_best[:K] = 0.0
+        for j in range(J):
+            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            for k in range(K):
+                column_best[k] = max(column_best[k], row[k])
+        for j in range(J):
+            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            of_row = out[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            row_best = np.float32(0.0)
+            for k in range(K):
+                row_best = max(row_best, row[k])
+            for k in range(K):
+                of_row[k] = (row[k] > 0.0) & (row[k] == row_best) & (row[k] == column_best[k])
+    return out

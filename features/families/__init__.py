@@ -1,0 +1,1 @@
+"""Families of features: each module has NAMES and fill."""

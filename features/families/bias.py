@@ -1,0 +1,13 @@
+"""Bias: how readily words are linked at all."""
+
+from __future__ import annotations
+
+from features.batch import EdgeBatch
+from features.table import Matrix
+
+NAMES = ("bias",)
+
+
+def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+    """1 for every edge."""
+    out[:, column] = 1.0

@@ -1,0 +1,139 @@
+"""Competition: how an edge's Dice stands against its rivals, the other edges of its two words."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from features.batch import WITHOUT_NAN, EdgeBatch
+from features.table import Matrix
+
+NAMES = (
+    "rank_row",
+    "rank_column",
+    "margin_row",
+    "margin_column",
+    "share_row",
+    "share_column",
+    "mutual_best",
+)
+
+_LONG = 200
+"""Of more rivals than this the higher ones are counted by sorting them."""
+
+_PIECE = 16
+"""Edges that the processor compares in one go; those of a shorter piece would go one by one."""
+
+
+def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+    """Where the edge stands in its row (the edges of its source word) and its column (of its target word).
+
+    rank: 1 / (1 + number of edges with a higher Dice), in (0, 1].  margin: Dice less the best rival's, in [-1, 1].
+    share: Dice over the best in the row or column, in [0, 1].
+    mutual_best: nothing in row or column is higher, and the Dice is above 0  [Melamed 2000, competitive linking].
+    """
+    fill_standing(batch.dice, batch.mutual_best, batch.shapes, batch.offsets, out, column)
+
+
+@nb.njit(cache=True, nogil=True)
+def fill_standing(values, mutual_best, shapes, offsets, out, column):
+    """The columns of NAMES for any values >= 0 of the edges, (E,), in place of Dice.
+
+    mutual_best: as `features.batch.find_mutual_best` finds it for them.
+    """
+    _stand_among_few(values, shapes, offsets, out, column)
+    for i in range(len(shapes)):
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        if max(J, K) > _LONG:
+            edges = slice(offsets[i], offsets[i + 1])
+            _stand_among_many(values[edges], J, K, out[edges], column)
+    of_mutual = out[:, column + 6]
+    for edge in range(len(values)):
+        of_mutual[edge] = mutual_best[edge]
+
+
+@nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN)
+def _stand_among_few(values, shapes, offsets, out, column):
+    """The other columns, of pairs with at most _LONG words on either side."""
+    room = _LONG + _PIECE
+    padded = np.empty(_LONG * room, np.float32)  # the values of a pair, each row filled up to whole pieces with zeros
+    higher, best, second, row_best, row_second = np.empty((5, room), np.float32)
+    for i in range(len(shapes)):
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        if max(J, K) > _LONG:
+            continue
+        width = (K + _PIECE - 1) // _PIECE * _PIECE
+        best[:width] = 0.0
+        second[:width] = 0.0
+        for j in range(J):
+            row = padded[j * width : (j + 1) * width]
+            row[K:] = 0.0
+            given = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            for k in range(K):
+                row[k] = given[k]
+            for k in range(width):
+                second[k] = max(second[k], min(best[k], row[k]))
+                best[k] = max(best[k], row[k])
+        for j in range(J):
+            first = offsets[i] + j * K
+            row = padded[j * width : (j + 1) * width]
+            # All edges of the row at a time, against the edges below and above each.
+            higher[:width] = 0.0
+            for y in range(J):
+                rivals = padded[y * width : (y + 1) * width]
+                for k in range(width):
+                    higher[k] += np.float32(1.0) if rivals[k] > row[k] else np.float32(0.0)
+            _write(
+                row, higher, best, second,
+                out[first : first + K, column + 1], out[first : first + K, column + 3],
+                out[first : first + K, column + 5],
+            )  # fmt: skip
+            higher[:width] = 0.0
+            highest = np.float32(0.0)
+            second_highest = np.float32(0.0)
+            for y in range(K):
+                rival = row[y]
+                second_highest = max(second_highest, min(highest, rival))
+                highest = max(highest, rival)
+                for k in range(width):
+                    higher[k] += np.float32(1.0) if rival > row[k] else np.float32(0.0)
+            row_best[:width] = highest
+            row_second[:width] = second_highest
+            _write(
+                row, higher, row_best, row_second,
+                out[first : first + K, column], out[first : first + K, column + 2], out[first : first + K, column + 4],
+            )  # fmt: skip
+
+
+@nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN, error_model="numpy")
+def _write(line, higher, best, second, ranks, margins, shares):
+    """Rank, margin and share of as many edges of a line as there is room for, by what their rivals are.
+
+    In three loops, for which the compiler can still tell that what they write is not what they read.
+    """
+    for x in range(len(ranks)):
+        ranks[x] = np.float32(1.0) / (np.float32(1.0) + higher[x])
+    for x in range(len(ranks)):
+        margins[x] = line[x] - (second[x] if line[x] == best[x] else best[x])
+    for x in range(len(ranks)):
+        shares[x] = line[x] / (best[x] if best[x] > 0.0 else np.float32(1.0))
+
+
+@nb.njit(cache=True, nogil=True)
+def _stand_among_many(values, J, K, out, first_column):
+    """The same for the values (J * K,) of one pair, with rivals sorted."""
+    higher = np.empty(max(J, K), np.float32)
+    best = np.empty(max(J, K), np.float32)
+    second = np.empty(max(J, K), np.float32)
+    for place in range(J + K):
+        first, step, n, column = (place * K, 1, K, first_column) if place < J else (place - J, K, J, first_column + 1)
+        line = values[first : first + n * step : step]
+        ascending = np.sort(line)
+        best[:n] = ascending[n - 1] if n > 0 else np.float32(0.0)
+        second[:n] = ascending[n - 2] if n > 1 else np.float32(0.0)
+        for x in range(n):
+            higher[x] = n - np.searchsorted(ascending, line[x], side="right")
+        edges = out[first : first + n * step : step]
+        _write(line, higher, best, second, edges[:, column], edges[:, column + 2], edges[:, column + 4])

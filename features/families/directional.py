@@ -1,0 +1,37 @@
+"""Directional posteriors: what the translation models of each direction believe, where they need not agree."""
+
+from __future__ import annotations
+
+from features.batch import EdgeBatch
+from features.families.hmm import on_log_scale
+from features.table import Matrix
+
+NAMES = (
+    "directional_forward",
+    "directional_reverse",
+    "directional_log",
+    "directional_lexical",
+    "directional_lexical_log",
+)
+
+
+def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+    """Posteriors of the lexicon whose directions were trained apart; each in [0, 1]  [VNT96; BDDM93].
+
+    directional_forward, directional_reverse: of the HMM of each direction.  directional_log: their geometric mean on
+    the scale of `families.hmm`.  directional_lexical, directional_lexical_log: this mean by IBM Model 1, and its
+    logarithm.
+
+    Training that makes both directions agree keeps the links that both find, mostly one a word. Where a word translates
+    into several, one direction alone finds them; and wrong links that agreement has led to are not found here.
+    Raises ValueError where the translation models have no such lexicon.
+    """
+    if batch.beliefs.directional is None:
+        raise ValueError("the translation models have no directional lexicon")
+    hmm, lexical = batch.beliefs.directional
+    out[:, column] = hmm.forward
+    out[:, column + 1] = hmm.reverse
+    out[:, column + 2] = on_log_scale(hmm.soft)
+    soft = lexical.soft
+    out[:, column + 3] = soft
+    out[:, column + 4] = on_log_scale(soft)

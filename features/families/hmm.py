@@ -1,0 +1,99 @@
+"""Posteriors of the translation models: how likely each edge is a link, given both whole sentences."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from features.batch import EdgeBatch, find_mutual_best
+from features.families.competition import fill_standing
+from features.table import Matrix, Vector
+
+KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""Posteriors above which a score may change its slope: a linear score of the posterior alone cannot follow links."""
+FLOOR = 1e-4
+"""Posteriors below are all the same on the logarithmic scale."""
+
+NAMES = (
+    "hmm_forward",
+    "hmm_reverse",
+    "hmm_soft",
+    "hmm_words",
+    "hmm_prefixes",
+    "hmm_log",
+    *(f"hmm_above_{knot:g}" for knot in KNOTS),
+    "hmm_rank_row",
+    "hmm_rank_column",
+    "hmm_margin_row",
+    "hmm_margin_column",
+    "hmm_share_row",
+    "hmm_share_column",
+    "hmm_mutual_best",
+    "hmm_rivals_row",
+    "hmm_rivals_column",
+    "hmm_null_source",
+    "hmm_null_target",
+)
+
+
+def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+    """What the HMM of `features.translation.model` believes; each in [0, 1] but for margins, in [-1, 1]  [LTKJ06 §5].
+
+    hmm_forward, hmm_reverse: posterior p(a_k = j | both sentences) of each direction, the mean of the agreeing
+    lexicons.  hmm_soft: s, the geometric mean of both directions; hmm_words, hmm_prefixes: that of one lexicon.
+    hmm_log: `on_log_scale` of s.  hmm_above_x: max(0, s - x) / (1 - x), pieces of a piecewise linear function.
+    hmm_rank … hmm_mutual_best: as `features.families.competition`, of s.
+    hmm_rivals: half the sum of s over the other edges of the word, at most 1: its expected further links.
+    hmm_null: probability that the word has no link, in the direction that generates it.
+    """
+    soft = batch.soft
+    hmm = batch.beliefs.hmm
+    out[:, column] = hmm.forward
+    out[:, column + 1] = hmm.reverse
+    out[:, column + 2] = soft
+    for place, name in enumerate(("words", "prefixes"), 3):
+        out[:, column + place] = batch.beliefs.soft.get(name, soft)
+    out[:, column + 5] = on_log_scale(soft)
+    column += 6
+    for knot in KNOTS:
+        out[:, column] = np.maximum(soft - np.float32(knot), 0.0) / np.float32(1.0 - knot)
+        column += 1
+    mutual_best = find_mutual_best(soft, batch.shapes, batch.offsets)
+    fill_standing(soft, mutual_best, batch.shapes, batch.offsets, out, column)
+    _fill_sums(soft, hmm.forward, hmm.reverse, batch.shapes, batch.offsets, out, column + 7)
+
+
+def on_log_scale(posteriors: Vector) -> Vector:
+    """1 + log10(max(s, FLOOR)) / 4, from 0 at the floor to 1 at certainty."""
+    return (1.0 + np.log10(np.maximum(posteriors, FLOOR)) / 4.0).astype(np.float32, copy=False)
+
+
+@nb.njit(cache=True, nogil=True)
+def _fill_sums(soft, forward, reverse, shapes, offsets, out, column):
+    widest = 1
+    for i in range(len(shapes)):
+        widest = max(widest, shapes[i, 1])
+    columns = np.empty(widest)
+    generated = np.empty(widest)
+    for i in range(len(shapes)):
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        first = offsets[i]
+        columns[:K] = 0.0
+        generated[:K] = 0.0
+        for j in range(J):
+            for k in range(K):
+                columns[k] += soft[first + j * K + k]
+                generated[k] += forward[first + j * K + k]
+        for j in range(J):
+            row = 0.0
+            given = 0.0
+            for k in range(K):
+                row += soft[first + j * K + k]
+                given += reverse[first + j * K + k]
+            for k in range(K):
+                edge = first + j * K + k
+                out[edge, column] = min(1.0, max(0.0, row - soft[edge]) / 2.0)
+                out[edge, column + 1] = min(1.0, max(0.0, columns[k] - soft[edge]) / 2.0)
+                out[edge, column + 2] = min(1.0, max(0.0, 1.0 - given))
+                out[edge, column + 3] = min(1.0, max(0.0, 1.0 - generated[k]))

@@ -1,0 +1,105 @@
+"""Kinds of words: frequent, short, punctuation, numbers, and words that stand more than once in the sentence."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from features.batch import EdgeBatch, Words
+from features.table import Matrix
+from features.words import NUMERIC, PUNCTUATION
+
+SHARES = (0.02, 0.1, 0.3)
+"""Words in at least so large a share of the sentence pairs of the corpus are frequent, ever more so."""
+
+_PER_WORD = (*(f"frequent_{share:g}" for share in SHARES), "punctuation", "numeric", "unknown", "repeated")
+
+NAMES = (
+    *(f"{kind}_source" for kind in _PER_WORD),
+    *(f"{kind}_target" for kind in _PER_WORD),
+    "both_frequent",
+    "one_frequent",
+    "one_punctuation",
+    "one_numeric",
+    "soft_frequent_source",
+    "soft_frequent_target",
+    "soft_rare",
+    "repeated_distance",
+)
+
+
+def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+    """Indicators of the kinds of both words, and what the posterior s (`families.hmm`) is worth for some kinds.
+
+    frequent_x: the word is in at least a share x of the corpus's sentence pairs.  punctuation: it has no letter or
+    digit.  numeric: it has a digit.  unknown: the corpus does not have it.  repeated: it stands in its sentence again.
+    both_frequent, one_frequent, one_punctuation, one_numeric: both words are of the kind, or just one of them.
+    soft_frequent: s where the word is frequent.  soft_rare: s where neither is.
+    repeated_distance: |j/J - k/K| where either word is repeated.
+    """
+    pairs = max(batch.statistics.cooccurrence.pairs, 1)
+    source, target = _kinds(batch.source_words, pairs), _kinds(batch.target_words, pairs)
+    _fill(
+        source[batch.source_tokens], target[batch.target_tokens], batch.source_tokens, batch.target_tokens,
+        batch.source_offsets, batch.target_offsets, batch.offsets, batch.soft, len(SHARES), out, column,
+    )  # fmt: skip
+
+
+def _kinds(words: Words, pairs: int) -> npt.NDArray[np.bool_]:
+    """(V, kinds but the last)."""
+    share = words.counts / pairs
+    flags = words.table.flags
+    columns = [share >= least for least in SHARES]
+    columns += [flags & PUNCTUATION > 0, flags & NUMERIC > 0, words.counts == 0]
+    return np.stack(columns, axis=1)
+
+
+@nb.njit(cache=True, nogil=True)
+def _repeated(tokens, out):
+    for a in range(len(tokens)):
+        out[a] = False
+        for b in range(len(tokens)):
+            if a != b and tokens[a] == tokens[b]:
+                out[a] = True
+                break
+
+
+@nb.njit(cache=True, nogil=True)
+def _fill(
+    source, target, source_tokens, target_tokens, source_offsets, target_offsets, offsets, soft, n_shares, out, column
+):
+    kinds = source.shape[1]
+    width = kinds + 1
+    again_source = np.empty(len(source_tokens), np.bool_)
+    again_target = np.empty(len(target_tokens), np.bool_)
+    for i in range(len(offsets) - 1):
+        first_j = source_offsets[i]
+        last_j = source_offsets[i + 1]
+        first_k = target_offsets[i]
+        last_k = target_offsets[i + 1]
+        _repeated(source_tokens[first_j:last_j], again_source[first_j:last_j])
+        _repeated(target_tokens[first_k:last_k], again_target[first_k:last_k])
+        edge = offsets[i]
+        for j in range(first_j, last_j):
+            for k in range(first_k, last_k):
+                row = out[edge, column:]
+                for c in range(kinds):
+                    row[c] = source[j, c]
+                    row[width + c] = target[k, c]
+                row[kinds] = again_source[j]
+                row[width + kinds] = again_target[k]
+                more = row[2 * width :]
+                frequent_j = source[j, 1]
+                frequent_k = target[k, 1]
+                more[0] = frequent_j and frequent_k
+                more[1] = frequent_j != frequent_k
+                more[2] = source[j, n_shares] != target[k, n_shares]
+                more[3] = source[j, n_shares + 1] != target[k, n_shares + 1]
+                more[4] = soft[edge] if frequent_j else 0.0
+                more[5] = soft[edge] if frequent_k else 0.0
+                more[6] = 0.0 if frequent_j or frequent_k else soft[edge]
+                more[7] = 0.0
+                if again_source[j] or again_target[k]:
+                    more[7] = abs((j - first_j) / (last_j - first_j) - (k - first_k) / (last_k - first_k))
+                edge += 1

@@ -1,0 +1,39 @@
+"""Lexical posteriors: how likely each edge is a link by the two words and their rivals, whatever their order."""
+
+from __future__ import annotations
+
+from features.batch import EdgeBatch, find_mutual_best
+from features.families.competition import fill_standing
+from features.families.hmm import on_log_scale
+from features.table import Matrix
+
+NAMES = (
+    "lexical_forward",
+    "lexical_reverse",
+    "lexical_soft",
+    "lexical_log",
+    "lexical_rank_row",
+    "lexical_rank_column",
+    "lexical_margin_row",
+    "lexical_margin_column",
+    "lexical_share_row",
+    "lexical_share_column",
+    "lexical_mutual_best",
+)
+
+
+def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+    """Posteriors of IBM Model 1 with the lexicons of the HMM; each in [0, 1] but for margins, in [-1, 1]  [BDDM93].
+
+    lexical_forward, lexical_reverse: of each direction, the mean of the agreeing lexicons.  lexical_soft: s, their
+    geometric mean.  lexical_log: s on the scale of `families.hmm`.  lexical_rank … lexical_mutual_best: as in
+    `features.families.competition`.
+    """
+    lexical = batch.beliefs.lexical
+    soft = lexical.soft
+    out[:, column] = lexical.forward
+    out[:, column + 1] = lexical.reverse
+    out[:, column + 2] = soft
+    out[:, column + 3] = on_log_scale(soft)
+    mutual_best = find_mutual_best(soft, batch.shapes, batch.offsets)
+    fill_standing(soft, mutual_best, batch.shapes, batch.offsets, out, column + 4)

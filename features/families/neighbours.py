@@ -1,0 +1,56 @@
+"""Neighbours: the standing of the edges next to an edge, because translations come in runs."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from features.batch import EdgeBatch
+from features.table import Matrix
+
+NAMES = (
+    "dice_before",
+    "dice_after",
+    "dice_before_crossed",
+    "dice_after_crossed",
+    "best_before",
+    "best_after",
+    "best_before_crossed",
+    "best_after_crossed",
+)
+
+
+def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+    """Dice of (j-1, k-1), (j+1, k+1) and of the crossed (j-1, k+1), (j+1, k-1); 0 outside the pair  [TLK05 §3].
+
+    best: the same for whether the neighbour is the mutual best of its row and column.
+    """
+    _fill(batch.dice, batch.shapes, batch.offsets, out, column)
+    _fill(batch.mutual_best, batch.shapes, batch.offsets, out, column + 4)
+
+
+@nb.njit(cache=True, nogil=True)
+def _fill(values, shapes, offsets, out, column):
+    widest = 0
+    for i in range(len(shapes)):
+        widest = max(widest, shapes[i, 1])
+    nothing = np.zeros(widest, np.float32)
+    for i in range(len(shapes)):
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        for j in range(J if K > 0 else 0):
+            first = offsets[i] + j * K
+            above = values[first - K : first] if j > 0 else nothing[:K]
+            below = values[first + K : first + 2 * K] if j + 1 < J else nothing[:K]
+            before = out[first : first + K, column]
+            after = out[first : first + K, column + 1]
+            before_crossed = out[first : first + K, column + 2]
+            after_crossed = out[first : first + K, column + 3]
+            before[0] = after_crossed[0] = 0.0
+            for k in range(1, K):
+                before[k] = above[k - 1]
+                after_crossed[k] = below[k - 1]
+            for k in range(K - 1):
+                after[k] = below[k + 1]
+                before_crossed[k] = above[k + 1]
+            after[K - 1] = before_crossed[K - 1] = 0.0

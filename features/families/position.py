@@ -1,0 +1,33 @@
+"""Position: how far an edge lies from the diagonal of the sentence pair."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from features.batch import EdgeBatch
+from features.table import Matrix
+
+NAMES = ("position", "position_root", "position_square")
+
+
+def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+    """|j/J - k/K|, its square root and its square, each in [0, 1)  [TLK05 §3]."""
+    _fill(batch.shapes, batch.offsets, out, column)
+
+
+@nb.njit(cache=True, nogil=True)
+def _fill(shapes, offsets, out, column):
+    for i in range(len(shapes)):
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        for j in range(J):
+            row = offsets[i] + j * K
+            distances = out[row : row + K, column]
+            roots = out[row : row + K, column + 1]
+            squares = out[row : row + K, column + 2]
+            for k in range(K):
+                distance = abs(j / J - k / K)
+                distances[k] = distance
+                roots[k] = np.sqrt(distance)
+                squares[k] = distance * distance

@@ -1,0 +1,1 @@
+"""Translation models of a corpus: IBM 1 and the HMM, in two directions."""

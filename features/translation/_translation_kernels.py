@@ -1,0 +1,181 @@
+"""Expectation step and posteriors of translation models, one sentence pair after the other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from features.translation import _lattice_kernels as lattices
+
+F32 = npt.NDArray[np.float32]
+F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+
+U = np.uint64
+
+
+class Pairs(NamedTuple):
+    """Tokens of sentence pairs: those of pair i are offsets[i] .. offsets[i + 1], its edges from edge_offsets[i] on."""
+
+    source: I32
+    target: I32
+    source_offsets: I64
+    target_offsets: I64
+    edge_offsets: I64
+
+
+class Emissions(NamedTuple):
+    """Probabilities of words, in two directions: of the target word given the source word and the reverse.
+
+    cells: (C + 1, 2), the last row not used: words without a cell have background[generated] · scale[given].
+    null_target: (V_target,), null_source: (V_source,), given NULL.
+    """
+
+    cells: F32
+    source_scale: F32
+    target_scale: F32
+    source_background: F32
+    target_background: F32
+    null_source: F32
+    null_target: F32
+
+
+class Chain(NamedTuple):
+    """Jump weights of the direction that generates the target, and of the other.
+
+    uniform: share of jumps to anywhere.  p0: probability of NULL.
+    """
+
+    forward: lattices.JumpWeights
+    reverse: lattices.JumpWeights
+    uniform: float
+    p0: float
+
+
+class Counts(NamedTuple):
+    """Expected counts.  cells: (C + 1, 1) of both directions under agreement, (C + 1, 2) of each without."""
+
+    cells: F64
+    null_source: F64
+    null_target: F64
+    forward: lattices.Jumps
+    reverse: lattices.Jumps
+    log_likelihoods: F64
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def _fill(cells, source, target, emissions, forward, reverse):
+    """Emissions of both lattices: the times of `forward` are the target words, those of `reverse` the source words."""
+    J = U(len(source))
+    K = U(len(target))
+    P = U(lattices.padded(len(source)))
+    Q = U(lattices.padded(len(target)))
+    table, into, back = emissions.cells, forward.emission, reverse.emission
+    missing = len(table) - 1
+    for k in range(K):
+        for j in range(J, P):
+            into[k * P + j] = 0.0
+        forward.null[k] = emissions.null_target[target[k]]
+    for j in range(J):
+        e = source[j]
+        row = j * Q
+        for k in range(K, Q):
+            back[row + k] = 0.0
+        reverse.null[j] = emissions.null_source[e]
+        for k in range(K):
+            cell = cells[j * K + k]
+            if cell == missing:
+                f = target[k]
+                into[k * P + j] = emissions.target_background[f] * emissions.source_scale[e]
+                back[row + k] = emissions.source_background[e] * emissions.target_scale[f]
+            else:
+                into[k * P + j] = table[U(cell), U(0)]
+                back[row + k] = table[U(cell), U(1)]
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def _infer(lattice, T, states, hmm, jumps, uniform, p0, expected):
+    """states: (S,) the words of the positions."""
+    S = len(states)
+    if not hmm:
+        return lattices.mix(lattice, T, S, p0)
+    lattices.prepare(lattice, states, jumps, uniform, p0)
+    log_likelihood = lattices.forward_backward(lattice, T, S, uniform, p0)
+    lattices.count_jumps(lattice, T, states, jumps, uniform, p0, expected)
+    return log_likelihood
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def expect(first, last, pairs, ids, emissions, chain, hmm, forward, reverse, counts):
+    """Add the expected counts of pairs first .. last; ids are the cells of their edges.
+
+    Under agreement a link counts as often as both directions make it  [LTK06, eq. 4].
+    """
+    agreement = counts.cells.shape[1] == 1
+    shared = counts.cells
+    base = pairs.edge_offsets[first]
+    for i in range(first, last):
+        source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
+        target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
+        J = len(source)
+        K = len(target)
+        if J == 0 or K == 0:
+            continue
+        cells = ids[pairs.edge_offsets[i] - base : pairs.edge_offsets[i + 1] - base]
+        _fill(cells, source, target, emissions, forward, reverse)
+        uniform, p0 = chain.uniform, chain.p0
+        counts.log_likelihoods[0] += _infer(forward, K, source, hmm, chain.forward, uniform, p0, counts.forward)
+        counts.log_likelihoods[1] += _infer(reverse, J, target, hmm, chain.reverse, uniform, p0, counts.reverse)
+        for k in range(K):
+            counts.null_target[target[k]] += forward.null_posterior[k]
+        P = U(lattices.padded(J))
+        Q = U(lattices.padded(K))
+        for j in range(U(J)):
+            counts.null_source[source[j]] += reverse.null_posterior[j]
+            for k in range(U(K)):
+                cell = U(cells[j * U(K) + k])
+                one = forward.posterior[k * P + j]
+                other = reverse.posterior[j * Q + k]
+                if agreement:
+                    shared[cell, U(0)] += one * other
+                else:
+                    shared[cell, U(0)] += one
+                    shared[cell, U(1)] += other
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def decode(first, last, pairs, forward_emission, reverse_emission, null_source, null_target, chain, lattice):
+    """Posteriors of pairs first .. last, of both directions, in place of the emissions of their edges."""
+    base = pairs.edge_offsets[first]
+    for i in range(first, last):
+        source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
+        target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
+        J = len(source)
+        K = len(target)
+        if J == 0 or K == 0:
+            continue
+        one = forward_emission[pairs.edge_offsets[i] - base : pairs.edge_offsets[i + 1] - base]
+        other = reverse_emission[pairs.edge_offsets[i] - base : pairs.edge_offsets[i + 1] - base]
+        lattices.prepare(lattice, source, chain.forward, chain.uniform, chain.p0)
+        _infer_direction(one, target, J, 1, K, null_target, chain, lattice)
+        lattices.prepare(lattice, target, chain.reverse, chain.uniform, chain.p0)
+        _infer_direction(other, source, K, K, 1, null_source, chain, lattice)
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def _infer_direction(values, words, S, word_step, state_step, null, chain, lattice):
+    """Posteriors in place of emissions, of words that are generated by S positions; steps: between their values."""
+    P = lattices.padded(S)
+    for t in range(len(words)):
+        lattice.null[t] = null[words[t]]
+        for s in range(S):
+            lattice.emission[t * P + s] = values[t * word_step + s * state_step]
+        lattice.emission[t * P + S : (t + 1) * P] = 0.0
+    lattices.forward_backward(lattice, len(words), S, chain.uniform, chain.p0)
+    for t in range(len(words)):
+        for s in range(S):
+            values[t * word_step + s * state_step] = lattice.posterior[t * P + s]

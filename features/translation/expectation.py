@@ -1,0 +1,317 @@
+"""Expectation-maximisation of one lexicon and its jumps over a bitext, on all cores."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from corpora.bitext import Bitext
+from corpora.ragged import edge_offsets
+from corpora.threads import cores, map_threads
+from features.translation._lattice_kernels import Jumps, JumpWeights, make_lattice
+from features.translation._translation_kernels import Chain, Counts, Emissions, Pairs, expect
+from features.translation.cells import CellIds, Cells
+from features.translation.jumps import (
+    LONG_STEP,
+    LONG_STEPS,
+    SURE_STEP,
+    even_jumps,
+    fit_jumps,
+    group_words,
+    new_jumps,
+    with_groups,
+)
+from features.translation.lexicon import TINY, Level, Side, Table, build_levels, estimate
+
+F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+
+EDGES_AT_ONCE = 1 << 22
+MOST_EDGES = 1 << 18
+"""Sentence pairs of more word pairs than this (512 words on both sides) are left out of training; they are aligned."""
+
+NULL_SMOOTHING = 0.01
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a lexicon is trained; see `translation.model.train_translation`.  deadline: of `time.monotonic`.
+
+    ValueError for settings out of range.
+    """
+
+    iterations_1: int
+    iterations_hmm: int
+    agreement: bool
+    p0: float
+    uniform: float
+    smoothing: float
+    minimum_dice: float
+    minimum_count: float
+    memory: int
+    deadline: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.iterations_1 < 0 or self.iterations_hmm < 0 or self.iterations_1 + self.iterations_hmm == 0:
+            raise ValueError(f"there must be an iteration, not {self.iterations_1} and {self.iterations_hmm}")
+        if not (0.0 < self.p0 < 1.0 and 0.0 < self.uniform < 1.0 and self.smoothing >= 0.0):
+            numbers = f"{self.p0}, uniform {self.uniform} and smoothing {self.smoothing}"
+            raise ValueError(f"p0 {numbers} must be in (0, 1), (0, 1) and >= 0")
+
+
+class Pass(NamedTuple):
+    """What one pass over the text found.
+
+    log_likelihoods: (2,) of the text under the parameters before the pass, target given source and the reverse.
+    cells: word pairs with a probability.  pruned: share of the expected links of pairs that were given up after it.
+    """
+
+    lexicon: str
+    hmm: bool
+    iteration: int
+    log_likelihoods: tuple[float, float]
+    cells: int
+    pruned: float
+
+
+class Parameters(NamedTuple):
+    """Expected counts, from which all probabilities follow, and the jump weights of both directions.
+
+    counts: (C + 1, 1 or 2), see `_translation_kernels.Counts`.  occurrences: of the words of both languages in
+    the text that was counted.
+    """
+
+    cells: Cells
+    counts: F64
+    null_source: F64
+    null_target: F64
+    forward_jumps: Jumps
+    reverse_jumps: Jumps
+    weights: tuple[JumpWeights, JumpWeights]
+    occurrences: tuple[F64, F64]
+
+    @property
+    def agreement(self) -> bool:
+        """Whether both directions were trained together."""
+        return bool(self.counts.shape[1] == 1)
+
+
+def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> npt.NDArray[np.float32]:
+    """(V,) probabilities of words given NULL, from expected counts, leaning on frequencies."""
+    frequencies = occurrences / max(occurrences.sum(), 1.0)
+    total = counts + smoothing * NULL_SMOOTHING * frequencies
+    emissions: npt.NDArray[np.float32] = np.maximum(total / max(total.sum(), TINY), TINY).astype(np.float32)
+    return emissions
+
+
+def to_emissions(
+    levels: Sequence[Level], tables: Sequence[Table], null_source: npt.NDArray[np.float32],
+    null_target: npt.NDArray[np.float32],
+) -> Emissions:  # fmt: skip
+    """What the kernels need of a lexicon."""
+    scales: list[npt.NDArray[np.float32]] = []
+    backgrounds: list[npt.NDArray[np.float32]] = []
+    for side in ("source", "target"):
+        scale = background = np.ones(1)
+        for level, table in zip(levels[::-1], tables[::-1], strict=True):
+            classes: Side = getattr(level, side)
+            scale = scale[classes.parents] * getattr(table, f"{side}_scale")[:-1] * level.weight
+            background = background[classes.parents] * classes.shares
+        scales.append(scale.astype(np.float32))
+        backgrounds.append(background.astype(np.float32))
+    return Emissions(tables[0].cells, scales[0], scales[1], backgrounds[0], backgrounds[1], null_source, null_target)
+
+
+class Training:
+    """The state of training one lexicon.
+
+    prior: what was counted in other text, of the same words; it is added to what is counted in this one.
+    """
+
+    def __init__(
+        self, name: str, bitext: Bitext, widths: Sequence[int | None], settings: Settings,
+        on_pass: Callable[[Pass], None] | None, prior: Parameters | None = None,
+    ) -> None:  # fmt: skip
+        self.name, self.widths, self.settings, self.on_pass = name, widths, settings, on_pass
+        self.bitext, self.prior = bitext, prior
+        source, target = bitext.source, bitext.target
+        self.shapes = np.stack([source.lengths, target.lengths], axis=1)
+        self.offsets = edge_offsets(self.shapes)
+        self.pairs = Pairs(source.ids, target.ids, source.offsets, target.offsets, self.offsets)
+        occurrences = (
+            np.bincount(source.ids, minlength=len(source.vocabulary)).astype(np.float64),
+            np.bincount(target.ids, minlength=len(target.vocabulary)).astype(np.float64),
+        )
+        self.shares = self._cut(cores())
+        self.ids: list[CellIds] = []
+        cells = Cells.from_bitext(bitext, settings.minimum_dice)
+        self.long_steps = LONG_STEPS if prior is None else 0
+        if prior is None:
+            self.jumps = even_jumps(group_words(occurrences[0])), even_jumps(group_words(occurrences[1]))
+        else:
+            occurrences = occurrences[0] + prior.occurrences[0], occurrences[1] + prior.occurrences[1]
+            forward, reverse = (group_words(occurrences[side], prior.weights[side].groups) for side in (0, 1))
+            forward_jumps, forward_weights = with_groups(prior.forward_jumps, prior.weights[0], forward)
+            reverse_jumps, reverse_weights = with_groups(prior.reverse_jumps, prior.weights[1], reverse)
+            self.jumps = forward_weights, reverse_weights
+            cells, places = prior.cells.merge(cells)
+            counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))
+            counts[places] = prior.counts[:-1]
+            self.prior = prior._replace(
+                cells=cells, counts=counts, forward_jumps=forward_jumps, reverse_jumps=reverse_jumps
+            )
+        self.occurrences = occurrences
+        self.use(cells)
+
+    def use(self, cells: Cells) -> None:
+        names = self.bitext.source.vocabulary.words, self.bitext.target.vocabulary.words
+        self.cells = cells
+        self.levels = build_levels(cells, *names, *self.occurrences, self.widths, self.settings.smoothing)
+        self.close()
+        in_memory = 4 * int(self.offsets[-1]) <= self.settings.memory
+        self.ids = [CellIds(in_memory) for _ in self.shares]
+
+    def close(self) -> None:
+        """Let go of temporary files."""
+        for ids in self.ids:
+            ids.close()
+
+    def _cut(self, parts: int) -> list[list[tuple[int, int]]]:
+        """Runs of pairs for each of so many threads, of about EDGES_AT_ONCE edges each."""
+        total = int(self.offsets[-1])
+        goals = np.linspace(0, total, parts + 1)
+        ends = np.searchsorted(self.offsets, goals[1:-1]).tolist()
+        shares = []
+        for first, last in pairwise([0, *ends, len(self.bitext)]):
+            pieces = max(1, round((self.offsets[last] - self.offsets[first]) / EDGES_AT_ONCE))
+            inner = np.linspace(self.offsets[first], self.offsets[last], pieces + 1)[1:-1]
+            cuts = [first, *np.searchsorted(self.offsets, inner).tolist(), last]
+            shares.append([(a, b) for a, b in pairwise(cuts) if a < b])
+        return shares
+
+    def run(self) -> Parameters:
+        """All passes, or those of Model 1 and of the HMM that the time allows, one of each at least."""
+        settings = self.settings
+        emissions = _uniform(self.cells) if self.prior is None else self.emissions(self.prior)
+        found: Parameters | None = None
+        iteration = 0
+        for hmm, passes in ((False, settings.iterations_1), (True, settings.iterations_hmm)):
+            for number in range(passes):
+                start = time.monotonic()
+                if found is not None:
+                    emissions = self.emissions(found)
+                    found = None  # lets go of its counts
+                counts = self.count(emissions, hmm)
+                found = self.add_prior(counts, hmm)
+                now = time.monotonic()
+                last = number + 1 == passes or now + (now - start) > settings.deadline
+                before = found.counts.sum()
+                if last:
+                    found = self.prune(found, again=not hmm and settings.iterations_hmm > 0)
+                pruned = 1.0 - float(found.counts.sum() / before) if before > 0.0 else 0.0
+                if self.on_pass is not None:
+                    likelihoods = counts.log_likelihoods.tolist()
+                    self.on_pass(Pass(self.name, hmm, iteration, tuple(likelihoods), len(found.cells), pruned))
+                iteration += 1
+                if last:
+                    break
+        assert found is not None
+        return found
+
+    def emissions(self, found: Parameters) -> Emissions:
+        """Probabilities that follow from expected counts."""
+        null = (
+            null_emissions(found.null_source, self.occurrences[0], self.settings.smoothing),
+            null_emissions(found.null_target, self.occurrences[1], self.settings.smoothing),
+        )
+        return to_emissions(self.levels, estimate(self.levels, found.counts), *null)
+
+    def add_prior(self, counts: Counts, hmm: bool) -> Parameters:
+        """What was counted, here and in the other text."""
+        if self.prior is not None:
+            for mine, other in zip(_prior_arrays(self.prior), _arrays(counts), strict=False):
+                other += mine
+        counts.cells[-1] = 0.0
+        if hmm:
+            how = self.settings.smoothing, LONG_STEP if self.long_steps > 0 else SURE_STEP
+            self.long_steps -= 1
+            self.jumps = fit_jumps(counts.forward, self.jumps[0], *how), fit_jumps(counts.reverse, self.jumps[1], *how)
+        return Parameters(
+            self.cells, counts.cells, counts.null_source, counts.null_target, counts.forward, counts.reverse,
+            self.jumps, self.occurrences,
+        )  # fmt: skip
+
+    def prune(self, found: Parameters, again: bool) -> Parameters:
+        """Give up the cells whose expected count is small.  again: other passes will follow."""
+        chosen = found.counts[:-1].max(axis=1) >= self.settings.minimum_count
+        if chosen.all():
+            return found
+        kept = np.append(chosen, True)
+        cells = self.cells.keep(chosen)
+        if again:
+            if self.prior is not None:
+                self.prior = self.prior._replace(cells=cells, counts=self.prior.counts[kept])
+            self.use(cells)
+        return found._replace(cells=cells, counts=found.counts[kept])
+
+    def count(self, emissions: Emissions, hmm: bool) -> Counts:
+        """Expected counts of the whole text, each thread's added up in order."""
+        settings = self.settings
+        chain = Chain(*self.jumps, settings.uniform, settings.p0)
+        longest = self.shapes.max(axis=0, initial=1).tolist()
+
+        def run(task: tuple[list[tuple[int, int]], CellIds]) -> Counts:
+            share, stored = task
+            forward_jumps, reverse_jumps = (new_jumps(jumps.groups) for jumps in self.jumps)
+            counts = Counts(
+                np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2)), np.zeros(self.cells.n_sources),
+                np.zeros(self.cells.n_targets), forward_jumps, reverse_jumps, np.zeros(2),
+            )  # fmt: skip
+            forward, reverse = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
+            for (first, last), ids in zip(share, stored if stored else self.label(share, stored), strict=True):
+                expect(first, last, self.pairs, ids, emissions, chain, hmm, forward, reverse, counts)
+            return counts
+
+        total: Counts | None = None
+        for part in map_threads(run, zip(self.shares, self.ids, strict=True)):
+            if total is None:
+                total = part
+            else:
+                for mine, other in zip(_arrays(total), _arrays(part), strict=True):
+                    mine += other
+        assert total is not None
+        return total
+
+    def label(self, share: list[tuple[int, int]], store: CellIds) -> Iterator[I32]:
+        """The cells of the edges of each run, stored on the way."""
+        for first, last in share:
+            ids = self.cells.label(self.bitext, self.offsets, first, last)
+            store.append(ids)
+            yield ids
+
+
+def _uniform(cells: Cells) -> Emissions:
+    """All words are as likely, whatever they translate."""
+    source, target = (1.0 / max(n, 1) for n in (cells.n_sources, cells.n_targets))
+    table = np.empty((len(cells) + 1, 2), np.float32)
+    table[:] = target, source
+    ones = np.ones(cells.n_sources, np.float32), np.ones(cells.n_targets, np.float32)
+    given_null = ones[0] * np.float32(source), ones[1] * np.float32(target)
+    return Emissions(table, *ones, *given_null, *given_null)
+
+
+def _arrays(counts: Counts) -> list[F64]:
+    return [counts.cells, counts.null_source, counts.null_target, *counts.forward, *counts.reverse,
+            counts.log_likelihoods]  # fmt: skip
+
+
+def _prior_arrays(prior: Parameters) -> list[F64]:
+    return [prior.counts, prior.null_source, prior.null_target, *prior.forward_jumps, *prior.reverse_jumps]

@@ -1,0 +1,259 @@
+"""Word translation probabilities that lean on those of word classes where counts are few.
+
+Words have classes, those again coarser ones: a word, its first five letters, its first three (without accents). With
+the expected counts c_l of a level, its probabilities are those of the level above where there is nothing to count:
+
+    p_l(f | e) = (c_l(e, f) + K_l p_l+1(f' | e') q_l(f | f') + S σ(e, f)) / (c_l(e) + K_l + S Σ_f σ(e, f))
+
+with f' the class of f, q_l(f | f') = its share of the class in the text, K_l pseudo-counts  [MacKay and Peto 1995].
+σ is a likeness of spelling, of the finest level only; above the coarsest level stand the frequencies of the classes.
+
+[LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from corpora.normalize import unaccented
+from features.translation.cells import Cells
+from features.words import WordTable
+
+F32 = npt.NDArray[np.float32]
+F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+
+
+class Kind(NamedTuple):
+    """What a lexicon is of.
+
+    widths: letters of the classes of each level, from fine to coarse; None is the word itself.
+    agreement: whether both directions are trained together  [LTK06], or each by itself.
+    """
+
+    widths: tuple[int | None, ...]
+    agreement: bool
+
+
+KINDS: Mapping[str, Kind] = {
+    "words": Kind((None, 5, 3), agreement=True),
+    "prefixes": Kind((5, 3), agreement=True),
+    "directional": Kind((None, 5, 3), agreement=False),
+}
+
+AGREEING = tuple(name for name, kind in KINDS.items() if kind.agreement)
+"""Lexicons whose posteriors are averaged, and are enough to align without labels."""
+
+PSEUDO_COUNTS: Mapping[int | None, float] = {None: 10.0, 5: 10.0, 3: 1.0}
+"""K of a level, by the width of its classes."""
+
+SPELLING = 1.0
+"""S: the pseudo-count of two words that are spelled the same."""
+
+LEAST_LIKENESS = 0.5
+TINY = 1e-30
+UNSEEN = 0.5
+"""Occurrences that a word is taken to have beyond those seen."""
+
+
+def class_name(word: str, width: int | None) -> str:
+    """The class of a word: the word, or its first letters without accents."""
+    return word if width is None else unaccented(word)[:width]
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The classes of one level of one language.
+
+    names: (V,).  index: their places.  parents: (V,) class in the level above, 0 in the coarsest.
+    shares: (V,) float32, q(f | f'), in the coarsest q(f).  unseen: (V above + 1,), that of a class never seen whose
+    class above was seen; the last for others.
+    """
+
+    names: Sequence[str]
+    index: Mapping[str, int]
+    parents: I32
+    shares: F32
+    unseen: F32
+
+
+def sides(names: Sequence[str], counts: F64, widths: Sequence[int | None]) -> list[Side]:
+    """The levels of a language from fine to coarse.  names, counts: (V,) of the finest."""
+    levels: list[Side] = []
+    for width in widths[1:]:
+        index: dict[str, int] = {}
+        parents = np.fromiter((index.setdefault(class_name(n, width), len(index)) for n in names), np.int32, len(names))
+        levels.append(_side(names, counts, parents, len(index)))
+        names, counts = list(index), np.bincount(parents, counts, len(index)).astype(np.float64)
+    levels.append(_side(names, counts, np.zeros(len(names), np.int32), 1))
+    return levels
+
+
+def _side(names: Sequence[str], counts: F64, parents: I32, n_parents: int) -> Side:
+    seen = np.bincount(parents, counts + UNSEEN, n_parents) + UNSEEN
+    shares = ((counts + UNSEEN) / seen[parents]).astype(np.float32)
+    unseen = np.append(UNSEEN / seen, 1.0).astype(np.float32)
+    return Side(names, {name: i for i, name in enumerate(names)}, parents, shares, unseen)
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """A level of both languages.
+
+    parents: (C,) int32 coarser cell of each cell, empty in the coarsest.  likeness: (C,) float32 S σ, empty but in the
+    finest.  weight: K.
+    """
+
+    cells: Cells
+    source: Side
+    target: Side
+    parents: I32
+    likeness: F32
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Probabilities of a level.
+
+    cells: (C + 1, 2) float32, p(f | e) and p(e | f); the last row is not used.
+    source_scale: (V_source + 1,), target_scale: (V_target + 1,), 1 / (c(e) + K + ...); the last of a word never seen.
+    """
+
+    cells: F32
+    source_scale: F32
+    target_scale: F32
+
+
+def build_levels(
+    cells: Cells, source_names: Sequence[str], target_names: Sequence[str], source_counts: F64, target_counts: F64,
+    widths: Sequence[int | None], smoothing: float = 1.0,
+) -> list[Level]:  # fmt: skip
+    """Levels from fine to coarse, of the cells of the finest.
+
+    source_names, source_counts: (V_source,) classes and occurrences of the finest level; the target's likewise.
+    smoothing: factor of all pseudo-counts.
+    """
+    sources = sides(source_names, source_counts, widths)
+    targets = sides(target_names, target_counts, widths)
+    levels = []
+    for depth, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        likeness = np.empty(0, np.float32)
+        if depth == 0:
+            likeness = np.empty(len(cells), np.float32)
+            a, b = WordTable.from_words(source_names), WordTable.from_words(target_names)
+            _compare(
+                a.plain_letters,
+                a.plain_offsets,
+                b.plain_letters,
+                b.plain_offsets,
+                cells.row_offsets,
+                cells.targets,
+                smoothing * SPELLING,
+                LEAST_LIKENESS,
+                likeness,
+            )
+        if depth + 1 < len(sources):
+            coarse, parents = cells.coarsen(
+                source.parents, target.parents, len(sources[depth + 1].names), len(targets[depth + 1].names)
+            )
+        else:
+            coarse, parents = cells, np.empty(0, np.int32)
+        levels.append(Level(cells, source, target, parents, likeness, smoothing * PSEUDO_COUNTS[widths[depth]]))
+        cells = coarse
+    return levels
+
+
+def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
+    """Probabilities of every level, from fine to coarse.
+
+    counts: (C + 1, 1 or 2) expected counts of the finest level, of both directions together or of each.
+    """
+    totals = [counts[:-1]]
+    for level, above in pairwise(levels):
+        total = np.zeros((len(above.cells), counts.shape[1]))
+        _add_up(level.parents, totals[-1], total)
+        totals.append(total)
+    tables: list[Table] = []
+    coarser = np.ones((1, 2), np.float32)
+    for level, total in zip(levels[::-1], totals[::-1], strict=True):
+        out = np.empty((len(level.cells) + 1, 2), np.float32)
+        source_scale = np.empty(level.cells.n_sources + 1, np.float32)
+        target_scale = np.empty(level.cells.n_targets + 1, np.float32)
+        _smooth(
+            level.cells.row_offsets, level.cells.targets, total, level.parents, coarser, level.source.shares,
+            level.target.shares, level.likeness, level.weight, out, source_scale, target_scale,
+        )  # fmt: skip
+        tables.append(Table(out, source_scale, target_scale))
+        coarser = out
+    return tables[::-1]
+
+
+@nb.njit(cache=True, nogil=True)
+def _add_up(parents, fine, coarse):
+    for cell in range(len(parents)):
+        for column in range(fine.shape[1]):
+            coarse[parents[cell], column] += fine[cell, column]
+
+
+@nb.njit(cache=True, nogil=True)
+def _smooth(
+    row_offsets, targets, counts, parents, above, source_shares, target_shares, likeness, weight, out, source_scale,
+    target_scale,
+):  # fmt: skip
+    last = counts.shape[1] - 1
+    top = len(parents) == 0
+    alike = len(likeness) > 0
+    sources = np.zeros(len(source_scale))
+    columns = np.zeros(len(target_scale))
+    for e in range(len(row_offsets) - 1):
+        for cell in range(row_offsets[e], row_offsets[e + 1]):
+            more = likeness[cell] if alike else 0.0
+            sources[e] += counts[cell, 0] + more
+            columns[targets[cell]] += counts[cell, last] + more
+    for e in range(len(sources)):
+        source_scale[e] = 1.0 / max(sources[e] + weight, TINY)
+    for f in range(len(columns)):
+        target_scale[f] = 1.0 / max(columns[f] + weight, TINY)
+    for e in range(len(row_offsets) - 1):
+        for cell in range(row_offsets[e], row_offsets[e + 1]):
+            f = targets[cell]
+            parent = 0 if top else parents[cell]
+            more = likeness[cell] if alike else 0.0
+            forward = counts[cell, 0] + more + weight * above[parent, 0] * target_shares[f]
+            reverse = counts[cell, last] + more + weight * above[parent, 1] * source_shares[e]
+            out[cell, 0] = forward / max(sources[e] + weight, TINY)
+            out[cell, 1] = reverse / max(columns[f] + weight, TINY)
+    out[-1] = 0.0
+
+
+@nb.njit(cache=True, nogil=True)
+def likeness_of(letters, first, last, other, other_first, other_last, least):
+    """Fourth power of the share of the longer word that the longest common prefix is; 0 for shares below `least`."""
+    longer = max(last - first, other_last - other_first)
+    shorter = min(last - first, other_last - other_first)
+    if shorter < least * longer or longer == 0:
+        return 0.0
+    same = 0
+    while same < shorter and letters[first + same] == other[other_first + same]:
+        same += 1
+    share = same / longer
+    return share**4 if share >= least else 0.0
+
+
+@nb.njit(cache=True, nogil=True)
+def _compare(letters, offsets, other, other_offsets, row_offsets, targets, weight, least, out):
+    for e in range(len(row_offsets) - 1):
+        for cell in range(row_offsets[e], row_offsets[e + 1]):
+            f = targets[cell]
+            out[cell] = weight * likeness_of(
+                letters, offsets[e], offsets[e + 1], other, other_offsets[f], other_offsets[f + 1], least
+            )

@@ -1,0 +1,270 @@
+"""The commands on good input: what they print where, what they write, and that files and library agree."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from commands import COMMAND, run, write
+from typer.testing import CliRunner
+
+import aligner
+from aligner.cli import app, options
+from aligner.model.model import load
+from corpora.link_files import read_links
+
+
+def test_no_arguments_show_the_commands() -> None:
+    result = CliRunner().invoke(app, [])
+    assert all(
+        name in result.output for name in ("train", "align", "evaluate", "features", "suggest", "convert", "symmetrize")
+    )
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"aligner {aligner.__version__}\n"
+
+
+def test_quick_start(sample: Path, tmp_path: Path) -> None:
+    model, links = tmp_path / "M", tmp_path / "F"
+    trained = run("train", sample / "train", "-m", model)
+    assert "training AER" in trained.stdout
+    assert "train.en = source, train.fr = target" in trained.stderr
+    assert f"model written to {model}" in trained.stderr
+    aligned = run("align", sample / "test.en", sample / "test.fr", "-m", model, "-o", links)
+    assert not aligned.stdout
+    assert not aligned.stderr
+    judged = run("evaluate", sample / "test.wa", links)
+    assert not judged.stderr
+    (report,) = json.loads(run("evaluate", sample / "test.wa", links, "--format", "json").stdout)
+    assert {"aer", "precision", "recall", "f1", "links", "sure", "possible", "pairs", "interval", "signature"} <= {
+        *report
+    }
+    assert report["links"] == len(links.read_text().split())
+    assert report["pairs"] == len(links.read_text().splitlines())
+    assert report["interval"][0] <= report["aer"] <= report["interval"][1]
+    assert f"{report['aer']:.2f}" in judged.stdout
+    assert report["signature"] in judged.stdout
+    assert report["aer"] < 25
+
+
+def test_two_hypotheses_are_tested_as_pairs(model: Path, sample: Path, tmp_path: Path) -> None:
+    links = tmp_path / "F"
+    run("align", sample / "test", "-m", model, "-o", links)
+    assert "AER difference" in run("evaluate", sample / "test.wa", links, sample / "test.wa").stdout
+    first, second = json.loads(run("evaluate", sample / "test", links, sample / "test.wa", "--format", "json").stdout)
+    assert second["paired"]["difference"] == pytest.approx(second["aer"] - first["aer"])
+    assert first["lengths"] == "text", "a prefix gives the lengths of the sentences"
+
+
+def test_a_naacl_hypothesis_may_leave_its_last_pairs_without_links(tmp_path: Path) -> None:
+    gold = write(tmp_path / "gold.wa", "0-0", "1-1", "")
+    found = write(tmp_path / "found.naacl", "1 1 1 S", "2 2 2 S")
+    (report,) = json.loads(run("evaluate", gold, found, "--format", "json").stdout)
+    assert (report["pairs"], report["aer"]) == (3, 0.0)
+
+
+def test_quiet_says_nothing(sample: Path, tmp_path: Path) -> None:
+    result = run("train", sample / "train", "-m", tmp_path / "M", "-q")
+    assert result.stdout == result.stderr == ""
+
+
+def test_trace_and_verbose_give_every_audit(sample: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "T.jsonl"
+    result = run("train", sample / "train", "-m", tmp_path / "M", "--trace", trace, "-v", "--solver", "bcfw")
+    points = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert [point["passes"] for point in points] == [
+        int(n) for n in re.findall(r"^λ 0.1, pass (\d+):", result.stderr, re.M)
+    ]
+    for point in points:
+        assert point["gap"] == pytest.approx(point["primal"] - point["dual"])
+        assert point["gap"] >= -1e-9
+    record = {**load(tmp_path / "M").record, "fold": None, "miss_cost": None}  # it tells of several only
+    assert {name: record[name] for name in points[-1]} == points[-1]
+    said = re.findall(r", ([\d,]+) oracle calls, ([\d,]+) of audits$", result.stderr, re.M)
+    assert said == [(f"{point['oracle_calls']:,}", f"{point['audit_calls']:,}") for point in points]
+
+
+@pytest.mark.slow
+def test_strict_says_by_its_code_that_the_gap_was_not_reached(sample: Path, tmp_path: Path) -> None:
+    model = tmp_path / "M"
+    arguments = ["train", sample / "train", "-m", model, "--tolerance", 0, "--max-passes", 2]
+    assert "not converged" in run(*arguments, "--strict", code=3).stderr
+    assert not load(model).record["converged"]
+    run(*arguments, "--force")
+    run("train", sample / "train", "-m", model, "--strict", "--force")
+    assert load(model).record["converged"]
+
+
+def test_force_replaces_the_old_file(model: Path, sample: Path, tmp_path: Path) -> None:
+    output = write(tmp_path / "F", "old")
+    run("align", sample / "test", "-m", model, "-o", output, "--force")
+    assert output.read_text() == run("align", sample / "test", "-m", model).stdout
+    assert [*tmp_path.iterdir()] == [output]
+
+
+def test_the_model_on_standard_output_is_the_model(sample: Path, tmp_path: Path) -> None:
+    result = run("train", sample / "train", "-m", "-")
+    (tmp_path / "M").write_bytes(result.stdout_bytes)
+    assert load(tmp_path / "M").record["pairs"] > 0
+    assert "training AER" in result.stderr
+
+
+ODD = [
+    ("the house", "la maison"),
+    ("", ""),
+    ("only", ""),
+    ("", "seulement"),
+    ("  a\tb  c ", "d\te  f"),
+    ("x | y", "x | y"),
+    ("a\u2028b c", "d\u2028e f"),
+    ("a\u00a0b c\u3000d", "e\u0085f g"),
+    ("w" * 300, "w" * 299 + "z"),
+    (" \t", "  "),
+    ("e\u0301 \U0001f600", "\u00e9"),
+]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_odd_text_keeps_its_lines_and_tokens(model: Path, sample: Path, tmp_path: Path, end: str, bom: str) -> None:
+    source = write(tmp_path / "o.en", *(line[0] for line in ODD), end=end)
+    target = write(tmp_path / "o.fr", *(line[1] for line in ODD), end=end)
+    source.write_bytes(bom.encode() + source.read_bytes().rstrip(b"\r\n"))  # its last line has no end
+    outputs = {
+        f: run("align", source, target, "-m", model, "--format", f).stdout.split("\n") for f in get_args(options.Output)
+    }
+    for lines in outputs.values():
+        assert lines.pop() == ""
+        assert len(lines) == len(ODD)
+    for (source_text, target_text), links, scored, line in zip(
+        ODD, outputs["pharaoh"], outputs["scored"], outputs["jsonl"], strict=True
+    ):
+        entry = json.loads(line)
+        tokens = [[token.decode() for token in text.encode().split()] for text in (source_text, target_text)]
+        assert [entry["source"], entry["target"]] == tokens
+        assert links == " ".join(f"{j}-{k}" for j, k, _ in entry["links"])
+        assert scored == " ".join(f"{j}-{k}:{score:.4f}" for j, k, score in entry["links"])
+        assert all(j < len(tokens[0]) and k < len(tokens[1]) and score > 0 for j, k, score in entry["links"])
+        if not all(tokens):
+            assert links == ""
+    run("train", source, target, "--gold", sample / "test", "-m", tmp_path / "M", "-q")
+    assert load(tmp_path / "M").record["pairs"] == len(ODD)
+
+
+def test_every_form_of_a_corpus_gives_the_same_links(model: Path, sample: Path, tmp_path: Path) -> None:
+    source, target = (sample / "test.en").read_bytes(), (sample / "test.fr").read_bytes()
+    (tmp_path / "zipped").mkdir()
+    (tmp_path / "zipped" / "t.en.gz").write_bytes(gzip.compress(source))
+    (tmp_path / "zipped" / "t.fr.xz").write_bytes(lzma.compress(target))
+    pairs = zip(source.splitlines(), target.splitlines(), strict=True)
+    joint = tmp_path / "joint"
+    joint.write_bytes(b"".join(b"%s ||| %s\n" % pair for pair in pairs))
+    for format_ in ("comtrans", "giza"):
+        run("convert", sample / "test", tmp_path / format_, "--to", format_)
+    expected = run("align", sample / "test", "-m", model).stdout
+    assert len(expected.splitlines()) == source.count(b"\n")
+    zipped = tmp_path / "zipped"
+    for form in (
+        [sample / "test.en", sample / "test.fr"],
+        [zipped],
+        [zipped / "t"],
+        [*sorted(zipped.iterdir())],
+        [joint],
+    ):
+        assert run("align", *form, "-m", model).stdout == expected
+    for format_ in ("comtrans", "giza"):
+        assert run("align", tmp_path / format_, "-m", model).stdout == expected
+    assert run("align", "-", "-m", model, stdin=joint.read_bytes()).stdout == expected
+    assert run("align", "-", sample / "test.fr", "-m", model, stdin=source).stdout == expected
+
+
+@pytest.mark.slow
+def test_every_form_of_a_corpus_can_be_trained_on(sample: Path, tmp_path: Path) -> None:
+    for format_ in ("comtrans", "giza"):
+        run("convert", sample / "train", tmp_path / format_, "--to", format_)
+    pairs = [len(read_links(sample / "train.wa"))]
+    for arguments in (
+        [sample / "train.en", sample / "train.fr", "--gold", sample / "train"],
+        [tmp_path / "comtrans"],
+        [tmp_path / "giza"],
+    ):
+        run("train", *arguments, "-m", tmp_path / "M", "-q", "--force")
+        record = load(tmp_path / "M").record
+        assert [record["pairs"]] == [record["labelled_pairs"]] == pairs
+
+
+def test_source_and_target_choose_the_direction(model: Path, sample: Path, tmp_path: Path) -> None:
+    for language in ("en", "fr"):
+        (tmp_path / f"t.{language}").write_bytes((sample / f"test.{language}").read_bytes())
+    run("convert", sample / "test.wa", tmp_path / "t.wa", "--to", "pharaoh", "--transpose")
+    backwards = ["--source", "fr", "--target", "en"]
+    run("train", tmp_path / "t", "-m", tmp_path / "M", "-q", *backwards)
+    assert (load(tmp_path / "M").source_language, load(tmp_path / "M").target_language) == ("fr", "en")
+    by_prefix = run("align", tmp_path / "t", "-m", tmp_path / "M", "-o", tmp_path / "F")
+    assert not by_prefix.stderr
+    by_name = run("align", tmp_path / "t.fr", tmp_path / "t.en", "-m", tmp_path / "M").stdout
+    assert (tmp_path / "F").read_text() == by_name, "a prefix is read in the direction of the model"
+    run("evaluate", tmp_path / "t", tmp_path / "F", *backwards)
+    run("evaluate", tmp_path / "t", tmp_path / "F", code=1)
+    converted = run("convert", tmp_path / "t", "-", "--to", "comtrans", *backwards).stdout.split("\n")
+    assert converted[0] == (sample / "test.fr").read_text().split("\n")[0]
+
+
+@pytest.mark.slow
+def test_links_of_another_aligner_are_a_feature(sample: Path, tmp_path: Path) -> None:
+    model = tmp_path / "M"
+    run("train", sample / "train", "-m", model, "-q", "--links", sample / "train.wa")
+    assert load(model).features.names[-1] == "links:1"
+    lines = run("align", sample / "test", "-m", model, "--links", sample / "test.wa").stdout.splitlines()
+    assert len(lines) == len(read_links(sample / "test.wa"))
+
+
+def test_the_shared_task_triple_is_gold(data: Path, tmp_path: Path) -> None:
+    for language, letter in (("en", "e"), ("fr", "f")):
+        (tmp_path / f"t.{letter}").symlink_to(data / "hansards" / f"gold-train.{language}")
+    trial, model, links = data / "formats" / "trial.naacl", tmp_path / "M", tmp_path / "F"
+    run("train", tmp_path / "t", "--gold", trial, "-m", model, "-q")
+    assert load(model).record["labelled_pairs"] == 37
+    run("align", trial, "-m", model, "-o", links)
+    reports = [
+        json.loads(run("evaluate", gold, links, "--format", "json").stdout)[0]
+        for gold in (trial, f"{trial}.wa", data / "hansards" / "gold-trial.wa", data / "hansards" / "gold-trial")
+    ]
+    assert len({report["aer"] for report in reports}) == 1
+
+
+@pytest.mark.slow
+def test_giza_output_is_a_silver_corpus(data: Path, tmp_path: Path) -> None:
+    corpus, model = data / "giza" / "en-nl.A3.final", tmp_path / "M"
+    run("train", corpus, "-m", model, "-q")
+    run("align", corpus, "-m", model, "-o", tmp_path / "F")
+    (report,) = json.loads(run("evaluate", corpus, tmp_path / "F", "--format", "json").stdout)
+    assert report["pairs"] == 1000
+    assert report["aer"] == pytest.approx(load(model).record["training_aer"]), "the same text was aligned in training"
+
+
+@pytest.mark.slow
+def test_a_sentence_of_2000_words_fits(model: Path, tmp_path: Path) -> None:
+    words = [f"w{n % 700}" for n in range(2000)]
+    for language in ("en", "fr"):
+        write(tmp_path / f"t.{language}", "a b", " ".join(words), "c")
+    write(tmp_path / "t.wa", "0-0 1-1", " ".join(f"{n}-{n}" for n in range(2000)), "0-0")
+    for arguments, gibibytes in (
+        (["align", tmp_path / "t", "-m", model, "-o", tmp_path / "F"], 2),
+        # Four million edges of 159 columns are 2.4 GiB, mapped from a file.
+        (["train", tmp_path / "t", "-m", tmp_path / "M", "-q"], 3),
+    ):
+        process = subprocess.Popen([*COMMAND, *map(str, arguments)])
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0
+        assert usage.ru_maxrss < gibibytes << 20, "KiB on Linux"
+    assert len((tmp_path / "F").read_text().splitlines()) == 3

@@ -1,0 +1,142 @@
+"""The options of the commands: they are those of the registries, each in a group of the help, and all are used."""
+
+from __future__ import annotations
+
+import inspect
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import typer
+from commands import COMMAND, invoke
+
+from aligner.cli import app, options
+from aligner.matching import ORACLES
+from aligner.model.scoring import KERNELS
+from aligner.model.streaming import FORMATS
+from aligner.solvers import SOLVERS
+from aligner.solvers.orders import ORDERS
+from aligner.solvers.projected_gradient import GRADIENT_STEPS
+from aligner.solvers.steps import STEPS, Average
+from corpora.symmetrize import METHODS
+
+SOLVER_OPTIONS: dict[str, list[object]] = {
+    "order": ["--order", "uniform"],
+    "step": ["--step", "decreasing"],
+    "average": ["--average", "weighted"],
+    "cache": ["--no-cache"],
+    "minibatch": ["--minibatch", 2],
+    "sample": ["--sample", 0.5],
+    "projection": ["--projection", "entropic"],
+    "radius": ["--radius", 1],
+    "restarts": ["--no-restarts"],
+    "kernel": ["--kernel", "rbf"],
+    "degree": ["--degree", 2],
+    "bandwidth": ["--bandwidth", 1],
+}
+
+
+def parameters(command: str) -> list[Any]:
+    return typer.main.get_command(app).commands[command].params  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("option", "registry"),
+    [
+        (options.Oracle, ORACLES),
+        (options.Solver, SOLVERS),
+        (options.Order, ORDERS),
+        (options.Step, [*STEPS, *GRADIENT_STEPS]),
+        (options.Average, [choice.value for choice in Average]),
+        (options.Kernel, KERNELS),
+        (options.Output, FORMATS),
+        (options.Symmetrization, METHODS),
+    ],
+)
+def test_the_names_an_option_takes_are_those_of_the_registry(option: Any, registry: Any) -> None:
+    assert list(get_args(option)) == list(registry)
+
+
+@pytest.mark.parametrize(
+    ("size", "n_bytes"),
+    [("0", 0), ("12", 12), ("3k", 3 << 10), ("500M", 500 << 20), ("1.5G", 3 << 29), ("2GB", 2 << 30)],
+)
+def test_sizes_are_read_in_powers_of_1024(size: str, n_bytes: int) -> None:
+    assert options.parse_size(size) == n_bytes
+
+
+BARE = "import typer; app = typer.Typer(rich_markup_mode=None); app.command()(lambda: None); app(['--help'])"
+
+
+@pytest.mark.slow
+def test_help_answers_at_once() -> None:
+    """Within twice the time of the least program of its kind."""
+
+    def seconds(command: list[str]) -> float:
+        start = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - start
+
+    runs = [(seconds([*COMMAND, "--help"]), seconds([sys.executable, "-c", BARE])) for _ in range(5)]
+    ours, theirs = (statistics.median(times) for times in zip(*runs, strict=True))
+    assert ours < 2 * theirs
+
+
+def test_help_imports_no_slow_library() -> None:
+    script = (
+        "import sys; from typer.testing import CliRunner; from aligner.cli import app\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "print(*{'numpy', 'numba', 'scipy', 'nltk', 'networkx'} & set(sys.modules))"
+    )
+    found = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert found.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["train", "-h"], ["align", "--help"], ["evaluate", "-h"]])
+def test_help_is_data(arguments: list[str]) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 0
+    assert "Usage: " in result.stdout
+    assert not result.stderr
+
+
+@pytest.mark.parametrize("command", ["train", "align", "evaluate", "convert", "symmetrize"])
+def test_every_option_has_a_group_in_the_help(command: str) -> None:
+    for parameter in parameters(command):
+        if parameter.param_type_name == "option":
+            assert parameter.rich_help_panel, parameter.name
+            assert parameter.help.endswith("."), parameter.name
+
+
+def test_every_option_of_a_solver_can_be_given() -> None:
+    of_solvers = {option for make in SOLVERS.values() for option in inspect.signature(make).parameters}
+    assert of_solvers <= set(SOLVER_OPTIONS)
+    given = {parameter.name for parameter in parameters("train") if "some solvers" in (parameter.rich_help_panel or "")}
+    assert given == set(SOLVER_OPTIONS)
+
+
+@pytest.mark.parametrize("option", SOLVER_OPTIONS)
+def test_an_option_that_a_solver_does_not_have_is_refused(sample: Path, tmp_path: Path, option: str) -> None:
+    solver = next(name for name, make in SOLVERS.items() if option not in inspect.signature(make).parameters)
+    result = invoke("train", sample / "train", "-m", tmp_path / "M", "-q", "--solver", solver, *SOLVER_OPTIONS[option])
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"{solver} has no option {option} (")
+    assert result.stderr.count("\n") == 1
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("path", "values"), [("1:1e-4:9", (1.0, 1e-4, 9)), ("10:0.5:2", (10.0, 0.5, 2)), (" 1 : 0.1 : 3 ", (1.0, 0.1, 3))]
+)
+def test_paths_are_read(path: str, values: tuple[float, float, int]) -> None:
+    assert options.parse_path(path) == values
+
+
+@pytest.mark.parametrize("path", ["", "1", "1:2", "1:2:3:4", "1:x:3", "1:0.1:3.5", "1:0.1:", "a path"])
+def test_what_is_no_path(path: str) -> None:
+    with pytest.raises(typer.BadParameter, match="1:1e-4:9"):
+        options.parse_path(path)

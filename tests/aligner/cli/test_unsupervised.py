@@ -1,0 +1,208 @@
+"""``aligner align`` without a model: its lines, its formats, and what it refuses."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from commands import run, write
+
+from aligner.cli import options
+from aligner.model.unsupervised import DECODINGS, THRESHOLDED
+from features.translation.expectation import Pass
+from features.translation.lexicon import AGREEING, KINDS
+from features.translation.model import train_translation
+
+
+@pytest.fixture
+def texts(sample: Path) -> list[Path]:
+    return [sample / "test.en", sample / "test.fr"]
+
+
+def test_the_decodings_are_those_of_the_library() -> None:
+    assert get_args(options.Decoding) == DECODINGS
+
+
+def test_quick_start(sample: Path, tmp_path: Path) -> None:
+    links = tmp_path / "F"
+    files = [sample / "train.en", sample / "train.fr"]
+    result = run("align", *files, "-o", links)
+    assert not result.stdout
+    assert "train.en = source, train.fr = target" in result.stderr
+    assert len(links.read_text().splitlines()) == len(files[0].read_text().splitlines())
+    assert [*tmp_path.iterdir()] == [links]
+    (report,) = json.loads(run("evaluate", sample / "train.wa", links, "--format", "json").stdout)
+    assert report["aer"] < 20
+    for form in (files, [sample / "train"]):
+        again = run("align", *form, "-q")
+        assert again.stdout == links.read_text()
+        assert not again.stderr
+
+
+def test_formats_agree(texts: list[Path]) -> None:
+    outputs = {f: run("align", *texts, "-q", "--format", f).stdout.splitlines() for f in get_args(options.Output)}
+    pairs = zip(*(path.read_text().splitlines() for path in texts), strict=True)
+    for pair, links, scored, line in zip(pairs, outputs["pharaoh"], outputs["scored"], outputs["jsonl"], strict=True):
+        entry = json.loads(line)
+        assert [entry["source"], entry["target"]] == [text.split() for text in pair], "as written, not as counted"
+        assert links == " ".join(f"{j}-{k}" for j, k, _ in entry["links"])
+        assert scored == " ".join(f"{j}-{k}:{score:.4f}" for j, k, score in entry["links"])
+        assert all(0 < score < 1 for _, _, score in entry["links"])
+
+
+@pytest.mark.parametrize("decoding", DECODINGS)
+def test_decodings_keep_empty_lines_and_score_above_zero(texts: list[Path], tmp_path: Path, decoding: str) -> None:
+    empty = {0: (True, True), 7: (True, False), 9: (False, True), 63: (True, True)}
+    files = []
+    for side, path in enumerate(texts):
+        lines = [
+            "" if empty.get(n, (False, False))[side] else line for n, line in enumerate(path.read_text().splitlines())
+        ]
+        files.append(write(tmp_path / path.name, *lines))
+    lines = run("align", *files, "-q", "--decoding", decoding, "--format", "scored").stdout.split("\n")
+    assert lines.pop() == ""
+    assert len(lines) == 64
+    assert {n for n, line in enumerate(lines) if not line} == set(empty)
+    values = [float(link.split(":")[1]) for line in lines for link in line.split()]
+    assert all(0 < value <= 1 for value in values)
+    jsonl = run("align", *files, "-q", "--decoding", decoding, "--format", "jsonl").stdout.splitlines()
+    assert [len(json.loads(line)["links"]) for line in jsonl] == [len(line.split()) for line in lines]
+
+
+def test_the_threshold_is_used(texts: list[Path]) -> None:
+    for decoding in THRESHOLDED:
+        few, default, many = (
+            run("align", *texts, "-q", "--decoding", decoding, *more).stdout.split()
+            for more in (["--threshold", 0.9], [], ["--threshold", 0.1])
+        )
+        assert len(few) < len(default) < len(many)
+
+
+def test_a_higher_prior_of_null_gives_fewer_links(texts: list[Path]) -> None:
+    def links(*more: object) -> int:
+        return len(run("align", *texts, "-q", *more).stdout.split())
+
+    assert links("--null", 0.9) < links()
+    alone = ["--unsupervised"]  # the default weights know of words that NULL has taken, and make up for some
+    assert links(*alone, "--null", 0.9) < links(*alone) <= links(*alone, "--null", 0.02)
+
+
+def test_iterations_and_seconds_decide_how_many_passes_are_made(
+    texts: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Pass] = []
+
+    def train(*arguments: Any, on_pass: Any, **settings: Any) -> Any:
+        return train_translation(*arguments, on_pass=lambda found: (told.append(found), on_pass(found)), **settings)
+
+    def passes(*more: object) -> int:
+        told.clear()
+        run("align", *texts, "-q", *more)
+        return sum(found.hmm for found in told)
+
+    monkeypatch.setattr("aligner.model.unsupervised.train_translation", train)
+    assert passes("--unsupervised", "--iterations", 1) == len(AGREEING)
+    lexicons = len(KINDS)
+    assert passes("--iterations", 1) == passes("--seconds", 0) == lexicons
+    assert passes("--iterations", 3) == passes("--iterations", 3, "--seconds", 3600) == 3 * lexicons
+    assert passes() == passes("--seconds", 3600) == 5 * lexicons
+
+
+def test_memory_decides_where_numbers_are_kept_and_nothing_else(
+    texts: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = []
+    real = tempfile.TemporaryFile
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **settings: files.append(1) or real(**settings))
+    expected = run("align", *texts, "-q", "--format", "scored").stdout
+    assert not files
+    assert run("align", *texts, "-q", "--format", "scored", "--memory", "1K").stdout == expected
+    assert files
+
+
+def test_every_form_of_the_text_gives_the_same_links(texts: list[Path], tmp_path: Path) -> None:
+    expected = run("align", *texts, "-q").stdout
+    source, target = (path.read_bytes() for path in texts)
+    zipped = tmp_path / "z.en.gz"
+    zipped.write_bytes(gzip.compress(source))
+    odd = tmp_path / "z.fr"
+    odd.write_bytes(b"\xef\xbb\xbf" + target.replace(b"\n", b"\r\n"))
+    joint = tmp_path / "joint"
+    joint.write_bytes(
+        b"".join(b"%s ||| %s\n" % pair for pair in zip(source.splitlines(), target.splitlines(), strict=True))
+    )
+    for form in ([zipped, odd], [joint]):
+        assert run("align", *form, "-q").stdout == expected
+    assert run("align", "-", texts[1], "-q", stdin=source).stdout == expected
+
+
+def test_bad_text_is_the_same_line_as_with_a_model(texts: list[Path], sample: Path, tmp_path: Path) -> None:
+    model, output = tmp_path / "M", tmp_path / "F"
+    run("train", sample / "train", "-m", model, "-q")
+    short = write(tmp_path / "short.fr", *texts[1].read_text().splitlines()[:-3])
+    latin = tmp_path / "latin.fr"
+    latin.write_bytes(texts[1].read_text().encode("cp1252"))
+    for target in (short, latin, tmp_path / "missing.fr", tmp_path):
+        messages = {
+            run("align", texts[0], target, "-o", output, *more, code=1).stderr for more in ([], ["-m", model], ["-q"])
+        }
+        assert len(messages) == 1
+        assert re.fullmatch(r".+:\d+: .+ \(.+\)\n", messages.pop())
+    empty = write(tmp_path / "empty.en"), write(tmp_path / "empty.fr")
+    assert "empty" in run("align", *empty, "-o", output, code=1).stderr
+    assert not output.exists()
+
+
+def test_an_old_file_is_kept_without_force(texts: list[Path], tmp_path: Path) -> None:
+    output = write(tmp_path / "F", "old")
+    run("align", *texts, "-o", output, "-q", code=1)
+    assert output.read_text() == "old\n"
+    run("align", *texts, "-o", output, "-q", "--force")
+    assert output.read_text() == run("align", *texts, "-q").stdout
+    assert [*tmp_path.iterdir()] == [output]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a", "b", "-m", "M", "--decoding", "soft"], "--decoding is for text without a model"),
+        (["a", "b", "-m", "M", "--threshold", "0.5"], "--threshold is for text without a model"),
+        (["a", "b", "-m", "M", "--null", "0.5"], "--null is for text without a model"),
+        (["a", "b", "-m", "M", "--iterations", "5"], "--iterations is for text without a model"),
+        (["a", "b", "-m", "M", "--seconds", "5"], "--seconds is for text without a model"),
+        (["a", "b", "-m", "M", "--memory", "1G"], "--memory is for text without a model"),
+        (["a", "b", "--null", "0"], "between 0 and 1, not 0.0"),
+        (["a", "b", "--null", "nan"], "between 0 and 1, not nan"),
+        (["a", "b", "--seconds", "-1"], "seconds must be 0 or more, not -1.0"),
+        (["a", "b", "--seconds", "nan"], "seconds must be 0 or more, not nan"),
+        (["a", "b", "--links", "c"], "--links"),
+        (["-"], "give files, or -m MODEL"),
+        (["a", "b", "--decoding", "union", "--threshold", "0.5"], "union has no threshold"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(arguments: list[str], message: str) -> None:
+    result = run("align", *arguments, code=2)
+    assert not result.stdout
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--threshold", "1.5"], ["--threshold=-1"], ["--decoding", "best"], ["--iterations", "0"], ["--memory", "much"],
+    ],
+)  # fmt: skip
+def test_wrong_usage(more: list[str]) -> None:
+    assert "Usage" in run("align", "a", "b", *more, code=2).stderr
+
+
+def test_a_pipe_cannot_be_repeated(texts: list[Path]) -> None:
+    result = run("align", "-", texts[1], "--format", "jsonl", code=1, stdin=texts[0].read_bytes())
+    assert "another --format" in result.stderr
+    assert not result.stdout

@@ -1,0 +1,190 @@
+"""Probabilities of links: laws of the fit, of reliability, and that models keep them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.isotonic import IsotonicRegression
+
+import aligner
+from aligner.model.calibration import Calibration, JudgedLinks, read_calibration, reliability
+from aligner.model.decoding import Alignment, decode
+from aligner.model.file import ModelError, read_model, write_model
+from aligner.model.model import Model
+from aligner.report.text import format_reliability, format_training
+from aligner.training.inputs import read_labelled
+from corpora.alignment import Links, PairLinks
+from corpora.readers import open_corpus
+
+
+def drawn(n: int, seed: int = 0, slope: float = 1.5, shift: float = -1.0) -> tuple[JudgedLinks, np.ndarray]:
+    """Links that are right with the logistic probability of their score, and these probabilities."""
+    rng = np.random.default_rng(seed)
+    scores = rng.gamma(2.0, 1.0, n)
+    truth = 1.0 / (1.0 + np.exp(-(slope * scores + shift)))
+    return JudgedLinks(scores, rng.random(n) < truth), truth
+
+
+@st.composite
+def some_links(draw: Any) -> JudgedLinks:
+    n = draw(st.integers(1, 400))
+    rng = np.random.default_rng(draw(st.integers(0, 1000)))
+    scores = rng.integers(0, draw(st.sampled_from([1, 3, 1000])), n) / 7  # with and without ties
+    return JudgedLinks(scores, rng.random(n) < draw(st.sampled_from([0.0, 0.5, 0.9, 1.0])))
+
+
+@given(some_links())
+def test_probabilities_rise_with_the_score(judged: JudgedLinks) -> None:
+    found = Calibration.fit(judged)
+    scores = np.linspace(-10, 1000, 500)
+    probabilities = found.probabilities(scores)
+    assert 0 < probabilities.min() <= probabilities.max() < 1
+    assert bool((np.diff(probabilities) >= 0).all())
+    assert judged.scores.min() - 1e-9 <= found.scores[0] <= found.scores[-1] <= judged.scores.max() + 1e-9
+
+
+@given(some_links(), st.floats(-5, 5))
+def test_an_offset_of_the_scores_changes_no_probability(judged: JudgedLinks, offset: float) -> None:
+    found = Calibration.fit(judged)
+    shifted = found.shifted(offset).probabilities(judged.scores + offset)
+    assert np.abs(shifted - found.probabilities(judged.scores)).max() < 1e-9
+
+
+def test_the_fit_finds_the_probabilities_of_the_source() -> None:
+    judged, _ = drawn(40_000)
+    other, truth = drawn(20_000, seed=1)
+    found = Calibration.fit(judged).probabilities(other.scores)
+    assert np.abs(found - truth).mean() < 0.02
+    assert reliability(found, other.correct).error < 0.02
+    # A leap, which no sigmoid of the score follows.
+    scores = np.linspace(0, 4, 20_000)
+    leap = np.where(scores < 3, 0.5, 0.95)
+    steep = Calibration.fit(JudgedLinks(scores, np.random.default_rng(0).random(len(scores)) < leap))
+    assert np.abs(steep.probabilities(scores) - leap).mean() < 0.03
+
+
+def test_the_fit_is_near_isotonic_regression() -> None:
+    judged, _ = drawn(5000, slope=0.6)
+    ours = Calibration.fit(judged).probabilities(judged.scores)
+    theirs = IsotonicRegression().fit(judged.scores, judged.correct).predict(judged.scores)
+    assert np.abs(ours - theirs).mean() < 0.02
+    assert ours.mean() == pytest.approx(judged.correct.mean(), abs=0.01)
+
+
+def test_what_cannot_be_calibrated() -> None:
+    with pytest.raises(ValueError, match="no links"):
+        Calibration.fit(JudgedLinks(np.zeros(0), np.zeros(0, np.bool_)))
+    for scores, log_odds in (
+        ((), ()), ((1.0,), ()), ((1.0, 1.0), (0.0, 1.0)), ((1.0, 2.0), (1.0, 0.0)), ((np.nan,), (0.0,)),
+        ((0.0,), (np.inf,)),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="calibration"):
+            Calibration(scores, log_odds)
+
+
+def test_probabilities_that_hold_have_no_error() -> None:
+    judged, truth = drawn(200_000)
+    found = reliability(truth, judged.correct)
+    assert found.error < 0.005
+    assert found.links.sum() == 200_000
+    assert reliability(np.full(1000, 0.75), np.arange(1000) % 4 > 0).error == pytest.approx(0.0)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans())), st.integers(1, 12))
+def test_reliability_by_hand(links: list[tuple[float, bool]], bins: int) -> None:
+    found = reliability([p for p, _ in links], [c for _, c in links], bins)
+    error = 0.0
+    for b in range(bins):
+        inside = [(p, c) for p, c in links if min(int(p * bins), bins - 1) == b]
+        assert found.links[b] == len(inside)
+        error += abs(sum(p for p, _ in inside) - sum(c for _, c in inside))
+    assert found.error == pytest.approx(error / max(1, len(links)), abs=1e-12)
+    assert 0.0 <= found.error <= 1.0
+    assert format_reliability(found).count("\n") == 2 + (found.links > 0).sum()
+
+
+def test_what_is_no_probability() -> None:
+    for probabilities, correct, bins in (([1.5], [True], 10), ([0.5], [], 10), ([np.nan], [True], 10), ([], [], 0)):
+        with pytest.raises(ValueError, match="must be"):
+            reliability(probabilities, correct, bins)
+
+
+def test_links_are_right_where_gold_has_them() -> None:
+    gold = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset({(1, 1)})), PairLinks(frozenset(), frozenset())])
+    found = [Alignment(((0, 0), (0, 1), (1, 1)), (3.0, 2.0, 1.0)), Alignment(((0, 0),), (4.0,))]
+    judged = JudgedLinks.of(found, gold)
+    assert judged.scores.tolist() == [3.0, 2.0, 1.0, 4.0]
+    assert judged.correct.tolist() == [True, False, True, False]
+    both = JudgedLinks.joined([judged, judged])
+    assert (len(both), both.correct.tolist()) == (8, 2 * judged.correct.tolist())
+    with pytest.raises(ValueError, match="zip"):
+        JudgedLinks.of(found[:1], gold)
+
+
+def test_the_score_of_a_pair_is_the_mean_of_its_links() -> None:
+    assert Alignment(((0, 0), (1, 1)), (0.5, 1.0)).score == 0.75
+    assert Alignment((), ()).score == 0.0
+
+
+@pytest.fixture(scope="module")
+def model(sample: Path) -> Model:
+    return aligner.train(sample / "train", cross_validate=3, max_passes=20).model
+
+
+def test_a_model_gives_probabilities_of_its_scores(model: Model, sample: Path) -> None:
+    normalizers = model.source_normalizer, model.target_normalizer
+    labelled = read_labelled([open_corpus(sample / "test")], normalizers)
+    raw = decode(labelled.bitext, model.statistics, model.features, model.scorer, (), model.rewards)
+    found = model.align_bitext(labelled.bitext)
+    assert list(model.align_text(labelled.bitext)) == found
+    assert model.calibration is not None
+    assert [alignment.links for alignment in found] == [alignment.links for alignment in raw]
+    for ours, theirs in zip(found, raw, strict=True):
+        np.testing.assert_array_equal(ours.scores, model.calibration.probabilities(theirs.scores))
+    judged = JudgedLinks.of(found, labelled.links)
+    assert reliability(judged.scores, judged.correct).error < 0.05
+    more = model.with_offset(0.5)
+    shifted = {(i, link): p for i, a in enumerate(more.align_bitext(labelled.bitext))
+               for link, p in zip(a.links, a.scores, strict=True)}  # fmt: skip
+    same = [(p, shifted[i, link]) for i, a in enumerate(found) for link, p in zip(a.links, a.scores, strict=True)
+            if (i, link) in shifted]  # fmt: skip
+    assert len(same) > 500
+    np.testing.assert_allclose(*np.array(same).T, rtol=1e-6)
+
+
+def test_calibration_is_on_held_out_folds_where_there_are_any(model: Model, sample: Path) -> None:
+    assert model.record["calibrated_on"] == "held-out folds"
+    assert re.search(r"^probabilities   of [\d,]+ links in the held-out folds$", format_training(model.record), re.M)
+    seen = aligner.train(sample / "train", max_passes=20, cross_validate=0)
+    assert seen.path.held_out is None
+    assert seen.model.record["calibrated_on"] == "labelled pairs"
+    assert seen.model.calibration is not None
+
+
+def test_a_model_keeps_its_calibration(model: Model, tmp_path: Path, sample: Path) -> None:
+    model.save(tmp_path / "M")
+    loaded = aligner.load(tmp_path / "M")
+    assert loaded.calibration == model.calibration
+    pair = "a red house .".split(), "une maison rouge .".split()
+    assert loaded.align(*pair).scores == model.align(*pair).scores
+    assert read_calibration(None) is None
+    header, arrays = read_model(tmp_path / "M")
+    for calibration in (None, "missing"):
+        older = {k: v for k, v in header.items() if k != "calibration"} | ({} if calibration else {"calibration": None})
+        with (tmp_path / "older").open("wb") as stream:
+            write_model(stream, older, arrays)
+        raw = aligner.load(tmp_path / "older")
+        assert raw.calibration is None
+        assert raw.align(*pair).links == model.align(*pair).links
+        assert max(raw.align(*pair).scores) > 1
+    for broken in ({}, {"scores": [1.0], "log_odds": []}, {"scores": ["x"], "log_odds": [1.0]}, [1]):
+        with (tmp_path / "broken").open("wb") as stream:
+            write_model(stream, {**header, "calibration": broken}, arrays)
+        with pytest.raises(ModelError, match="train the model again"):
+            aligner.load(tmp_path / "broken")

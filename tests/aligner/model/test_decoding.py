@@ -1,0 +1,163 @@
+"""Decoding finds the best matchings, in any batches, and says their scores."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+
+import aligner
+from aligner.model import decoding
+from aligner.model.decoding import Alignment, Alignments, decode, decode_edges
+from aligner.model.model import Model
+from aligner.model.scoring import RBF, KernelScorer, LinearScorer
+from aligner.svm import _corner_kernels as _kernels
+from aligner.svm.prices import LinkRewards
+from corpora.alignment import Links, PairLinks
+from corpora.bitext import Bitext, BitextBuilder
+from corpora.normalize import Normalizer
+from corpora.ragged import edge_offsets
+from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
+from features.table import EdgeTable
+
+
+@pytest.fixture(scope="module", params=["bcfw", "kernel-bcfw"])
+def model(request: pytest.FixtureRequest, sample: Path) -> Model:
+    """A linear model, and one that scores by an rbf kernel."""
+    return aligner.train(str(sample / "train"), solver=request.param, max_passes=5, max_labelled=60).model
+
+
+def scores_by_numpy(model: Model, features: np.ndarray) -> np.ndarray:
+    if isinstance(model.scorer, LinearScorer):
+        return features.astype(np.float64) @ model.weights
+    assert isinstance(model.scorer, KernelScorer)
+    assert isinstance(model.scorer.kernel, RBF)
+    distances = cdist(features, model.scorer.support)
+    return np.exp(-0.5 * (distances / model.scorer.kernel.bandwidth) ** 2) @ model.scorer.coefficients
+
+
+@pytest.fixture(scope="module")
+def bitext(sample: Path, model: Model) -> Bitext:
+    """The test part of the sample with empty sentences here and there."""
+    builder = model.builder()
+    lines = [(sample / f"test.{language}").read_bytes().splitlines() for language in ("en", "fr")]
+    for i, (source, target) in enumerate(zip(*lines, strict=True)):
+        builder.add_lines([source], [target])
+        if i % 9 == 0:
+            builder.add_lines([b""], [target])
+            builder.add_lines([source], [b""])
+            builder.add_lines([b""], [b""])
+    return builder.bitext()
+
+
+def test_score_edges() -> None:
+    rng = np.random.default_rng(0)
+    features, w = rng.standard_normal((50, 7)).astype(np.float32), rng.standard_normal(7)
+    scores = np.empty(50)
+    _kernels.score_edges(features, w, scores)
+    np.testing.assert_allclose(scores, features.astype(np.float64) @ w, rtol=1e-12, atol=1e-12)
+
+
+def test_best_matchings_of_the_edges(model: Model, bitext: Bitext) -> None:
+    edges = model.features.extract(bitext, model.statistics)
+    found = decode(bitext, model.statistics, model.features, model.scorer)
+    assert found == decode_edges(edges, model.scorer)
+    assert len(found) == len(bitext)
+    for i, alignment in enumerate(found):
+        scores = scores_by_numpy(model, edges[i].reshape(-1, len(edges.names))).reshape(edges[i].shape[:2])
+        rows, columns = linear_sum_assignment(np.maximum(scores, 0.0), maximize=True)
+        assert sum(alignment.scores) == pytest.approx(np.maximum(scores, 0.0)[rows, columns].sum(), rel=1e-9)
+        assert list(alignment.links) == sorted(alignment.links)
+        assert len({j for j, _ in alignment}) == len({k for _, k in alignment}) == len(alignment)
+        np.testing.assert_allclose(alignment.scores, [scores[link] for link in alignment], rtol=1e-9)
+        assert all(score > 0 for score in alignment.scores)
+    assert sum(map(len, found)) > 500
+
+
+@pytest.mark.parametrize("edges_at_once", [1, 100, 1000])
+def test_batches_do_not_matter(
+    model: Model, bitext: Bitext, monkeypatch: pytest.MonkeyPatch, edges_at_once: int
+) -> None:
+    whole = decode(bitext, model.statistics, model.features, model.scorer)
+    monkeypatch.setattr(decoding, "batches", lambda encoded: batches(encoded, edges_at_once))
+    monkeypatch.setattr(decoding, "EDGES_AT_ONCE", edges_at_once)
+    assert decode(bitext, model.statistics, model.features, model.scorer) == whole
+
+
+def test_a_pair_larger_than_a_batch(model: Model) -> None:
+    builder = BitextBuilder(Normalizer(), Normalizer())
+    words = [f"n{i}" for i in range(600)]
+    for source in (["a"], words, ["b"]):
+        builder.add_tokens(source, source)
+    assert len(words) ** 2 > EDGES_AT_ONCE
+    features = FeatureSet(("bias", "orthography"))
+    weights = np.where(np.array(features.names) == "exact", 2.0, 0.0)
+    weights[features.names.index("bias")] = -1.0
+    found = decode(builder.bitext(), model.statistics, features, LinearScorer(weights))
+    assert [list(alignment) for alignment in found] == [[(x, x) for x in range(n)] for n in (1, 600, 1)]
+    assert set(itertools.chain(*(alignment.scores for alignment in found))) == {1.0}
+
+
+def test_links_of_others_are_of_the_whole_bitext(model: Model, bitext: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "batches", lambda encoded: batches(encoded, 300))
+    lengths = zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True)
+    reversed_ = [{(x, min(J, K) - 1 - x) for x in range(min(J, K))} for J, K in lengths]
+    links = Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in reversed_)
+    found = decode(bitext, model.statistics, FeatureSet((), ("other",)), LinearScorer(np.ones(1)), [links])
+    assert [set(alignment) for alignment in found] == reversed_
+
+
+def test_several_links_a_word() -> None:
+    """With rewards the links are those of the best b-matching, which here is seen at a glance."""
+    scores = np.array([[3.0], [2.0], [-1.0], [1.0], [0.5], [4.0], [5.0]], np.float32)  # (2, 3), then (1, 1)
+    shapes = np.array([[2, 3], [0, 2], [1, 1]])
+    edges = EdgeTable(scores, shapes, edge_offsets(shapes), ("x",))
+    found = decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards((-1.5,)))
+    assert [alignment.links for alignment in found] == [((0, 0), (0, 1), (1, 2)), (), ((0, 0),)]
+    assert found[0].scores == (3.0, 2.0, 4.0)
+    dear = decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards((-2.5,)))
+    assert dear == decode_edges(edges, LinearScorer(np.ones(1)))
+
+
+def test_nothing_to_decode(model: Model) -> None:
+    assert decode(model.builder().bitext(), model.statistics, model.features, model.scorer) == []
+    shapes = np.zeros((0, 2), np.int64)
+    edges = EdgeTable(np.zeros((0, 1), np.float32), shapes, edge_offsets(shapes), ("x",))
+    for scorer in (LinearScorer(np.ones(1)), KernelScorer(RBF(), np.ones((2, 1), np.float32), np.ones(2))):
+        assert decode_edges(edges, scorer) == []
+
+
+def test_alignment_is_its_links() -> None:
+    alignment = Alignment(((0, 1), (2, 0)), (0.5, 1.5))
+    assert list(alignment) == [(0, 1), (2, 0)]
+    assert len(alignment) == 2
+    assert (2, 0) in alignment
+    assert (0, 0) not in alignment
+    assert str(alignment) == "0-1 2-0"
+    assert (str(Alignment((), ())), len(Alignment((), ()))) == ("", 0)
+
+
+def test_packed_alignments_are_a_sequence(model: Model, bitext: Bitext) -> None:
+    found = decode(bitext, model.statistics, model.features, model.scorer)
+    one_by_one = list(found)
+    assert [found[i] for i in range(-len(found), len(found))] == one_by_one * 2
+    assert found[2:9:3] == one_by_one[2:9:3]
+    assert len(found) == len(bitext)
+    with pytest.raises(IndexError):
+        found[len(found)]
+    assert Alignments.pack(one_by_one) == found
+    assert Alignments.pack(one_by_one[1:]) != found
+    assert Alignments.join([Alignments.pack(one_by_one[:5]), Alignments.pack([]), found]) == one_by_one[:5] + one_by_one
+    assert Alignments.join([]) == []
+    assert found.lines().decode() == "".join(f"{alignment}\n" for alignment in one_by_one)
+
+
+def test_lines_of_large_positions() -> None:
+    links = ((0, 0), (9, 10), (99, 100), (12345, 678901))
+    found = [Alignment((), ()), Alignment(links, (1.0,) * 4), Alignment((), ()), Alignment(links[:1], (1.0,))]
+    assert Alignments.pack(found).lines() == b"\n0-0 9-10 99-100 12345-678901\n\n0-0\n"
+    assert Alignments.pack([]).lines() == b""

@@ -1,0 +1,121 @@
+"""The default model: no label is needed, and what it says follows from the text and the weights of the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import aligner
+from aligner.model.default import (
+    PRIOR,
+    REWARDS,
+    decode_with,
+    default_model,
+    default_weights,
+    train_unlabelled,
+    update_model,
+)
+from aligner.model.model import Model
+from aligner.report.evaluation import evaluate
+from corpora.alignment import Links, PairLinks
+from corpora.bitext import Bitext, BitextBuilder, read_bitext
+from corpora.normalize import Normalizer
+from corpora.readers import open_corpus
+from features.extractor import FAMILIES, FeatureSet
+from features.statistics import CorpusStatistics
+from features.translation.posteriors import posteriors
+
+
+@pytest.fixture(scope="module")
+def text(sample: Path) -> Bitext:
+    return read_bitext([open_corpus(str(sample / "train"))], Normalizer(), Normalizer(), lambda pairs: None)
+
+
+@pytest.fixture(scope="module")
+def model(sample: Path) -> Model:
+    return train_unlabelled(str(sample / "train"))
+
+
+def links_of(model: Model, bitext: Bitext) -> Links:
+    return Links.from_pairs(PairLinks(frozenset(found.links), frozenset()) for found in model.align_text(bitext))
+
+
+def test_the_weights_are_those_of_the_features() -> None:
+    assert set(default_weights().weights) == {name for family in FAMILIES.values() for name in family.NAMES}
+    assert all(np.isfinite(weight) for weight in default_weights().weights.values())
+
+
+def test_the_prior_is_the_unsupervised_decoder(text: Bitext) -> None:
+    """As a linear score with up to three links a word, but for posteriors so near to a half that they are rounded."""
+    statistics = CorpusStatistics.from_bitext(text)
+    assert statistics.translation is not None
+    edges = FeatureSet(("bias", "hmm")).extract(text, statistics)
+    weights = np.array([PRIOR.get(name, 0.0) for name in edges.names])
+    ours, theirs = decode_with(weights, edges), posteriors(statistics.translation, text).soft_links(0.5)
+    soft = posteriors(statistics.translation, text).soft
+    compared = 0
+    for i, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        if (abs(soft[edges.offsets[i] : edges.offsets[i + 1]] - 0.5) < 0.01).any():
+            continue
+        most = np.bincount([j for j, _ in other.sure], minlength=1).max(initial=0)
+        most = max(most, np.bincount([k for _, k in other.sure], minlength=1).max(initial=0))
+        if most <= len(REWARDS.source) + 1:
+            assert set(mine.links) == other.sure
+            compared += 1
+    assert compared > len(text) / 2
+
+
+def test_it_aligns_without_labels(sample: Path, text: Bitext, model: Model) -> None:
+    gold = Links.from_pairs(open_corpus(str(sample / "train")).links())
+    statistics = model.statistics.translation
+    assert statistics is not None
+    both = [links_of(model, text), posteriors(statistics, text).soft_links()]
+    ours, theirs = evaluate(gold, both, gold_name="", hypothesis_names=["default", "soft"], resamples=1)
+    assert ours.aer < theirs.aer + 0.02
+    assert "default_weights" in model.record
+    assert "labelled_pairs" not in model.record
+
+
+def test_the_offset_asks_for_links(text: Bitext, model: Model) -> None:
+    sizes = [len(links_of(model.with_offset(offset), text).source) for offset in (-2.0, -0.5, 0.0, 0.5, 2.0)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]
+
+
+def test_batches_and_files_do_not_matter(text: Bitext, model: Model, tmp_path: Path) -> None:
+    whole = list(model.align_text(text))
+    assert whole == model.align_bitext(text)
+    model.save(tmp_path / "saved.model")
+    assert list(aligner.load(tmp_path / "saved.model").align_text(text)) == whole
+    pair = text[3]
+    assert model.align(pair.source_words, pair.target_words) == whole[3]
+
+
+def test_an_update_adds_a_corpus(sample: Path, text: Bitext, tmp_path: Path) -> None:
+    lines = {side: (sample / f"train.{side}").read_text("utf-8").splitlines(keepends=True) for side in ("en", "fr")}
+    for name, part in (("first", slice(0, 90)), ("second", slice(90, None))):
+        for side in ("en", "fr"):
+            (tmp_path / f"{name}.{side}").write_text("".join(lines[side][part]), "utf-8")
+    first = train_unlabelled(str(tmp_path / "first"))
+    both = update_model(first, str(tmp_path / "second"))
+    assert both.weights.tobytes() == first.weights.tobytes()
+    assert len(both.record["updates"]) == 1
+    whole = default_model(CorpusStatistics.from_bitext(text))
+    assert both.statistics.cooccurrence.pairs == whole.statistics.cooccurrence.pairs
+    assert set(both.statistics.source_ids) == set(whole.statistics.source_ids)
+    gold = Links.from_pairs(open_corpus(str(sample / "train")).links())
+    answers = [links_of(m, text) for m in (first, both, whole)]
+    before, updated, at_once = evaluate(gold, answers, gold_name="", hypothesis_names=["a", "b", "c"], resamples=1)
+    assert updated.aer < before.aer
+    assert updated.aer < at_once.aer + 0.05
+    both.save(tmp_path / "both.model")
+    assert list(aligner.load(tmp_path / "both.model").align_text(text)) == list(both.align_text(text))
+
+
+def test_an_empty_corpus_changes_nothing(text: Bitext) -> None:
+    statistics = CorpusStatistics.from_bitext(text)
+    same = statistics.updated(BitextBuilder(Normalizer(), Normalizer()).bitext())
+    for name, array in statistics.to_arrays().items():
+        np.testing.assert_array_equal(array, same.to_arrays()[name])

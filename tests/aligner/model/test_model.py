@@ -1,0 +1,348 @@
+"""A model answers the same whatever the way it is asked, and after saving and loading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import aligner
+from aligner.cli import app
+from aligner.errors import AlignerError
+from aligner.model.decoding import Alignment
+from aligner.model.file import ModelError, read_model, write_model
+from aligner.model.model import Model
+from aligner.model.scoring import RBF, KernelScorer
+from aligner.report.evaluation import evaluate
+from corpora.alignment import Links, PairLinks
+from corpora.errors import CorpusError
+from corpora.link_files import read_links
+from corpora.normalize import Normalizer
+
+Pairs = list[tuple[list[str], list[str]]]
+
+
+@pytest.fixture(scope="module")
+def model(sample: Path) -> Model:
+    return aligner.train(str(sample / "train"), max_passes=5).model
+
+
+@pytest.fixture(scope="module")
+def curved(sample: Path) -> Model:
+    """A model that scores by an rbf kernel."""
+    return aligner.train(
+        str(sample / "train"), solver="kernel-bcfw", solver_options={"bandwidth": 1.5}, max_passes=5, max_labelled=80
+    ).model
+
+
+@pytest.fixture(scope="module", params=["model", "curved"])
+def either(request: pytest.FixtureRequest) -> Model:
+    """A model of each kind."""
+    found: Model = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture(scope="module")
+def linked(sample: Path) -> Model:
+    """A model that looks at another aligner's links: here at the gold itself."""
+    return aligner.train(str(sample / "train"), links=[str(sample / "train.wa")], max_passes=20).model
+
+
+@pytest.fixture(scope="module")
+def pairs(sample: Path) -> Pairs:
+    lines = [(sample / f"test.{language}").read_text("utf-8").split("\n")[:-1] for language in ("en", "fr")]
+    found = [(source.split(), target.split()) for source, target in zip(*lines, strict=True)]
+    return [*found[:20], ([], found[0][1]), ([], []), *found[20:], (found[3][0], [])]
+
+
+@pytest.fixture(scope="module")
+def gold(sample: Path) -> Links:
+    return read_links(sample / "test.wa")
+
+
+def test_every_way_of_asking(either: Model, pairs: Pairs) -> None:
+    model = either
+    one_by_one = [model.align(source, target) for source, target in pairs]
+    builder = model.builder()
+    for source, target in pairs:
+        builder.add_lines([" ".join(source).encode()], [" ".join(target).encode()])
+    assert list(model.align_many(pairs)) == one_by_one
+    assert model.align_bitext(builder.bitext()) == one_by_one
+    assert sum(map(len, one_by_one)) > 500
+    assert list(model.align_many([])) == []
+    assert model.align((), ()) == Alignment((), ())
+
+
+def test_order_over_many_batches(model: Model, pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aligner.model.model.PAIRS_AT_ONCE", 7)
+    expected = [model.align(source, target) for source, target in pairs]
+    n = 5 * len(pairs)
+    stream = (pairs[i % len(pairs)] for i in range(n))
+    assert list(model.align_many(stream)) == [expected[i % len(pairs)] for i in range(n)]
+
+
+def test_a_stream_is_not_read_far_ahead(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aligner.model.model.PAIRS_AT_ONCE", 4)
+    taken = 0
+
+    def endless() -> Iterator[tuple[list[str], list[str]]]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield ["a", "red", "house"], ["une", "maison", "rouge"]
+
+    answers = model.align_many(endless())
+    first = next(answers)
+    assert all(next(answers) == first for _ in range(20))
+    assert taken < 200
+    answers.close()  # type: ignore[attr-defined]
+
+
+def test_odd_tokens(model: Model) -> None:
+    assert (2, 2) in model.align(["", "\ud800", "x" * 500], ["\u2028", "\x00", "x" * 500])
+    assert model.align(["caf\xe9"], ["CAF\xc9"]) == model.align(["cafe\u0301"], ["caf\xe9"])  # canonically equal
+
+
+@pytest.mark.parametrize("pair", [("a house", ["une"]), (["a"], "une maison"), ("", "")])
+def test_strings_are_no_tokens(model: Model, pair: Any) -> None:
+    with pytest.raises(TypeError, match="split"):
+        model.align(*pair)
+    with pytest.raises(TypeError, match="split"):
+        list(model.align_many([(["a"], ["b"]), pair]))
+
+
+def test_links_of_other_aligners(linked: Model, gold: Links, pairs: Pairs) -> None:
+    pairs = [pair for pair in pairs if pair[0] and pair[1]]
+    links = [pair.sure for pair in gold]
+    found = list(linked.align_many(pairs, [links]))
+    assert found == [linked.align(*pair, [of]) for pair, of in zip(pairs, links, strict=True)]
+    without = list(linked.align_many(pairs, [[()] * len(pairs)]))
+    hits = [
+        sum(len(set(alignment) & sure) for alignment, sure in zip(answers, links, strict=True))
+        for answers in (found, without)
+    ]
+    assert linked.weights[linked.features.names.index("links:1")] > 0
+    assert hits[0] > hits[1]
+
+
+@pytest.mark.parametrize(
+    ("links", "message"),
+    [
+        ((), "1 files .* 0 are given"),
+        (([(0, 0)], [(0, 0)]), "1 files .* 2 are given"),
+        (([(0, 2)],), "link 0-2 .* out of range for 1 source and 2 target"),
+        (([(1, 0)],), "link 1-0 .* out of range"),
+        (([(0, 0), (-1, 0)],), "link -1-0 .* out of range"),
+    ],
+)
+def test_links_that_do_not_fit(linked: Model, links: Any, message: str) -> None:
+    with pytest.raises(AlignerError, match=message):
+        linked.align(["a"], ["b", "c"], links)
+    assert len(linked.align(["a"], ["b", "c"], [[(0, 1)]])) <= 1
+
+
+def test_links_for_fewer_pairs(linked: Model, model: Model) -> None:
+    with pytest.raises(AlignerError, match="1 lines of links for 2 sentence pairs"):
+        list(linked.align_many([(["a"], ["b"])] * 2, [[[(0, 0)]]]))
+    with pytest.raises(AlignerError, match="0 files"):
+        model.align(["a"], ["b"], [[(0, 0)]])
+
+
+def test_save_and_load(linked: Model, pairs: Pairs, tmp_path: Path) -> None:
+    linked.save(tmp_path / "a.model")
+    loaded = aligner.load(tmp_path / "a.model")
+    assert loaded.weights.tobytes() == linked.weights.tobytes()
+    assert (loaded.features, loaded.record) == (linked.features, linked.record)
+    assert (loaded.source_language, loaded.target_language) == ("en", "fr")
+    ours, theirs = linked.statistics.to_arrays(), loaded.statistics.to_arrays()
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+    links = [[{(0, 0)} if source and target else () for source, target in pairs]]
+    assert list(loaded.align_many(pairs, links)) == list(linked.align_many(pairs, links))
+    loaded.save(tmp_path / "b.model")
+    assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
+
+
+def test_save_and_load_a_kernel(curved: Model, pairs: Pairs, sample: Path, tmp_path: Path) -> None:
+    curved.save(tmp_path / "a.model")
+    loaded = aligner.load(tmp_path / "a.model")
+    assert isinstance(curved.scorer, KernelScorer)
+    assert isinstance(loaded.scorer, KernelScorer)
+    assert loaded.scorer.kernel == curved.scorer.kernel == RBF(1.5)
+    assert loaded.scorer.support.tobytes() == curved.scorer.support.tobytes()
+    assert loaded.scorer.coefficients.tobytes() == curved.scorer.coefficients.tobytes()
+    expected = list(curved.align_many(pairs))
+    assert list(loaded.align_many(pairs)) == expected  # links and scores, to the last bit
+    loaded.save(tmp_path / "b.model")
+    assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
+    texts = [str(sample / f"test.{language}") for language in ("en", "fr")]
+    by_command = CliRunner().invoke(app, ["align", *texts, "-m", str(tmp_path / "a.model"), "-q"])
+    assert by_command.exit_code == 0
+    assert by_command.stdout.splitlines() == [str(a) for a, pair in zip(expected, pairs, strict=True) if all(pair)]
+
+
+def test_a_kernel_has_no_weights_of_features(curved: Model, model: Model) -> None:
+    assert len(model.weights) == len(model.features.names)
+    assert not hasattr(curved, "weights")
+    with pytest.raises(AttributeError, match="kernel"):
+        _ = curved.weights
+
+
+def test_a_linear_kernel_makes_a_linear_model(sample: Path) -> None:
+    settings: dict[str, Any] = {"max_passes": 5, "max_labelled": 80}
+    ours = aligner.train(str(sample / "train"), solver="kernel-bcfw", solver_options={"kernel": "linear"}, **settings)
+    theirs = aligner.train(str(sample / "train"), solver="bcfw", fertility=1, **settings)
+    np.testing.assert_allclose(ours.model.weights, theirs.model.weights, rtol=1e-6, atol=1e-8)
+    assert ours.model.record["training_aer"] == theirs.model.record["training_aer"]
+
+
+def test_the_training_error_is_that_of_the_kernel(sample: Path) -> None:
+    whole = aligner.train(str(sample / "test"), solver="kernel-bcfw", max_passes=3).model
+    lines = [(sample / f"test.{language}").read_text("utf-8").splitlines() for language in ("en", "fr")]
+    found = whole.align_many([(source.split(), target.split()) for source, target in zip(*lines, strict=True)])
+    answers = Links.from_pairs(PairLinks(frozenset(a.links), frozenset()) for a in found)
+    gold = read_links(sample / "test.wa")
+    (score,) = evaluate(gold, [answers], gold_name="", hypothesis_names=[""], resamples=1)
+    assert whole.record["training_aer"] == pytest.approx(100 * score.aer)
+
+
+def test_models_of_before_there_were_kernels_and_words(sample: Path, pairs: Pairs, tmp_path: Path) -> None:
+    model = aligner.train(sample / "train", families=("bias", "association"), max_passes=2).model
+    model.save(tmp_path / "new.model")
+    header, arrays = read_model(tmp_path / "new.model")
+    del header["scorer"], header["words"]
+    with (tmp_path / "old.model").open("wb") as stream:
+        write_model(stream, header, arrays)
+    loaded = aligner.load(tmp_path / "old.model")
+    assert loaded.weights.tobytes() == model.weights.tobytes()
+    assert list(loaded.align_many(pairs)) == list(model.align_many(pairs))
+
+
+def test_words_are_kept(sample: Path, tmp_path: Path) -> None:
+    model = aligner.train(sample / "train", families=("bias", "association"), words=2, max_passes=2).model
+    assert [len(words) for words in model.features.words] == [2, 2]
+    model.save(tmp_path / "a.model")
+    loaded = aligner.load(tmp_path / "a.model")
+    assert loaded.features == model.features
+    # Case and stems are those of the corpus, unknown vocabulary does not matter.
+    word = model.features.words[0][0]
+    assert loaded.align([word.upper(), "xyzzy"], ["la", "plugh"]) == model.align([word, "xyzzy"], ["la", "plugh"])
+
+
+def test_normalizers_are_kept(sample: Path, tmp_path: Path) -> None:
+    english, french = Normalizer(casefold=False, stem="en"), Normalizer(stem="french")
+    model = aligner.train(
+        str(sample / "train"), source_normalizer=english, target_normalizer=french, max_passes=2
+    ).model
+    model.save(tmp_path / "a.model")
+    loaded = aligner.load(tmp_path / "a.model")
+    assert (loaded.source_normalizer, loaded.target_normalizer) == (english, french)
+    assert loaded.align(["houses", "The"], ["maisons"]) == model.align(["houses", "The"], ["maisons"])
+
+
+def test_saving_overwrites_nothing_unasked(model: Model, tmp_path: Path) -> None:
+    file = tmp_path / "a.model"
+    file.write_text("precious")
+    with pytest.raises(CorpusError, match="exists"):
+        model.save(file)
+    assert file.read_text() == "precious"
+    model.save(file, force=True)
+    assert (aligner.load(file).weights == model.weights).all()
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_save_that_fails_leaves_nothing(model: Model, tmp_path: Path) -> None:
+    file = tmp_path / "a.model"
+    model.save(file)
+    before = file.read_bytes()
+    broken = Model(**{**vars(model), "record": {"not JSON": object()}})
+    for name in (file, tmp_path / "b.model"):
+        with pytest.raises(TypeError):
+            broken.save(name, force=True)
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.read_bytes() == before
+    with pytest.raises(CorpusError, match="folder"):
+        model.save(tmp_path / "none" / "a.model")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"families": ["bias", "later invention"]},
+        {"families": ["bias"]},
+        {"families": None},
+        {"words": [["the"], []]},
+        {"words": [[], [], []]},
+        {"words": None},
+        {"feature_names": ["other"]},
+        {"normalizers": [{}]},
+        {"normalizers": [{"casefold": True, "later": 1}, {}]},
+        {"normalizers": [{"stem": "klingon"}, {}]},
+        {"languages": []},
+        {"scorer": {"kind": "neural"}},
+        {"scorer": {"kind": "kernel", "kernel": "rbf", "bandwidth": 1.0}},
+        {"scorer": None},
+    ],
+)
+def test_models_of_other_versions(model: Model, tmp_path: Path, change: dict[str, Any]) -> None:
+    file = tmp_path / "a.model"
+    model.save(file)
+    header, arrays = read_model(file)
+    with (tmp_path / "b.model").open("wb") as stream:
+        write_model(stream, {**header, **change, "version": "9.9"}, arrays)
+    with pytest.raises(ModelError, match=r"version 9\.9.*train the model again"):
+        aligner.load(tmp_path / "b.model")
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        {"kind": "linear"},
+        {"kind": "kernel"},
+        {"kind": "kernel", "kernel": "sigmoid"},
+        {"kind": "kernel", "kernel": "rbf", "bandwidth": 0.0},
+        {"kind": "kernel", "kernel": "rbf", "bandwidth": "1"},
+        {"kind": "kernel", "kernel": "rbf", "degree": 2},
+        {"kind": "kernel", "kernel": "polynomial", "degree": 0},
+    ],
+)
+def test_kernels_of_other_versions(curved: Model, tmp_path: Path, scorer: dict[str, Any]) -> None:
+    test_models_of_other_versions(curved, tmp_path, {"scorer": scorer})
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("support", lambda array: array[:-1]),
+        ("support", lambda array: array[:, :-1]),
+        ("support", lambda array: array.ravel()),
+        ("support", lambda array: array.astype(np.float64)),
+        ("coefficients", lambda array: array[:-1]),
+        ("coefficients", lambda array: array.astype(np.float32)),
+    ],
+)
+def test_a_kernel_whose_arrays_do_not_fit(
+    curved: Model, tmp_path: Path, name: str, change: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    curved.save(tmp_path / "a.model")
+    header, arrays = read_model(tmp_path / "a.model")
+    with (tmp_path / "b.model").open("wb") as stream:
+        write_model(stream, header, {**arrays, name: change(arrays[name])})
+    with pytest.raises(ModelError, match="train the model again"):
+        aligner.load(tmp_path / "b.model")
+
+
+@pytest.mark.parametrize("name", ["weights", "cooccurrence.targets", "source_words.letters", "target_words.flags"])
+def test_models_with_missing_or_short_arrays(model: Model, tmp_path: Path, name: str) -> None:
+    file = tmp_path / "a.model"
+    model.save(file)
+    header, arrays = read_model(file)
+    for number, change in enumerate(({}, {name: arrays[name][:-1]})):
+        kept = {key: array for key, array in arrays.items() if key != name}
+        with (tmp_path / f"{number}.model").open("wb") as stream:
+            write_model(stream, header, {**kept, **change})
+        with pytest.raises(ModelError):
+            aligner.load(tmp_path / f"{number}.model")

@@ -1,0 +1,261 @@
+"""One line out for one line in, in order, however the bytes arrive."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import aligner
+from aligner.errors import AlignerError
+from aligner.model.model import Model
+from aligner.model.streaming import FORMATS, LinksFile, align_arriving, align_corpus, check_corpus, check_links
+from corpora.alignment import PairLinks
+from corpora.errors import CorpusError
+from corpora.readers import open_corpus, open_texts
+
+BOM = b"\xef\xbb\xbf"
+
+
+class Pieces(io.RawIOBase):
+    """A stream that gives these pieces, one at a read."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self.pieces = iter(pieces)
+        self.reads = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        self.reads += 1
+        piece = next(self.pieces, b"")
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def arriving(pieces: Iterable[bytes]) -> io.BufferedReader:
+    return io.BufferedReader(Pieces(pieces), 1 << 18)
+
+
+@pytest.fixture(scope="module")
+def model(sample: Path) -> Model:
+    return aligner.train(str(sample / "train"), max_passes=5).model
+
+
+@pytest.fixture(scope="module")
+def texts(sample: Path) -> list[tuple[str, str]]:
+    lines = [(sample / f"test.{language}").read_text("utf-8").split("\n")[:-1] for language in ("en", "fr")]
+    pairs = list(zip(*lines, strict=True))
+    return [*pairs[:9], ("", ""), *pairs[9:], ("a  house \t", "une\u00a0maison \u2028")]
+
+
+@pytest.fixture
+def files(texts: list[tuple[str, str]], tmp_path: Path) -> tuple[Path, Path]:
+    source, target = tmp_path / "x.en", tmp_path / "x.fr"
+    source.write_bytes("".join(f"{a}\n" for a, _ in texts).encode())
+    target.write_bytes("".join(f"{b}\n" for _, b in texts).encode())
+    return source, target
+
+
+def joint(texts: list[tuple[str, str]]) -> bytes:
+    return "".join(f"{source} ||| {target}\n" for source, target in texts).encode()
+
+
+def tokens(text: str) -> list[str]:
+    """Split as text is that is read: at ASCII whitespace only."""
+    return [token.decode() for token in text.encode().split()]
+
+
+def expected(model: Model, texts: list[tuple[str, str]]) -> list[str]:
+    return [str(model.align(tokens(source), tokens(target))) for source, target in texts]
+
+
+def lines_of(answers: Iterable[bytes]) -> list[str]:
+    """The lines of answers, each of which is whole lines."""
+    parts = list(answers)
+    assert all(part.endswith(b"\n") for part in parts)
+    return b"".join(parts).decode().split("\n")[:-1]
+
+
+def test_lines_of_files(model: Model, texts: list[tuple[str, str]], files: tuple[Path, Path]) -> None:
+    corpus = open_texts(*files)
+    assert check_corpus(corpus) == len(texts)
+    assert lines_of(align_corpus(model, corpus, "pharaoh")) == expected(model, texts)
+    assert lines_of(align_corpus(model, corpus, "pharaoh"))[9] == ""
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 10_000])
+def test_jobs_do_not_matter(
+    model: Model, texts: list[tuple[str, str]], files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr("aligner.model.streaming.PAIRS_AT_ONCE", at_once)
+    answers = expected(model, texts)
+    assert lines_of(align_corpus(model, open_texts(*files), "pharaoh")) == answers
+    assert lines_of(align_arriving(model, arriving([joint(texts)]), "pharaoh")) == answers
+
+
+def test_formats(model: Model, texts: list[tuple[str, str]], files: tuple[Path, Path]) -> None:
+    lines = {name: lines_of(align_corpus(model, open_texts(*files), name)) for name in FORMATS}
+    assert {len(found) for found in lines.values()} == {len(texts)}
+    for (source, target), pharaoh, scored, packed in zip(
+        texts, lines["pharaoh"], lines["scored"], lines["jsonl"], strict=True
+    ):
+        alignment = model.align(tokens(source), tokens(target))
+        assert pharaoh == " ".join(f"{j}-{k}" for j, k in alignment)
+        links = [(link, float(score)) for link, score in (item.split(":") for item in scored.split())]
+        assert [link for link, _ in links] == pharaoh.split()
+        assert [score for _, score in links] == pytest.approx(list(alignment.scores), abs=1e-4)
+        entry = json.loads(packed)
+        assert list(entry) == ["source", "target", "links", "score"]
+        assert entry["source"] == tokens(source)
+        assert entry["target"] == tokens(target)
+        assert [(j, k) for j, k, _ in entry["links"]] == list(alignment)
+        assert [score for *_, score in entry["links"]] == [round(score, 4) for score in alignment.scores]
+        assert entry["score"] == round(alignment.score, 4)
+
+
+token = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="|\n\r"), max_size=4)
+line = st.lists(st.sampled_from(["a", "house", "\u2028", "\x85", "\ufeff", "é", "x\rx", "\x0c", "\U0001f600"]) | token)
+side = line.map(" ".join)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.tuples(side, side), max_size=4),
+    st.sampled_from([b"\n", b"\r\n"]),
+    st.booleans(),
+    st.booleans(),
+    st.none() | st.lists(st.integers(0, 99), max_size=12),
+)
+def test_any_pieces_give_the_same_lines(
+    model: Model, lines: list[tuple[str, str]], ending: bytes, mark: bool, ended: bool, cuts: list[int] | None
+) -> None:
+    content = ending.join(f"{source} ||| {target}".encode() for source, target in lines)
+    assume(mark or not content.startswith(BOM))  # a mark at the start of the stream is no text
+    content = BOM * mark + content + ending * (ended and bool(lines))
+    inner = range(len(content)) if cuts is None else (cut * len(content) // 100 for cut in cuts)
+    pieces = [content[start:end] for start, end in pairwise(sorted({0, len(content), *inner}))]
+    answers = [json.loads(line) for line in lines_of(align_arriving(model, arriving(pieces), "jsonl"))]
+    assert [(answer["source"], answer["target"]) for answer in answers] == [
+        (tokens(source), tokens(target)) for source, target in lines
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "n_lines"),
+    [
+        ([], 0),
+        ([BOM], 0),
+        ([BOM[:1], BOM[1:]], 0),
+        ([b"\n"], 1),
+        ([b"\r", b"\n"], 1),
+        ([BOM[:2], BOM[2:] + b"\r", b"\n", b"\r\n"], 2),
+        ([b"a ||| b"], 1),
+        ([b"a ||| b\r"], 1),
+        ([b"a ||| b\r", b"\nc |", b"|| d"], 2),
+        ([b" \n", b"\n", b"a ||| b\n"], 3),
+    ],
+)
+def test_ends_of_lines(model: Model, pieces: list[bytes], n_lines: int) -> None:
+    found = lines_of(align_arriving(model, arriving(pieces), "jsonl"))
+    assert len(found) == n_lines
+    assert not any("\\r" in line or "\\ufeff" in line or "\ufeff" in line for line in found)
+
+
+@pytest.mark.parametrize("stream", [io.BytesIO, lambda content: arriving([content])], ids=["whole", "pieces"])
+def test_any_kind_of_stream(
+    model: Model, texts: list[tuple[str, str]], stream: Callable[[bytes], io.BufferedReader]
+) -> None:
+    found = lines_of(align_arriving(model, stream(joint(texts)), "pharaoh"))
+    assert found == expected(model, texts)
+
+
+def test_answers_come_before_the_next_question(model: Model) -> None:
+    pieces = Pieces([b"a ||| une\n", b"a house ||| une maison\nred |||", b" rouge\n", b"x ||| y"])
+    answers = align_arriving(model, io.BufferedReader(pieces, 1 << 18), "pharaoh")
+    for reads, lines in ((1, 1), (2, 1), (3, 1), (5, 1)):  # the last line ends where the stream does
+        assert next(answers).count(b"\n") == lines
+        assert pieces.reads == reads
+    assert list(answers) == []
+
+
+@pytest.mark.parametrize(
+    ("pieces", "number", "what"),
+    [
+        ([b"a ||| b\n\na b\n"], 3, r"no \|\|\|"),
+        ([b"a ||| b\n", b"\n", b"a ||| ", b"b ||| c\n"], 3, "more than one"),
+        ([b"a ||| b\nc ||", b"| d\n", b"a"], 3, r"no \|\|\|"),
+        ([BOM, b"a ||| b\n", b"a ||| \xff\n"], 2, "not valid UTF-8"),
+        ([b"a ||| b\n" * 5, b"\xe9 ||| b\n"], 6, "not valid UTF-8"),
+    ],
+)
+def test_a_broken_line_is_named(model: Model, pieces: list[bytes], number: int, what: str) -> None:
+    with pytest.raises(CorpusError, match=what) as error:
+        list(align_arriving(model, arriving(pieces), "pharaoh"))
+    assert (error.value.path, error.value.line) == ("-", number)
+
+
+def test_answers_before_a_broken_line_are_given(model: Model) -> None:
+    answers = align_arriving(model, arriving([b"a ||| une\n", b"broken\n"]), "pharaoh")
+    assert next(answers).count(b"\n") == 1
+    with pytest.raises(CorpusError, match=re.escape("-:2: ")):
+        next(answers)
+
+
+def test_broken_files_are_found_beforehand(model: Model, tmp_path: Path) -> None:
+    source, target = tmp_path / "x.en", tmp_path / "x.fr"
+    source.write_bytes(b"a\nb\nc\n")
+    for content, file, number in ((b"a\nb\xff\nc\n", target, 2), (b"a\nb\n", target, 2), (b"a\nb\nc\nd\n", source, 3)):
+        target.write_bytes(content)
+        with pytest.raises(CorpusError) as error:
+            check_corpus(open_texts(source, target))
+        assert (error.value.path, error.value.line) == (str(file), number)
+        with pytest.raises(CorpusError) as again:
+            list(align_corpus(model, open_texts(source, target), "pharaoh"))
+        assert str(again.value) == str(error.value)
+
+
+def test_links_of_another_aligner(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aligner.model.streaming.PAIRS_AT_ONCE", 5)
+    model = aligner.train(str(sample / "train"), links=[str(sample / "train.wa")], max_passes=20).model
+    corpus = open_corpus(str(sample / "test"))
+    links = list(corpus.links())
+    check_links(sample / "test.wa", corpus)
+    found = lines_of(align_corpus(model, corpus, "pharaoh", [LinksFile("l", iter(links))]))
+    lines = [(source.decode(), target.decode()) for _, source, target in corpus.texts()]
+    expected = [
+        str(model.align(source.split(), target.split(), [pair.sure | pair.possible]))
+        for (source, target), pair in zip(lines, links, strict=True)
+    ]
+    assert found == expected
+    pieces = [joint(lines[:10]), joint(lines[10:13]), joint(lines[13:])]
+    assert lines_of(align_arriving(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(links))])) == expected
+
+    (tmp_path / "short.wa").write_text("0-0\n")
+    with pytest.raises(CorpusError, match="end after 1 pairs"):
+        check_links(tmp_path / "short.wa", corpus)
+
+    far, longer = PairLinks(frozenset({(900, 0)}), frozenset()), [*links, links[0]]
+    for wrong, line in (([*links[:12], far, *links[13:]], 13), (longer, len(links) + 1)):
+        with pytest.raises(CorpusError) as caught:
+            list(align_arriving(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(wrong))]))
+        assert (caught.value.path, caught.value.line) == ("l", line)
+
+    def short() -> Iterator[PairLinks]:
+        return iter(links[:12])
+
+    for align in (
+        lambda: list(align_corpus(model, corpus, "pharaoh", [LinksFile("l", short())])),
+        lambda: list(align_arriving(model, arriving(pieces), "pharaoh", [LinksFile("l", short())])),
+        lambda: list(align_corpus(model, corpus, "pharaoh")),
+    ):
+        with pytest.raises(AlignerError, match=r"links end here|files of other"):
+            align()

@@ -1,0 +1,127 @@
+"""The structured SVM of matchings: gold inside the polytope, costs and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from aligner.errors import ScoreError, SettingError
+from aligner.svm._corner_kernels import POSSIBLE, SURE
+from aligner.svm.hinge import MatchingProblem
+from aligner.svm.prices import Fertility
+from corpora.alignment import Links, PairLinks
+from features.table import EdgeTable
+
+MakeProblem = Callable[..., MatchingProblem]
+
+
+def test_gold_is_projected_on_matchings(make_problem: MakeProblem) -> None:
+    """Of a word with two sure links the preferred one stays, the other becomes possible and is counted as lost."""
+    shapes, offsets = np.array([[2, 3]]), np.array([0, 6])
+    edges = EdgeTable(np.eye(6, dtype=np.float32), shapes, offsets, tuple("abcdef"))
+    links = Links.from_pairs([PairLinks(frozenset({(0, 0), (0, 1), (1, 2)}), frozenset({(1, 0)}))])
+    preference = np.array([0.1, 0.9, 0, 0, 0, 0.3])
+    problem = MatchingProblem.from_links(edges, links, regularization=1.0, preference=preference)
+    assert problem.links_lost == 1
+    np.testing.assert_array_equal(problem.labels, [POSSIBLE, SURE, 0, POSSIBLE, 0, SURE])
+    np.testing.assert_array_equal(problem.gold, [[0, 1, 0, 0, 0, 1]])
+    assert problem.sure.tolist() == [2]
+    # At w = 0 the worst matching has no sure link and two false ones: loss 2 c+ + 2 c-.
+    corners = problem.corners(np.array([0]), np.zeros(6))
+    assert corners.losses.tolist() == [2 * 3.0 + 2 * 1.0]
+
+
+def test_links_outside_their_pair_are_refused() -> None:
+    edges = EdgeTable(np.zeros((8, 1), np.float32), np.array([[2, 2], [2, 2]]), np.array([0, 4, 8]), ("x",))
+    links = Links.from_pairs([PairLinks(frozenset({(0, 5)}), frozenset()), PairLinks(frozenset(), frozenset())])
+    with pytest.raises(ValueError, match="pair 0 is out of range"):
+        MatchingProblem.from_links(edges, links, regularization=1.0)
+
+
+def test_more_sure_links_beat_any_preference() -> None:
+    edges = EdgeTable(np.zeros((4, 1), np.float32), np.array([[2, 2]]), np.array([0, 4]), ("x",))
+    links = Links.from_pairs([PairLinks(frozenset({(0, 0), (0, 1), (1, 0)}), frozenset())])
+    problem = MatchingProblem.from_links(edges, links, regularization=1.0, preference=np.array([1.0, 0, 0, 0]))
+    np.testing.assert_array_equal(problem.labels, [POSSIBLE, SURE, SURE, 0])
+
+
+def test_several_links_keep_gold() -> None:
+    """With room for two links a source word and one a target word only what goes beyond is lost."""
+    edges = EdgeTable(np.eye(8, dtype=np.float32), np.array([[2, 4]]), np.array([0, 8]), tuple("abcdefgh"))
+    gold = {(0, 0), (0, 1), (0, 2), (1, 2), (1, 3)}
+    links = Links.from_pairs([PairLinks(frozenset(gold), frozenset())])
+    fertility = Fertility.constant(edges.shapes, 2, 1)
+    problem = MatchingProblem.from_links(edges, links, regularization=1.0, fertility=fertility)
+    assert problem.links_lost == 1
+    np.testing.assert_array_equal(problem.labels, [SURE, SURE, POSSIBLE, 0, 0, 0, SURE, SURE])
+    assert problem.names == (*"abcdefgh", "source:2:constant")
+    np.testing.assert_array_equal(problem.gold, [[1, 1, 0, 0, 0, 0, 1, 1, 2]])
+    assert "fertility:2-1" in problem.signature
+    wide = Fertility.constant(edges.shapes, 3, 2)
+    assert MatchingProblem.from_links(edges, links, regularization=1.0, fertility=wide).links_lost == 0
+
+
+def test_capacities_of_one_are_no_fertility(make_problem: MakeProblem) -> None:
+    plain, other = make_problem(fertility=None), make_problem(capacity=1)
+    assert other.fertility is None
+    assert other.signature == plain.signature
+    w = np.random.default_rng(0).standard_normal(5)
+    assert plain.corners(np.arange(12), w).psi.tobytes() == other.corners(np.arange(12), w).psi.tobytes()
+
+
+def test_what_several_links_cannot_have_is_named(make_problem: MakeProblem) -> None:
+    with pytest.raises(SettingError, match="scipy oracle has one link a word only"):
+        make_problem(capacity=2, oracle="scipy")
+    with pytest.raises(ValueError, match="not those of the edges"):
+        make_problem(fertility=Fertility.constant(np.array([[1, 1]]), 2, 2))
+    for oracle in ("assignment", "flow"):
+        problem = make_problem(capacity=2, oracle=oracle)
+        with pytest.raises(ValueError, match="at most 0"):
+            problem.corners(np.arange(3), np.ones(problem.n_features))
+        with pytest.raises(ScoreError):
+            problem.corners(np.arange(3), np.full(problem.n_features, np.nan))
+
+
+@pytest.mark.parametrize("capacity", [2, 3])
+def test_a_part_of_a_problem_has_the_same_corners(capacity: int, make_problem: MakeProblem) -> None:
+    problem, chosen = make_problem(capacity=capacity), np.array([7, 2, 11])
+    w = -np.abs(np.random.default_rng(1).standard_normal(problem.n_features))
+    ours, theirs = problem.take(chosen).corners(np.arange(3), w), problem.corners(chosen, w)
+    np.testing.assert_array_equal(ours.psi, theirs.psi)
+    np.testing.assert_array_equal(ours.mates, theirs.mates)
+
+
+@pytest.mark.parametrize(("capacity", "oracle"), [(1, "assignment"), (2, "assignment"), (3, "assignment"), (2, "lp")])
+def test_losses_are_weighted_hamming_distances(capacity: int, oracle: str, make_problem: MakeProblem) -> None:
+    """L(z) = c⁺ · missed sure links + c⁻ · links outside gold, recounted from each corner's matching; ψ likewise."""
+    problem = make_problem(n=15, miss_cost=2.5, false_cost=0.5, capacity=capacity, oracle=oracle)
+    w = np.random.default_rng(1).standard_normal(problem.n_features)
+    w[5:] = -0.1 * np.abs(w[5:])
+    corners = problem.corners(np.arange(15), w)
+    matchings, slot = [], 0
+    for i in range(15):
+        J, K = problem.edges.shapes[i]
+        labels = problem.labels[problem.edges.offsets[i] : problem.edges.offsets[i + 1]].reshape(J, K)
+        z = np.zeros((J, K), bool)
+        mates = corners.mates[slot : slot + J * capacity]
+        slot += J * capacity
+        z[np.flatnonzero(mates >= 0) // capacity, mates[mates >= 0]] = True
+        assert z.sum() == (mates >= 0).sum()
+        matchings.append(z)
+        expected = 2.5 * ((labels == SURE) & ~z).sum() + 0.5 * ((labels == 0) & z).sum()
+        assert corners.losses[i] == pytest.approx(expected)
+        features = problem.edges[i][z].sum(axis=0, dtype=float)
+        np.testing.assert_allclose(corners.psi[i, :5], problem.gold[i, :5] - features, rtol=1e-9, atol=1e-12)
+    if problem.fertility is not None:
+        degrees = [np.concatenate([z.sum(axis=axis) for z in matchings]) for axis in (1, 0)]
+        expected = problem.gold[:, 5:] - problem.fertility.features(*degrees)
+        np.testing.assert_allclose(corners.psi[:, 5:], expected, rtol=1e-9, atol=1e-12)
+        assert max(degree.max() for degree in degrees) == capacity
+
+
+@pytest.mark.parametrize("bad", [{"regularization": 0.0}, {"miss_cost": -1.0}, {"false_cost": np.nan}])
+def test_impossible_settings_are_named(bad: dict[str, float], make_problem: MakeProblem) -> None:
+    with pytest.raises(SettingError, match=next(iter(bad)).replace("_", " ")):
+        make_problem(**bad)

@@ -1,0 +1,129 @@
+"""What training minimises where the user does not say, and what of it fits together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import aligner
+from aligner.errors import SettingError
+from aligner.model.default import default_weights
+from aligner.solvers.newton import Newton
+from aligner.svm.hinge import MatchingProblem
+from aligner.svm.logistic import LogisticProblem
+from aligner.training.objective import DEFAULT_FOLDS, FEW_PAIRS, FREQUENT_WORDS, LOGISTIC_MISS_COSTS, Objective
+from corpora.alignment import Links
+from corpora.bitext import read_bitext
+from corpora.normalize import Normalizer
+from corpora.readers import open_corpus
+from features.extractor import FAMILIES, FeatureSet, with_words
+from features.statistics import CorpusStatistics
+
+
+@pytest.mark.parametrize(
+    ("asked", "pairs", "loss"),
+    [
+        ({}, FEW_PAIRS - 1, "logistic"),
+        ({}, FEW_PAIRS, "hinge"),
+        ({"loss": "logistic"}, FEW_PAIRS, "logistic"),
+        ({"all_families": False}, 5, "hinge"),
+        ({"loss": "logistic", "all_families": False}, 5, "logistic"),
+        ({"loss": "hinge"}, 5, "hinge"),
+        ({"solver": "bcfw"}, 5, "hinge"),
+        ({"oracle": "scipy"}, 5, "hinge"),
+        ({"possible_cost": 0.0}, 5, "hinge"),
+        ({"solver_options": {"order": "uniform", "step": None}}, 5, "hinge"),
+        ({"solver_options": {"order": None}}, 5, "logistic"),
+        ({"miss_cost": 2.0, "regularization": 0.5}, 5, "logistic"),
+    ],
+)
+def test_the_loss(asked: dict[str, Any], pairs: int, loss: str) -> None:
+    objective = Objective(**asked)
+    objective.check()
+    assert objective.loss_of(pairs) == loss
+
+
+@pytest.mark.parametrize(
+    ("asked", "pairs", "regularizations", "folds"),
+    [
+        ({"loss": "hinge"}, 100, (0.1,), 0),
+        ({}, 100, tuple(np.geomspace(0.3, 0.003, 5)), DEFAULT_FOLDS),
+        ({"cross_validate": 0}, 100, (0.03,), 0),
+        ({"cross_validate": 3, "regularization": 0.2}, 100, (0.2,), 3),
+        ({"regularization": 0.2}, 100, (0.2,), DEFAULT_FOLDS),
+        ({"path": (1.0, 0.01, 3)}, 100, (1.0, 0.1, 0.01), DEFAULT_FOLDS),
+        ({"path": (1.0, 0.01, 3), "cross_validate": 0}, 100, (1.0, 0.1, 0.01), 0),
+        ({"loss": "logistic"}, 3000, (0.001,), 0),
+        ({}, 2 * DEFAULT_FOLDS - 1, (3 / 9,), 0),
+    ],
+)
+def test_the_plan(asked: dict[str, Any], pairs: int, regularizations: tuple[float, ...], folds: int) -> None:
+    found, found_folds = Objective(**asked).plan(pairs)
+    assert found == pytest.approx(regularizations)
+    assert found_folds == folds
+    costs = Objective(**asked).miss_costs(pairs)
+    assert costs == (LOGISTIC_MISS_COSTS if asked == {} and folds else ())
+    assert Objective(**asked, miss_cost=2.0).miss_costs(pairs) == ()
+
+
+def test_frequent_words_are_for_few_labels() -> None:
+    assert Objective().words_of(FEW_PAIRS - 1) == FREQUENT_WORDS
+    assert Objective().words_of(FEW_PAIRS) == Objective(loss="hinge").words_of(5) == 0
+    assert Objective(words=7).words_of(5) == Objective(words=7, loss="hinge").words_of(5) == 7
+    assert Objective(words=0).words_of(5) == 0
+    for words in (-1, 1001):
+        with pytest.raises(SettingError, match=f"{words} words.* from 0 to 1000"):
+            Objective(words=words).check()
+
+
+def test_the_prior_needs_all_families(sample: Path) -> None:
+    corpus = open_corpus(str(sample / "train"))
+    bitext = read_bitext([corpus], Normalizer(), Normalizer())
+    statistics = CorpusStatistics.from_bitext(bitext)
+    links = Links.from_pairs(corpus.links())
+    known = default_weights().weights
+    every = FeatureSet().extract(bitext, statistics)
+    problem, solver = Objective().problem(every, links, 0.1)
+    assert isinstance(problem, LogisticProblem)
+    assert isinstance(solver, Newton)
+    assert problem.prior.tolist() == [known[name] for name in every.names]
+    assert "prior:default" in problem.signature
+    more = with_words(FeatureSet(), bitext, 4).extract(bitext, statistics)  # of which the default weights know nothing
+    problem, _ = Objective().problem(more, links, 0.1)
+    assert isinstance(problem, LogisticProblem)
+    assert problem.prior.tolist() == [known[name] for name in every.names] + [0.0] * 8
+    few = FeatureSet(("bias", "association")).extract(bitext, statistics)
+    problem, _ = Objective().problem(few, links, 0.1)
+    assert isinstance(problem, LogisticProblem)
+    assert not problem.prior.any()
+    assert "prior:none" in problem.signature
+    problem, _ = Objective(solver="bcfw").problem(few, links, 0.1)
+    assert isinstance(problem, MatchingProblem)
+
+
+def test_few_labels_are_learnt_by_the_logistic_loss(sample: Path) -> None:
+    training = aligner.train(str(sample / "train"), max_labelled=40)
+    record = training.model.record
+    assert (record["loss"], record["folds"], len(record["path"])) == ("logistic", 5, 20)
+    assert record["converged"]
+    assert record["calibrated_on"] == "held-out folds"
+    assert record["features"] == sum(len(family.NAMES) for family in FAMILIES.values()) + 2 * FREQUENT_WORDS
+    assert (record["oracle_calls"], record["links_lost"]) == (0, 0)
+    assert [len(words) for words in training.model.features.words] == [FREQUENT_WORDS] * 2
+    assert "the" in training.model.features.words[0]
+    again = aligner.train(str(sample / "train"), max_labelled=40)
+    assert again.model.weights.tobytes() == training.model.weights.tobytes()
+    # Every sentence has links of its own words, more than one a word where their scores say so.
+    found = training.model.align("a red house .".split(), "une maison rouge .".split())
+    assert (0, 0) in found
+
+
+def test_no_loss_of_links_and_several_links_a_word(sample: Path) -> None:
+    one, three = (
+        aligner.train(str(sample / "train"), fertility=n, regularization=0.03, cross_validate=0).model for n in (1, 3)
+    )
+    assert one.weights.tobytes() == three.weights.tobytes()
+    assert (one.rewards.source, three.rewards.source) == ((), (0.0, 0.0))

@@ -1,0 +1,353 @@
+"""Training on the sample: reproducible, certified, better than guessing, and clear about what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import aligner
+from aligner.errors import SettingError
+from aligner.model.default import default_weights
+from aligner.progress import Progress
+from aligner.report.evaluation import evaluate
+from aligner.solvers import Status, TracePoint
+from aligner.training.path import Place
+from corpora.alignment import Links, PairLinks
+from corpora.errors import CorpusError
+from corpora.link_files import read_links
+from corpora.normalize import Normalizer
+from corpora.readers import Corpus, open_corpus
+from features import extractor
+from features.extractor import FAMILIES, allocate
+
+WriteCorpus = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def training(sample: Path) -> aligner.Training:
+    return aligner.train(str(sample / "train"), loss="hinge")
+
+
+@pytest.fixture
+def write_corpus(tmp_path: Path) -> WriteCorpus:
+    """Write PREFIX.en, PREFIX.fr, and PREFIX.wa where there are links."""
+
+    def write(name: str, source: str, target: str, links: str | None = None, languages: str = "en fr") -> Path:
+        for suffix, text in zip([*languages.split(), "wa"], (source, target, links), strict=True):
+            if text is not None:
+                (tmp_path / f"{name}.{suffix}").write_text(text, "utf-8")
+        return tmp_path / name
+
+    return write
+
+
+def aer(model: aligner.Model, corpus: Corpus) -> float:
+    lines = ((source.decode().split(), target.decode().split()) for _, source, target in corpus.texts())
+    found = Links.from_pairs(PairLinks(frozenset(a), frozenset()) for a in model.align_many(lines))
+    (score,) = evaluate(
+        Links.from_pairs(corpus.links()), [found], gold_name="", hypothesis_names=["model"], resamples=1
+    )
+    return score.aer
+
+
+def test_the_sample_is_learnt(training: aligner.Training, sample: Path) -> None:
+    test = open_corpus(str(sample / "test"))
+    diagonal = Links.from_pairs(
+        PairLinks(frozenset((j, j * K // J) for j in range(J)), frozenset()) for J, K in test.lengths()
+    )
+    gold = Links.from_pairs(test.links())
+    (trivial,) = evaluate(gold, [diagonal], gold_name="", hypothesis_names=["diagonal"], resamples=1)
+    assert aer(training.model, test) < min(0.15, 0.4 * trivial.aer)
+
+
+def test_convergence_is_certified(training: aligner.Training) -> None:
+    assert training.result.status is Status.CONVERGED
+    assert not training.interrupted
+    record, last = training.model.record, training.result.trace[-1]
+    assert record["converged"] is True
+    assert 0 <= record["relative_gap"] == last.relative_gap <= 1e-3
+    assert (record["primal"], record["dual"], record["passes"]) == (last.primal, last.dual, last.passes)
+    model = training.model
+    further = [*np.diff(model.rewards.source, prepend=0.0), *np.diff(model.rewards.target, prepend=0.0)]
+    np.testing.assert_allclose([*model.weights, *further], training.result.w)
+    assert len(further) == 2 * (record["fertility"] - 1) > 0
+
+
+def test_the_record_says_what_was_trained_on(training: aligner.Training, sample: Path) -> None:
+    record = training.model.record
+    text = [(sample / f"train.{language}").read_text("utf-8") for language in ("en", "fr")]
+    assert record["pairs"] == record["labelled_pairs"] == record["labelled_pairs_available"] == text[0].count("\n")
+    assert [record["source_tokens"], record["target_tokens"]] == [len(t.split()) for t in text]
+    assert record["corpora"] == record["gold"] == [str(sample / "train")]
+    assert record["features"] == len(training.model.weights) == sum(len(f.NAMES) for f in FAMILIES.values())
+    # The training AER is that of the answers on the training text.
+    assert record["training_aer"] == pytest.approx(100 * aer(training.model, open_corpus(str(sample / "train"))))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"loss": "hinge"},
+        {"seed": 3, "solver_options": {"order": "uniform", "average": "weighted"}, "max_labelled": 100},
+    ],
+)
+def test_the_same_seed_gives_the_same_weights(sample: Path, settings: dict[str, Any]) -> None:
+    first, second = (aligner.train(str(sample / "train"), max_passes=4, **settings) for _ in range(2))
+    assert first.model.weights.tobytes() == second.model.weights.tobytes()
+    other = aligner.train(str(sample / "train"), max_passes=4, **{**settings, "seed": 99})
+    assert other.model.weights.tobytes() != first.model.weights.tobytes()
+
+
+def test_memory_does_not_matter(training: aligner.Training, sample: Path) -> None:
+    assert (aligner.train(str(sample / "train"), memory=0, loss="hinge").model.weights == training.model.weights).all()
+
+
+def test_features_leave_solvers_room_for_the_longest_pair(
+    write_corpus: WriteCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[np.ndarray] = []
+
+    def remember(shape: tuple[int, int], memory: int) -> np.ndarray:
+        made.append(allocate(shape, memory))
+        return made[-1]
+
+    monkeypatch.setattr(extractor, "allocate", remember)
+    long = " ".join("abcdefghijklmnopqrst")
+    corpus = write_corpus("t", f"{long}\n", f"{long}\n", "0-0\n")
+    settings: dict[str, Any] = {"families": ["bias"], "max_passes": 1}
+    for memory in (2 << 30, 4 * 20 * 20):
+        aligner.train(corpus, gold=corpus, memory=memory, **settings)
+    assert [isinstance(table, np.memmap) for table in made] == [False, True], "the second fits, but nothing beside it"
+
+
+def test_solvers_reach_the_same_objective(sample: Path) -> None:
+    settings = {"tolerance": 2e-3, "regularization": 1.0, "max_passes": 2000}
+    points = [
+        aligner.train(str(sample / "train"), solver=solver, **settings).result.trace[-1]  # type: ignore[arg-type]
+        for solver in ("bcfw", "frank-wolfe")
+    ]
+    assert all(point.relative_gap <= 2e-3 for point in points)
+    # Every dual value is below every primal one, so that two small gaps leave no room for two optima.
+    for a in points:
+        for b in points:
+            assert a.dual <= b.primal + 1e-12
+
+
+@pytest.mark.parametrize("oracle", ["scipy", "greedy"])
+def test_other_oracles(sample: Path, oracle: str) -> None:
+    training = aligner.train(str(sample / "train"), fertility=1, loss="hinge")
+    other = aligner.train(str(sample / "train"), oracle=oracle, fertility=1, max_passes=10)
+    assert f"oracle:{oracle}" in other.result.signature
+    point, ours = other.result.trace[-1], training.result.trace[-1]
+    # Greedy answers are matchings too: the dual value is true, only the primal one may be too low.
+    assert point.dual <= ours.primal
+    if oracle == "scipy":
+        assert ours.dual <= point.primal
+
+
+def test_gold_is_not_counted(sample: Path, training: aligner.Training) -> None:
+    both = aligner.train(str(sample / "train"), gold=[str(sample / "test")])
+    ours, theirs = training.model.statistics.to_arrays(), both.model.statistics.to_arrays()
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+    assert both.model.record["labelled_pairs"] == len(read_links(sample / "test.wa"))
+    assert both.model.record["gold"] == [str(sample / "test")]
+
+
+def test_labels_from_the_corpora_that_have_them(sample: Path, tmp_path: Path) -> None:
+    for language in ("en", "fr"):
+        (tmp_path / f"more.{language}").write_bytes((sample / f"train.{language}").read_bytes())
+    record = aligner.train([tmp_path / "more", sample / "test"], max_passes=2).model.record
+    n_train, n_test = (len(read_links(sample / f"{part}.wa")) for part in ("train", "test"))
+    assert (record["pairs"], record["labelled_pairs"]) == (n_train + n_test, n_test)
+    assert record["gold"] == [str(sample / "test")]
+
+
+def test_one_path_or_many_as_strings_or_paths(sample: Path) -> None:
+    train, test, links = sample / "train", sample / "test", sample / "test.wa"
+    first = aligner.train(train, gold=test, links=links, max_passes=2).model
+    again = aligner.train([str(train)], gold=[str(test)], links=[str(links)], max_passes=2).model
+    assert (first.weights == again.weights).all()
+    assert first.record["corpora"] == again.record["corpora"] == [str(train)]
+
+
+def test_a_sample_of_the_labels(sample: Path) -> None:
+    record = aligner.train(str(sample / "train"), max_labelled=40, max_passes=2).model.record
+    assert (record["labelled_pairs"], record["pairs"]) == (40, record["labelled_pairs_available"])
+    # Links of other aligners are of the same pairs: they fit their gold perfectly.
+    links = [sample / "train.wa"]
+    guided = aligner.train(str(sample / "train"), links=links, max_labelled=40, max_passes=50, families=["bias"])
+    assert guided.model.features.names == ("bias", "links:1")
+    assert guided.model.record["labelled_pairs"] == 40
+    weights = dict(zip(guided.model.features.names, guided.model.weights, strict=True))
+    assert weights["bias"] < 0 < weights["bias"] + weights["links:1"]
+
+
+def test_families_are_chosen(sample: Path) -> None:
+    model = aligner.train(str(sample / "train"), families=["association", "bias"], max_passes=2).model
+    assert model.features.names == (*FAMILIES["association"].NAMES, "bias")
+
+
+def test_the_callback_can_stop(sample: Path) -> None:
+    seen: list[TracePoint] = []
+
+    def third(point: TracePoint, place: Place) -> bool:
+        seen.append(point)
+        return len(seen) < 3
+
+    training = aligner.train(str(sample / "train"), tolerance=0.0, callback=third)
+    assert training.result.status is Status.CALLBACK
+    assert not training.interrupted
+    assert training.result.trace == tuple(seen)
+    assert training.model.record["converged"] is False
+    assert len(training.model.align(["a", "house"], ["une", "maison"])) == 2
+
+
+@pytest.mark.parametrize("how", ["raised", "asked"])
+def test_an_interrupt_keeps_the_last_audit(sample: Path, how: str) -> None:
+    points: list[TracePoint] = []
+
+    def interrupt(point: TracePoint, place: Place) -> None:
+        points.append(point)
+        if len(points) == 3 and how == "raised":
+            raise KeyboardInterrupt
+
+    asked = {"interrupted": lambda: len(points) == 3} if how == "asked" else {}
+    training = aligner.train(str(sample / "train"), loss="hinge", tolerance=0.0, callback=interrupt, **asked)
+    assert training.interrupted
+    assert training.model.record["dual"] == points[-1].dual
+    passes = int(points[-1].passes)
+    whole = aligner.train(str(sample / "train"), loss="hinge", tolerance=0.0, max_passes=passes)
+    assert (training.model.weights == whole.model.weights).all()
+
+
+def test_progress_is_told(sample: Path) -> None:
+    told: list[Progress] = []
+    corpora: list[Corpus] = []
+    train, test = str(sample / "train"), str(sample / "test")
+    training = aligner.train(
+        train, gold=[test], loss="hinge", on_progress=told.append, on_corpus=corpora.append, max_passes=20
+    )
+    assert [corpus.name for corpus in corpora] == [train, test]
+    stages = list(dict.fromkeys(progress.stage for progress in told))
+    assert stages == ["reading", "counting", "translation", "features", "training"]
+    done = {stage: [p.done for p in told if p.stage == stage] for stage in stages}
+    assert all(a <= b for stage in stages[1:] for a, b in pairwise(done[stage]))
+    assert done["reading"] == [training.model.record["pairs"], training.model.record["labelled_pairs"]]
+    assert (done["counting"][-1], done["features"][-1]) == (1.0, training.model.record["labelled_pairs"])
+    assert done["training"] == [point.passes for point in training.result.trace]
+
+
+def test_uncased_and_cased_words_differ(sample: Path) -> None:
+    cased = aligner.train(
+        str(sample / "train"), source_normalizer=Normalizer(casefold=False), max_passes=1
+    ).model.statistics
+    assert {"The", "the"} <= set(cased.source_ids)
+    assert "Le" not in cased.target_ids
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"solver": "magic"},
+        {"solver_options": {"order": "magic"}},
+        {"solver_options": {"step": "magic"}},
+        {"solver_options": {"average": "magic"}},
+        {"oracle": "magic"},
+        {"families": ["magic"]},
+        {"families": []},
+        {"families": ["bias", "bias"]},
+        {"solver": "frank-wolfe", "solver_options": {"order": "uniform"}},
+        {"regularization": 0.0},
+        {"regularization": nan},
+        {"miss_cost": -1.0},
+        {"false_cost": inf},
+        {"max_labelled": 0},
+        {"max_labelled": -1},
+        {"max_passes": -1},
+        {"tolerance": -1e-3},
+        {"tolerance": nan},
+        {"max_seconds": -1.0},
+        {"memory": -1},
+        {"seed": -1},
+        {"path": (0.1, 1.0, 5)},
+        {"path": (1.0, 0.1, 1)},
+        {"path": (1.0, 0.0, 3)},
+        {"path": (1.0, nan, 3)},
+        {"path": (1.0, 0.1, 3), "regularization": 0.1},
+        {"path": (1.0, 0.1, 3), "cross_validate": 1},
+        {"cross_validate": -1},
+        {"loss": "magic"},
+        {"loss": "logistic", "solver": "bcfw"},
+        {"loss": "logistic", "oracle": "scipy"},
+        {"loss": "logistic", "possible_cost": 0.0},
+        {"loss": "logistic", "solver_options": {"order": "uniform"}},
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_work(sample: Path, settings: dict[str, Any]) -> None:
+    with pytest.raises(SettingError):
+        aligner.train(str(sample / "train"), **settings)
+
+
+def test_no_corpus_at_all() -> None:
+    with pytest.raises(SettingError, match="no corpus"):
+        aligner.train([])
+
+
+def test_no_labels(write_corpus: WriteCorpus) -> None:
+    corpus = write_corpus("text", "a\nb\n", "c\nd\n")
+    with pytest.raises(CorpusError, match=r"no labelled pairs.*--gold"):
+        aligner.train(corpus)
+    with pytest.raises(CorpusError, match="has no links"):
+        aligner.train(corpus, gold=corpus)
+
+
+@pytest.mark.parametrize(
+    ("links", "line", "what"),
+    [
+        ("0-0\n0-1\n0-0\n", 2, "link 0-1 is out of range for 1 source and 1 target"),
+        ("0-0\n0-0\n1-0\n", 3, "link 1-0 is out of range"),
+        ("0-0\n0-0\n", 2, "links end after 2 pairs"),
+        ("0-0\n0-0\n\n0-0\n", 4, "text ends after 3 pairs"),
+        ("0-0\n0-0\n0-0-0\n", 3, "0-0-0"),
+    ],
+)
+def test_links_that_do_not_fit(write_corpus: WriteCorpus, links: str, line: int, what: str) -> None:
+    corpus = write_corpus("text", "a\nb\nc\n", "d\ne\nf\n")
+    gold = write_corpus("gold", "a\nb\nc\n", "d\ne\nf\n", links)
+    with pytest.raises(CorpusError, match=what) as error:
+        aligner.train(corpus, gold=gold)
+    assert (error.value.path, error.value.line) == (f"{gold}.wa", line)
+    fitting = write_corpus("fitting", "a\nb\nc\n", "d\ne\nf\n", "0-0\n" * 3)
+    with pytest.raises(CorpusError, match=what) as error:
+        aligner.train(corpus, gold=fitting, links=f"{gold}.wa")
+    assert (error.value.path, error.value.line) == (f"{gold}.wa", line)
+
+
+def test_languages_that_differ(write_corpus: WriteCorpus) -> None:
+    corpus = write_corpus("text", "a\n", "b\n")
+    crossed = write_corpus("crossed", "a\n", "b\n", "0-0\n", languages="de fr")
+    with pytest.raises(CorpusError, match="source language is de, the corpus has en") as error:
+        aligner.train(corpus, gold=crossed)
+    assert error.value.path == str(crossed)
+
+
+def test_labels_of_pairs_without_words(write_corpus: WriteCorpus) -> None:
+    # Empty sentences among the labelled pairs, and a pair that no link can be wrong in.
+    corpus = write_corpus("text", "a b\n\n\nc\n", "d\ne\n\nf\n", "0-0 1?0\n\n\n0-0\n")
+    training = aligner.train(corpus)
+    assert training.result.status is Status.CONVERGED
+    nothing = write_corpus("nothing", "\n", "\n", "\n")
+    training = aligner.train(nothing, loss="hinge")
+    assert training.result.status is Status.CONVERGED
+    assert not training.model.weights.any()
+    training = aligner.train(nothing)
+    assert training.result.status is Status.CONVERGED
+    known = default_weights().weights
+    assert training.model.weights.tolist() == [known[name] for name in training.model.features.names]

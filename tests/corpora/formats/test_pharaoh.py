@@ -1,0 +1,92 @@
+"""Pharaoh and TALP links: what is written is read back, and garbage is named."""
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora.alignment import NO_LINKS, PairLinks
+from corpora.errors import CorpusError
+from corpora.formats.pharaoh import format_links, is_links, parse_links, parse_pharaoh, read_pharaoh, write_pharaoh
+
+LINK = st.tuples(st.integers(0, 99_999), st.integers(0, 99_999))
+
+
+@given(st.frozensets(LINK), st.frozensets(LINK), st.sampled_from([0, 1]))
+def test_what_is_written_is_read_back(
+    sure: frozenset[tuple[int, int]], possible: frozenset[tuple[int, int]], base: int
+) -> None:
+    links = PairLinks(sure, possible - sure)
+    line = format_links(links, base)
+    assert parse_links(line, "a", 1, base) == links
+    assert parse_links(line.encode(), "a", 1, base) == links
+    assert is_links(line.encode()) == bool(sure | possible)
+
+
+@given(st.lists(st.frozensets(LINK), max_size=5), st.sampled_from([0, 1]))
+def test_a_file_has_one_line_a_pair(pairs: list[frozenset[tuple[int, int]]], base: int) -> None:
+    links = [PairLinks(pair, frozenset()) for pair in pairs]
+    stream = io.BytesIO()
+    write_pharaoh(stream, links, base)
+    assert list(parse_pharaoh(stream.getvalue().split(b"\n")[:-1], "a", base)) == links
+
+
+def test_notations() -> None:
+    expected = PairLinks(frozenset({(0, 1), (2, 2)}), frozenset({(1, 0), (3, 0)}))
+    assert parse_links("0-1 2-2 1?0 3p0", "a", 1) == expected
+    assert parse_links("\t3p0  1?0\t2-2:0.83 0-1:-1.5e-07 ", "a", 1) == expected
+    assert parse_links("1-2 3-3 2?1 4p1", "a", 1, base=1) == expected
+    assert parse_links("   ", "a", 1) == NO_LINKS
+
+
+@pytest.mark.parametrize("line", ["0-0 0?0", "0?0 0-0"])
+def test_sure_wins(line: str) -> None:
+    assert parse_links(line, "a", 1) == PairLinks(frozenset({(0, 0)}), frozenset())
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["1", "1-", "-1-2", "1--2", "1-2-3", "1-x", "1_0-2", "+1-2", "1-2:", "1-2:high", "1–2", "٣-2", "1x2"],
+)
+def test_garbage_is_named(token: str) -> None:
+    with pytest.raises(CorpusError) as caught:
+        parse_links(f"0-0 {token} 1-1", "gold.wa", 7)
+    assert (caught.value.path, caught.value.line) == ("gold.wa", 7)
+    assert caught.value.what.startswith("'")
+    assert not is_links(f"0-0 {token}".encode())
+
+
+def test_positions_fit_32_bits() -> None:
+    assert parse_links("999999999-0", "a", 1).sure == {(999_999_999, 0)}
+    with pytest.raises(CorpusError, match="'9999999999-0' is not a link"):
+        parse_links("9999999999-0", "a", 1)
+
+
+def test_garbage_that_is_not_utf8() -> None:
+    with pytest.raises(CorpusError, match=r"'\\xff' is not a link"):
+        parse_links(b"0-0 \xff", "gold.wa", 1)
+
+
+@pytest.mark.parametrize("token", ["0-1", "1-0", "0p3"])
+def test_position_below_the_base(token: str) -> None:
+    with pytest.raises(CorpusError, match=rf"^a:2: '{token}' has a position below 1"):
+        parse_links(f"1-1 {token}", "a", 2, base=1)
+
+
+def test_file(tmp_path: Path) -> None:
+    (tmp_path / "a.wa").write_bytes(b"\xef\xbb\xbf0-0\r\n\r\n1-1")
+    one = [PairLinks(frozenset({(k, k)}), frozenset()) for k in (0, 1)]
+    assert list(read_pharaoh(tmp_path / "a.wa")) == [one[0], NO_LINKS, one[1]]
+    (tmp_path / "a.wa").write_bytes(b"0-0\n\n1-a\n")
+    with pytest.raises(CorpusError, match=r"a.wa:3: '1-a' is not a link"):
+        list(read_pharaoh(tmp_path / "a.wa"))
+
+
+def test_direction_trap(data: Path) -> None:
+    """The reversed CRLF copy of the trial gold links is their transposition."""
+    gold = list(read_pharaoh(data / "hansards" / "gold-trial.wa"))
+    reversed_ = list(read_pharaoh(data / "formats" / "trial.reversed.wa"))
+    assert [PairLinks(*(frozenset((j, i) for i, j in links) for links in pair)) for pair in reversed_] == gold
+    assert reversed_ != gold

@@ -1,0 +1,172 @@
+"""Lines come out as they went in, whatever the packing; files appear whole or not at all."""
+
+import gzip
+import io
+import lzma
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora.errors import CorpusError
+from corpora.files import open_bytes, read_lines, write_atomically
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {"plain": bytes, "gzip": gzip.compress, "xz": lzma.compress}
+ODD = "un\u00e9 \u2028deux\x0btrois\x85 \u00a0quatre\rcinq\x0c".encode()
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("last", [b"", b"end"])
+def test_lines_end_at_newlines_only(tmp_path: Path, packer: str, ending: bytes, last: bytes) -> None:
+    file = tmp_path / "text.any"  # the name says nothing about the packing
+    file.write_bytes(PACKERS[packer](b"\xef\xbb\xbf" + ending.join([ODD, b"", b" two  spaces\t", last])))
+    assert list(read_lines(file)) == [ODD, b"", b" two  spaces\t", *([last] if last else [])]
+
+
+@given(lines=st.lists(st.binary().filter(lambda line: not set(line) & set(b"\r\n")), max_size=20))
+def test_any_bytes_survive(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
+    file = tmp_path_factory.mktemp("any") / "file"
+    content = b"".join(line + b"\n" for line in [b"first", *lines])
+    for pack in PACKERS.values():
+        file.write_bytes(pack(content))
+        assert list(read_lines(file)) == [b"first", *lines]
+
+
+def test_byte_order_mark_counts_only_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "text").write_bytes(b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n")
+    assert list(read_lines(tmp_path / "text")) == [b"a", b"\xef\xbb\xbfb"]
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_standard_input_is_read_and_left_open(monkeypatch: pytest.MonkeyPatch, packer: str) -> None:
+    stdin = io.BufferedReader(io.BytesIO(PACKERS[packer](b"a\nb\n")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stdin))
+    assert list(read_lines("-")) == [b"a", b"b"]
+    assert not stdin.closed
+
+
+def test_a_pipe_is_opened_once(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb") as stream:
+        stream.write(gzip.compress(b"a\nb\n"))
+    try:
+        assert list(read_lines(f"/dev/fd/{reader}")) == [b"a", b"b"]
+    finally:
+        os.close(reader)
+
+
+def test_missing_file_and_folder(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"none:0: no such file"):
+        list(read_lines(tmp_path / "none"))
+    with pytest.raises(CorpusError, match=r":0: is a folder"):
+        list(read_lines(tmp_path))
+    with pytest.raises(CorpusError, match=r"none:0: no such file"), open_bytes(tmp_path / "none"):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_file(tmp_path: Path) -> None:
+    (tmp_path / "secret").touch(mode=0)
+    with pytest.raises(CorpusError, match=r"secret:0: permission denied"):
+        list(read_lines(tmp_path / "secret"))
+
+
+@pytest.mark.parametrize("packer", ["gzip", "xz"])
+def test_cut_off_data_names_the_line_reached(tmp_path: Path, packer: str) -> None:
+    lines = [b"%d" % (7**k) for k in range(2000)]
+    content = b"\n".join(lines)
+    (tmp_path / "cut").write_bytes(PACKERS[packer](content)[:-40])
+    reached: list[bytes] = []
+    with pytest.raises(CorpusError, match="the compressed data ends too early") as caught:
+        reached.extend(read_lines(tmp_path / "cut"))
+    assert reached == lines[: caught.value.line]
+    (tmp_path / "head").write_bytes(PACKERS[packer](content)[:8])
+    with pytest.raises(CorpusError, match=r"head:0: the compressed data ends too early"):
+        list(read_lines(tmp_path / "head"))
+
+
+@pytest.mark.parametrize(("packer", "where"), [("gzip", 0.5), ("gzip", 1.0), ("xz", 0.5)])
+def test_damaged_data_names_the_line_reached(tmp_path: Path, packer: str, where: float) -> None:
+    packed = bytearray(PACKERS[packer](b"".join(b"%d\n" % (7**k) for k in range(2000))))
+    start = int(where * len(packed))
+    packed[start : start + 64] = b"garbage " * 8
+    (tmp_path / "bad").write_bytes(packed)
+    reached: list[bytes] = []
+    with pytest.raises(CorpusError, match="the compressed data is damaged") as caught:
+        reached.extend(read_lines(tmp_path / "bad"))
+    assert caught.value.line == len(reached)
+
+
+def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    with write_atomically(file) as stream:
+        stream.write(b"whole")
+        assert not file.exists()
+    assert file.read_bytes() == b"whole"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("exception", [ValueError, KeyboardInterrupt])
+def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path: Path, exception: type[BaseException]) -> None:
+    file = tmp_path / "out"
+    file.write_bytes(b"old")
+
+    def interrupted() -> None:
+        with write_atomically(file, force=True) as stream:
+            stream.write(b"new")
+            raise exception
+
+    with pytest.raises(exception):
+        interrupted()
+    assert file.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_existing_file_is_refused_before_any_work(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    file.write_bytes(b"old")
+    with pytest.raises(CorpusError, match=r"out:0: file exists \(choose another name or pass --force\)"):
+        write_atomically(file)
+    with write_atomically(file, force=True) as stream:
+        stream.write(b"new")
+    assert file.read_bytes() == b"new"
+
+
+def test_places_that_cannot_hold_the_file(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="is a folder"):
+        write_atomically(tmp_path, force=True)
+    with pytest.raises(CorpusError, match="its folder does not exist"):
+        write_atomically(tmp_path / "no" / "out")
+
+
+def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+    with write_atomically(tmp_path / "out"):
+        pass
+    assert (tmp_path / "out").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with write_atomically(tmp_path / "link", force=True) as stream:
+        stream.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_devices_are_written_in_place() -> None:
+    with write_atomically(os.devnull) as stream:
+        stream.write(b"gone")
+    assert not Path(os.devnull).is_file()
+
+
+def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    with write_atomically("-") as stream:
+        stream.write(b"data\n")
+    assert capfdbinary.readouterr().out == b"data\n"

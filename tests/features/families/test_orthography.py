@@ -1,0 +1,131 @@
+"""Likeness of words, against plain Python; the bit-parallel walk equals the textbook's loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpora.normalize import unaccented
+from features.families import orthography
+from features.families.orthography import (
+    clear_masks,
+    common_prefix,
+    common_subsequence,
+    common_suffix,
+    equal,
+    masked_likeness,
+    same_places,
+    set_masks,
+)
+
+if TYPE_CHECKING:
+    from tests.features.conftest import Case
+
+# Letters of many scripts, with several that are equal mod 256: a, š, Ѣ…
+LETTERS = ["a", "b", "c", "\u0161", "\u0461", "\u0462", "\u4e61", "\u4e62", "\U00010061", "\U0001f661", "\xe9"]
+spelled = st.text(st.sampled_from(LETTERS), max_size=75) | st.text(st.sampled_from("ab"), max_size=75)
+
+
+def letters(word: str) -> np.ndarray:
+    return np.array([ord(c) for c in word], np.int32)
+
+
+def shared_start(a: str, b: str) -> int:
+    return max(n for n in range(len(a) + 1) if b.startswith(a[:n]))
+
+
+def longest_subsequence(a: str, b: str) -> int:
+    table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for x in range(len(a)):
+        for y in range(len(b)):
+            same = a[x] == b[y]
+            table[x + 1][y + 1] = table[x][y] + 1 if same else max(table[x][y + 1], table[x + 1][y])
+    return table[-1][-1]
+
+
+def by_recurrence(a: str, b: str) -> int:
+    lengths = np.zeros(len(b) + 1, np.int64)
+    answer = int(common_subsequence(letters(a), letters(b), lengths))
+    assert not lengths.any()  # given back as it was
+    return answer
+
+
+def shared_places(a: str, b: str) -> int:
+    return sum(c == d for c, d in zip(a, b, strict=False))
+
+
+def by_masks(a: str, b: str) -> tuple[int, int, int, int] | None:
+    # An earlier word has been here: what it left behind in `owners` is not to matter.
+    masks, owners = np.zeros(256, np.uint64), np.full(256, ord("a"), np.int32)
+    answer = None
+    if set_masks(letters(a), masks, owners):
+        answer = masked_likeness(masks, owners, len(a), letters(f"x{b}y"), 1, 1 + len(b))
+        clear_masks(letters(a), masks)
+    assert not masks.any()
+    return answer
+
+
+@settings(deadline=None, max_examples=300)
+@given(spelled, spelled)
+def test_likeness(a: str, b: str) -> None:
+    x, y = letters(a), letters(b)
+    likeness = same_places(x, y), common_prefix(x, y), common_suffix(x, y), by_recurrence(a, b)
+    assert likeness == (
+        shared_places(a, b),
+        shared_start(a, b),
+        shared_start(a[::-1], b[::-1]),
+        longest_subsequence(a, b),
+    )
+    assert equal(x, y) == (a == b)
+    assert equal(x, x.copy())
+    if len(b) < 64:
+        masked = by_masks(a, b)
+        collide = len({ord(c) & 255 for c in a}) < len(set(a))
+        assert (masked is None) == (collide or len(a) > 63)
+        assert masked in (None, likeness)
+
+
+@pytest.mark.parametrize("length", [1, 2, 62, 63, 64])
+@pytest.mark.parametrize("other", [1, 62, 63])
+def test_likeness_of_long_words(length: int, other: int) -> None:
+    for a, b in (("a" * length, "a" * other), (("ab" * 40)[:length], ("ba" * 40)[:other]), ("c" * length, "b" * other)):
+        assert by_recurrence(a, b) == longest_subsequence(a, b)
+        expected = shared_places(a, b), shared_start(a, b), shared_start(a[::-1], b[::-1]), longest_subsequence(a, b)
+        assert by_masks(a, b) == (expected if length <= 63 else None)
+
+
+def test_every_column(case: Case, columns: Callable[..., np.ndarray]) -> None:
+    expected = []
+    for es, fs, _ in case.matrices():
+        for e in es:
+            for f in fs:
+                a, b = unaccented(e), unaccented(f)
+                longer, plain_longer = max(len(e), len(f)), max(len(a), len(b))
+                same = sum(c == d for c, d in zip(e, f, strict=False))
+                digits = [any(c.isdigit() for c in word) for word in (e, f)]
+                marks = [not any(c.isalnum() for c in word) for word in (e, f)]
+                expected.append(
+                    [
+                        (longer - same) / longer,
+                        e == f,
+                        a == b,
+                        shared_start(a, b) / plain_longer,
+                        shared_start(a[::-1], b[::-1]) / plain_longer,
+                        longest_subsequence(a, b) / plain_longer,
+                        len(e) <= 3 and len(f) <= 3,
+                        all(digits),
+                        all(marks),
+                    ]
+                )
+    np.testing.assert_allclose(columns(orthography, 9), expected, rtol=1e-6)
+
+
+def test_known_answers() -> None:
+    assert by_recurrence("colour", "couleur") == len("colur")  # c-o-l-u-r
+    assert same_places(letters("chat"), letters("chats")) == 4
+    assert common_suffix(letters("nation"), letters("station")) == len("ation")

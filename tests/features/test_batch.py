@@ -1,0 +1,101 @@
+"""What batches know of their edges, against plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from corpora.bitext import Bitext
+from features.batch import EdgeBatch, Encoded
+from features.statistics import CorpusStatistics
+
+if TYPE_CHECKING:
+    from tests.features.conftest import Case
+
+MakeBitext = Callable[..., Bitext]
+
+
+def word_pairs(batch: EdgeBatch, bitext: Bitext) -> list[tuple[str, str]]:
+    pairs = [bitext[i] for i in batch.pairs]
+    return [(e, f) for pair in pairs for e in pair.source_words for f in pair.target_words]
+
+
+def test_vocabulary_of_the_batch(case: Case) -> None:
+    ids = {word: i for i, word in enumerate(case.counted.source.vocabulary.words)}
+    words, table = case.bitext.source.vocabulary.words, case.batch.source_words
+    assert table.table.words() == words
+    assert table.known.tolist() == [ids.get(word, -1) for word in words]
+    assert table.counts.tolist() == [case.counts[0][word] for word in words]
+    assert (table.known >= 0).any()
+    assert (table.known < 0).any()
+
+
+def test_dice_of_every_edge(case: Case) -> None:
+    expected = [case.dice(e, f) for e, f in word_pairs(case.batch, case.bitext)]
+    assert np.array_equal(case.batch.dice, np.array(expected, np.float32))
+    assert len(set(expected)) > 5
+
+
+def test_dice_is_that_of_a_pruned_table(case: Case) -> None:
+    statistics = CorpusStatistics.from_bitext(case.counted, minimum_dice=0.3)
+    batch = Encoded(case.bitext, statistics).batch(0, len(case.bitext))
+    table = statistics.cooccurrence
+    expected = [
+        table.dice(statistics.source_ids[e], statistics.target_ids[f])
+        if e in statistics.source_ids and f in statistics.target_ids
+        else 0.0
+        for e, f in word_pairs(batch, case.bitext)
+    ]
+    assert np.array_equal(batch.dice, np.array(expected, np.float32))
+    assert (batch.dice != case.batch.dice).any()
+
+
+def test_word_pairs_are_the_distinct_ones(case: Case) -> None:
+    batch, expected = case.batch, word_pairs(case.batch, case.bitext)
+    source, target, of_edge = batch.word_pairs
+    words = case.bitext.source.vocabulary.words, case.bitext.target.vocabulary.words
+    found = [(words[0][e], words[1][f]) for e, f in zip(source.tolist(), target.tolist(), strict=True)]
+    assert [found[pair] for pair in of_edge.tolist()] == expected
+    assert sorted(found) == sorted(set(expected))
+    assert (np.diff(source) >= 0).all()  # those of a source word in one run
+    assert len(found) < len(expected)
+
+
+@pytest.mark.parametrize("known", [3, 4000])
+def test_dice_of_words_with_long_and_short_rows(make_bitext: MakeBitext, known: int) -> None:
+    """Rows that are read ahead of the search, and rows that are not."""
+    words = [f"w{i}" for i in range(known)]
+    counted = make_bitext([(["a", "b"], words), (["a"], words[::2])])
+    statistics = CorpusStatistics.from_bitext(counted, minimum_dice=0.0)
+    batch = Encoded(make_bitext([(["a", "c", "b"], ["x", *words[:7], words[-1]])]), statistics).batch(0, 1)
+    expected = [0, *(1 if i % 2 == 0 else np.float32(2 / 3) for i in [0, 1, 2, 3, 4, 5, 6, known - 1][:8])]
+    if known == 3:
+        expected = [0, 1, np.float32(2 / 3), 1, 1]
+    assert batch.dice.reshape(3, -1)[0].tolist() == pytest.approx(expected)
+    assert not batch.dice.reshape(3, -1)[1].any()
+
+
+def test_mutual_best(case: Case) -> None:
+    for es, fs, rows in case.matrices():
+        dice = case.dice_matrix(es, fs)
+        expected = [
+            dice[j, k] > 0 and dice[j, k] >= dice[j].max() and dice[j, k] >= dice[:, k].max()
+            for j in range(len(es))
+            for k in range(len(fs))
+        ]
+        assert case.batch.mutual_best[rows].tolist() == expected
+    assert 0 < case.batch.mutual_best.mean() < 1
+
+
+@pytest.mark.parametrize("first", [0, 3, 9, 12])
+def test_a_batch_in_the_middle(case: Case, first: int) -> None:
+    last = len(case.bitext) - 2
+    batch = Encoded(case.bitext, case.statistics).batch(first, last)
+    rows = slice(case.batch.offsets[first], case.batch.offsets[last])
+    assert np.array_equal(batch.shapes, case.batch.shapes[first:last])
+    assert batch.offsets[0] == 0
+    assert np.array_equal(batch.dice, case.batch.dice[rows])
+    assert np.array_equal(batch.mutual_best, case.batch.mutual_best[rows])

@@ -1,0 +1,236 @@
+"""The expectation step and posteriors of whole bitexts against all alignments of each sentence pair, one by one."""
+
+from __future__ import annotations
+
+import errno
+import math
+import tempfile
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpora.bitext import Bitext
+from features.translation import expectation
+from features.translation._lattice_kernels import END, LEAVING, N_JUMPS, REACHING, START, WINDOW, JumpWeights
+from features.translation._translation_kernels import Emissions
+from features.translation.cells import CellIds, Cells
+from features.translation.expectation import Pass, Settings, Training
+from features.translation.lexicon import KINDS
+from features.translation.model import train_translation
+from features.translation.posteriors import posteriors
+
+U, P0 = 0.15, 0.3
+
+
+@pytest.fixture(scope="module")
+def corpus(make_bitext: Callable[..., Bitext]) -> Bitext:
+    rng = np.random.default_rng(0)
+    words = "chat chats château chien cab a".split()
+    pairs = [tuple(rng.choice(words, n).tolist() for n in lengths) for lengths in rng.integers(0, 5, (25, 2)).tolist()]
+    return make_bitext([*pairs, (["a"] * 2, ["a", "b"] * 2), (["chien"], ["x"])])
+
+
+def jump(jumps: JumpWeights, states: np.ndarray, before: int | None, after: int | None) -> float:
+    """p(after | before) but for NULL; before the sentence, and after it, there is None.  states: (S,) words."""
+    S = len(states)
+    reach = range(S)
+    if before is None and after is None:
+        return 1.0 / S
+    if before is None:
+        weights = {s: jumps.shared[START + s] for s in reach if s < WINDOW}
+    elif after is None:
+        before, after = None, S - 1 - before
+        weights = {s: jumps.shared[END + s] for s in reach if s < WINDOW}
+    else:
+        group = jumps.groups[states]
+        weights = {
+            s: jumps.inside[LEAVING, group[before], WINDOW + s - before]
+            * jumps.inside[REACHING, group[s], WINDOW + s - before]
+            for s in reach
+            if abs(s - before) <= WINDOW
+        }
+    return (1 - U) * weights.get(after, 0.0) / sum(weights.values()) + U / S
+
+
+def all_alignments(
+    emission: np.ndarray, null: np.ndarray, states: np.ndarray, jumps: JumpWeights | None
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Posteriors (T, S), those of NULL (T,) and the log likelihood; without jumps of Model 1."""
+    T, S = emission.shape
+    posterior, nulls, total = np.zeros((T, S)), np.zeros(T), 0.0
+    for alignment in product([None, *range(S)], repeat=T):
+        chance, at = 1.0, None
+        for t, s in enumerate(alignment):
+            if s is None:
+                chance *= P0 * null[t]
+                continue
+            chance *= (1 - P0) * (1.0 / S if jumps is None else jump(jumps, states, at, s)) * emission[t, s]
+            at = s
+        if jumps is not None:
+            chance *= jump(jumps, states, at, None)
+        total += chance
+        for t, s in enumerate(alignment):
+            if s is None:
+                nulls[t] += chance
+            else:
+                posterior[t, s] += chance
+    return posterior / total, nulls / total, math.log(total)
+
+
+def settings(**changes: Any) -> Settings:
+    plain = {
+        "iterations_1": 2, "iterations_hmm": 2, "agreement": True, "p0": P0, "uniform": U, "smoothing": 1.0,
+        "minimum_dice": 0.0, "minimum_count": 0.0, "memory": 1 << 30,
+    }  # fmt: skip
+    return Settings(**{**plain, **changes})
+
+
+def cell_of(cells: Cells) -> dict[tuple[int, int], int]:
+    sources = np.repeat(np.arange(cells.n_sources), np.diff(cells.row_offsets))
+    return {pair: cell for cell, pair in enumerate(zip(sources.tolist(), cells.targets.tolist(), strict=True))}
+
+
+@pytest.mark.parametrize("hmm", [False, True])
+@pytest.mark.parametrize("agreement", [False, True])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_expected_counts_are_those_of_all_alignments(
+    corpus: Bitext, agreement: bool, hmm: bool, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expectation, "cores", lambda: threads)
+    training = Training("words", corpus, KINDS["words"].widths, settings(agreement=agreement), None)
+    rng = np.random.default_rng(1)
+    n_source, n_target = len(corpus.source.vocabulary), len(corpus.target.vocabulary)
+    table = rng.random((len(training.cells) + 1, 2)).astype(np.float32)
+    null_source, null_target = rng.random(n_source).astype(np.float32), rng.random(n_target).astype(np.float32)
+    ones = np.ones(n_source, np.float32), np.ones(n_target, np.float32)
+    emissions = Emissions(table, *ones, *ones, null_source, null_target)
+    assert all(0 < jumps.groups.max() < len(jumps.groups) - 1 for jumps in training.jumps)  # some words, not all
+    training.jumps = tuple(
+        JumpWeights(rng.random(N_JUMPS), rng.random(jumps.inside.shape), jumps.groups) for jumps in training.jumps
+    )
+    found = training.count(emissions, hmm)
+
+    cells = cell_of(training.cells)
+    counts = np.zeros((len(cells), 1 if agreement else 2))
+    nulls, likelihoods = (np.zeros(n_source), np.zeros(n_target)), np.zeros(2)
+    for pair in corpus:
+        if len(pair.source) == 0 or len(pair.target) == 0:
+            continue
+        places = np.array([[cells[e, f] for f in pair.target.tolist()] for e in pair.source.tolist()])
+        forward, into, one = all_alignments(
+            table[places.T, 0], null_target[pair.target], pair.source, training.jumps[0] if hmm else None
+        )
+        reverse, back, other = all_alignments(
+            table[places, 1], null_source[pair.source], pair.target, training.jumps[1] if hmm else None
+        )
+        likelihoods += one, other
+        np.add.at(nulls[1], pair.target, into)
+        np.add.at(nulls[0], pair.source, back)
+        if agreement:
+            np.add.at(counts[:, 0], places, forward.T * reverse)
+        else:
+            np.add.at(counts[:, 0], places, forward.T)
+            np.add.at(counts[:, 1], places, reverse)
+    np.testing.assert_allclose(found.cells[:-1], counts, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found.null_source, nulls[0], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found.null_target, nulls[1], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found.log_likelihoods, likelihoods, rtol=1e-5)
+    training.close()
+
+
+@pytest.mark.parametrize("lexicons", [["words"], ["words", "prefixes"]])
+def test_posteriors_are_those_of_all_alignments(corpus: Bitext, lexicons: list[str]) -> None:
+    model = train_translation(corpus, lexicons=lexicons, p0=P0, uniform=U, minimum_dice=0.0, minimum_count=0.0)
+    found = posteriors(model, corpus)
+    classes = {
+        name: [
+            [
+                getattr(tables.levels[0], side).index[word if name == "words" else word_class]
+                for word, word_class in words
+            ]
+            for side, words in (
+                ("source", [(w, w.replace("â", "a")[:5]) for w in corpus.source.vocabulary.words]),
+                ("target", [(w, w.replace("â", "a")[:5]) for w in corpus.target.vocabulary.words]),
+            )
+        ]
+        for name, tables in model.tables.items()
+    }
+    for i, pair in enumerate(corpus):
+        J, K = len(pair.source), len(pair.target)
+        if J == 0 or K == 0:
+            continue
+        forward, reverse = np.zeros((J, K)), np.zeros((J, K))
+        for name, tables in model.tables.items():
+            cells, table = cell_of(tables.levels[0].cells), tables.tables[0].cells
+            es = [classes[name][0][e] for e in pair.source.tolist()]
+            fs = [classes[name][1][f] for f in pair.target.tolist()]
+            places = np.array([[cells[e, f] for f in fs] for e in es])
+            forward += all_alignments(table[places.T, 0], tables.null_target[fs], np.array(es), tables.chain.forward)[
+                0
+            ].T
+            reverse += all_alignments(table[places, 1], tables.null_source[es], np.array(fs), tables.chain.reverse)[0]
+        edges = slice(found.offsets[i], found.offsets[i + 1])
+        np.testing.assert_allclose(found.forward[edges].reshape(J, K), forward / len(lexicons), rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(found.reverse[edges].reshape(J, K), reverse / len(lexicons), rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_cells_are_read_as_they_were_stored(in_memory: bool) -> None:
+    rng = np.random.default_rng(0)
+    runs = [rng.integers(0, 1 << 30, n).astype(np.int32) for n in (5, 0, 70_000, 1)]
+    ids = CellIds(in_memory)
+    assert not ids
+    for run in runs:
+        ids.append(run)
+    assert len(ids) == len(runs)
+    for _ in range(2):
+        for found, run in zip(ids, runs, strict=True):
+            np.testing.assert_array_equal(found, run)
+    ids.close()
+
+
+def test_a_full_disk_is_told(corpus: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        def write(self, data: memoryview) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def close(self) -> None:
+            closed.append(self)
+
+    closed: list[Full] = []
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Full())
+    with pytest.raises(OSError, match="no room for the numbers") as error:
+        train_translation(corpus, memory=0)
+    assert error.value.errno == errno.ENOSPC
+    assert error.value.filename == tempfile.gettempdir()
+    assert closed, "no file is left open"
+
+
+def test_merged_cells_are_those_of_both() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        n_source, n_target = rng.integers(1, 9, 2).tolist()
+        one, other = rng.random((2, n_source, n_target)) < rng.random()
+        cells = [
+            Cells(np.append(0, np.cumsum(some.sum(axis=1))), np.nonzero(some)[1].astype(np.int32), n_target)
+            for some in (one, other)
+        ]
+        merged, places = cells[0].merge(cells[1])
+        every = cell_of(merged)
+        assert set(every) == set(zip(*map(list, np.nonzero(one | other)), strict=True))
+        assert list(every) == sorted(every)
+        assert [every[pair] for pair in cell_of(cells[0])] == places.tolist()
+
+
+def test_time_that_is_up_leaves_one_pass_of_each_kind(corpus: Bitext) -> None:
+    def kinds(seconds: float) -> list[tuple[str, bool]]:
+        passes: list[Pass] = []
+        train_translation(corpus, iterations_1=3, iterations_hmm=4, seconds=seconds, on_pass=passes.append)
+        return [(found.lexicon, found.hmm) for found in passes]
+
+    assert kinds(0.0) == [(name, hmm) for name in KINDS for hmm in (False, True)]
+    every = [(name, hmm) for name in KINDS for hmm in [False] * 3 + [True] * 4]
+    assert kinds(3600.0) == kinds(math.inf) == every

@@ -1,0 +1,246 @@
+"""Training: against nltk, and by the laws of expectation-maximisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from nltk.translate import AlignedSent
+from nltk.translate.ibm1 import IBMModel1
+
+from corpora.bitext import Bitext
+from features.translation import expectation
+from features.translation._lattice_kernels import LEAVING, WINDOW
+from features.translation._translation_kernels import decode
+from features.translation.expectation import Pass
+from features.translation.lexicon import AGREEING
+from features.translation.model import Lexicon, TranslationModel, train_translation
+from features.translation.posteriors import posteriors
+
+PLAIN = {"smoothing": 0.0, "minimum_dice": 0.0, "minimum_count": 0.0}
+
+VOCABULARY = (
+    "chat chats château chien chiens maison maisons 1990 . , le la les de un une rouge rouges vert verts".split()
+)
+
+
+@pytest.fixture(scope="module")
+def parallel(make_bitext: Callable[..., Bitext]) -> Bitext:
+    """A text and its word-by-word translation, with words lost, added and swapped."""
+    rng = np.random.default_rng(5)
+    frequencies = 1.0 / np.arange(1, len(VOCABULARY) + 1)
+    pairs = []
+    for _ in range(300):
+        words = rng.choice(VOCABULARY, rng.integers(0, 12), p=frequencies / frequencies.sum()).tolist()
+        other = [f"x{word[::-1]}" for word in words if rng.random() < 0.9]
+        if len(other) > 3 and rng.random() < 0.5:
+            other[1], other[2] = other[2], other[1]
+        pairs.append((words, other + ["euh"] * int(rng.integers(0, 2))))
+    return make_bitext(pairs)
+
+
+def test_model_1_equals_nltk(make_bitext: Callable[..., Bitext]) -> None:
+    rng = np.random.default_rng(0)
+    # nltk takes NULL for one of J + 1 words; with sentences of one length that is a probability of NULL. It goes wrong
+    # where a word comes twice in a sentence.
+    J = 4
+    pairs = [
+        [rng.choice(list(letters), n, replace=False).tolist() for letters, n in (("abcdefg", J), ("tuvwxyz", n))]
+        for n in rng.integers(1, 6, 40).tolist()
+    ]
+    bitext = make_bitext(pairs)
+    iterations = 6
+    model = train_translation(
+        bitext, lexicons=["words"], iterations_1=iterations, iterations_hmm=0, agreement=False, p0=1 / (J + 1), **PLAIN
+    )
+    theirs = IBMModel1([AlignedSent(fs, es) for es, fs in pairs], iterations).translation_table
+    lexicon, tables = model.lexicons["words"], model.tables["words"]
+    es, fs = bitext.source.vocabulary.words, bitext.target.vocabulary.words
+    for e, word in enumerate(es):
+        for cell in range(lexicon.row_offsets[e], lexicon.row_offsets[e + 1]):
+            expected = theirs[fs[lexicon.targets[cell]]][word]
+            assert tables.tables[0].cells[cell, 0] == pytest.approx(expected, rel=1e-3, abs=1e-6)
+    for f, word in enumerate(fs):
+        assert tables.null_target[f] == pytest.approx(theirs[word][None], rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("lexicon", ["words", "prefixes", "directional"])
+def test_without_agreement_every_pass_raises_the_likelihood(parallel: Bitext, lexicon: str) -> None:
+    passes: list[Pass] = []
+    train_translation(
+        parallel, lexicons=[lexicon], iterations_1=8, iterations_hmm=12, agreement=False, on_pass=passes.append, **PLAIN
+    )
+    assert [p.hmm for p in passes] == [False] * 8 + [True] * 12
+    found = np.array([p.log_likelihoods for p in passes])
+    for part in (found[:8], found[8:]):
+        assert (np.diff(part, axis=0) > -1e-5 * np.abs(part[1:])).all()
+        assert (part[-1] > part[0]).all()
+
+
+def equal_models(one: TranslationModel, other: TranslationModel) -> bool:
+    a, b = one.to_arrays(), other.to_arrays()
+    return a.keys() == b.keys() and all(np.array_equal(a[key], b[key]) for key in a)
+
+
+def test_as_many_threads_give_the_same_bits(parallel: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = {}
+    for threads in (1, 3):
+        monkeypatch.setattr(expectation, "cores", lambda n=threads: n)
+        models[threads] = train_translation(parallel)
+        assert equal_models(models[threads], train_translation(parallel))
+    one, three = (posteriors(models[threads], parallel) for threads in (1, 3))
+    np.testing.assert_allclose(one.forward, three.forward, atol=1e-4)
+
+
+def test_cells_that_are_kept_in_a_file_give_the_same_bits(parallel: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expectation, "EDGES_AT_ONCE", 500)
+    assert equal_models(train_translation(parallel), train_translation(parallel, memory=0))
+
+
+def test_the_order_of_the_pairs_matters_by_rounding_only(parallel: Bitext, make_bitext: Callable[..., Bitext]) -> None:
+    order = np.random.default_rng(0).permutation(len(parallel))
+    shuffled = make_bitext([(parallel[i].source_words, parallel[i].target_words) for i in order.tolist()])
+    one = posteriors(train_translation(parallel), parallel)
+    other = posteriors(train_translation(shuffled), parallel)
+    np.testing.assert_allclose(one.forward, other.forward, atol=1e-3)
+    np.testing.assert_allclose(one.reverse, other.reverse, atol=1e-3)
+
+
+def test_the_directional_lexicon_is_that_of_words_whose_directions_are_trained_apart(parallel: Bitext) -> None:
+    directional = train_translation(parallel).lexicons["directional"]
+    apart = train_translation(parallel, lexicons=["words"], agreement=False).lexicons["words"]
+    assert directional.counts.shape[1] == 2
+    for array in fields(Lexicon):
+        assert np.array_equal(getattr(directional, array.name), getattr(apart, array.name)), array.name
+
+
+def test_the_directional_lexicon_has_no_part_in_the_mean(parallel: Bitext) -> None:
+    model = train_translation(parallel)
+    agreeing = train_translation(parallel, lexicons=AGREEING)
+    one, other = posteriors(model, parallel), posteriors(agreeing, parallel)
+    assert np.array_equal(one.forward, other.forward)
+    assert np.array_equal(one.reverse, other.reverse)
+    with pytest.raises(ValueError, match="no posteriors"):
+        posteriors(replace(model, lexicons={"directional": model.lexicons["directional"]}), parallel)
+
+
+@pytest.mark.parametrize("agreement", [True, False])
+def test_swapping_the_languages_swaps_the_directions(parallel: Bitext, agreement: bool) -> None:
+    swapped = Bitext(parallel.target, parallel.source)
+    one = posteriors(train_translation(parallel, agreement=agreement), parallel)
+    other = posteriors(train_translation(swapped, agreement=agreement), swapped)
+    for i, (J, K) in enumerate(one.shapes.tolist()):
+        edges = slice(one.offsets[i], one.offsets[i + 1])
+        for a, b in ((one.forward, other.reverse), (one.reverse, other.forward)):
+            np.testing.assert_allclose(a[edges].reshape(J, K), b[edges].reshape(K, J).T, atol=2e-3)
+
+
+def test_words_jump_in_their_own_way(make_bitext: Callable[..., Bitext]) -> None:
+    """Adjectives follow their noun in the other language; the rare word jumps with all that are rare."""
+    rng = np.random.default_rng(0)
+    pairs = []
+    for _ in range(200):
+        n = rng.integers(1, 4)
+        kinds = ["the", "a", "my"], ["red", "new", "old"], ["cat", "house", "sea", "day"]
+        phrases = list(zip(*(rng.choice(kind, n).tolist() for kind in kinds), strict=True))
+        pairs.append((
+            [word for phrase in phrases for word in phrase],
+            [f"x{word}" for article, adjective, noun in phrases for word in (article, noun, adjective)],
+        ))  # fmt: skip
+    pairs[0][0][1] = "rare"
+    model = train_translation(make_bitext(pairs), lexicons=["words"])
+    forward = model.tables["words"].chain.forward
+    group = dict(zip(model.source_words.words(), forward.groups.tolist(), strict=False))
+    widths = {word: int(forward.inside[LEAVING, group[word]].argmax()) - WINDOW for word in group}
+    assert all(widths[word] == 2 for word in ("the", "a", "my", "red", "new", "old"))
+    assert all(widths[word] == -1 for word in ("cat", "house", "sea", "day"))
+    assert group["rare"] == 0
+    assert forward.groups[-1] == 0, "as do words never seen"
+
+
+def test_translations_are_found(parallel: Bitext) -> None:
+    links = posteriors(train_translation(parallel), parallel).soft_links()
+    found = [
+        pair.target_words[k] == f"x{pair.source_words[j][::-1]}"
+        for pair, linked in zip(parallel, links, strict=True)
+        for j, k in linked.sure
+    ]
+    assert np.mean(found) > 0.97
+    assert len(found) > 0.8 * sum(min(len(p.source), len(p.target)) for p in parallel)
+
+
+def test_what_is_given_up_is_reported_and_little(parallel: Bitext) -> None:
+    passes: list[Pass] = []
+    model = train_translation(parallel, lexicons=["words"], minimum_count=0.01, on_pass=passes.append)
+    cells = [p.cells for p in passes]
+    assert cells[0] > cells[1] == cells[-2] > cells[-1] == len(model.lexicons["words"].targets)
+    assert [p.pruned > 0.0 for p in passes] == [False, True, False, False, False, False, True]
+    assert max(p.pruned for p in passes) < 0.01
+
+
+def test_arrays_hold_all_of_a_model(parallel: Bitext) -> None:
+    model = train_translation(parallel)
+    arrays = model.to_arrays()
+    copy = TranslationModel.from_arrays(arrays)
+    assert equal_models(model, copy)
+    one, other = posteriors(model, parallel), posteriors(copy, parallel)
+    assert np.array_equal(one.forward, other.forward)
+    for name, damaged in (
+        ("lexicons.words.targets", arrays["lexicons.words.targets"] + 1_000_000),
+        ("lexicons.words.row_offsets", arrays["lexicons.words.row_offsets"][::-1]),
+        ("lexicons.prefixes.counts", arrays["lexicons.prefixes.counts"][:-1]),
+        ("lexicons.prefixes.forward", np.ones(3)),
+        ("lexicons.words.source_frequent", arrays["lexicons.words.source_frequent"] + 1_000_000),
+        ("lexicons.words.target_frequent", arrays["lexicons.words.target_frequent"][1:]),
+        ("lexicons.directional.forward_weights", arrays["lexicons.directional.forward_weights"][1:]),
+        ("lexicons.prefixes.reverse_inside", arrays["lexicons.prefixes.reverse_inside"][:, 1:]),
+        ("source_counts", arrays["source_counts"][1:]),
+        ("target_words.offsets", arrays["target_words.offsets"] + 1),
+    ):
+        with pytest.raises(ValueError, match="do not fit"):
+            TranslationModel.from_arrays({**arrays, name: damaged})
+    for array in arrays.values():  # as those of a file
+        array.flags.writeable = False
+    compiled = len(decode.signatures)
+    other = posteriors(TranslationModel.from_arrays(arrays), parallel)
+    assert np.array_equal(one.forward, other.forward)
+    assert len(decode.signatures) == compiled
+    with pytest.raises(KeyError):
+        TranslationModel.from_arrays({k: v for k, v in arrays.items() if k != "lexicons.words.null_source"})
+
+
+def test_very_long_pairs_are_not_learnt_from_but_aligned(
+    make_bitext: Callable[..., Bitext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{a}{b}" for a in "abcdefg" for b in "mnopq"]
+    short = [([e], [f"x{e}"]) for e in names] + [([a, b], [f"x{a}", f"x{b}"]) for a, b in pairwise(names)]
+    long = (names, [f"x{e}" for e in names])
+    monkeypatch.setattr("features.translation.model.MOST_EDGES", 100)
+    bitext = make_bitext([*short, long])
+    assert equal_models(train_translation(bitext), train_translation(make_bitext(short)))
+    links = posteriors(train_translation(bitext), bitext).soft_links()[len(short)].sure
+    assert links == {(j, j) for j in range(len(names))}
+
+
+@pytest.mark.parametrize("pairs", [[], [([], [])], [(["a"], [])], [([], ["b"]), (["a"], ["b"])]])
+def test_texts_of_almost_nothing(pairs: list, make_bitext: Callable[..., Bitext]) -> None:
+    bitext = make_bitext(pairs)
+    found = posteriors(train_translation(bitext), bitext)
+    assert len(found.forward) == sum(len(a) * len(b) for a, b in pairs)
+    assert np.isfinite(found.forward).all()
+    assert len(found.soft_links()) == len(pairs)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"lexicons": []}, {"lexicons": ["stems"]}, {"lexicons": ["words", "words"]}, {"iterations_1": -1},
+        {"iterations_1": 0, "iterations_hmm": 0}, {"p0": 0.0}, {"p0": 1.0}, {"uniform": 0.0}, {"smoothing": -1.0},
+    ],
+)  # fmt: skip
+def test_settings_out_of_range(settings: dict, parallel: Bitext) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        train_translation(parallel, **settings)

@@ -1,0 +1,128 @@
+"""Posteriors of any text against enumeration, and links from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from corpora.alignment import Link
+from corpora.bitext import Bitext
+from corpora.ragged import edge_offsets
+from corpora.symmetrize import symmetrize
+from features.translation.model import TranslationModel, train_translation
+from features.translation.posteriors import Decoder, Posteriors, posteriors
+
+
+@pytest.fixture(scope="module")
+def corpus(make_pairs: Callable[..., list], make_bitext: Callable[..., Bitext]) -> Bitext:
+    return make_bitext(make_pairs(3, n=80, n_words=12, longest=7))
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Bitext) -> TranslationModel:
+    return train_translation(corpus)
+
+
+@pytest.fixture(scope="module")
+def known_words(make_bitext: Callable[..., Bitext]) -> TranslationModel:
+    """A model of a language whose words are those of the other with x before them, in the same order or another."""
+    rng = np.random.default_rng(0)
+    words = "house minister ministry speak speaks zebra garden 1984 question answer yes table window".split()
+    pairs = []
+    for _ in range(400):
+        chosen = rng.choice(words, 5, replace=False).tolist()
+        other = rng.permutation(chosen).tolist() if rng.random() < 0.3 else chosen
+        pairs.append((chosen, [f"x{word}" for word in other]))
+    return train_translation(make_bitext(pairs))
+
+
+def test_sums_and_ranges(model: TranslationModel, make_pairs: Callable[..., list], make_bitext: Callable) -> None:
+    text = make_bitext(make_pairs(4, n=40, n_words=20))  # of which the model knows 12
+    found = posteriors(model, text)
+    assert found.forward.dtype == found.reverse.dtype == np.float32
+    assert (found.forward >= 0).all()
+    assert (found.reverse >= 0).all()
+    for i, (J, K) in enumerate(found.shapes.tolist()):
+        edges = slice(found.offsets[i], found.offsets[i + 1])
+        assert (found.forward[edges].reshape(J, K).sum(axis=0) <= 1 + 1e-4).all()
+        assert (found.reverse[edges].reshape(J, K).sum(axis=1) <= 1 + 1e-4).all()
+
+
+def test_runs_and_single_pairs_are_the_whole(model: TranslationModel, corpus: Bitext) -> None:
+    whole = posteriors(model, corpus)
+    decoder = Decoder(corpus, model)
+    for first, last in ((0, len(corpus)), (3, 20), (7, 8), (9, 9)):
+        part = decoder.posteriors(first, last)
+        edges = slice(whole.offsets[first], whole.offsets[last])
+        assert np.array_equal(part.forward, whole.forward[edges])
+        assert np.array_equal(part.reverse, whole.reverse[edges])
+        assert np.array_equal(part.shapes, whole.shapes[first:last])
+
+
+def test_posteriors_do_not_depend_on_the_other_pairs(model: TranslationModel, corpus: Bitext) -> None:
+    whole = posteriors(model, corpus)
+    alone = posteriors(model, corpus.take(np.array([17])))
+    assert np.array_equal(alone.forward, whole.forward[whole.offsets[17] : whole.offsets[18]])
+
+
+def align(model: TranslationModel, make_bitext: Callable, source: str, target: str, threshold: float) -> set[Link]:
+    found = posteriors(model, make_bitext([(source.split(), target.split())]))
+    return set(found.soft_links(threshold)[0].sure)
+
+
+def test_unknown_words_align_by_spelling_and_position(known_words: TranslationModel, make_bitext: Callable) -> None:
+    assert align(known_words, make_bitext, "house zebra yes", "xyes xzebra xhouse", 0.3) == {(0, 2), (1, 1), (2, 0)}
+    # One unknown word on either side among known ones.
+    assert (1, 1) in align(known_words, make_bitext, "house blorp yes", "xhouse kwaf xyes", 0.3)
+    # Unknown words that change places are told apart by their spelling.
+    links = align(known_words, make_bitext, "quebec house 1997", "1997 xhouse québec", 0.3)
+    assert links == {(0, 2), (1, 1), (2, 0)}
+    # Unknown forms of known words: their classes are known.
+    links = align(known_words, make_bitext, "ministers zebras", "xzebras xministers", 0.3)
+    assert links == {(0, 1), (1, 0)}
+
+
+def test_a_text_with_no_known_word_is_finite(known_words: TranslationModel, make_bitext: Callable) -> None:
+    found = posteriors(known_words, make_bitext([(["κ"] * 30, ["ж"] * 40), (["q"], ["w"])]))
+    assert np.isfinite(found.forward).all()
+    assert np.isfinite(found.reverse).all()
+
+
+def random_posteriors(seed: int) -> Posteriors:
+    rng = np.random.default_rng(seed)
+    shapes = rng.integers(0, 7, (20, 2))
+    offsets = edge_offsets(shapes)
+    forward, reverse = np.empty((2, offsets[-1]), np.float32)
+    for i, (J, K) in enumerate(shapes.tolist()):
+        edges = slice(offsets[i], offsets[i + 1])
+        forward[edges] = rng.dirichlet(np.full(J + 1, 0.2), K)[:, :J].T.ravel()
+        reverse[edges] = rng.dirichlet(np.full(K + 1, 0.2), J)[:, :K].ravel()
+    return Posteriors(forward, reverse, shapes, offsets)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.3, 0.5, 1.0])
+def test_soft_links_are_the_edges_above_the_threshold(threshold: float) -> None:
+    found = random_posteriors(0)
+    links = found.soft_links(threshold)
+    assert len(links) == len(found.shapes)
+    for i, (J, K) in enumerate(found.shapes.tolist()):
+        edges = slice(found.offsets[i], found.offsets[i + 1])
+        soft = np.sqrt(found.forward[edges] * found.reverse[edges]).reshape(J, K)
+        assert links[i].sure == {(j, k) for j in range(J) for k in range(K) if soft[j, k] > threshold}
+        assert not links[i].possible
+
+
+@pytest.mark.parametrize("method", ["intersection", "union", "grow-diag", "grow-diag-final-and"])
+def test_symmetrized_links_combine_the_best_of_each_direction(method: str) -> None:
+    found = random_posteriors(1)
+    links = found.symmetrized_links(method)
+    for i, (J, K) in enumerate(found.shapes.tolist()):
+        edges = slice(found.offsets[i], found.offsets[i + 1])
+        forward, reverse = (p[edges].reshape(J, K) for p in (found.forward, found.reverse))
+        one = {
+            (int(forward[:, k].argmax()), k) for k in range(K) if J and forward[:, k].max() > 1 - forward[:, k].sum()
+        }
+        other = {(j, int(reverse[j].argmax())) for j in range(J) if K and reverse[j].max() > 1 - reverse[j].sum()}
+        assert links[i].sure == symmetrize(one, other, method)

@@ -1,0 +1,196 @@
+"""Adding a text to what a translation model knows: against a plain Model 1, and by what must not change."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aligner.report.evaluation import count, scores
+from corpora.alignment import Links
+from corpora.bitext import Bitext, BitextBuilder
+from corpora.normalize import Normalizer
+from corpora.readers import open_corpus
+from features.translation._lattice_kernels import WINDOW
+from features.translation.expectation import Pass
+from features.translation.model import TranslationModel, train_translation, update_translation
+from features.translation.posteriors import posteriors
+
+PLAIN = {"smoothing": 0.0, "minimum_dice": 0.0, "minimum_count": 0.0}
+Pairs = list[tuple[list[str], list[str]]]
+
+
+def texts(seed: int, words: str, n: int) -> Pairs:
+    """Sentences and their translations word by word, x before each, some lost."""
+    rng = np.random.default_rng(seed)
+    pairs: Pairs = []
+    for _ in range(n):
+        source = rng.choice(words.split(), rng.integers(1, 7)).tolist()
+        pairs.append((source, [f"x{word}" for word in source if rng.random() < 0.8]))
+    return pairs
+
+
+OLD = texts(0, "house houses minister speak zebra garden question", 60)
+NEW = texts(1, "house minister garden table tables window", 40)
+
+
+class Model1:
+    """p(f | e) of IBM Model 1 with NULL, and the expected counts of its last pass, in dictionaries."""
+
+    def __init__(self, p0: float) -> None:
+        self.p0 = p0
+        self.counts: dict[tuple[str | None, str], float] = {}
+
+    def train(self, pairs: Pairs, iterations: int) -> None:
+        prior = self.counts
+        for _ in range(iterations):
+            counts = defaultdict(float, prior)
+            for es, fs in pairs:
+                for f in fs:
+                    joint = {e: (1 - self.p0) / len(es) * self.probability(e, f) * es.count(e) for e in set(es)}
+                    chances = {**joint, None: self.p0 * self.probability(None, f)}
+                    for e, chance in chances.items():
+                        counts[e, f] += chance / sum(chances.values())
+            self.counts = counts
+
+    def probability(self, e: str | None, f: str) -> float:
+        if not self.counts:
+            return 1.0
+        return self.counts.get((e, f), 0.0) / sum(c for (given, _), c in self.counts.items() if given == e)
+
+
+def equal_models(one: TranslationModel, other: TranslationModel) -> bool:
+    a, b = one.to_arrays(), other.to_arrays()
+    return a.keys() == b.keys() and all(np.array_equal(a[key], b[key]) for key in a)
+
+
+def words_and_counts(model: TranslationModel) -> tuple[dict[str, int], dict[str, int]]:
+    pairs = ((model.source_words, model.source_counts), (model.target_words, model.target_counts))
+    one, other = (dict(zip(table.words(), counts.tolist(), strict=True)) for table, counts in pairs)
+    return one, other
+
+
+def test_counts_of_both_texts_are_added(make_bitext: Callable[..., Bitext]) -> None:
+    # With smoothing, a new word has a probability before it is counted; the twin has none, so all words are known here.
+    pairs = texts(2, "house houses minister speak zebra garden question", 30)
+    twin = Model1(0.2)
+    settings = {"lexicons": ["words"], "iterations_hmm": 0, "agreement": False, "p0": twin.p0, **PLAIN}
+    model = train_translation(make_bitext(OLD + [(list(e), list(f)) for e, f in pairs]), iterations_1=3, **settings)
+    twin.train(OLD + pairs, 3)
+    updated = update_translation(
+        model, make_bitext(pairs), iterations_1=2, iterations_hmm=0, minimum_dice=0.0, minimum_count=0.0
+    )
+    twin.train(pairs, 2)
+    lexicon = updated.lexicons["words"]
+    es, fs = updated.source_words.words(), updated.target_words.words()
+    rows = np.repeat(np.arange(len(es)), np.diff(lexicon.row_offsets))
+    for e, f, found in zip(rows.tolist(), lexicon.targets.tolist(), lexicon.counts[:, 0].tolist(), strict=True):
+        assert found == pytest.approx(twin.counts.get((es[e], fs[f]), 0.0), rel=1e-3, abs=1e-4)
+    for f, found in enumerate(lexicon.null_target.tolist()):
+        assert found == pytest.approx(twin.counts.get((None, fs[f]), 0.0), rel=1e-3, abs=1e-4)
+
+
+def test_every_pass_raises_the_likelihood_with_the_old_counts_as_prior(make_bitext: Callable[..., Bitext]) -> None:
+    model = train_translation(make_bitext(OLD), lexicons=["words"], agreement=False, **PLAIN)
+    passes: list[Pass] = []
+    twice = make_bitext(OLD)
+    update_translation(
+        model, twice, iterations_1=0, iterations_hmm=8, minimum_dice=0.0, minimum_count=0.0, on_pass=passes.append
+    )
+    # The old text is the new one, so what is likelier for one is so for the other, and their sum rises where one does.
+    found = np.array([p.log_likelihoods for p in passes])
+    assert (np.diff(found, axis=0) > -1e-5 * np.abs(found[1:])).all()
+
+
+def test_nothing_new_changes_nothing(make_bitext: Callable[..., Bitext]) -> None:
+    model = train_translation(make_bitext(OLD))
+    for nothing in ([], [([], []), (["a"], [])]):
+        assert update_translation(model, make_bitext(nothing)) is model
+
+
+def test_words_and_occurrences_are_those_of_both_texts(make_bitext: Callable[..., Bitext]) -> None:
+    updated = update_translation(train_translation(make_bitext(OLD)), make_bitext(NEW))
+    whole = train_translation(make_bitext(OLD + NEW))
+    assert words_and_counts(updated) == words_and_counts(whole)
+    assert updated.source_words.words() == whole.source_words.words(), "old words keep their numbers"
+    copy = TranslationModel.from_arrays(updated.to_arrays())
+    assert equal_models(copy, updated)
+
+
+def test_words_jump_as_in_both_texts_once_they_are_frequent(make_bitext: Callable[..., Bitext]) -> None:
+    model = train_translation(make_bitext(OLD[:20]), lexicons=["words"])
+    updated = update_translation(model, make_bitext(OLD[20:] + NEW))
+    before, after = model.lexicons["words"], updated.lexicons["words"]
+    known = len(before.source_frequent)
+    assert after.source_frequent[:known].tolist() == before.source_frequent.tolist()
+    often = np.flatnonzero(updated.source_counts >= 10)
+    assert set(often.tolist()) == set(after.source_frequent.tolist())
+    assert 0 < known < len(often)
+    assert (after.forward_inside[0, 1 : known + 1].sum(axis=1) > before.forward_inside[0, 1:].sum(axis=1)).all()
+    for inside in after.forward_inside:
+        assert inside.sum() == pytest.approx(after.forward_jumps[WINDOW:-WINDOW].sum(), rel=1e-5)
+
+
+def test_new_words_are_learnt_and_old_ones_are_kept(make_bitext: Callable[..., Bitext]) -> None:
+    model = update_translation(train_translation(make_bitext(OLD)), make_bitext(NEW))
+    lexicon, fs = model.lexicons["words"], model.target_words.words()
+    for e, word in enumerate(model.source_words.words()):
+        row = slice(lexicon.row_offsets[e], lexicon.row_offsets[e + 1])
+        assert fs[lexicon.targets[row][lexicon.counts[row, 0].argmax()]] == f"x{word}"
+
+
+def test_the_same_text_again_doubles_the_counts_and_keeps_the_links(make_bitext: Callable[..., Bitext]) -> None:
+    bitext = make_bitext(OLD)
+    model = train_translation(bitext)
+    again = update_translation(model, bitext)
+    assert again.source_counts.tolist() == (2 * model.source_counts).tolist()
+    for name, lexicon in model.lexicons.items():
+        assert again.lexicons[name].counts.sum() == pytest.approx(2 * lexicon.counts.sum(), rel=0.05)
+    before, after = (posteriors(m, bitext).soft_links() for m in (model, again))
+    same = sum(len(one.sure & other.sure) for one, other in zip(before, after, strict=True))
+    assert same > 0.95 * max(sum(len(links.sure) for links in found) for found in (before, after))
+
+
+def test_many_small_updates_are_repeatable(make_bitext: Callable[..., Bitext]) -> None:
+    def build() -> TranslationModel:
+        model = train_translation(make_bitext(OLD[:20]))
+        for first in range(20, 60, 10):
+            model = update_translation(model, make_bitext(OLD[first : first + 10]), memory=0)
+        return model
+
+    assert equal_models(build(), build())
+
+
+def test_settings_out_of_range(make_bitext: Callable[..., Bitext]) -> None:
+    model = train_translation(make_bitext(OLD[:5]))
+    with pytest.raises(ValueError, match="must be an iteration"):
+        update_translation(model, make_bitext(NEW), iterations_1=0, iterations_hmm=0)
+
+
+@pytest.mark.slow
+def test_half_and_then_the_other_half_is_nearly_the_whole(data: Path) -> None:
+    """20,000 pairs of the Hansards; judged on gold-train, whose text no model has seen."""
+    hansards = data / "hansards"
+
+    def read(prefix: Path, first: int, last: int | None) -> Bitext:
+        builder = BitextBuilder(Normalizer(), Normalizer())
+        for _, source, target in islice(open_corpus(prefix).texts(), first, last):
+            builder.add_lines([source], [target])
+        return builder.bitext()
+
+    gold = Links.from_pairs(open_corpus(hansards / "gold-train").links())
+    text = read(hansards / "gold-train", 0, None)
+
+    def aer(model: TranslationModel) -> float:
+        return float(scores(count(gold, posteriors(model, text).soft_links()).total()).aer)
+
+    n = 20_000
+    half = train_translation(read(hansards / "train", 0, n // 2))
+    whole = train_translation(read(hansards / "train", 0, n))
+    both = update_translation(half, read(hansards / "train", n // 2, n))
+    assert aer(both) < aer(half)
+    assert aer(both) < aer(whole) + 0.005
