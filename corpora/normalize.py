@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from threading import Lock
 from typing import Any
 
 from corpora import SettingError
+from corpora.threads import shared_property
 
 SNOWBALL_CODES = {
     "ar": "arabic",
@@ -79,7 +79,7 @@ class Normalizer:
             known = ", ".join(f"{code} ({name})" for code, name in SNOWBALL_CODES.items())
             raise SettingError(f"no stemmer for the language '{self.stem}' (known are {known})")
 
-    @cached_property
+    @shared_property
     def _stem(self) -> Callable[[str], str]:
         from nltk.stem.snowball import SnowballStemmer
 
@@ -92,7 +92,7 @@ class Normalizer:
 
         return stem
 
-    @cached_property
+    @shared_property
     def _tokenize(self) -> Callable[[str], list[str]]:
         from nltk.tokenize.toktok import ToktokTokenizer
 

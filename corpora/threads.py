@@ -1,28 +1,90 @@
-"""Threads for compiled kernels, which release the interpreter lock."""
+"""Threads for compiled kernels, which release the interpreter lock: how many, ordered maps, properties they share."""
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import cache
+from math import ceil
+from pathlib import Path
+from typing import Any, Generic, TypeVar, overload
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
+_VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+_limit: int | None = None
+_this_thread = threading.local()
+
 
 def cores() -> int:
-    """Processors this process may use."""
+    """Threads this process may run at once, at least 1.
+
+    The least of: the processors it may run on, the container's quota of processor time (rounded up), OMP_NUM_THREADS,
+    NUMBA_NUM_THREADS, and `limit_threads`.
+    """
+    variables = [os.environ.get(name, "").partition(",")[0].strip() for name in _VARIABLES]  # OpenMP: a list by level
+    wanted = [int(value) for value in variables if value.isdecimal() and int(value) > 0]
+    limits = (_processors(), _quota(Path("/")), _limit, *wanted)
+    return max(1, min(limit for limit in limits if limit is not None))
+
+
+def limit_threads(number: int | None) -> None:
+    """Let `cores` be at most this from now on, in the whole process; None: no limit.  ValueError below 1."""
+    global _limit
+    if number is not None and number < 1:
+        raise ValueError(f"a limit of {number} threads")
+    _limit = number
+
+
+def _processors() -> int:
+    if hasattr(os, "process_cpu_count"):
+        return int(os.process_cpu_count() or 1)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _quota(root: Path) -> int | None:
+    """Processors whose time the control groups of this process may use; None: no limit, or no control groups."""
+    groups = root / "sys/fs/cgroup"
+    quotas = []
+    for line in _content(root / "proc/self/cgroup").splitlines():
+        number, controllers, path = (*line.split(":", 2), "", "")[:3]
+        if number == "0" and not controllers:
+            mounts, files = [groups, groups / "unified"], ["cpu.max"]
+        elif "cpu" in controllers.split(","):
+            mounts, files = [groups / "cpu", groups / controllers], ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
+        else:
+            continue
+        inner = Path(path.lstrip("/"))
+        for folder in [mount / part for mount in mounts for part in (inner, *inner.parents)]:  # a parent's limit holds
+            match " ".join(_content(folder / file) for file in files).split():
+                case [quota, period] if quota.isdecimal() and period.isdecimal() and int(period) > 0:
+                    quotas.append(max(1, ceil(int(quota) / int(period))))
+    return min(quotas, default=None)
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def map_threads(function: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[Answer]:
     """Like `map`, in order, on all cores, with at most a few answers waiting to be taken.
 
-    An exception, also one thrown into the caller between two answers, cancels what has not begun.
+    An exception, also one thrown into the caller between two answers, cancels what has not begun. Inside a worker of
+    another `map_threads` it is `map`: all cores are busy already.
     """
+    if getattr(_this_thread, "works", False):
+        yield from map(function, items)
+        return
     workers = cores()
-    pool = ThreadPoolExecutor(workers)
+    pool = ThreadPoolExecutor(workers, initializer=lambda: setattr(_this_thread, "works", True))
     try:
         pending = []
         for item in items:
@@ -33,3 +95,28 @@ def map_threads(function: Callable[[Item], Answer], items: Iterable[Item]) -> It
             yield pending.pop(0).result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+class shared_property(Generic[Answer]):
+    """Like functools.cached_property, and computed once by whichever thread asks first, while the others wait.
+
+    functools has one lock for all instances until Python 3.11, and none from 3.12 on.
+    """
+
+    def __init__(self, function: Callable[[Any], Answer]) -> None:
+        self.function, self.name, self.__doc__ = function, function.__name__, function.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> shared_property[Answer]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Answer: ...
+    def __get__(self, instance: object | None, owner: type) -> shared_property[Answer] | Answer:
+        if instance is None:
+            return self
+        kept, lock = vars(instance), f"{self.name}: lock"  # no attribute has this name
+        with kept.setdefault(lock, threading.RLock()):
+            if self.name not in kept:
+                kept[self.name] = self.function(instance)
+        kept.pop(lock, None)
+        answer: Answer = kept[self.name]
+        return answer

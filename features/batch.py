@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import repeat
 
 import numba as nb
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.ragged import edge_offsets
+from corpora.threads import shared_property
 from features._search_kernels import search_together
 from features.statistics import CorpusStatistics
 from features.translation.posteriors import Beliefs, Decoder
@@ -76,23 +76,23 @@ class EdgeBatch:
     statistics: CorpusStatistics
     decoder: Callable[[], Decoder]
 
-    @cached_property
+    @shared_property
     def shapes(self) -> I64:
         """(n, 2) numbers of source and target words."""
         return np.stack([np.diff(self.source_offsets), np.diff(self.target_offsets)], axis=1)
 
-    @cached_property
+    @shared_property
     def offsets(self) -> I64:
         return edge_offsets(self.shapes)
 
-    @cached_property
+    @shared_property
     def word_pairs(self) -> WordPairs:
         return WordPairs.of(
             self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets,
             len(self.source_words.table), len(self.target_words.table),
         )  # fmt: skip
 
-    @cached_property
+    @shared_property
     def dice_of_pairs(self) -> npt.NDArray[np.float32]:
         """(m,) Dice of the word pairs."""
         table = self.statistics.cooccurrence
@@ -103,25 +103,25 @@ class EdgeBatch:
         )  # fmt: skip
         return out
 
-    @cached_property
+    @shared_property
     def dice(self) -> npt.NDArray[np.float32]:
         """(E,) Dice of every edge: the signal that several families look at."""
         out = np.empty(self.offsets[-1], np.float32)
         spread(self.dice_of_pairs, self.word_pairs.of_edge, out)
         return out
 
-    @cached_property
+    @shared_property
     def mutual_best(self) -> npt.NDArray[np.float32]:
         """(E,) 1 where the edge's Dice is above 0 and nothing in its row or column is higher, else 0."""
         found: npt.NDArray[np.float32] = find_mutual_best(self.dice, self.shapes, self.offsets)
         return found
 
-    @cached_property
+    @shared_property
     def beliefs(self) -> Beliefs:
         """What the translation models say of the edges."""
         return self.decoder().beliefs(self.pairs.start, self.pairs.stop, self.word_pairs)
 
-    @cached_property
+    @shared_property
     def soft(self) -> npt.NDArray[np.float32]:
         """(E,) geometric mean of both directions' posteriors by the HMM: the strongest signal that there is."""
         return self.beliefs.hmm.soft
@@ -148,7 +148,7 @@ class Encoded:
         )
         self.shapes = np.stack([np.diff(bitext.source.offsets), np.diff(bitext.target.offsets)], axis=1)
 
-    @cached_property
+    @shared_property
     def decoder(self) -> Decoder:
         """Of the whole bitext.  Raises ValueError where the statistics have no translation models."""
         if self.statistics.translation is None:

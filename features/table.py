@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from corpora.ragged import edge_offsets
+from corpora.threads import shared_property
 from features.codes import Codes, encode
 
 _EDGES_AT_ONCE = 1 << 20
@@ -45,7 +45,7 @@ class EdgeTable:
             needed = (int(self.offsets[-1]), len(self.names))
             raise ValueError(f"features has shape {self.features.shape}; the pairs and names need {needed}")
 
-    @cached_property
+    @shared_property
     def codes(self) -> Codes:
         """The same features in a byte each, where they are on the grid; empty otherwise.  Made when first asked for."""
         return encode(self.features, self.offsets)

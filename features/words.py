@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numba as nb
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.normalize import unaccented
+from corpora.threads import shared_property
 
 NUMERIC = 1
 """Flag: the word contains a digit."""
@@ -44,13 +44,13 @@ class WordTable:
         flags = np.fromiter((_flags(word) for word in words), np.uint8, len(words))
         return cls(letters, offsets, plain_letters, plain_offsets, flags)
 
-    @cached_property
+    @shared_property
     def accented(self) -> npt.NDArray[np.bool_]:
         """(V,) whether the word differs from itself without accents."""
         found: npt.NDArray[np.bool_] = _differ(self.letters, self.offsets, self.plain_letters, self.plain_offsets)
         return found
 
-    @cached_property
+    @shared_property
     def longest(self) -> int:
         """Letters of the longest word without accents."""
         return int(np.diff(self.plain_offsets).max(initial=0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -15,7 +14,7 @@ from aligner.errors import SettingError
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm import _expansion_kernels as _expansions
 from corpora.alignment import Links
-from corpora.threads import map_threads
+from corpora.threads import map_threads, shared_property
 from features.batch import EdgeBatch
 from features.codes import GRID
 from features.extractor import FeatureSet
@@ -159,7 +158,7 @@ class LinearScorer:
     def norm(self) -> float:
         return float(np.linalg.norm(self.weights))
 
-    @cached_property
+    @shared_property
     def _exact(self) -> F64:
         """The weights, rounded so that their products with features, and all sums of these, are exact.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -18,7 +17,7 @@ from aligner.svm.prices import CONSTANT, Fertility, LinkRewards
 from aligner.svm.protocols import BlockProblem, Corners
 from corpora.alignment import Links
 from corpora.ragged import edge_offsets
-from corpora.threads import map_threads
+from corpora.threads import map_threads, shared_property
 from features.extractor import DEFAULT_MEMORY, take_edges
 from features.table import EdgeTable
 
@@ -257,7 +256,7 @@ class MatchingProblem:
         costs[_kernels.SURE] = -self.miss_cost
         return costs
 
-    @cached_property
+    @shared_property
     def _marks(self) -> tuple[I64, I64]:
         """The labelled edges as kernels have them, and the first of each block."""
         marked = np.flatnonzero(self.labels)
@@ -265,7 +264,7 @@ class MatchingProblem:
         first = np.repeat(self.edges.offsets[:-1], np.diff(starts))
         return 4 * (marked - first) + self.labels[marked], starts
 
-    @cached_property
+    @shared_property
     def _screen(self) -> Screen:
         edges = self.edges
         return new_screen(*((len(edges), *edges.features.shape) if len(edges.codes.starts) else (0, 0, 0)))
@@ -319,7 +318,7 @@ class MatchingProblem:
         """`corners`, but by the assignment oracle where the chosen one is approximate  [SPEC §5]."""
         return (self if self.oracle.exact else self._with_exact_oracle).corners(blocks, w)
 
-    @cached_property
+    @shared_property
     def _with_exact_oracle(self) -> MatchingProblem:
         return replace(self, oracle=get_oracle("assignment"))
 

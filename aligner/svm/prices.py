@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+
+from corpora.threads import shared_property
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -62,7 +63,7 @@ class Fertility:
         """Of the columns: side, which link, feature."""
         return fertility_names(self.source_capacity, self.target_capacity, self.source_names, self.target_names)
 
-    @cached_property
+    @shared_property
     def word_offsets(self) -> I64:
         """(n + 1, 2) the first source word and the first target word of each pair, and their numbers at the end."""
         offsets = np.zeros((len(self.shapes) + 1, 2), np.int64)

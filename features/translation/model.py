@@ -21,13 +21,13 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text, Vocabulary
+from corpora.threads import shared_property
 from features.translation._lattice_kernels import N_JUMPS, WIDTHS, WINDOW, JumpWeights
 from features.translation._translation_kernels import Chain
 from features.translation.cells import Cells
@@ -145,7 +145,7 @@ class TranslationModel:
     uniform: float
     smoothing: float
 
-    @cached_property
+    @shared_property
     def tables(self) -> Mapping[str, Tables]:
         """Probabilities of each lexicon, computed when first asked for."""
         return {name: self._tables(name) for name in self.lexicons}

@@ -1,14 +1,16 @@
-"""Threads give answers in order, hold few of them back, and stop at an error."""
+"""Threads: as many as allowed, answers in order, few held back, an end at an error; shared properties."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from corpora.threads import cores, map_threads
+from corpora.threads import _quota, cores, limit_threads, map_threads, shared_property
 
 
 def test_answers_come_in_order() -> None:
@@ -62,3 +64,132 @@ def test_an_error_ends_the_threads(where: str) -> None:
         run()
     assert len(done) < 100
     assert threading.active_count() == before
+
+
+def test_a_map_inside_a_worker_stays_in_that_worker() -> None:
+    def outer(x: int) -> tuple[int, set[int]]:
+        threads = list(map_threads(lambda _: threading.get_ident(), range(20)))
+        return threading.get_ident(), set(threads)
+
+    for worker, threads in map_threads(outer, range(8)):
+        assert threads == {worker}
+
+
+@pytest.fixture
+def eight_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpora.threads._processors", lambda: 8)
+    monkeypatch.setattr("corpora.threads._quota", lambda _: None)
+    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("eight_processors")
+@pytest.mark.parametrize(
+    ("openmp", "numba", "limit", "expected"),
+    [
+        ("", "", None, 8), ("3", "", None, 3), ("", "2", None, 2), ("3", "2", None, 2), ("3,1", "", None, 3),
+        ("7", "6", 5, 5), ("2", "", 5, 2), ("99", "99", 99, 8), ("0", "-1", None, 8), ("two", " ", None, 8),
+    ],
+)  # fmt: skip
+def test_the_least_limit_wins(
+    openmp: str, numba: str, limit: int | None, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", openmp)
+    monkeypatch.setenv("NUMBA_NUM_THREADS", numba)
+    limit_threads(limit)
+    try:
+        assert cores() == expected
+    finally:
+        limit_threads(None)
+
+
+def test_a_limit_is_at_least_one() -> None:
+    with pytest.raises(ValueError, match="0 threads"):
+        limit_threads(0)
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "expected"),
+    [
+        ("0::/\n", {"cpu.max": "150000 100000\n"}, 2),
+        ("0::/\n", {"cpu.max": "10000 100000\n"}, 1),
+        ("0::/\n", {"cpu.max": "max 100000\n"}, None),
+        ("0::/a/b\n", {"a/b/cpu.max": "max 100000\n", "a/cpu.max": "300000 100000\n"}, 3),
+        ("0::/only/outside\n", {"cpu.max": "400000 100000\n"}, 4),
+        (
+            "4:memory:/x\n3:cpu,cpuacct:/x\n",
+            {"cpu,cpuacct/x/cpu.cfs_quota_us": "250000\n", "cpu,cpuacct/x/cpu.cfs_period_us": "100000\n"},
+            3,
+        ),
+        ("3:cpu:/x\n", {"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
+        ("nonsense\n", {"cpu.max": "a b c\n"}, None),
+        (None, {}, None),
+    ],
+)
+def test_a_container_has_a_quota(
+    groups: str | None, files: dict[str, str], expected: int | None, tmp_path: Path
+) -> None:
+    if groups is not None:
+        (tmp_path / "proc/self").mkdir(parents=True)
+        (tmp_path / "proc/self/cgroup").write_text(groups)
+    for name, content in files.items():
+        file = tmp_path / "sys/fs/cgroup" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+    assert _quota(tmp_path) == expected
+
+
+class Shared:
+    def __init__(self, work: Callable[[], object]) -> None:
+        self.work = work
+
+    @shared_property
+    def answer(self) -> object:
+        """What the work gives."""
+        return self.work()
+
+
+def in_threads(calls: list[Callable[[], object]]) -> list[object]:
+    start = threading.Barrier(len(calls))
+
+    def call(function: Callable[[], object]) -> object:
+        start.wait(timeout=10)
+        return function()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(call, calls))
+
+
+def test_a_shared_property_is_computed_once() -> None:
+    def work() -> object:
+        time.sleep(0.05)  # the other threads ask meanwhile
+        return object()
+
+    shared = Shared(work)
+    assert len(set(in_threads([lambda: shared.answer] * 8))) == 1
+    assert set(vars(shared)) == {"work", "answer"}
+    assert Shared.answer.__doc__ == "What the work gives."
+
+
+def test_instances_do_not_wait_for_each_other() -> None:
+    both = threading.Barrier(2)
+
+    def work() -> object:
+        return both.wait(timeout=10)
+
+    one, other = Shared(work), Shared(work)
+    assert sorted(map(str, in_threads([lambda: one.answer, lambda: other.answer]))) == ["0", "1"]
+
+
+def test_a_shared_property_that_failed_is_computed_again() -> None:
+    answers: Iterator[object] = iter([1])
+    shared = Shared(lambda: 1 // 0 if next(answers, None) else "well")
+    with pytest.raises(ZeroDivisionError):
+        _ = shared.answer
+    assert shared.answer == "well"
+
+
+def test_no_property_is_cached_without_a_lock() -> None:
+    root = Path(__file__).parent.parent.parent
+    files = [file for package in ("corpora", "features", "aligner") for file in (root / package).rglob("*.py")]
+    assert [file for file in files if "cached_property\n" in file.read_text("utf-8")] == []
