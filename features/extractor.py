@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora import SettingError
 from corpora.alignment import Links
@@ -19,7 +16,6 @@ from corpora.bitext import Bitext
 from corpora.ragged import edge_offsets
 from corpora.threads import map_threads
 from features.batch import EdgeBatch, Encoded
-from features.codes import round_to_grid
 from features.families import (
     association,
     bias,
@@ -36,12 +32,11 @@ from features.families import (
 from features.families.indicators import fill as fill_indicators
 from features.families.indicators import most_frequent, places_of
 from features.families.links import fill as fill_links
+from features.grid import round_to_grid
 from features.statistics import CorpusStatistics
-from features.table import EdgeTable, Matrix, Vector
+from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, Vector, allocate
 from features.translation.lexicon import AGREEING
 from features.word_pairs import spread_rows
-
-Value = TypeVar("Value", bound=np.generic)
 
 FAMILIES: Mapping[str, ModuleType] = {
     "bias": bias,
@@ -66,8 +61,6 @@ SIDES = "source", "target"
 OF_TRANSLATION = frozenset({"lexical", "hmm", "context", "kinds", "directional"})
 """Families that look at the posteriors of translation models."""
 
-DEFAULT_MEMORY = 2 << 30
-"""Bytes of features that are held in memory; more go to an unnamed temporary file."""
 
 EDGES_AT_ONCE = 1 << 18
 """Of a thread, with a family's features of all of them in memory: threads that ask for the interpreter less often wait
@@ -128,7 +121,7 @@ class FeatureSet:
         return (*AGREEING, "directional") if "directional" in self.families else AGREEING
 
     def fill(self, batch: EdgeBatch, links: Sequence[Links], out: Matrix) -> None:
-        """Write the features of a batch, (E, d), rounded as `features.codes` needs them.
+        """Write the features of a batch, (E, d), rounded to the grid.
 
         links: of the whole bitext, one for each of `self.links`.
         """
@@ -222,37 +215,3 @@ def batches(encoded: Encoded, edges_at_once: int = EDGES_AT_ONCE) -> Iterator[Ed
         last = min(max(last, first + 1), len(encoded.shapes))
         yield encoded.batch(first, last)
         first = last
-
-
-def take_edges(
-    edges: EdgeTable, values: npt.NDArray[Value], pairs: npt.NDArray[np.int64], memory: int = DEFAULT_MEMORY
-) -> tuple[EdgeTable, npt.NDArray[Value]]:
-    """The features of these pairs alone, (m,) indices, in their order, and the values, (E,), of their edges: copies.
-
-    memory: bytes the features may take before they go to a temporary file.
-    """
-    shapes = edges.shapes[pairs]
-    offsets = edge_offsets(shapes)
-    features = allocate((int(offsets[-1]), len(edges.names)), memory)
-    taken = np.empty(offsets[-1], values.dtype)
-    for pair, first, last in zip(pairs.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        rows = slice(edges.offsets[pair], edges.offsets[pair + 1])
-        features[first:last] = edges.features[rows]
-        taken[first:last] = values[rows]
-    return EdgeTable(features, shapes, offsets, edges.names), taken
-
-
-def allocate(shape: tuple[int, int], memory: int) -> Matrix:
-    """Space for features, in a temporary file that is gone with it where they take more bytes than memory."""
-    if shape[0] * shape[1] * 4 <= memory:
-        return np.empty(shape, np.float32)
-    size = shape[0] * shape[1] * 4
-    with tempfile.TemporaryFile(prefix="aligner-features-") as file:
-        if hasattr(os, "posix_fallocate"):
-            try:
-                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is found now, not by a signal at a write
-            except OSError as error:
-                raise OSError(error.errno, f"no room for {size:,} bytes of features", tempfile.gettempdir()) from error
-        else:
-            file.truncate(size)
-        return np.memmap(file, np.float32, "r+", shape=shape)  # the mapping outlives the unlinked file

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from corpora.ragged import edge_offsets
-from corpora.threads import shared_property
-from features.codes import Codes, encode
 
 _EDGES_AT_ONCE = 1 << 20
 """A table may be on disk and is not copied whole."""
+
+DEFAULT_MEMORY = 2 << 30
+"""Bytes of features that are held in memory; more go to an unnamed temporary file."""
 
 Matrix = npt.NDArray[np.float32]
 """(E, d) features, one row an edge."""
@@ -45,11 +48,6 @@ class EdgeTable:
             needed = (int(self.offsets[-1]), len(self.names))
             raise ValueError(f"features has shape {self.features.shape}; the pairs and names need {needed}")
 
-    @shared_property
-    def codes(self) -> Codes:
-        """The same features in a byte each, where they are on the grid; empty otherwise.  Made when first asked for."""
-        return encode(self.features, self.offsets)
-
     def __len__(self) -> int:
         return len(self.shapes)
 
@@ -68,3 +66,31 @@ class EdgeTable:
         i = range(len(self))[pair]
         J, K = self.shapes[i]
         return self.features[self.offsets[i] : self.offsets[i + 1]].reshape(J, K, len(self.names))
+
+    def take(self, pairs: npt.NDArray[np.int64], *, memory: int | None = None) -> EdgeTable:
+        """A copy of the edges of these pairs, (m,) indices, in their order.
+
+        memory: bytes the features may take before they go to a temporary file.
+        """
+        shapes = self.shapes[pairs]
+        offsets = edge_offsets(shapes)
+        features = allocate((int(offsets[-1]), len(self.names)), DEFAULT_MEMORY if memory is None else memory)
+        for pair, first, last in zip(pairs.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+            features[first:last] = self.features[self.offsets[pair] : self.offsets[pair + 1]]
+        return EdgeTable(features, shapes, offsets, self.names)
+
+
+def allocate(shape: tuple[int, int], memory: int) -> Matrix:
+    """Space for features, in a temporary file that is gone with it where they take more bytes than memory."""
+    if shape[0] * shape[1] * 4 <= memory:
+        return np.empty(shape, np.float32)
+    size = shape[0] * shape[1] * 4
+    with tempfile.TemporaryFile(prefix="aligner-features-") as file:
+        if hasattr(os, "posix_fallocate"):
+            try:
+                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is found now, not by a signal at a write
+            except OSError as error:
+                raise OSError(error.errno, f"no room for {size:,} bytes of features", tempfile.gettempdir()) from error
+        else:
+            file.truncate(size)
+        return np.memmap(file, np.float32, "r+", shape=shape)  # the mapping outlives the unlinked file

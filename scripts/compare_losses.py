@@ -24,10 +24,10 @@ from aligner.model.decoding import decode_edges, links_of
 from aligner.model.default import PRIOR, decode_with
 from aligner.report.evaluation import PairCounts, count, scores
 from aligner.solvers import Stop
-from aligner.solvers.kernel import scorer_of
 from aligner.svm.logistic import LogisticProblem
 from aligner.training.objective import FREQUENT_WORDS, Objective
 from aligner.training.path import follow_path
+from aligner.training.scorers import scorer_of
 from corpora.alignment import Links
 from features.extractor import FeatureSet, take_edges
 from features.table import EdgeTable

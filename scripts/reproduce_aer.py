@@ -17,13 +17,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from problems import text_with_gold
 from train_default import F64, default_without
 
 import aligner
-from aligner.matching.quadratic import best_quadratic
-from aligner.model.decoding import decode_edges, links_of, unpack_links
+from aligner.model.decoding import decode_edges, links_of
 from aligner.model.default import REWARDS
 from aligner.model.scoring import LinearScorer
 from aligner.report.evaluation import Evaluation
@@ -79,18 +77,17 @@ def learn_and_judge(
     *,
     families: Sequence[str],
     fertility: int,
-    first_order: bool = False,
 ) -> Evaluation:
     features = FeatureSet(tuple(families), tuple(DIRECTIONS[: len(train.others)]))
     edges = features.extract(train.bitext, statistics, links=train.others)
     preference = edges.features[:, edges.names.index("dice")]
     problem = MatchingProblem.from_links(
         edges, train.gold, regularization=DEFAULT_REGULARIZATION, preference=preference,
-        fertility=Fertility.constant(edges.shapes, fertility, fertility),
+        fertility=Fertility(fertility, fertility),
     )  # fmt: skip
     w = solve(problem, make_solver("bcfw"), stop=Stop(gap=1e-3, passes=200), seed=0).w
     rewards = problem.link_rewards(w)
-    return apply_and_judge(statistics, features, dev, w[: len(edges.names)], rewards, first_order)
+    return apply_and_judge(statistics, features, dev, w[: len(edges.names)], rewards)
 
 
 def learn_as_train_does(statistics: CorpusStatistics, train: Labelled, dev: Labelled) -> Evaluation:
@@ -111,19 +108,9 @@ def learn_as_train_does(statistics: CorpusStatistics, train: Labelled, dev: Labe
 
 def apply_and_judge(
     statistics: CorpusStatistics, features: FeatureSet, dev: Labelled, weights: F64, rewards: LinkRewards,
-    first_order: bool = False,
 ) -> Evaluation:  # fmt: skip
     edges = features.extract(dev.bitext, statistics, links=dev.others)
-    scorer = LinearScorer(weights)
-    if not first_order:
-        return judge(dev.gold, links_of(decode_edges(edges, scorer, rewards)))
-    answer = best_quadratic(scorer.scores(edges.features), edges.shapes, *rewards.of(edges.shapes), *NEIGHBOUR_REWARDS)
-    found = unpack_links(answer.mates, edges.shapes, edges.offsets)
-    bounds = np.searchsorted(found.pair, np.arange(len(edges) + 1))
-    words = found.source.astype(np.int32), found.target.astype(np.int32)
-    result = judge(dev.gold, Links(*words, np.ones(len(found.pair), np.bool_), bounds.astype(np.int64)))
-    print(f"{'':16}first order: {answer.exact.mean():.0%} of the answers are certified to be optimal")
-    return result
+    return judge(dev.gold, links_of(decode_edges(edges, LinearScorer(weights), rewards)))
 
 
 def show(data: str, system: str, result: Evaluation) -> None:
@@ -149,9 +136,6 @@ def rows(label: str, statistics: CorpusStatistics, train: Labelled, dev: Labelle
             show(label, name, learn_and_judge(statistics, train, dev, families=used, fertility=1))
     result = learn_and_judge(statistics, train, dev, families=every, fertility=DEFAULT_FERTILITY)
     show(label, f"up to {DEFAULT_FERTILITY} links a word", result)
-    if steps:
-        settings = {"families": every, "fertility": DEFAULT_FERTILITY, "first_order": True}
-        show(label, "and neighbouring links (first order)", learn_and_judge(statistics, train, dev, **settings))
     started = time.process_time()
     result = learn_as_train_does(statistics, train, dev)
     seconds = time.process_time() - started

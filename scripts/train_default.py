@@ -118,7 +118,7 @@ def logistic(seen: View) -> F64:
 
 def maximum_margin(seen: View) -> F64:
     """The weights of `aligner train` with its default settings."""
-    fertility = Fertility.constant(seen.edges.shapes, 3, 3)
+    fertility = Fertility(3, 3)
     problem = MatchingProblem.from_links(seen.edges, seen.links, regularization=0.1, fertility=fertility)
     w = solve(problem, make_solver("bcfw"), stop=Stop(gap=5e-3, passes=100), seed=0).w
     return w[: len(seen.edges.names)]

@@ -14,7 +14,7 @@ from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import edge_offsets
-from features.codes import round_to_grid
+from features.grid import round_to_grid
 from features.table import EdgeTable
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -215,12 +215,6 @@ AverageName = Annotated[
 Cache = Annotated[
     bool | None, _solver("--cache/--no-cache", help="Try the matchings found before, instead of the oracle.")
 ]
-Minibatch = Annotated[
-    int | None,
-    _solver(
-        metavar="N", help="Pairs matched with the same weights, on all cores.", min=1, show_default="1 in 256, up to 4"
-    ),
-]
 Sample = Annotated[float | None, _solver(metavar="SHARE", help="Share of the pairs in a step.")]
 ProjectionName = Annotated[
     Projection | None, _solver(metavar="GEOMETRY", help=f"Geometry of the projections: {_names(Projection)}.")

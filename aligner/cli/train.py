@@ -58,7 +58,6 @@ def train(
     step: opt.StepName = None,
     average: opt.AverageName = None,
     cache: opt.Cache = None,
-    minibatch: opt.Minibatch = None,
     sample: opt.Sample = None,
     projection: opt.ProjectionName = None,
     radius: opt.Radius = None,
@@ -136,7 +135,7 @@ def train(
         return
     audits: list[dict[str, Any]] = []
     solver_options = {
-        "order": order, "step": step, "average": average, "cache": cache, "minibatch": minibatch, "sample": sample,
+        "order": order, "step": step, "average": average, "cache": cache, "sample": sample,
         "projection": projection, "radius": radius, "restarts": restarts, "kernel": kernel, "degree": degree,
         "bandwidth": bandwidth,
     }  # fmt: skip

@@ -4,8 +4,7 @@ Z = { z >= 0 : row and column sums <= 1 };  argmax_z <scores, z> over Z is a mat
 an edge that scores <= 0 is never needed. All exact oracles find the same optimum; on ties they may pick different
 matchings of equal score. With several links a word at decreasing rewards the optimum is a min-cost flow  [LTKJ06 §3].
 
-To add an oracle: write a module with ``match(scores, shapes, offsets, row_offsets, mates)`` and, if it can do that,
-``bmatch(scores, shapes, offsets, words, source_rewards, target_rewards, mates)``, and name it in ORACLES.
+To add an oracle: write a module with ``match(task, column_of_row)``, see `Match`, and name it in ORACLES.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,32 +25,57 @@ F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
-Match = Callable[[F64, I64, I64, I64, I32], int]
-"""Fills mates; returns the index of a pair whose scores are NaN or +inf, or -1."""
 
-BMatch = Callable[[F64, I64, I64, I64, F64, F64, I32], int]
-"""The same for several links a word.  words: (n, 2) the first row and the first column of each pair in the rewards."""
+class Task(NamedTuple):
+    """Matrices of scores whose best matchings are asked for.
+
+    scores: (E,) the matrices one after another, each row by row.  shapes: (n, 2) their rows and columns.
+    offsets: (n + 1,) where the scores of each begin.  row_offsets: (n + 1,) where its rows do.
+    source_rewards: (B - 1,) of the second link of a row and on, which may have B.  target_rewards: of columns likewise.
+    """
+
+    scores: F64
+    shapes: I64
+    offsets: I64
+    row_offsets: I64
+    source_rewards: F64
+    target_rewards: F64
+
+    @property
+    def several(self) -> bool:
+        """Whether a word may have several links."""
+        return len(self.source_rewards) + len(self.target_rewards) > 0
+
+
+Match = Callable[[Task, I32], int]
+"""Fills column_of_row (ΣJ · B,), see `best_bmatchings`.  Returns a pair whose scores are NaN or +inf, or -1."""
 
 
 @dataclass(frozen=True)
 class Oracle:
     """A way to find best matchings.
 
-    exact: whether its answer is the optimum.  match: see `Match`.  bmatch: see `BMatch`; None: one link a word only.
+    exact: whether its answer is the optimum.  several: whether words may have several links.
     """
 
     name: str
     exact: bool
+    several: bool
     match: Match
-    bmatch: BMatch | None = None
+
+    def check_several(self) -> None:
+        """Raise SettingError if words may have one link only."""
+        if not self.several:
+            able = ", ".join(name for name in ORACLES if _MODULES[name][2])
+            raise SettingError(f"the {self.name} oracle has one link a word only (choose from {able})")
 
 
 _MODULES = {
-    "assignment": ("aligner.matching.assignment", True),
-    "scipy": ("aligner.matching.scipy_assignment", True),
-    "flow": ("aligner.matching.flow", True),
-    "lp": ("aligner.matching.linprog", True),
-    "greedy": ("aligner.matching.greedy", False),
+    "assignment": ("aligner.matching.assignment", True, True),
+    "scipy": ("aligner.matching.scipy_assignment", True, False),
+    "flow": ("aligner.matching.flow", True, True),
+    "lp": ("aligner.matching.linprog", True, True),
+    "greedy": ("aligner.matching.greedy", False, True),
 }
 ORACLES = tuple(_MODULES)
 
@@ -60,9 +85,8 @@ def get_oracle(name: str) -> Oracle:
     """The oracle of that name; its libraries are imported now and not before.  Raises SettingError."""
     if name not in _MODULES:
         raise SettingError(f"unknown oracle {name!r} (choose from {', '.join(ORACLES)})")
-    path, exact = _MODULES[name]
-    module = import_module(path)
-    return Oracle(name, exact, module.match, getattr(module, "bmatch", None))
+    path, exact, several = _MODULES[name]
+    return Oracle(name, exact, several, import_module(path).match)
 
 
 def best_matchings(scores: npt.ArrayLike, shapes: npt.ArrayLike, *, oracle: str = "assignment") -> I32:
@@ -70,15 +94,10 @@ def best_matchings(scores: npt.ArrayLike, shapes: npt.ArrayLike, *, oracle: str 
 
     scores: (E,) the matrices one after another, each row by row, any sign; -inf forbids an edge.
     shapes: (n, 2) rows and columns of each.
-    Returns (sum of rows,) int32: the column of every row, or -1 for an unmatched word.
+    Returns (ΣJ,) the column of every row, or -1 for an unmatched word.
     Raises ScoreError on NaN or +inf, naming the matrix, and ValueError where scores and shapes do not fit.
     """
-    flat, sizes, offsets = _checked(scores, shapes)
-    row_offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes[:, 0], out=row_offsets[1:])
-    mates = np.full(row_offsets[-1], -1, np.int32)
-    _check_fault(get_oracle(oracle).match(flat, sizes, offsets, row_offsets, mates))
-    return mates
+    return best_bmatchings(scores, shapes, (), (), oracle=oracle)
 
 
 def best_bmatchings(
@@ -91,59 +110,38 @@ def best_bmatchings(
 ) -> I32:
     """Best b-matching of each of many score matrices, stacked: words may have several links, at decreasing rewards.
 
-    argmax_z Σ_jk s(j,k) z(j,k) + Σ_j Σ_{t=2..deg(j)} ρ_t(j) + Σ_k Σ_{t=2..deg(k)} ρ_t(k)   [LTKJ06 §3]
+    argmax_z Σ_jk s(j,k) z(j,k) + Σ_j Σ_{t=2..deg(j)} ρ_t + Σ_k Σ_{t=2..deg(k)} σ_t   [LTKJ06 §3]
 
     scores, shapes: as for `best_matchings`.
-    source_rewards: (sum of rows, B - 1) ρ_2, ρ_3 ... of each row, 0 >= ρ_2 >= ρ_3 >= ..., where B links are the most
-    a row may have.  target_rewards: (sum of columns, C - 1), with C of columns likewise.
-    Returns (sum of rows * B,) int32: for each row its B slots, that is its columns in ascending order, then -1.
+    source_rewards: (B - 1,) ρ_2, ρ_3 ... of any row, 0 >= ρ_2 >= ρ_3 >= ..., where B links are the most a row may have.
+    target_rewards: (C - 1,) σ_2, σ_3 ... of any column likewise.
+    Returns (ΣJ · B,) for each row its B slots, that is its columns in ascending order, then -1.
     Raises ScoreError on NaN or +inf, naming the matrix, ValueError where the arrays do not fit or rewards are not as
     said, and SettingError for an oracle that knows one link a word only.
     """
-    flat, sizes, offsets = _checked(scores, shapes)
-    words = np.zeros((len(sizes) + 1, 2), np.int64)
-    np.cumsum(sizes, axis=0, out=words[1:])
-    source = _checked_rewards("source", source_rewards, words[-1, 0])
-    target = _checked_rewards("target", target_rewards, words[-1, 1])
-    if source.shape[1] == target.shape[1] == 0:
-        return best_matchings(flat, sizes, oracle=oracle)
-    mates = np.full(len(source) * (source.shape[1] + 1), -1, np.int32)
-    _check_fault(bmatch_of(get_oracle(oracle))(flat, sizes, offsets, words[:-1], source, target, mates))
-    return mates
-
-
-def bmatch_of(oracle: Oracle) -> BMatch:
-    """How an oracle finds b-matchings.  Raises SettingError if it cannot."""
-    if oracle.bmatch is None:
-        able = [name for name in ORACLES if get_oracle(name).bmatch is not None]
-        raise SettingError(f"the {oracle.name} oracle has one link a word only (choose from {', '.join(able)})")
-    return oracle.bmatch
-
-
-def _checked(scores: npt.ArrayLike, shapes: npt.ArrayLike) -> tuple[F64, I64, I64]:
-    """Scores, shapes and offsets.  Raises ValueError where they do not fit."""
     flat = np.ascontiguousarray(scores, np.float64)
     sizes = np.ascontiguousarray(shapes, np.int64).reshape(-1, 2)
     offsets = edge_offsets(sizes)
     if flat.shape != (offsets[-1],):
         raise ValueError(f"{flat.shape} scores for shapes that need ({offsets[-1]},)")
-    return flat, sizes, offsets
-
-
-def _checked_rewards(side: str, given: npt.ArrayLike, size: int) -> F64:
-    """The rewards of so many words of a side.  Raises ValueError."""
-    rewards = np.asarray(given, np.float64)
-    if rewards.ndim != 2 or len(rewards) != size:
-        raise ValueError(f"{side} rewards of shape {rewards.shape} for {size} words")
-    different = rewards[:1] if rewards.strides[0] == 0 else rewards  # the same of all words, as a rule
-    if not (np.isfinite(different).all() and (np.diff(different, axis=1, prepend=0.0) <= 0).all()):
-        raise ValueError(f"{side} rewards must be finite, at most 0, and must not rise with the links of a word")
-    return np.ascontiguousarray(rewards)
-
-
-def _check_fault(at_fault: int) -> None:
+    row_offsets = np.concatenate([[0], np.cumsum(sizes[:, 0])])
+    source, target = _checked_rewards("source", source_rewards), _checked_rewards("target", target_rewards)
+    task, chosen = Task(flat, sizes, offsets, row_offsets, source, target), get_oracle(oracle)
+    if task.several:
+        chosen.check_several()
+    column_of_row = np.full(row_offsets[-1] * (len(source) + 1), -1, np.int32)
+    at_fault = chosen.match(task, column_of_row)
     if at_fault >= 0:
         raise ScoreError(f"the scores of pair {at_fault} are not finite (no best matching exists)")
+    return column_of_row
+
+
+def _checked_rewards(side: str, given: npt.ArrayLike) -> F64:
+    """The rewards of a side.  Raises ValueError."""
+    rewards = np.ascontiguousarray(given, np.float64)
+    if rewards.ndim != 1 or not (np.isfinite(rewards).all() and (np.diff(rewards, prepend=0.0) <= 0).all()):
+        raise ValueError(f"{side} rewards must be finite, at most 0, and must not rise with the links of a word")
+    return rewards
 
 
 def best_matching(scores: npt.ArrayLike, *, oracle: str = "assignment") -> npt.NDArray[np.bool_]:
@@ -156,8 +154,8 @@ def best_matching(scores: npt.ArrayLike, *, oracle: str = "assignment") -> npt.N
     matrix = np.asarray(scores, np.float64)
     if matrix.ndim != 2:
         raise ValueError(f"scores must be a matrix, not an array of shape {matrix.shape}")
-    mates = best_matchings(matrix.ravel(), [matrix.shape], oracle=oracle)
+    column_of_row = best_matchings(matrix.ravel(), [matrix.shape], oracle=oracle)
     links = np.zeros(matrix.shape, np.bool_)
-    matched = np.flatnonzero(mates >= 0)
-    links[matched, mates[matched]] = True
+    matched = np.flatnonzero(column_of_row >= 0)
+    links[matched, column_of_row[matched]] = True
     return links

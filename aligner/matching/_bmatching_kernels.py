@@ -1,7 +1,7 @@
 """Compiled kernels of maximum-weight b-matching, where a word may have several links at decreasing rewards.
 
-maximise  Σ_jk s(j,k) z(j,k) + Σ_j Σ_{t=2..deg(j)} ρ_t(j) + Σ_k Σ_{t=2..deg(k)} ρ_t(k)  over z in {0,1}^(J, K) with row
-and column sums within the capacities, 0 >= ρ_2 >= ρ_3 >= ... for every word: a min-cost flow with convex costs, whose
+maximise  Σ_jk s(j,k) z(j,k) + Σ_j Σ_{t=2..deg(j)} ρ_t + Σ_k Σ_{t=2..deg(k)} σ_t  over z in {0,1}^(J, K) with row
+and column sums within the capacities, 0 >= ρ_2 >= ρ_3 >= ..., and σ likewise: a min-cost flow with convex costs, whose
 arcs hold one unit each  [LTKJ06 §3].
 
 An edge of s <= 0 is never needed: without it both of its words lose their last reward, which is <= 0 as well. So
@@ -16,22 +16,20 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner.matching._kernels import FOUND, NOT_FINITE, VECTOR, all_below_infinity
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
+from aligner.matching._kernels import F64, I64, VECTOR, all_below_infinity
 
 
 class Flow(NamedTuple):
-    """Scratch arrays of the b-matching kernels, and their answer in `mate`: the columns of a row in `capacity` slots.
+    """Scratch of the b-matching kernels, and their answer in `columns`: those of each row, in `capacity` slots.
 
     Edges of positive score, row by row: row j has those from starts[j] to starts[j + 1].
     joined: (K, capacity) the edges linked to each column, the first column_degree[k] of a row in use.
+    u, v: dual variables of rows and columns.
     Labels are distances in a search; open ones are those of nodes not scanned yet, +inf otherwise; a parent is the edge
     that a node was reached by.
     """
 
-    mate: npt.NDArray[np.int32]
+    columns: npt.NDArray[np.int32]
     starts: I64
     row: I64
     column: I64
@@ -40,8 +38,8 @@ class Flow(NamedTuple):
     joined: I64
     row_degree: I64
     column_degree: I64
-    profit: F64
-    price: F64
+    u: F64
+    v: F64
     row_label: F64
     column_label: F64
     row_open: F64
@@ -61,25 +59,25 @@ def make_flow(shapes, source_capacity, target_capacity):
         wide = max(wide, shapes[i, 1])
         edges = max(edges, shapes[i, 0] * shapes[i, 1])
     return Flow(
-        np.empty(high * source_capacity, np.int32),
-        np.empty(high + 1, np.int64),
-        np.empty(edges, np.int64),
-        np.empty(edges, np.int64),
-        np.empty(edges),
-        np.empty(edges, np.bool_),
-        np.empty((wide, target_capacity), np.int64),
-        np.empty(high, np.int64),
-        np.empty(wide, np.int64),
-        np.empty(high),
-        np.empty(wide),
-        np.empty(high),
-        np.empty(wide),
-        np.empty(high),
-        np.empty(wide),
-        np.empty(high, np.int64),
-        np.empty(wide, np.int64),
-        np.empty(high, np.int64),
-        np.empty(wide, np.int64),
+        columns=np.empty(high * source_capacity, np.int32),
+        starts=np.empty(high + 1, np.int64),
+        row=np.empty(edges, np.int64),
+        column=np.empty(edges, np.int64),
+        score=np.empty(edges),
+        linked=np.empty(edges, np.bool_),
+        joined=np.empty((wide, target_capacity), np.int64),
+        row_degree=np.empty(high, np.int64),
+        column_degree=np.empty(wide, np.int64),
+        u=np.empty(high),
+        v=np.empty(wide),
+        row_label=np.empty(high),
+        column_label=np.empty(wide),
+        row_open=np.empty(high),
+        column_open=np.empty(wide),
+        row_parent=np.empty(high, np.int64),
+        column_parent=np.empty(wide, np.int64),
+        scanned_rows=np.empty(high, np.int64),
+        scanned_columns=np.empty(wide, np.int64),
     )
 
 
@@ -103,42 +101,21 @@ def begin(scores, J, K, flow):
 
 
 @nb.njit(cache=True, nogil=True)
-def begin_listed(edges, scores, J, K, flow):
-    """`begin` from the ascending edges j * K + k that may have positive scores, and these scores."""
-    size = 0
-    j = 0
-    flow.starts[0] = 0
-    for t in range(len(edges)):
-        while edges[t] >= (j + 1) * K:
-            j += 1
-            flow.starts[j] = size
-        if scores[t] > 0.0:
-            flow.row[size] = j
-            flow.column[size] = edges[t] - j * K
-            flow.score[size] = scores[t]
-            flow.linked[size] = False
-            size += 1
-    flow.starts[j + 1 : J + 1] = size
-    flow.row_degree[:J] = 0
-    flow.column_degree[:K] = 0
-
-
-@nb.njit(cache=True, nogil=True)
-def write_mates(J, capacity, flow):
+def write_columns(J, capacity, flow):
     """The columns of the links of each row, ascending, then -1."""
     for j in range(J):
         slot = j * capacity
         for e in range(flow.starts[j], flow.starts[j + 1]):
             if flow.linked[e]:
-                flow.mate[slot] = flow.column[e]
+                flow.columns[slot] = flow.column[e]
                 slot += 1
-        flow.mate[slot : (j + 1) * capacity] = -1
+        flow.columns[slot : (j + 1) * capacity] = -1
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def reward(rewards, word, links):
+def reward(rewards, links):
     """ρ of the link that a word gets when it has so many: 0 of the first."""
-    return rewards[word, links - 1] if links > 0 else 0.0
+    return rewards[links - 1] if links > 0 else 0.0
 
 
 @nb.njit(cache=True, nogil=True, fastmath=VECTOR)
@@ -166,7 +143,7 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
     links back, until the unit leaves through a column with room or a row that makes do with a link less.
     Returns (row, column) where it leaves, the column -1 if by a row; (source, -1): it is not worth it.
     """
-    capacity = target_rewards.shape[1] + 1
+    capacity = len(target_rewards) + 1
     row_label, column_label = flow.row_label[:J], flow.column_label[:K]
     row_open, column_open = flow.row_open[:J], flow.column_open[:K]
     row_label[:] = np.inf
@@ -185,14 +162,14 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
             for e in range(flow.starts[row], flow.starts[row + 1]):
                 k = flow.column[e]
                 # Reduced costs are >= 0 but for rounding, which must not reopen a scanned node.
-                through = reached + max(0.0, flow.profit[row] + flow.price[k] - flow.score[e])
+                through = reached + max(0.0, flow.u[row] + flow.v[k] - flow.score[e])
                 if through < column_label[k] and not flow.linked[e]:
                     column_label[k] = through
                     column_open[k] = through
                     flow.column_parent[k] = e
                     links = flow.column_degree[k]
                     if links < capacity:
-                        end = through + max(0.0, -flow.price[k] - reward(target_rewards, k, links))
+                        end = through + max(0.0, -flow.v[k] - reward(target_rewards, links))
                         if end < length:
                             length = end
                             exit_row, exit_column = -1, k
@@ -216,21 +193,21 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
         for slot in range(flow.column_degree[k]):
             e = flow.joined[k, slot]
             j = flow.row[e]
-            through = reached + max(0.0, flow.score[e] - flow.profit[j] - flow.price[k])
+            through = reached + max(0.0, flow.score[e] - flow.u[j] - flow.v[k])
             if through < row_label[j]:
                 row_label[j] = through
                 row_open[j] = through
                 flow.row_parent[j] = e
-                end = through + max(0.0, flow.profit[j] + reward(source_rewards, j, flow.row_degree[j] - 1))
+                end = through + max(0.0, flow.u[j] + reward(source_rewards, flow.row_degree[j] - 1))
                 if end < length:
                     length = end
                     exit_row, exit_column = j, -1
     for t in range(n_rows):
         j = flow.scanned_rows[t]
-        flow.profit[j] = max(0.0, flow.profit[j] - (length - row_label[j]))
+        flow.u[j] = max(0.0, flow.u[j] - (length - row_label[j]))
     for t in range(n_columns):
         k = flow.scanned_columns[t]
-        flow.price[k] += length - column_label[k]
+        flow.v[k] += length - column_label[k]
     return exit_row, exit_column
 
 
@@ -261,50 +238,44 @@ def augment(source, exit_row, exit_column, flow):
 
 @nb.njit(cache=True, nogil=True)
 def bmatch_block(scores, J, K, source_rewards, target_rewards, flow):
-    """Best b-matching of one block of J * K scores, in flow.mate[: J * capacity]: columns of each row, then -1.
+    """Best b-matching of one block of J * K scores, in flow.columns[: J * capacity]: columns of each row, then -1.
 
     Successive shortest paths: the links that rows may have are allowed one after another, and one unit of flow keeps
     the flow optimal each time. A row's next link is worth no more than one it does without, so that ends the row.
 
-    source_rewards: (J, capacity - 1) of the second link and on.  target_rewards: (K, ...) likewise.
-    Also leaves optimal duals >= 0, u in flow.profit (J,) and p in flow.price (K,): the score of the matching is
-    Σ_j Σ_t max(0, u_j + ρ_t(j)) + Σ_k Σ_t max(0, p_k + ρ_t(k)) + Σ_jk max(0, s(j,k) - u_j - p_k), with ρ_1 = 0.
+    source_rewards: (capacity - 1,) ρ of the second link and on.  target_rewards: σ likewise.
+    Also leaves optimal duals >= 0, flow.u (J,) and flow.v (K,): the score of the matching is
+    Σ_j Σ_t max(0, u_j + ρ_t) + Σ_k Σ_t max(0, v_k + σ_t) + Σ_jk max(0, s(j,k) - u_j - v_k), with ρ_1 = σ_1 = 0.
     """
     begin(scores, J, K, flow)
-    match_begun(J, K, source_rewards, target_rewards, flow)
-
-
-@nb.njit(cache=True, nogil=True)
-def match_begun(J, K, source_rewards, target_rewards, flow):
-    """What `bmatch_block` does after `begin`."""
-    capacity = source_rewards.shape[1] + 1
-    flow.profit[:J] = 0.0
-    flow.price[:K] = 0.0
+    capacity = len(source_rewards) + 1
+    flow.u[:J] = 0.0
+    flow.v[:K] = 0.0
     for j in range(J):
         highest = 0.0
         for e in range(flow.starts[j], flow.starts[j + 1]):
-            highest = max(highest, flow.score[e] - flow.price[flow.column[e]])
-        flow.profit[j] = highest
+            highest = max(highest, flow.score[e] - flow.v[flow.column[e]])
+        flow.u[j] = highest
         for links in range(capacity):
-            length = flow.profit[j] + reward(source_rewards, j, links)
+            length = flow.u[j] + reward(source_rewards, links)
             if length <= 0.0:
                 break
             exit_row, exit_column = search(j, length, J, K, source_rewards, target_rewards, flow)
             if exit_row == j:
                 break
             augment(j, exit_row, exit_column, flow)
-    write_mates(J, capacity, flow)
+    write_columns(J, capacity, flow)
 
 
 @nb.njit(cache=True, nogil=True)
 def bmatch_block_greedily(scores, J, K, source_rewards, target_rewards, flow):
-    """Best edge first, by what it adds at the time; in flow.mate as `bmatch_block` has it.
+    """Best edge first, by what it adds at the time; in flow.columns as `bmatch_block` has it.
 
     At least half of the best score. Let O be an optimum that holds all links taken so far, and (j, k) the next, which
     adds m. Put it into O, in place of a later link of row j and one of column k, where O has such: as neither added
     more than m to what was taken, O loses m at most, and in the end no link of O adds anything.
     """
-    source_capacity, target_capacity = source_rewards.shape[1] + 1, target_rewards.shape[1] + 1
+    source_capacity, target_capacity = len(source_rewards) + 1, len(target_rewards) + 1
     begin(scores, J, K, flow)
     while True:
         best, highest = -1, 0.0
@@ -313,8 +284,8 @@ def bmatch_block_greedily(scores, J, K, source_rewards, target_rewards, flow):
             if flow.score[e] <= highest or flow.linked[e]:
                 continue
             if row_links < source_capacity and column_links < target_capacity:
-                gain = flow.score[e] + reward(source_rewards, flow.row[e], row_links)
-                gain += reward(target_rewards, flow.column[e], column_links)
+                gain = flow.score[e] + reward(source_rewards, row_links)
+                gain += reward(target_rewards, column_links)
                 if gain > highest:
                     best, highest = e, gain
         if best < 0:
@@ -322,28 +293,27 @@ def bmatch_block_greedily(scores, J, K, source_rewards, target_rewards, flow):
         flow.linked[best] = True
         flow.row_degree[flow.row[best]] += 1
         flow.column_degree[flow.column[best]] += 1
-    write_mates(J, source_capacity, flow)
+    write_columns(J, source_capacity, flow)
 
 
 @nb.njit(cache=True, nogil=True)
-def bmatch_blocks(scores, shapes, offsets, words, source_rewards, target_rewards, exact, mates):
-    """Best b-matchings of many blocks; fills mates (sum J * capacity,).  Returns (code, index of the pair at fault).
+def bmatch_blocks(scores, shapes, offsets, row_offsets, source_rewards, target_rewards, exact, column_of_row):
+    """Best b-matchings of many blocks, into column_of_row (ΣJ * capacity,); exact: or greedily.
 
-    words: (n, 2) the first row and the first column of each block in the rewards.  exact: or greedily.
+    Returns the pair whose scores are at fault, or -1.
     """
-    capacity = source_rewards.shape[1] + 1
-    flow = make_flow(shapes, capacity, target_rewards.shape[1] + 1)
+    capacity = len(source_rewards) + 1
+    flow = make_flow(shapes, capacity, len(target_rewards) + 1)
     for i in range(len(shapes)):
         J = shapes[i, 0]
         K = shapes[i, 1]
         block = scores[offsets[i] : offsets[i] + J * K]
         if not all_below_infinity(block):
-            return NOT_FINITE, i
-        row, column = words[i, 0], words[i, 1]
-        sources, targets = source_rewards[row : row + J], target_rewards[column : column + K]
+            return i
         if exact:
-            bmatch_block(block, J, K, sources, targets, flow)
+            bmatch_block(block, J, K, source_rewards, target_rewards, flow)
         else:
-            bmatch_block_greedily(block, J, K, sources, targets, flow)
-        mates[row * capacity : (row + J) * capacity] = flow.mate[: J * capacity]
-    return FOUND, -1
+            bmatch_block_greedily(block, J, K, source_rewards, target_rewards, flow)
+        first = row_offsets[i] * capacity
+        column_of_row[first : first + J * capacity] = flow.columns[: J * capacity]
+    return -1

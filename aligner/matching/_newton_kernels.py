@@ -15,7 +15,7 @@ JAMMED = 0.1
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def bend(geometry, values, own, other, capacity, ceiling, weights, excess, curvature, answers):
+def derivatives(geometry, values, u, v, capacity, ceiling, weights, excess, curvature, answers):
     """First and second derivatives: each row's sum of z beyond its capacity, and dz/dx of the edges.
 
     answers: 1 / the column's sum of dz/dx, by which its price answers to the rows'; 0 where it stays at 0.
@@ -26,18 +26,18 @@ def bend(geometry, values, own, other, capacity, ceiling, weights, excess, curva
         total = 0.0
         for k in range(columns):
             if geometry == EUCLIDEAN:
-                x = values[j, k] - own[j] - other[k]
+                x = values[j, k] - u[j] - v[k]
                 z = x if x > 0.0 else 0.0
-                bent = 1.0 if x > 0.0 and x < ceiling else 0.0
+                slope = 1.0 if x > 0.0 and x < ceiling else 0.0
             else:
                 z = weights[j, k]
-                bent = z if z < ceiling else 0.0
+                slope = z if z < ceiling else 0.0
             total += z if z < ceiling else ceiling
-            curvature[j, k] = bent
-            answers[k] += bent
+            curvature[j, k] = slope
+            answers[k] += slope
         excess[j] = total - capacity[j]
     for k in range(columns):
-        answers[k] = 1.0 / answers[k] if other[k] > 0.0 and answers[k] > FLAT else 0.0
+        answers[k] = 1.0 / answers[k] if v[k] > 0.0 and answers[k] > FLAT else 0.0
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
@@ -46,7 +46,7 @@ def solve_tight(n, tight, curvature, answers, idle, system, diagonal, step):
 
     (diag(A 1) - A diag(1 / Aᵀ1) Aᵀ) step = excess, whose matrix has no entry above 0 beside the diagonal and row sums
     >= 0. It is eliminated without a subtraction  [Grassmann, Taksar and Heyman 1985]: the row sums are kept in place of
-    the diagonal, so that a chain of words that are nearly all matched is as exact as any other.
+    the diagonal, so that a chain of words that are nearly all matched is as exact as any v.
     """
     columns = len(answers)
     for p in range(n):
@@ -80,39 +80,39 @@ def solve_tight(n, tight, curvature, answers, idle, system, diagonal, step):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def newton_step(own, other, longest, room, curvature, answers, step):
+def newton_step(u, v, longest, work, curvature, answers, step):
     """step = Newton's for the rows' prices, the columns' being the best at any of these, no entry beyond `longest`.
 
     The rows beyond capacity or with a price take part, and the columns with a price answer.
     """
     rows, columns = curvature.shape
-    excess = room.excess[:rows]
-    idle = room.idle[:columns]
-    tight = room.tight
+    excess = work.excess[:rows]
+    idle = work.idle[:columns]
+    tight = work.tight
     for _ in range(3):
         n = 0
         idle[:] = 0.0
         step[:] = 0.0
         for j in range(rows):
-            if excess[j] > 0.0 or (own[j] > 0.0 and excess[j] > -np.inf):
+            if excess[j] > 0.0 or (u[j] > 0.0 and excess[j] > -np.inf):
                 tight[n] = j
                 step[j] = excess[j]
                 n += 1
             else:
-                step[j] = -own[j]
+                step[j] = -u[j]
                 for k in range(columns):
                     idle[k] += curvature[j, k]
         for j in range(rows):
             if excess[j] == -np.inf:  # what the columns answer to a price that goes to 0
                 for p in range(n):
                     for k in range(columns):
-                        step[tight[p]] -= curvature[tight[p], k] * curvature[j, k] * answers[k] * own[j]
-        solve_tight(n, tight, curvature, answers, idle, room.system[: n * n].reshape(n, n), room.diagonal, step)
+                        step[tight[p]] -= curvature[tight[p], k] * curvature[j, k] * answers[k] * u[j]
+        solve_tight(n, tight, curvature, answers, idle, work.system[: n * n].reshape(n, n), work.diagonal, step)
         jammed = False
         for p in range(n):
             j = tight[p]
             step[j] = max(-longest, min(longest, step[j]))
-            if own[j] < -JAMMED * step[j]:
+            if u[j] < -JAMMED * step[j]:
                 excess[j] = -np.inf
                 jammed = True
         for k in range(columns):
@@ -120,10 +120,10 @@ def newton_step(own, other, longest, room, curvature, answers, step):
                 change = 0.0
                 for j in range(rows):
                     change -= curvature[j, k] * step[j] * answers[k]
-                if other[k] < -JAMMED * change:
+                if v[k] < -JAMMED * change:
                     answers[k] = 0.0
                     jammed = True
                     for j in range(rows):
-                        excess[j] += curvature[j, k] * other[k]
+                        excess[j] += curvature[j, k] * v[k]
         if not jammed:
             break

@@ -1,8 +1,8 @@
 """Compiled kernels of a projection's prices: the best of one side at given prices of the other, and their gap.
 
-A word's price is the multiplier of its capacity, >= 0. With x = value - price of the row - price of the column, the
-EUCLIDEAN z of an edge is clip(x, 0, ceiling), the ENTROPIC one min(exp(x), ceiling), which is kept in `weights`
-before the ceiling.
+A word's price is the multiplier of its capacity, >= 0: u of rows, v of columns. With x = value - u - v, the EUCLIDEAN
+z of an edge is clip(x, 0, ceiling), the ENTROPIC one min(exp(x), ceiling), which is kept in `weights` before the
+ceiling.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def best_factor(weights, total, capacity, ceiling):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def fit_rows(geometry, values, own, other, capacity, ceiling, weights):
+def fit_rows(geometry, values, u, v, capacity, ceiling, weights):
     """The rows' best prices at these prices of the columns, in place; weights of ENTROPIC are scaled with them.
 
     Returns the largest factor of the weights: those that had vanished are not right after a very large one.
@@ -149,12 +149,12 @@ def fit_rows(geometry, values, own, other, capacity, ceiling, weights):
     largest = 1.0
     for j in range(rows):
         if geometry == EUCLIDEAN:
-            own[j] = euclidean_price(values[j], other, own[j], capacity[j], ceiling)
+            u[j] = euclidean_price(values[j], v, u[j], capacity[j], ceiling)
             continue
         total = 0.0
         for k in range(columns):
             total += weights[j, k]
-        factor = scale_price(own, j, best_factor(weights[j], total, capacity[j], ceiling))
+        factor = scale_price(u, j, best_factor(weights[j], total, capacity[j], ceiling))
         largest = max(largest, factor)
         for k in range(columns):
             weights[j, k] *= factor
@@ -162,12 +162,12 @@ def fit_rows(geometry, values, own, other, capacity, ceiling, weights):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def fit_columns(geometry, across, own, other, capacity, ceiling, weights, sums):
+def fit_columns(geometry, across, u, v, capacity, ceiling, weights, sums):
     """The columns' best prices at these prices of the rows, in place; like `fit_rows`."""
     rows, columns = weights.shape
     if geometry == EUCLIDEAN:
         for k in range(columns):
-            other[k] = euclidean_price(across[k], own, other[k], capacity[k], ceiling)
+            v[k] = euclidean_price(across[k], u, v[k], capacity[k], ceiling)
         return 1.0
     sums[:] = 0.0
     largest = 1.0
@@ -175,7 +175,7 @@ def fit_columns(geometry, across, own, other, capacity, ceiling, weights, sums):
         for k in range(columns):
             sums[k] += weights[j, k]
     for k in range(columns):
-        sums[k] = scale_price(other, k, best_factor(weights[:, k], sums[k], capacity[k], ceiling))
+        sums[k] = scale_price(v, k, best_factor(weights[:, k], sums[k], capacity[k], ceiling))
         largest = max(largest, sums[k])
     for j in range(rows):
         for k in range(columns):
@@ -184,37 +184,37 @@ def fit_columns(geometry, across, own, other, capacity, ceiling, weights, sums):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def fill_weights(values, own, other, exponents, bits, weights):
-    """ENTROPIC: weights = exp(values - own - other)."""
+def fill_weights(values, u, v, exponents, bits, weights):
+    """ENTROPIC: weights = exp(values - u - v)."""
     rows, columns = values.shape
     for j in range(rows):
         for k in range(columns):
-            exponents[j, k] = values[j, k] - own[j] - other[k]
+            exponents[j, k] = values[j, k] - u[j] - v[k]
     exponentials(exponents.ravel(), bits, weights.ravel())
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def raise_to_top(across, own, other):
-    """The lowest prices of the columns at which no value - own - other is above 0."""
-    for k in range(len(other)):
+def raise_to_top(across, u, v):
+    """The lowest prices of the columns at which no value - u - v is above 0."""
+    for k in range(len(v)):
         top = 0.0
-        for j in range(len(own)):
-            x = across[k, j] - own[j]
+        for j in range(len(u)):
+            x = across[k, j] - u[j]
             top = x if x > top else top
-        other[k] = top
+        v[k] = top
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def dual_objective(geometry, values, own, other, own_capacity, other_capacity, ceiling, weights):
-    """sum h(values - own - other) + own·capacities + other·capacities, to be minimised, where h' gives z."""
+def dual_objective(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights):
+    """sum h(values - u - v) + u·capacities + v·capacities, to be minimised, where h' gives z."""
     rows, columns = values.shape
     objective = 0.0
     for k in range(columns):
-        objective += other[k] * other_capacity[k]
+        objective += v[k] * v_capacity[k]
     for j in range(rows):
-        objective += own[j] * own_capacity[j]
+        objective += u[j] * u_capacity[j]
         for k in range(columns):
-            x = values[j, k] - own[j] - other[k]
+            x = values[j, k] - u[j] - v[k]
             if geometry == EUCLIDEAN:
                 x = x if x > 0.0 else 0.0
                 objective += 0.5 * x * x if x < ceiling else x - 0.5
@@ -224,7 +224,7 @@ def dual_objective(geometry, values, own, other, own_capacity, other_capacity, c
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def make_feasible(geometry, values, own, other, own_capacity, other_capacity, ceiling, weights, sums, scales, plan):
+def make_feasible(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights, sums, scales, plan):
     """plan = the z of these prices, scaled into the polytope.  Returns its duality gap, a sum of terms >= 0, and what
     the gap would be if every x were wrong by 1: the sums of words whose prices are not 0 would be wrong by so much.
 
@@ -235,14 +235,14 @@ def make_feasible(geometry, values, own, other, own_capacity, other_capacity, ce
     for j in range(rows):
         for k in range(columns):
             if geometry == EUCLIDEAN:
-                x = values[j, k] - own[j] - other[k]
+                x = values[j, k] - u[j] - v[k]
                 x = x if x > 0.0 else 0.0
             else:
                 x = weights[j, k]
             plan[j, k] = x if x < ceiling else ceiling
             sums[k] += plan[j, k]
     for k in range(columns):
-        scales[k] = other_capacity[k] / sums[k] if sums[k] > other_capacity[k] else 1.0
+        scales[k] = v_capacity[k] / sums[k] if sums[k] > v_capacity[k] else 1.0
         sums[k] = 0.0
     gap = 0.0
     sensitivity = 0.0
@@ -250,22 +250,22 @@ def make_feasible(geometry, values, own, other, own_capacity, other_capacity, ce
         total = 0.0
         for k in range(columns):
             total += plan[j, k] * scales[k]
-        row_scale = own_capacity[j] / total if total > own_capacity[j] else 1.0
+        row_scale = u_capacity[j] / total if total > u_capacity[j] else 1.0
         total = 0.0
         for k in range(columns):
             base = plan[j, k]
             missing = 1.0 - row_scale * scales[k]
             if ceiling < np.inf and base == ceiling:
-                x = values[j, k] - own[j] - other[k]
+                x = values[j, k] - u[j] - v[k]
                 gap += missing * max(0.0, x - ceiling if geometry == EUCLIDEAN else x)
             gap += (0.5 * base * base if geometry == EUCLIDEAN else base) * missing * missing
-            bent = base if geometry == ENTROPIC else (1.0 if base > 0.0 else 0.0)
-            sensitivity += bent * (own[j] + other[k])
+            slope = base if geometry == ENTROPIC else (1.0 if base > 0.0 else 0.0)
+            sensitivity += slope * (u[j] + v[k])
             z = base * row_scale * scales[k]
             plan[j, k] = z
             total += z
             sums[k] += z
-        gap += own[j] * max(0.0, own_capacity[j] - total)
+        gap += u[j] * max(0.0, u_capacity[j] - total)
     for k in range(columns):
-        gap += other[k] * max(0.0, other_capacity[k] - sums[k])
+        gap += v[k] * max(0.0, v_capacity[k] - sums[k])
     return gap, sensitivity

@@ -12,8 +12,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner.matching._kernels import Workspace, assign, make_workspace
-from aligner.matching._newton_kernels import bend, newton_step
+from aligner.matching._kernels import F64, Workspace, assign, largest_sides, make_workspace
+from aligner.matching._newton_kernels import derivatives, newton_step
 from aligner.matching._price_kernels import (
     ENTROPIC,
     EUCLIDEAN,
@@ -24,8 +24,6 @@ from aligner.matching._price_kernels import (
     make_feasible,
     raise_to_top,
 )
-
-F64 = npt.NDArray[np.float64]
 
 CONVERGED = 0
 ITERATION_LIMIT = 1
@@ -52,12 +50,12 @@ HALVINGS = 12
 """Of a Newton step that raises the dual objective, before it is given up for this iteration."""
 
 
-class Room(NamedTuple):
+class ProjectionWorkspace(NamedTuple):
     """Scratch of the projections: for blocks of up to E edges, a shorter side of R words and a longer one of C.
 
     values, across: (E,) the block with its shorter side as rows, and its transpose.  plan: (E,) the answer.
-    weights, curvature, bits: (E,).  system: (R²,).  tight, excess, diagonal, step, trial: (R,).
-    other_trial, sums, scales, answers, idle: (C,).  work: of the assignment kernel.
+    weights, curvature, bits: (E,).  system: (R²,).  tight, excess, diagonal, step, u_trial: (R,).
+    v_trial, sums, scales, answers, idle: (C,).  assignment: of the matching that prices start from.
     """
 
     values: F64
@@ -71,81 +69,75 @@ class Room(NamedTuple):
     excess: F64
     diagonal: F64
     step: F64
-    trial: F64
-    other_trial: F64
+    u_trial: F64
+    v_trial: F64
     sums: F64
     scales: F64
     answers: F64
     idle: F64
-    work: Workspace
+    assignment: Workspace
 
 
 @nb.njit(cache=True, nogil=True)
-def make_room(shapes):
+def make_projection_workspace(shapes):
     """Scratch for the largest of these blocks."""
-    short = 1
-    long = 1
-    edges = 1
-    for i in range(len(shapes)):
-        short = max(short, min(shapes[i, 0], shapes[i, 1]))
-        long = max(long, shapes[i, 0], shapes[i, 1])
-        edges = max(edges, shapes[i, 0] * shapes[i, 1])
-    return Room(
-        np.empty(edges),
-        np.empty(edges),
-        np.empty(edges),
-        np.empty(edges),
-        np.empty(edges),
-        np.empty(edges),
-        np.empty(short * short),
-        np.empty(short, np.int64),
-        np.empty(short),
-        np.empty(short),
-        np.empty(short),
-        np.empty(short),
-        np.empty(long),
-        np.empty(long),
-        np.empty(long),
-        np.empty(long),
-        np.empty(long),
-        make_workspace(shapes),
+    short, long, edges = largest_sides(shapes)
+    return ProjectionWorkspace(
+        values=np.empty(edges),
+        across=np.empty(edges),
+        plan=np.empty(edges),
+        weights=np.empty(edges),
+        curvature=np.empty(edges),
+        bits=np.empty(edges),
+        system=np.empty(short * short),
+        tight=np.empty(short, np.int64),
+        excess=np.empty(short),
+        diagonal=np.empty(short),
+        step=np.empty(short),
+        u_trial=np.empty(short),
+        v_trial=np.empty(long),
+        sums=np.empty(long),
+        scales=np.empty(long),
+        answers=np.empty(long),
+        idle=np.empty(long),
+        assignment=make_workspace(shapes),
     )
 
 
 @nb.njit(cache=True, nogil=True)
-def search(geometry, values, across, own, other, own_capacity, other_capacity, ceiling, tolerance, limit, room):
-    """Best prices from those given, in place, and room.plan; rows <= columns.  Returns (code, gap, iterations)."""
+def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, limit, work):
+    """Best prices from those given, in place, and work.plan; rows <= columns.  Returns (code, gap, iterations)."""
     rows, columns = values.shape
     edges = rows * columns
-    plan = room.plan[:edges].reshape(rows, columns)
-    weights = room.weights[:edges].reshape(rows, columns)
-    curvature = room.curvature[:edges].reshape(rows, columns)
-    bits = room.bits[:edges]
-    step = room.step[:rows]
-    trial = room.trial[:rows]
-    other_trial = room.other_trial[:columns]
-    sums = room.sums[:columns]
-    answers = room.answers[:columns]
+    plan = work.plan[:edges].reshape(rows, columns)
+    weights = work.weights[:edges].reshape(rows, columns)
+    curvature = work.curvature[:edges].reshape(rows, columns)
+    bits = work.bits[:edges]
+    step = work.step[:rows]
+    u_trial = work.u_trial[:rows]
+    v_trial = work.v_trial[:columns]
+    sums = work.sums[:columns]
+    answers = work.answers[:columns]
     highest = 1.0
     for j in range(rows):
         for k in range(columns):
             highest = max(highest, values[j, k])
     if geometry == ENTROPIC:
-        raise_to_top(across, own, other)
-        fill_weights(values, own, other, plan, bits, weights)
-        fit_columns(geometry, across, own, other, other_capacity, ceiling, weights, sums)
+        raise_to_top(across, u, v)
+        fill_weights(values, u, v, plan, bits, weights)
+        fit_columns(geometry, across, u, v, v_capacity, ceiling, weights, sums)
     iteration = 0
     settled = False
     while True:
         iteration += 1
-        factor = fit_rows(geometry, values, own, other, own_capacity, ceiling, weights)
-        factor = max(factor, fit_columns(geometry, across, own, other, other_capacity, ceiling, weights, sums))
+        factor = fit_rows(geometry, values, u, v, u_capacity, ceiling, weights)
+        factor = max(factor, fit_columns(geometry, across, u, v, v_capacity, ceiling, weights, sums))
         if factor > LOST:
-            raise_to_top(across, own, other)
-            fill_weights(values, own, other, plan, bits, weights)
-            fit_columns(geometry, across, own, other, other_capacity, ceiling, weights, sums)
+            raise_to_top(across, u, v)
+            fill_weights(values, u, v, plan, bits, weights)
+            fit_columns(geometry, across, u, v, v_capacity, ceiling, weights, sums)
         gap, sensitivity = make_feasible(
-            geometry, values, own, other, own_capacity, other_capacity, ceiling, weights, sums, room.scales, plan
+            geometry, values, u, v, u_capacity, v_capacity, ceiling, weights, sums, work.scales, plan
         )
         hidden = ROUNDING * highest * sensitivity
         if gap <= tolerance or (settled and gap <= tolerance + hidden):
@@ -153,31 +145,29 @@ def search(geometry, values, across, own, other, own_capacity, other_capacity, c
         settled = gap <= tolerance + hidden  # once more: the prices may gain what the gap cannot show
         if iteration >= limit:
             return ITERATION_LIMIT, gap, iteration
-        bend(geometry, values, own, other, own_capacity, ceiling, weights, room.excess, curvature, answers)
-        newton_step(own, other, highest, room, curvature, answers, step)
-        objective = dual_objective(geometry, values, own, other, own_capacity, other_capacity, ceiling, weights)
+        derivatives(geometry, values, u, v, u_capacity, ceiling, weights, work.excess, curvature, answers)
+        newton_step(u, v, highest, work, curvature, answers, step)
+        objective = dual_objective(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights)
         length = 1.0
         taken = False
         for _ in range(HALVINGS):
             for j in range(rows):
-                trial[j] = max(0.0, own[j] + length * step[j])
-            other_trial[:] = other
+                u_trial[j] = max(0.0, u[j] + length * step[j])
+            v_trial[:] = v
             if geometry == ENTROPIC:
-                raise_to_top(across, trial, other_trial)
-                fill_weights(values, trial, other_trial, plan, bits, weights)
-            fit_columns(geometry, across, trial, other_trial, other_capacity, ceiling, weights, sums)
-            reached = dual_objective(
-                geometry, values, trial, other_trial, own_capacity, other_capacity, ceiling, weights
-            )
+                raise_to_top(across, u_trial, v_trial)
+                fill_weights(values, u_trial, v_trial, plan, bits, weights)
+            fit_columns(geometry, across, u_trial, v_trial, v_capacity, ceiling, weights, sums)
+            reached = dual_objective(geometry, values, u_trial, v_trial, u_capacity, v_capacity, ceiling, weights)
             if reached <= objective + 1e-13 * abs(objective):
                 taken = True
                 break
             length *= 0.5
         if taken:
-            own[:] = trial
-            other[:] = other_trial
+            u[:] = u_trial
+            v[:] = v_trial
         elif geometry == ENTROPIC:
-            fill_weights(values, own, other, plan, bits, weights)
+            fill_weights(values, u, v, plan, bits, weights)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -193,17 +183,17 @@ def orient(q, J, K, scale, values, across):
 
 @nb.njit(cache=True, nogil=True)
 def search_from_nothing(
-    geometry, q, J, K, values, across, own, other, own_capacity, other_capacity, ceiling, tolerance, limit, room
+    geometry, q, J, K, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, limit, work
 ):
     """`search` without prices to start from: from those of the best matching, or by smaller scores first."""
     scale = 1.0
-    own[:] = 0.0
-    other[:] = 0.0
+    u[:] = 0.0
+    v[:] = 0.0
     if geometry == EUCLIDEAN and ceiling == np.inf:
         orient(q, J, K, 1.0, values, across)
-        assign(values, room.work)
-        own[:] = room.work.profit[: len(own)]
-        other[:] = room.work.price[: len(other)]
+        assign(values, work.assignment)
+        u[:] = work.assignment.u[: len(u)]
+        v[:] = work.assignment.v[: len(v)]
     else:
         while np.max(q) * scale > START:
             scale /= GROWTH
@@ -211,21 +201,21 @@ def search_from_nothing(
     while True:
         orient(q, J, K, scale, values, across)
         code, gap, more = search(
-            geometry, values, across, own, other, own_capacity, other_capacity, ceiling,
-            tolerance if scale == 1.0 else LOOSE, max(1, limit - iterations), room,
+            geometry, values, across, u, v, u_capacity, v_capacity, ceiling,
+            tolerance if scale == 1.0 else LOOSE, max(1, limit - iterations), work,
         )  # fmt: skip
         iterations += more
         if scale == 1.0:
             return code, gap, iterations
         growth = GROWTH if iterations < limit else 1.0 / scale
         scale *= growth
-        own *= growth
-        other *= growth
+        u *= growth
+        v *= growth
 
 
 @nb.njit(cache=True, nogil=True)
 def project_block(
-    geometry, q, J, K, row_capacity, column_capacity, row_price, column_price, ceiling, tolerance, limit, room, z
+    geometry, q, J, K, row_capacity, column_capacity, row_price, column_price, ceiling, tolerance, limit, work, z
 ):
     """The point of the polytope nearest to q (J * K,), into z (J * K,), from these prices (J,) and (K,), in place.
 
@@ -238,25 +228,25 @@ def project_block(
         return CONVERGED, 0.0, 0
     edges = J * K
     rows, columns = min(J, K), max(J, K)
-    values = room.values[:edges].reshape(rows, columns)
-    across = room.across[:edges].reshape(columns, rows)
-    own, other = (column_price, row_price) if J > K else (row_price, column_price)
-    own_capacity, other_capacity = (column_capacity, row_capacity) if J > K else (row_capacity, column_capacity)
+    values = work.values[:edges].reshape(rows, columns)
+    across = work.across[:edges].reshape(columns, rows)
+    u, v = (column_price, row_price) if J > K else (row_price, column_price)
+    u_capacity, v_capacity = (column_capacity, row_capacity) if J > K else (row_capacity, column_capacity)
     code = ITERATION_LIMIT
     iterations = 0
-    if np.any(own > 0.0) or np.any(other > 0.0):
+    if np.any(u > 0.0) or np.any(v > 0.0):
         orient(q, J, K, 1.0, values, across)
         code, gap, iterations = search(
-            geometry, values, across, own, other, own_capacity, other_capacity, ceiling, tolerance,
-            min(limit, PATIENCE), room,
+            geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance,
+            min(limit, PATIENCE), work,
         )  # fmt: skip
     if code != CONVERGED and iterations < limit:
         code, gap, more = search_from_nothing(
-            geometry, q, J, K, values, across, own, other, own_capacity, other_capacity, ceiling, tolerance,
-            limit - iterations, room,
+            geometry, q, J, K, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance,
+            limit - iterations, work,
         )  # fmt: skip
         iterations += more
-    plan = room.plan[:edges].reshape(rows, columns)
+    plan = work.plan[:edges].reshape(rows, columns)
     for j in range(J):
         for k in range(K):
             z[j * K + k] = plan[k, j] if J > K else plan[j, k]
@@ -277,7 +267,7 @@ def project_blocks(
     tolerance, limit, z, row_prices, column_prices, gaps, iterations, converged,
 ):  # fmt: skip
     """`project_block` of the blocks from `first` up to `last`, each into its part of the arrays."""
-    room = make_room(shapes[first:last])
+    work = make_projection_workspace(shapes[first:last])
     for i in range(first, last):
         rows = slice(row_offsets[i], row_offsets[i + 1])
         columns = slice(column_offsets[i], column_offsets[i + 1])
@@ -285,6 +275,6 @@ def project_blocks(
         code, gaps[i], iterations[i] = project_block(
             geometry, scores[edges], shapes[i, 0], shapes[i, 1], row_capacities[rows], column_capacities[columns],
             row_prices[rows], column_prices[columns], edge_ceiling(row_capacities[rows], column_capacities[columns]),
-            tolerance, limit, room, z[edges],
+            tolerance, limit, work, z[edges],
         )  # fmt: skip
         converged[i] = code == CONVERGED

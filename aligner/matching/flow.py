@@ -5,8 +5,8 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from aligner.matching import F64, I32, I64
-from aligner.matching._references import bmatch_one_by_one, match_one_by_one
+from aligner.matching import F64, I32, I64, Task
+from aligner.matching._references import match_one_by_one
 
 RESOLUTION = 2**40
 """The greatest score becomes about this integer, so each edge is off by at most greatest / (2 RESOLUTION) and the
@@ -14,16 +14,12 @@ matching found is within min(J, K) * greatest / RESOLUTION of the optimum: 1e-12
 Each reward is off by as much, so that a link that brings two of them may be off by thrice as much."""
 
 
-def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) -> int:
-    """Exact up to rounding (see RESOLUTION); the network simplex itself works on integers."""
-    return match_one_by_one(_best, scores, shapes, offsets, row_offsets, mates)
+def match(task: Task, column_of_row: I32) -> int:
+    """Exact up to rounding (see RESOLUTION): the network simplex itself works on integers.
 
-
-def bmatch(
-    scores: F64, shapes: I64, offsets: I64, words: I64, source_rewards: F64, target_rewards: F64, mates: I32
-) -> int:
-    """Exact up to rounding; each link that a word may have is an arc of its own  [LTKJ06 §3]."""
-    return bmatch_one_by_one(_best, scores, shapes, offsets, words, source_rewards, target_rewards, mates)
+    Each link that a word may have is an arc of its own  [LTKJ06 §3].
+    """
+    return match_one_by_one(_best, task, column_of_row)
 
 
 def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I64]:
@@ -32,16 +28,16 @@ def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I
         return rows, columns
     scale = RESOLUTION / float(scores.max())
     J, K = scores.shape
-    flow = min(J * (source_rewards.shape[1] + 1), K * (target_rewards.shape[1] + 1))
+    flow = min(J * (len(source_rewards) + 1), K * (len(target_rewards) + 1))
     graph = nx.MultiDiGraph()
     graph.add_node("in", demand=-flow)
     graph.add_node("out", demand=flow)
     graph.add_edge("in", "out", weight=0, capacity=flow)  # what is not worth linking passes by
     for j in np.unique(rows).tolist():
-        for reward in [0.0, *source_rewards[j].tolist()]:
+        for reward in [0.0, *source_rewards.tolist()]:
             graph.add_edge("in", ("row", j), weight=-round(reward * scale), capacity=1)
     for k in np.unique(columns).tolist():
-        for reward in [0.0, *target_rewards[k].tolist()]:
+        for reward in [0.0, *target_rewards.tolist()]:
             graph.add_edge(("column", k), "out", weight=-round(reward * scale), capacity=1)
     for j, k in zip(rows.tolist(), columns.tolist(), strict=True):
         graph.add_edge(("row", j), ("column", k), weight=-round(float(scores[j, k]) * scale), capacity=1)

@@ -7,20 +7,16 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from aligner.errors import ScoreError
-from aligner.matching import F64, I32, I64
-from aligner.matching._references import bmatch_one_by_one, match_one_by_one
+from aligner.matching import F64, I32, I64, Task
+from aligner.matching._references import match_one_by_one
 
 
-def match(scores: F64, shapes: I64, offsets: I64, row_offsets: I64, mates: I32) -> int:
-    """Exact: the constraints are totally unimodular, so a vertex optimum is a matching  [TLK05 §2]."""
-    return match_one_by_one(_best, scores, shapes, offsets, row_offsets, mates)
+def match(task: Task, column_of_row: I32) -> int:
+    """Exact: the constraints are totally unimodular, so a vertex optimum is a matching  [TLK05 §2].
 
-
-def bmatch(
-    scores: F64, shapes: I64, offsets: I64, words: I64, source_rewards: F64, target_rewards: F64, mates: I32
-) -> int:
-    """Exact: further links are allowed by variables of their own, and the constraints are still those of a flow."""
-    return bmatch_one_by_one(_best, scores, shapes, offsets, words, source_rewards, target_rewards, mates)
+    Further links are allowed by variables of their own, and the constraints are still those of a flow.
+    """
+    return match_one_by_one(_best, task, column_of_row)
 
 
 def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I64]:
@@ -29,7 +25,7 @@ def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I
     if len(rows) == 0:
         return rows, columns
     J, K = scores.shape
-    words = np.repeat(np.arange(J + K), [source_rewards.shape[1]] * J + [target_rewards.shape[1]] * K)
+    words = np.repeat(np.arange(J + K), [len(source_rewards)] * J + [len(target_rewards)] * K)
     edges, further = np.arange(len(rows)), len(rows) + np.arange(len(words))
     constraints = coo_array(
         (
@@ -38,7 +34,7 @@ def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I
         ),
         shape=(J + K, len(rows) + len(words)),
     )
-    gain = np.concatenate([scores[rows, columns], source_rewards.ravel(), target_rewards.ravel()])
+    gain = np.concatenate([scores[rows, columns], np.tile(source_rewards, J), np.tile(target_rewards, K)])
     # HiGHS works to absolute tolerances of 1e-7; scaling makes them relative to the greatest score. The dual
     # simplex ends in a vertex.
     answer = linprog(-gain / gain.max(), constraints.tocsr(), np.ones(J + K), bounds=(0, 1), method="highs-ds")

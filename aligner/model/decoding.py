@@ -14,13 +14,13 @@ from aligner.matching import best_bmatchings
 from aligner.model._link_kernels import unpack_mates, write_lines
 from aligner.model.scoring import Scorer, score_in_threads
 from aligner.svm.prices import LinkRewards
+from aligner.svm.protocols import Edges
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext
 from corpora.threads import map_threads
 from features.batch import EdgeBatch, Encoded
 from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
 from features.statistics import CorpusStatistics
-from features.table import EdgeTable
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -177,7 +177,7 @@ def decode_in_threads(
         yield from found
 
 
-def decode_edges(edges: EdgeTable, scorer: Scorer, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen
+def decode_edges(edges: Edges, scorer: Scorer, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen
     """The best alignment of every pair of a table of features, on all cores; rewards: of further links of a word."""
     return _alignments(score_in_threads(scorer, edges.features), edges.shapes, edges.offsets, rewards)
 
@@ -198,7 +198,7 @@ class FoundLinks(NamedTuple):
 
 def best_links(scores: F64, shapes: I64, offsets: I64, rewards: LinkRewards) -> FoundLinks:
     """The links of the best alignments.  scores: (E,) of all edges of pairs with these shapes and offsets."""
-    return unpack_links(best_bmatchings(scores, shapes, *rewards.of(shapes)), shapes, offsets)
+    return unpack_links(best_bmatchings(scores, shapes, rewards.source, rewards.target), shapes, offsets)
 
 
 def unpack_links(mates: npt.NDArray[np.int32], shapes: I64, offsets: I64) -> FoundLinks:

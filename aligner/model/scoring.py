@@ -2,109 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from aligner.errors import SettingError
-from aligner.svm import _corner_kernels as _kernels
-from aligner.svm import _expansion_kernels as _expansions
+from aligner.model import _score_kernels as _kernels
+from aligner.svm.kernels import Kernel, expand, in_threads, make_kernel
 from corpora.alignment import Links
-from corpora.threads import map_threads, shared_property
+from corpora.threads import shared_property
 from features.batch import EdgeBatch
-from features.codes import GRID
 from features.extractor import FeatureSet
+from features.grid import GRID
 from features.table import Matrix, Vector
 from features.word_pairs import add_spread
 
 F64 = npt.NDArray[np.float64]
 
-_VALUES_AT_ONCE = 1 << 18
-"""Kernel values that a thread computes at once: about a millisecond, far more than to start a thread takes."""
-
 _LARGEST = 64
 """Features are smaller."""
-
-
-@dataclass(frozen=True)
-class Linear:
-    """K(x, y) = x·y: the features themselves."""
-
-    name: ClassVar[str] = "linear"
-    code: ClassVar[int] = _expansions.LINEAR
-
-    @property
-    def parameter(self) -> float:
-        return 0.0
-
-
-@dataclass(frozen=True)
-class Polynomial:
-    """K(x, y) = (1 + x·y)^degree / degree: all products of up to `degree` features.
-
-    So scaled, its terms of first order are those of the linear kernel, and λ keeps its meaning whatever the degree.
-    """
-
-    name: ClassVar[str] = "polynomial"
-    code: ClassVar[int] = _expansions.POLYNOMIAL
-
-    degree: int = 2
-
-    def __post_init__(self) -> None:
-        if self.degree != int(self.degree) or self.degree < 1:
-            raise SettingError(f"the degree of a polynomial kernel must be a whole number above 0, not {self.degree}")
-
-    @property
-    def parameter(self) -> float:
-        return float(self.degree)
-
-
-@dataclass(frozen=True)
-class RBF:
-    """K(x, y) = exp(-‖x - y‖² / (2 bandwidth²)): how near two edges are, 1 for equals."""
-
-    name: ClassVar[str] = "rbf"
-    code: ClassVar[int] = _expansions.RBF
-
-    bandwidth: float = 2.0
-
-    def __post_init__(self) -> None:
-        if not 1e-100 < self.bandwidth < 1e100:
-            raise SettingError(f"the bandwidth of an rbf kernel must be a number above 0, not {self.bandwidth}")
-
-    @property
-    def parameter(self) -> float:
-        return 0.5 / self.bandwidth**2
-
-
-Kernel = Linear | Polynomial | RBF
-"""K(x, y) = Φ(x)·Φ(y) of the features x, y of two edges, for some Φ that is never computed.
-
-name: of the command line.  code, parameter: of the compiled expansions.
-"""
-
-KERNELS: dict[str, Callable[..., Kernel]] = {"linear": Linear, "polynomial": Polynomial, "rbf": RBF}
-"""What makes each kernel, from the options it has."""
-
-
-def make_kernel(name: str, **options: Any) -> Kernel:
-    """A kernel by its name and options.  Raises SettingError for a name, an option or a value that it cannot have."""
-    if name not in KERNELS:
-        raise SettingError(f"unknown kernel {name!r} (choose from {', '.join(KERNELS)})")
-    make = KERNELS[name]
-    for option in options:
-        if option not in inspect.signature(make).parameters:
-            raise SettingError(f"the {name} kernel has no {option}")
-    return make(**options)
-
-
-def kernel_signature(kernel: Kernel) -> str:
-    """A kernel and its options in one line."""
-    return "|".join([f"kernel:{kernel.name}", *(f"{name}:{value:g}" for name, value in asdict(kernel).items())])
 
 
 class Scorer(Protocol):
@@ -228,11 +146,7 @@ class KernelScorer:
         return float(np.sqrt(max(0.0, float(self.coefficients @ score_in_threads(self, self.support)))))
 
     def scores(self, features: Matrix) -> F64:
-        scores = np.zeros(len(features))
-        _expansions.add_expansion(
-            features, self.kernel.code, self.kernel.parameter, self.support, self.coefficients, scores
-        )
-        return scores
+        return expand(self.kernel, self.support, self.coefficients, features)
 
     def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
         shape = int(batch.offsets[-1]), len(features.names)
@@ -266,11 +180,7 @@ def read_scorer(description: Mapping[str, Any], arrays: Mapping[str, npt.NDArray
 def score_in_threads(scorer: Scorer, features: Matrix) -> F64:
     """`Scorer.scores` on all cores, bit for bit the same."""
     support = len(scorer.coefficients) if isinstance(scorer, KernelScorer) else 1
-    rows = max(1, _VALUES_AT_ONCE // max(1, support))
-    if len(features) <= rows:
-        return scorer.scores(features)
-    parts = [features[first : first + rows] for first in range(0, len(features), rows)]
-    return np.concatenate(list(map_threads(scorer.scores, parts)))
+    return in_threads(scorer.scores, features, support)
 
 
 def _kind(array: npt.NDArray[Any]) -> str:

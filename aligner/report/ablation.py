@@ -16,8 +16,7 @@ from aligner.report.evaluation import count, scores
 from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import Labelled
 from corpora.alignment import Links
-from features.extractor import DEFAULT_MEMORY
-from features.table import EdgeTable
+from features.table import DEFAULT_MEMORY, EdgeTable
 
 F64 = npt.NDArray[np.float64]
 

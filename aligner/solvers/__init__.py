@@ -29,7 +29,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from aligner.errors import SettingError
-from aligner.model.scoring import make_kernel
 from aligner.solvers.active import Away, Pairwise
 from aligner.solvers.block import Block
 from aligner.solvers.corrective import Correction, Corrective
@@ -43,6 +42,7 @@ from aligner.solvers.randomized_away import RandomizedAway
 from aligner.solvers.records import Result, Status, Stop, TracePoint
 from aligner.solvers.steps import AVERAGES, STEPS
 from aligner.solvers.subgradient import StochasticSubgradient, Subgradient
+from aligner.svm.kernels import make_kernel
 from aligner.svm.protocols import BlockProblem
 
 __all__ = ["SOLVERS", "Result", "Solver", "Status", "Stop", "TracePoint", "make_solver", "solve"]
@@ -61,16 +61,13 @@ def _bcfw(
     step: str = "line-search",
     average: str = "none",
     cache: bool = False,
-    minibatch: int | None = None,
 ) -> Solver[BlockProblem, Any]:
     forward, mean = _choose("step", step, STEPS), _choose("average", average, AVERAGES)
-    return Block(_choose("order", order, ORDERS), forward, mean, cache, minibatch)
+    return Block(_choose("order", order, ORDERS), forward, mean, cache)
 
 
-def _bcfw_gap(
-    step: str = "line-search", average: str = "none", cache: bool = True, minibatch: int | None = None
-) -> Solver[BlockProblem, Any]:
-    return _bcfw("gap", step, average, cache, minibatch)
+def _bcfw_gap(step: str = "line-search", average: str = "none", cache: bool = True) -> Solver[BlockProblem, Any]:
+    return _bcfw("gap", step, average, cache)
 
 
 def _bcfw_away(order: str = "gap", cache: bool = True) -> Solver[BlockProblem, Any]:

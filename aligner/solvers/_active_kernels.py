@@ -209,7 +209,7 @@ def active_steps(
         if place < 0:
             if not make_room(i, limit, pool):
                 return FULL, i, t, calls
-            code, loss, hinge = block_corner(i, i, blocks, point.w, scratch, psi)
+            code, loss, hinge = block_corner(i, blocks, point.w, scratch, psi)
             if code != DONE:
                 return code, i, t, calls
             calls += 1

@@ -8,10 +8,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner.svm._compact_kernels import SUMS
-from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
-from aligner.svm._intrinsics import borrow, prefetch
-from features.codes import LINE
+from aligner.svm._corner_kernels import DONE, SUMS, block_corner, make_scratch
 
 F64 = npt.NDArray[np.float64]
 
@@ -210,14 +207,6 @@ def count_step(average, point):
 
 
 @nb.njit(cache=True, nogil=True)
-def ask_for_row(matrix, i):
-    """Ask for a row (d,) of a matrix ahead of its use."""
-    flat = matrix.reshape(-1)
-    for c in range(0, matrix.shape[1], LINE // 8):
-        prefetch(flat, i * matrix.shape[1] + c)
-
-
-@nb.njit(cache=True, nogil=True)
 def forward_steps(order, draws, gaps, line_search, average, blocks, regularization, point):
     """Forward steps with the assignment oracle, for the blocks of an order or, if it is empty, drawn by gap.
 
@@ -225,22 +214,9 @@ def forward_steps(order, draws, gaps, line_search, average, blocks, regularizati
     """
     scratch = make_scratch(blocks)
     psi = np.empty(len(point.w))
-    return walk_forward(order, draws, gaps, line_search, average, blocks, regularization, point, scratch, psi)
-
-
-@nb.njit(cache=True, nogil=True)
-def walk_forward(order, draws, gaps, line_search, average, blocks, regularization, point, scratch, psi):
-    """`forward_steps` with its scratch."""
-    gaps, blocks, point, scratch, psi = borrow(gaps), borrow(blocks), borrow(point), borrow(scratch), borrow(psi)
     for t in range(max(len(order), len(draws))):
-        if len(order) > 0:
-            i = order[t]
-            following = order[min(t + 1, len(order) - 1)]
-            ask_for_row(point.block_w, following)
-        else:
-            i = draw_by_gap(gaps, draws[t])
-            following = i
-        code, loss, hinge = block_corner(i, following, blocks, point.w, scratch, psi)
+        i = order[t] if len(order) > 0 else draw_by_gap(gaps, draws[t])
+        code, loss, hinge = block_corner(i, blocks, point.w, scratch, psi)
         if code != DONE:
             return code, i
         if len(gaps.last) > 0:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.matching._price_kernels import EUCLIDEAN
-from aligner.matching._projection_kernels import make_room, project_block
+from aligner.matching._projection_kernels import make_projection_workspace, project_block
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, add_costs, score_edges
 
 F64 = npt.NDArray[np.float64]
@@ -88,10 +88,10 @@ def projected_steps(order, spectral, features, shapes, offsets, labels, costs, s
     scale: λn.  spectral: whether a block's next step takes the curvature that this one met.
     Returns (code, block at fault).
     """
-    room = make_room(shapes)
-    scores = np.empty(len(room.plan))
-    goals = np.empty(len(room.plan))
-    points = np.empty(len(room.plan))
+    work = make_projection_workspace(shapes)
+    scores = np.empty(len(work.plan))
+    goals = np.empty(len(work.plan))
+    points = np.empty(len(work.plan))
     change = np.empty(len(point.w))
     longest = 1
     for i in range(len(shapes)):
@@ -119,7 +119,7 @@ def projected_steps(order, spectral, features, shapes, offsets, labels, costs, s
             EUCLIDEAN, ahead, J, K, capacity[:J], capacity[:K],
             point.row_prices[point.row_starts[i] : point.row_starts[i + 1]],
             point.column_prices[point.column_starts[i] : point.column_starts[i + 1]],
-            np.inf, ACCURACY, ITERATIONS, room, goal,
+            np.inf, ACCURACY, ITERATIONS, work, goal,
         )  # fmt: skip
         slope = 0.0
         length = 0.0

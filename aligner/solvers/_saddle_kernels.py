@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.matching._price_kernels import EUCLIDEAN, exponentials
-from aligner.matching._projection_kernels import make_room, project_block
+from aligner.matching._projection_kernels import make_projection_workspace, project_block
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE
 
 F64 = npt.NDArray[np.float64]
@@ -159,10 +159,10 @@ def distance(geometry, z, x, other, other_x):
 
 
 @nb.njit(cache=True, nogil=True)
-def project(geometry, x, J, K, capacity, row_prices, column_prices, room, z):
+def project(geometry, x, J, K, capacity, row_prices, column_prices, work, z):
     """z = the point nearest to x, and x less its prices: the logarithm of z for ENTROPIC, but for rounding."""
     project_block(
-        geometry, x, J, K, capacity[:J], capacity[:K], row_prices, column_prices, np.inf, ACCURACY, ITERATIONS, room, z
+        geometry, x, J, K, capacity[:J], capacity[:K], row_prices, column_prices, np.inf, ACCURACY, ITERATIONS, work, z
     )
     take_prices(x, J, K, row_prices, column_prices)
 
@@ -182,7 +182,7 @@ def three_steps(
     for i in range(first, last):
         longest = max(longest, edges.shapes[i, 0], edges.shapes[i, 1])
         most = max(most, edges.shapes[i, 0] * edges.shapes[i, 1])
-    room = make_room(edges.shapes[first:last])
+    work = make_projection_workspace(edges.shapes[first:last])
     capacity = np.ones(longest)
     all_row_prices = np.empty(longest)
     all_column_prices = np.empty(longest)
@@ -220,13 +220,13 @@ def three_steps(
         else:
             row_prices[:] = 0.0
             column_prices[:] = 0.0
-            project(geometry, pull, J, K, capacity, row_prices, column_prices, room, ahead)
+            project(geometry, pull, J, K, capacity, row_prices, column_prices, work, ahead)
         if geometry == EUCLIDEAN:
             for e in range(J * K):
                 ahead[e] = max(0.0, pull[e])
                 now[e] = ahead[e] + z_step * now[e]
         else:
-            exponentials(pull, room.bits[: J * K], ahead)
+            exponentials(pull, work.bits[: J * K], ahead)
             for e in range(J * K):
                 now[e] = pull[e] + z_step * now[e]
 
@@ -234,11 +234,11 @@ def three_steps(
         next_row_prices, next_column_prices = row_prices.copy(), column_prices.copy()
         row_prices[:] = 0.0
         column_prices[:] = 0.0
-        project(geometry, now, J, K, capacity, row_prices, column_prices, room, point)
+        project(geometry, now, J, K, capacity, row_prices, column_prices, work, point)
         moved[0] += distance(geometry, point, now, ahead, pull)
 
         # The next v, from û, whose prices will be much like those of v.
-        project(geometry, goal, J, K, capacity, next_row_prices, next_column_prices, room, ahead)
+        project(geometry, goal, J, K, capacity, next_row_prices, next_column_prices, work, ahead)
         moved[1] += distance(geometry, ahead, goal, point, now)
         for e in range(J * K):
             cost = edges.costs[edges.labels[begin + e]]

@@ -73,7 +73,7 @@ def visit_blocks(order, average, blocks, regularization, walk):
     scratch = make_scratch(blocks)
     psi = np.empty(len(walk.w))
     for i in order:
-        code, loss, _ = block_corner(i, i, blocks, walk.w, scratch, psi)
+        code, loss, _ = block_corner(i, blocks, walk.w, scratch, psi)
         if code != DONE:
             return code, i
         visit(i, psi, loss, average, regularization, walk)

@@ -8,7 +8,7 @@ import numpy as np
 
 from aligner.solvers.records import F64
 from aligner.svm import _corner_kernels as _kernels
-from aligner.svm.hinge import check_code
+from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem, CompiledProblem
 from corpora.threads import map_threads
 

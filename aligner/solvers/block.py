@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.errors import SettingError
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
-from aligner.solvers import _minibatch_kernels as minibatch
 from aligner.solvers.active import Away, Pairwise, larger_pool, new_pool
 from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_value
 from aligner.solvers.orders import I64, Order, Permuted
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Average, Forward, new_point
-from aligner.svm.hinge import check_code
-from aligner.svm.protocols import BlockProblem, CompiledProblem, Corners
-from corpora.threads import cores, map_threads
+from aligner.svm.corners import check_code
+from aligner.svm.protocols import BlockProblem, CompiledProblem
 
 _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -27,10 +22,6 @@ _BLOCKS_AT_ONCE = 8192
 _SWEEPS_BETWEEN_REFRESHES = 2
 """After so many sweeps by gap all gaps are asked for anew. [OAD16] do so after 10; on word alignment 2 takes the fewest
 oracle calls, those of refreshing included, because a few steps move w, and with it the gaps of all blocks."""
-
-_LARGEST_MINIBATCH = 4
-_MINIBATCHES = 256
-"""Of these are the minibatches made at least, so that few steps are taken between the question and its answer."""
 
 _KEPT = 20
 """Corners that a block keeps, at most, to use in place of the oracle; more only if they all have weight."""
@@ -59,10 +50,6 @@ class Block:
     with line search the dual never falls; away and pairwise steps converge linearly  [OAD16 App. B].
     cache: each block keeps corners and uses the best of them where it promises enough, instead of the oracle
     [OAD16 §3.2]; worth it where the oracle is dear.
-    minibatch: so many blocks are asked about at the same w, by all cores, and before the steps of the minibatch ahead
-    are taken; the steps themselves are the same, one after another [WSDNX16]. 1: each block is asked about
-    after the step of the one before, as in [LJSP13]. By default one block in 256, at most 4, which costs little
-    progress; always 1 where corners are kept. Results do not depend on the number of cores.
     Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept.
     """
 
@@ -70,21 +57,10 @@ class Block:
     step: Forward | Away | Pairwise = Forward()  # noqa: RUF009 - frozen
     average: Average = Average.NONE
     cache: bool = False
-    minibatch: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.minibatch is not None and self.minibatch < 1:
-            raise SettingError(f"a minibatch of {self.minibatch} pairs (give 1 or more)")
-        if self.minibatch is not None and self._keeps_corners and self.minibatch > 1:
-            raise SettingError(
-                "a solver that keeps corners has no minibatches (leave out --minibatch, or give --no-cache)"
-            )
 
     @property
     def signature(self) -> str:
         parts = ["bcfw", f"order:{self.order.name}", f"step:{self.step.name}", f"average:{self.average.value}"]
-        if self.minibatch is not None:
-            parts.append(f"minibatch:{self.minibatch}")
         return "|".join([*parts, "cache"] if self.cache else parts)
 
     @property
@@ -141,58 +117,26 @@ class Block:
         point, gaps, regularization = state.point, state.gaps, problem.regularization
         blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
         number = max(len(order), len(draws))
-        size = self.minibatch or max(1, min(_LARGEST_MINIBATCH, problem.n_blocks // _MINIBATCHES))
-        options = self.step.line_search, self.average.code
-        if blocks is None:
-            self._generic_forward_steps(problem, state, order, draws, size)
-        elif size == 1:
+        if blocks is not None:
+            options = self.step.line_search, self.average.code
             check_code(*kernels.forward_steps(order, draws, gaps, *options, blocks, regularization, point))
-        else:
-            shared = minibatch.share(order if len(order) > 0 else np.zeros(number, np.int64), size, len(point.w))
-
-            def lead() -> None:
-                check_code(*minibatch.lead(draws, gaps, *options, blocks, regularization, point, shared))
-
-            def help_along() -> None:
-                minibatch.help_along(blocks, shared)
-
-            def work(part: Callable[[], None]) -> None:
-                try:
-                    part()
-                finally:
-                    minibatch.end(shared)  # nobody waits for the answer of a thread that failed
-
-            deque(map_threads(work, [lead] + [help_along] * (cores() - 1)), maxlen=0)
+            return number
+        for t in range(number):  # the same steps on corners that the problem gives one by one, with any oracle
+            block = int(order[t]) if len(order) > 0 else kernels.draw_by_gap(gaps, draws[t])
+            psi, loss = self._ask(problem, state, block)
+            kernels.forward_step(block, psi, loss, self.step.line_search, regularization, point)
+            kernels.count_step(self.average.code, point)
         return number
 
-    def _generic_forward_steps(
-        self, problem: BlockProblem, state: BlockState, order: I64, draws: F64, size: int
-    ) -> None:
-        """The same steps on corners that the problem gives, with any oracle."""
-        point, gaps, regularization = state.point, state.gaps, problem.regularization
-        waiting: deque[tuple[I64, Corners, F64]] = deque()
-
-        def ask(part: slice) -> None:
-            by_gap = [kernels.draw_by_gap(gaps, draw) for draw in draws[part]]
-            chosen = order[part] if len(order) > 0 else np.array(by_gap, np.int64)
-            waiting.append((chosen, problem.corners(chosen, point.w), point.w.copy()))
-
-        def take() -> None:
-            chosen, corners, asked = waiting.popleft()
-            for t, block in enumerate(chosen.tolist()):
-                psi, loss = corners.psi[t].copy(), float(corners.losses[t])
-                if len(gaps.last) > 0:
-                    hinge = loss - float(psi @ asked)
-                    kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, asked, regularization, point))
-                kernels.forward_step(block, psi, loss, self.step.line_search, regularization, point)
-                kernels.count_step(self.average.code, point)
-
-        for first in range(0, max(len(order), len(draws)), size):
-            ask(slice(first, first + size))
-            if size == 1 or len(waiting) > 1:  # minibatches are asked about before the steps of the one before
-                take()
-        while waiting:
-            take()
+    def _ask(self, problem: BlockProblem, state: BlockState, block: int) -> tuple[F64, float]:
+        """ψ and the loss of the oracle's answer of a block; writes down the block's gap."""
+        point, gaps = state.point, state.gaps
+        corners = problem.corners(np.array([block]), point.w)
+        psi, loss = corners.psi[0].copy(), float(corners.losses[0])
+        if len(gaps.last) > 0:
+            hinge = loss - float(psi @ point.w)
+            kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, point.w, problem.regularization, point))
+        return psi, loss
 
     def _active_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
         blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
@@ -223,12 +167,8 @@ class Block:
             if self.cache:
                 place = active.kept_answer(block, gaps, regularization, point, state.pool)
             if place < 0:
-                corners = problem.corners(np.array([block]), point.w)
-                psi, loss = corners.psi[0].copy(), float(corners.losses[0])
+                psi, loss = self._ask(problem, state, block)
                 calls += 1
-                if len(gaps.last) > 0:
-                    hinge = loss - float(psi @ point.w)
-                    kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, point.w, regularization, point))
                 if state.pool is not None and not active.make_room(block, _KEPT, state.pool):
                     state.pool = larger_pool(state.pool, block)
                 place = active.take_answer(block, psi, loss, regularization, point, state.pool)

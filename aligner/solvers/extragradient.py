@@ -14,8 +14,7 @@ from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.saddle import Look, Start, feature_norm, look_ahead, measure_start
-from aligner.svm.hinge import edges_of
-from aligner.svm.protocols import BlockProblem
+from aligner.svm.protocols import BlockProblem, edges_of
 
 _CHECKS = 10
 """Sweeps between two looks at the gap, for restarts."""

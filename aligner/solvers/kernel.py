@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from aligner.errors import ScoreError
-from aligner.matching import Oracle, get_oracle
-from aligner.model.scoring import (
-    RBF,
-    Kernel,
-    KernelScorer,
-    Linear,
-    LinearScorer,
-    Scorer,
-    kernel_signature,
-    score_in_threads,
-)
-from aligner.solvers.driver import Solver
+from aligner.matching import best_matchings
 from aligner.solvers.orders import Order, Permuted
 from aligner.solvers.records import F64, Audit
-from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, SURE
-from aligner.svm.hinge import EdgeProblem, check_code, edges_of
-from aligner.svm.protocols import BlockProblem
-from corpora.ragged import edge_offsets
-from features.table import EdgeTable
+from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE
+from aligner.svm.corners import check_code
+from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature
+from aligner.svm.protocols import BlockProblem, EdgeProblem, Edges, edges_of
 
 I64 = npt.NDArray[np.int64]
 
@@ -54,7 +40,7 @@ class KernelBlock:
 
     Guarantee: that of `Block` with forward steps; with the linear kernel its iterates, too. Time of a pass: as many
     values of the kernel as edges × support. Solver memory: a number for each edge.
-    The weights it returns are coefficients (E,) of the edges, mostly 0; `scorer` makes a function of them.
+    The weights it returns are coefficients (E,) of the edges, mostly 0: the others have the support.
     """
 
     kernel: Kernel = RBF()  # noqa: RUF009 - frozen
@@ -63,13 +49,6 @@ class KernelBlock:
     @property
     def signature(self) -> str:
         return f"kernel-bcfw|{kernel_signature(self.kernel)}|order:{self.order.name}"
-
-    def scorer(self, edges: EdgeTable, coefficients: F64) -> Scorer:
-        """How these coefficients (E,) of edges score any edge; the expansion of the linear kernel is its weights."""
-        expansion = self._expansion(edges, coefficients, 1.0)
-        if isinstance(self.kernel, Linear):
-            return LinearScorer(expansion.coefficients @ expansion.support)
-        return expansion
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> KernelState:
         return KernelState(rng, np.zeros(len(edges_of(problem, "kernel-bcfw").labels)))
@@ -89,16 +68,16 @@ class KernelBlock:
         edges, scale = problem.edges, problem.regularization * problem.n_blocks
         rows = slice(edges.offsets[block], edges.offsets[block + 1])
         labels = problem.labels[rows]
-        scores = score_in_threads(self._expansion(edges, state.moved, scale), edges.features[rows])
+        scores = self._scores(edges, state.moved / scale, edges.features[rows])
         augmented = scores + problem.costs[labels]
-        corner = (labels == SURE) - _best(problem.oracle, augmented, edges.shapes[block : block + 1])
+        corner = (labels == SURE) - _best(problem.oracle.name, augmented, edges.shapes[block : block + 1])
         direction = corner - state.moved[rows]
         slope = -float(direction @ augmented)
         if slope <= 0:
             return
         changed = np.flatnonzero(direction)
-        along = KernelScorer(self.kernel, edges.features[rows][changed], direction[changed])
-        curvature = float(along.coefficients @ along.scores(along.support)) / scale
+        features, along = edges.features[rows][changed], direction[changed]
+        curvature = float(along @ expand(self.kernel, features, along, features)) / scale
         gamma = min(1.0, slope / curvature) if curvature > 0 else 1.0
         if gamma < 1:
             state.moved[rows] += gamma * direction
@@ -109,9 +88,9 @@ class KernelBlock:
         matchings = edges_of(problem, "kernel-bcfw")
         edges, n, regularization = matchings.edges, problem.n_blocks, problem.regularization
         coefficients = state.moved / (regularization * n)
-        scores = score_in_threads(self._expansion(edges, coefficients, 1.0), edges.features)
+        scores = self._scores(edges, coefficients, edges.features)
         costs = matchings.costs[matchings.labels]
-        oracle = matchings.oracle if matchings.oracle.exact else get_oracle("assignment")
+        oracle = matchings.oracle.name if matchings.oracle.exact else "assignment"
         surplus = _best(oracle, scores + costs, edges.shapes) - (matchings.labels == SURE)
         block = np.repeat(np.arange(n), np.diff(edges.offsets))
         hinges, losses = (np.bincount(block, surplus * values, n) for values in (scores + costs, costs))
@@ -123,29 +102,19 @@ class KernelBlock:
         dual = -float(costs @ state.moved) / n - half_norm
         return Audit(coefficients, primal, dual)
 
-    def _expansion(self, edges: EdgeTable, values: F64, scale: float) -> KernelScorer:
-        """Σ_e values[e] K(φ_e, ·) / scale."""
-        support = np.flatnonzero(values)
-        return KernelScorer(self.kernel, edges.features[support], values[support] / scale)
+    def _scores(self, edges: Edges, coefficients: F64, features: npt.NDArray[np.float32]) -> F64:
+        """Σ_e coefficients[e] K(φ_e, ·) of edges with these features."""
+        support = np.flatnonzero(coefficients)
+        kept, some = edges.features[support], coefficients[support]
+        return in_threads(lambda part: expand(self.kernel, kept, some, part), features, len(support))
 
 
-def _best(oracle: Oracle, scores: F64, shapes: I64) -> F64:
+def _best(oracle: str, scores: F64, shapes: I64) -> F64:
     """Best matchings as (E,) 0 and 1.  Raises ScoreError where the scores are not finite."""
-    row_offsets = np.zeros(len(shapes) + 1, np.int64)
-    np.cumsum(shapes[:, 0], out=row_offsets[1:])
-    mates = np.full(row_offsets[-1], -1, np.int32)
-    finite = bool(np.isfinite(scores).all())  # the oracles take -inf for a forbidden edge
-    if not finite or oracle.match(scores, shapes, edge_offsets(shapes), row_offsets, mates) >= 0:
-        raise ScoreError("the weights are not finite")
+    if not np.isfinite(scores).all():  # the oracles take -inf for a forbidden edge
+        check_code(NOT_FINITE, -1)
+    column_of_row = best_matchings(scores, shapes, oracle=oracle)
     chosen = np.zeros(len(scores))
     widths = np.repeat(shapes[:, 1], shapes[:, 0])
-    chosen[(np.cumsum(widths) - widths + mates)[mates >= 0]] = 1.0
+    chosen[(np.cumsum(widths) - widths + column_of_row)[column_of_row >= 0]] = 1.0
     return chosen
-
-
-def scorer_of(solver: Solver[Any, Any], edges: EdgeTable, w: F64) -> Scorer:
-    """The function of an edge's features that a solver's answer is.  edges: of the problem it solved.
-
-    Weights of fertility, which follow those of edges, are left aside.
-    """
-    return solver.scorer(edges, w) if isinstance(solver, KernelBlock) else LinearScorer(w[: len(edges.names)])

@@ -12,8 +12,8 @@ from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit
 from aligner.svm._corner_kernels import SURE
-from aligner.svm.hinge import check_code, edges_of
-from aligner.svm.protocols import BlockProblem
+from aligner.svm.corners import check_code
+from aligner.svm.protocols import BlockProblem, edges_of
 
 _BLOCKS_AT_ONCE = 512
 """Blocks of one compiled call, between which Ctrl-C is heard."""

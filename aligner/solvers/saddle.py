@@ -10,7 +10,7 @@ import numpy as np
 from aligner.matching._price_kernels import EUCLIDEAN
 from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.records import F64
-from aligner.svm.hinge import check_code
+from aligner.svm.corners import check_code
 from corpora.threads import map_threads
 
 _BLOCKS_AT_ONCE = 128

@@ -14,7 +14,7 @@ from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.simplex import Mixture
 from aligner.solvers.steps import Average
-from aligner.svm.hinge import check_code
+from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem, CompiledProblem
 
 _BLOCKS_AT_ONCE = 4096

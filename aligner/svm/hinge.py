@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from aligner.errors import AlignerError, ScoreError, SettingError
-from aligner.matching import Oracle, best_bmatchings, best_matchings, bmatch_of, get_oracle
+from aligner.errors import SettingError
+from aligner.matching import Oracle, best_bmatchings, get_oracle
 from aligner.svm import _corner_kernels as _kernels
-from aligner.svm._screening_kernels import Screen, new_screen
-from aligner.svm.prices import CONSTANT, Fertility, LinkRewards
-from aligner.svm.protocols import BlockProblem, Corners
-from corpora.alignment import Links
+from aligner.svm.corners import check_code
+from aligner.svm.prices import Fertility, LinkRewards
+from aligner.svm.protocols import Corners, Edges, Links
 from corpora.ragged import edge_offsets
 from corpora.threads import map_threads, shared_property
-from features.extractor import DEFAULT_MEMORY, take_edges
-from features.table import EdgeTable
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
+
+Value = TypeVar("Value", bound=np.generic)
 
 _BLOCKS_AT_ONCE = 512
 """Blocks that a thread takes at once."""
@@ -45,7 +44,7 @@ def check_costs(regularization: float, miss_cost: float, false_cost: float, poss
             raise SettingError(f"{name} must be a number above 0, not {value}")
 
 
-def label_edges(edges: EdgeTable, links: Links) -> tuple[U8, I64]:
+def label_edges(edges: Edges, links: Links) -> tuple[U8, I64]:
     """(E,) labels, OTHER, POSSIBLE or SURE, and (m,) the edge of each link.
 
     Raises SettingError where there are no pairs, ValueError where edges and links do not fit or are not finite.
@@ -68,32 +67,6 @@ def label_edges(edges: EdgeTable, links: Links) -> tuple[U8, I64]:
     return labels, link_edges
 
 
-@runtime_checkable
-class EdgeProblem(BlockProblem, Protocol):
-    """A block problem over matchings whose edges are at hand, as `MatchingProblem` is: see there."""
-
-    @property
-    def edges(self) -> EdgeTable: ...
-
-    @property
-    def labels(self) -> U8: ...
-
-    @property
-    def costs(self) -> F64: ...
-
-    @property
-    def oracle(self) -> Oracle: ...
-
-
-def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
-    """The problem, if its edges are at hand and all there is to it.  Raises SettingError."""
-    if not isinstance(problem, EdgeProblem):
-        raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
-    if problem.n_nonpositive:
-        raise SettingError(f"{solver} has one link a word only (choose another solver, bcfw for instance)")
-    return problem
-
-
 @dataclass(frozen=True, eq=False)
 class MatchingProblem:
     """A structured SVM over matchings with the S/P-aware weighted Hamming loss  [SPEC §2-3].
@@ -109,11 +82,11 @@ class MatchingProblem:
     adds to the hinge, and what looks like a sure link is taught to be none. With a large c° the oracle never takes one:
     it is as if gold said nothing of them, which is what it does.
     links_lost: sure links that the target matching has no room for; they count as possible.
-    fertility: the links a word may have and the features of their rewards, whose columns follow those of the edges and
-    have weights of at most 0; None: one link a word.
+    fertility: the links a word may have, and columns of their prices, which follow those of the edges and have weights
+    of at most 0.
     """
 
-    edges: EdgeTable
+    edges: Edges
     labels: U8
     gold: F64
     sure: I64
@@ -123,12 +96,12 @@ class MatchingProblem:
     possible_cost: float
     oracle: Oracle
     links_lost: int
-    fertility: Fertility | None = None
+    fertility: Fertility = Fertility()  # noqa: RUF009 - frozen
 
     @classmethod
     def from_links(
         cls,
-        edges: EdgeTable,
+        edges: Edges,
         links: Links,
         *,
         regularization: float,
@@ -137,88 +110,73 @@ class MatchingProblem:
         possible_cost: float = DEFAULT_POSSIBLE_COST,
         oracle: str = "assignment",
         preference: npt.NDArray[np.floating] | None = None,
-        fertility: Fertility | None = None,
+        fertility: Fertility = Fertility(),  # noqa: B008 - frozen
     ) -> MatchingProblem:
         """Project gold on the matchings: as many sure links as possible, ties by higher preference.
 
         preference: (E,) in [0, 1], for instance Dice; 0 everywhere by default.
-        fertility: of the same pairs; by default, and where its capacities are 1, matchings are 1-1.
         Raises SettingError for costs, λ or an oracle that cannot work, ValueError where the arguments do not fit.
         """
         check_costs(regularization, miss_cost, false_cost, possible_cost)
-        if fertility is not None and not np.array_equal(fertility.shapes, edges.shapes):
-            raise ValueError("the words of fertility are not those of the edges")
-        if fertility is not None and fertility.source_capacity == fertility.target_capacity == 1:
-            fertility = None
-        if fertility is not None:
-            bmatch_of(get_oracle(oracle))
+        found = get_oracle(oracle)
+        capacities = fertility.source_capacity, fertility.target_capacity
+        if max(capacities) > 1:
+            found.check_several()
         labels, link_edges = label_edges(edges, links)
         sure_edges = link_edges[links.sure]
 
         # Any sure link more outweighs all preferences: they add up to less than 1.
         weights = np.zeros(edges.offsets[-1])
         weights[sure_edges] = 1.0
-        capacities = (1, 1) if fertility is None else (fertility.source_capacity, fertility.target_capacity)
         if preference is not None:
             largest = float((edges.shapes * capacities).min(axis=1).max(initial=1)) + 1.0
             weights[sure_edges] += np.clip(preference[sure_edges], 0.0, 1.0) / largest
-        words = edges.shapes.sum(axis=0).tolist()
-        free = [np.zeros((size, capacity - 1)) for size, capacity in zip(words, capacities, strict=True)]
-        mates = best_bmatchings(weights, edges.shapes, *free)
-        slots = edges.shapes[:, 0] * capacities[0]
-        slot_pair = np.repeat(np.arange(len(edges)), slots)
-        rows = (np.arange(len(mates)) - np.repeat(np.cumsum(slots) - slots, slots)) // capacities[0]
-        matched = mates >= 0
-        target_edges = (edges.offsets[slot_pair] + rows * edges.shapes[slot_pair, 1] + mates)[matched]
+        column_of_row = best_bmatchings(weights, edges.shapes, *(np.zeros(capacity - 1) for capacity in capacities))
+        starts = _slot_starts(edges.shapes, capacities[0])
+        slot_pair = np.repeat(np.arange(len(edges)), np.diff(starts))
+        rows = (np.arange(starts[-1]) - starts[slot_pair]) // capacities[0]
+        matched = column_of_row >= 0
+        target_edges = (edges.offsets[slot_pair] + rows * edges.shapes[slot_pair, 1] + column_of_row)[matched]
         labels[sure_edges] = _kernels.POSSIBLE
         labels[target_edges] = _kernels.SURE
-        linked_pair = slot_pair[matched]
-        gold = np.zeros((len(edges), len(edges.names)))
-        np.add.at(gold, linked_pair, edges.features[target_edges])
-        if fertility is not None:
-            starts = fertility.word_offsets
-            source = np.bincount(starts[linked_pair, 0] + rows[matched], minlength=words[0])
-            target = np.bincount(starts[linked_pair, 1] + mates[matched], minlength=words[1])
-            gold = np.hstack([gold, fertility.features(source, target)])
-        sure = np.bincount(linked_pair, minlength=len(edges)).astype(np.int64)
-        lost = len(sure_edges) - len(target_edges)
-        return cls(
-            edges, labels, gold, sure, float(regularization), float(miss_cost), float(false_cost), float(possible_cost),
-            get_oracle(oracle), lost, fertility,
-        )  # fmt: skip
+        problem = cls(
+            edges,
+            labels,
+            gold=np.zeros((len(edges), len(edges.names) + len(fertility.names))),
+            sure=np.bincount(slot_pair[matched], minlength=len(edges)).astype(np.int64),
+            regularization=float(regularization),
+            miss_cost=float(miss_cost),
+            false_cost=float(false_cost),
+            possible_cost=float(possible_cost),
+            oracle=found,
+            links_lost=len(sure_edges) - len(target_edges),
+            fertility=fertility,
+        )
+        psi = np.empty_like(problem.gold)  # of the targets, whose features are still to be added
+        _kernels.fill_corners(np.arange(len(edges)), column_of_row, starts, problem.arrays, psi, np.empty(len(edges)))
+        return replace(problem, gold=0.0 - psi)
 
-    def take(self, pairs: I64, *, memory: int = DEFAULT_MEMORY) -> MatchingProblem:
+    def take(self, pairs: I64, *, memory: int | None = None) -> MatchingProblem:
         """The problem of these pairs alone, (m,) indices, in their order: a copy.  links_lost stays that of all.
 
-        memory: bytes the features may take before they go to a temporary file.
+        memory: see `Edges.take`.
         """
-        edges, labels = take_edges(self.edges, self.labels, pairs, memory)
-        fertility = None if self.fertility is None else self.fertility.take(pairs)
-        gold, sure = self.gold[pairs], self.sure[pairs]
-        return replace(self, edges=edges, labels=labels, gold=gold, sure=sure, fertility=fertility)
+        labels = take_values(self.labels, self.edges.offsets, pairs)
+        edges = self.edges.take(pairs, memory=memory)
+        return replace(self, edges=edges, labels=labels, gold=self.gold[pairs], sure=self.sure[pairs])
 
     @property
     def n_blocks(self) -> int:
         return len(self.edges)
 
     def link_rewards(self, w: F64) -> LinkRewards:
-        """What further links of a word are worth with these weights, (n_features,), where it is the same for all words.
-
-        Raises ValueError where fertility has features that differ from word to word.
-        """
-        fertility = self.fertility
-        if fertility is None:
-            return LinkRewards()
-        if fertility.source_names != (CONSTANT,) or fertility.target_names != (CONSTANT,):
-            raise ValueError("the rewards differ from word to word")
-        steps = w[len(self.edges.names) :]
-        cut = fertility.source_capacity - 1
-        return LinkRewards(tuple(np.cumsum(steps[:cut]).tolist()), tuple(np.cumsum(steps[cut:]).tolist()))
+        """What further links of a word are worth with these weights, (n_features,)."""
+        return self.fertility.rewards(w[len(self.edges.names) :])
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of all columns: those of edges, then those of fertility."""
-        return self.edges.names + (() if self.fertility is None else self.fertility.names)
+        return self.edges.names + self.fertility.names
 
     @property
     def n_features(self) -> int:
@@ -227,17 +185,17 @@ class MatchingProblem:
     @property
     def capacity(self) -> int:
         """The links that a word may have, on the side where it may have more."""
-        return 1 if self.fertility is None else max(self.fertility.source_capacity, self.fertility.target_capacity)
+        return max(self.fertility.source_capacity, self.fertility.target_capacity)
 
     @property
     def n_nonpositive(self) -> int:
-        return 0 if self.fertility is None else len(self.fertility.names)
+        return len(self.fertility.names)
 
     @property
     def signature(self) -> str:
         costs = f"miss:{self.miss_cost:g}|false:{self.false_cost:g}|possible:{self.possible_cost:g}"
         parts = f"lambda:{self.regularization:g}|{costs}|oracle:{self.oracle.name}"
-        if self.fertility is None:
+        if self.capacity == 1:
             return parts
         return f"{parts}|fertility:{self.fertility.source_capacity}-{self.fertility.target_capacity}"
 
@@ -256,32 +214,12 @@ class MatchingProblem:
         costs[_kernels.SURE] = -self.miss_cost
         return costs
 
-    @shared_property
-    def _marks(self) -> tuple[I64, I64]:
-        """The labelled edges as kernels have them, and the first of each block."""
-        marked = np.flatnonzero(self.labels)
-        starts = np.searchsorted(marked, self.edges.offsets)
-        first = np.repeat(self.edges.offsets[:-1], np.diff(starts))
-        return 4 * (marked - first) + self.labels[marked], starts
-
-    @shared_property
-    def _screen(self) -> Screen:
-        edges = self.edges
-        return new_screen(*((len(edges), *edges.features.shape) if len(edges.codes.starts) else (0, 0, 0)))
-
     @property
     def arrays(self) -> _kernels.Blocks:
         """The arrays for kernels."""
-        edges, fertility = self.edges, self.fertility
-        words: tuple[F64, F64, I64, int, int] = (np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 2), np.int64), 1, 1)
-        if fertility is not None:
-            words = (
-                fertility.source, fertility.target, fertility.word_offsets, fertility.source_capacity,
-                fertility.target_capacity,
-            )  # fmt: skip
         return _kernels.Blocks(
-            edges.features, edges.shapes, edges.offsets, self.labels, self.costs, self.miss_cost, self.sure, self.gold,
-            *words, edges.codes, *self._marks, self._screen,
+            self.edges.features, self.edges.shapes, self.edges.offsets, self.labels, self.costs, self.miss_cost,
+            self.sure, self.gold, self.fertility.source_capacity, self.fertility.target_capacity,
         )  # fmt: skip
 
     @property
@@ -296,9 +234,7 @@ class MatchingProblem:
         where an exact oracle answers worse than the target: the oracle or the features are wrong.
         """
         chosen = np.ascontiguousarray(blocks, np.int64)
-        capacity = 1 if self.fertility is None else self.fertility.source_capacity
-        starts = np.zeros(len(chosen) + 1, np.int64)
-        np.cumsum(capacity * self.edges.shapes[chosen, 0], out=starts[1:])
+        starts = _slot_starts(self.edges.shapes[chosen], self.fertility.source_capacity)
         found = Corners(np.empty((len(chosen), self.n_features)), np.empty(len(chosen)), np.empty(starts[-1], np.int32))
         arrays = self.arrays
         fill = self._fill_compiled if self.oracle.name == "assignment" else self._fill
@@ -331,22 +267,17 @@ class MatchingProblem:
     def _fill(
         self, arrays: _kernels.Blocks, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32
     ) -> None:
-        edges = self.edges
-        shapes = edges.shapes[chosen]
+        shapes = self.edges.shapes[chosen]
+        if not np.isfinite(w).all():
+            check_code(_kernels.NOT_FINITE, -1)
         offsets = edge_offsets(shapes)
         scores = np.empty(offsets[-1])
-        _kernels.augmented_scores(
-            chosen, edges.features, edges.shapes, edges.offsets, self.labels, self.costs, w, offsets, scores
-        )
-        if self.fertility is None:
-            part = best_matchings(scores, shapes, oracle=self.oracle.name)
-        else:
-            if not np.isfinite(w).all():
-                check_code(_kernels.NOT_FINITE, -1)
-            rewards = self.fertility.take(chosen).rewards(w[len(edges.names) :])
-            part = best_bmatchings(scores, shapes, *rewards, oracle=self.oracle.name)
+        for i, block in enumerate(chosen.tolist()):
+            _kernels.augmented_scores(block, arrays, w, scores[offsets[i] : offsets[i + 1]])
+        rewards = self.link_rewards(w)
+        part = best_bmatchings(scores, shapes, rewards.source, rewards.target, oracle=self.oracle.name)
         mates[starts[0] : starts[-1]] = part
-        _kernels.take_corners(chosen, part, starts - starts[0], arrays, psi, losses)
+        _kernels.fill_corners(chosen, part, starts - starts[0], arrays, psi, losses)
         if self.oracle.exact:
             hinges = losses - psi @ w
             worst = int(np.argmin(hinges / np.maximum(1.0, losses)))
@@ -354,14 +285,12 @@ class MatchingProblem:
                 check_code(_kernels.NEGATIVE_HINGE, int(chosen[worst]))
 
 
-def check_code(code: int, block: int) -> None:
-    """Raise what a kernel's code says of a block: AlignerError or ScoreError."""
-    if code == _kernels.NEGATIVE_HINGE:
-        raise AlignerError(
-            f"labelled pair {block + 1}: the oracle's answer is worse than the target matching "
-            "(its features or the oracle are wrong; please report this)"
-        )
-    if code == _kernels.POSITIVE_REWARD:
-        raise ValueError("weights of fertility must be at most 0")
-    if code == _kernels.NOT_FINITE:
-        raise ScoreError("the weights are not finite")
+def take_values(values: npt.NDArray[Value], offsets: I64, pairs: I64) -> npt.NDArray[Value]:
+    """The values, (E,), of the edges of these pairs alone, (m,) indices, in their order."""
+    parts = [values[offsets[pair] : offsets[pair + 1]] for pair in pairs.tolist()]
+    return np.concatenate([values[:0], *parts])
+
+
+def _slot_starts(shapes: I64, capacity: int) -> I64:
+    """(n + 1,) where the rows of each pair begin, with so many slots each."""
+    return np.concatenate([[0], np.cumsum(capacity * shapes[:, 0])])

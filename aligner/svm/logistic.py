@@ -8,11 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.svm import _corner_kernels as _kernels
-from aligner.svm.hinge import check_costs, label_edges
+from aligner.svm.hinge import check_costs, label_edges, take_values
 from aligner.svm.prices import LinkRewards
-from corpora.alignment import Links
-from features.extractor import DEFAULT_MEMORY, take_edges
-from features.table import EdgeTable
+from aligner.svm.protocols import Edges, Links
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -38,7 +36,7 @@ class LogisticProblem:
     capacity: links that a word may have, at no price.  prior_name: of w₀, for the signature.
     """
 
-    edges: EdgeTable
+    edges: Edges
     signs: npt.NDArray[np.int8]
     prior: F64
     regularization: float
@@ -50,7 +48,7 @@ class LogisticProblem:
     @classmethod
     def from_links(
         cls,
-        edges: EdgeTable,
+        edges: Edges,
         links: Links,
         *,
         regularization: float,
@@ -74,10 +72,10 @@ class LogisticProblem:
         start, name = (np.zeros(len(edges.names)), "none") if prior is None else (prior.astype(np.float64), prior_name)
         return cls(edges, signs, start, float(regularization), float(miss_cost), float(false_cost), capacity, name)
 
-    def take(self, pairs: I64, *, memory: int = DEFAULT_MEMORY) -> LogisticProblem:
-        """The problem of these pairs alone, (m,) indices, in their order: a copy.  memory: see `take_edges`."""
-        edges, signs = take_edges(self.edges, self.signs, pairs, memory)
-        return replace(self, edges=edges, signs=signs)
+    def take(self, pairs: I64, *, memory: int | None = None) -> LogisticProblem:
+        """The problem of these pairs alone, (m,) indices, in their order: a copy.  memory: see `Edges.take`."""
+        signs = take_values(self.signs, self.edges.offsets, pairs)
+        return replace(self, edges=self.edges.take(pairs, memory=memory), signs=signs)
 
     @property
     def n_blocks(self) -> int:

@@ -1,18 +1,72 @@
-"""What solvers know of a structured problem: blocks, and corners of them that an oracle finds.  No words here."""
+"""What solvers know of a structured problem, and what problems know of edges and links.  No words here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from aligner.errors import SettingError
+from aligner.matching import Oracle
 from aligner.svm import _corner_kernels as _kernels
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
+U8 = npt.NDArray[np.uint8]
+
+
+class Edges(Protocol):
+    """The features of all edges of n pairs: edge (j, k) of pair i is row offsets[i] + j * K + k, (J, K) = shapes[i]."""
+
+    @property
+    def features(self) -> npt.NDArray[np.float32]:
+        """(E, d), C-contiguous."""
+        ...
+
+    @property
+    def shapes(self) -> I64:
+        """(n, 2)."""
+        ...
+
+    @property
+    def offsets(self) -> I64:
+        """(n + 1,)."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """(d,)."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def take(self, pairs: I64, *, memory: int | None = None) -> Self:
+        """A copy of the edges of these pairs, (m,) indices, in their order.
+
+        memory: bytes the features may take before they go to a temporary file; None: as many as usual.
+        """
+        ...
+
+
+class Links(Protocol):
+    """The gold links of n pairs: those of pair i are links offsets[i] : offsets[i + 1], of words source and target."""
+
+    @property
+    def source(self) -> I32: ...
+
+    @property
+    def target(self) -> I32: ...
+
+    @property
+    def sure(self) -> npt.NDArray[np.bool_]: ...
+
+    @property
+    def offsets(self) -> I64: ...
+
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +135,29 @@ class CompiledProblem(Protocol):
     def blocks(self) -> _kernels.Blocks | None:
         """None where its oracle is not the one that kernels have."""
         ...
+
+
+@runtime_checkable
+class EdgeProblem(BlockProblem, Protocol):
+    """A block problem over matchings whose edges are at hand, as `aligner.svm.hinge.MatchingProblem` is: see there."""
+
+    @property
+    def edges(self) -> Edges: ...
+
+    @property
+    def labels(self) -> U8: ...
+
+    @property
+    def costs(self) -> F64: ...
+
+    @property
+    def oracle(self) -> Oracle: ...
+
+
+def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
+    """The problem, if its edges are at hand and all there is to it.  Raises SettingError."""
+    if not isinstance(problem, EdgeProblem):
+        raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
+    if problem.n_nonpositive:
+        raise SettingError(f"{solver} has one link a word only (choose another solver, bcfw for instance)")
+    return problem

@@ -150,13 +150,13 @@ class Objective:
         oracle = self.oracle or "assignment"
         capacity = self.fertility
         if capacity is None:
-            no_more = self.solver in ONE_LINK or get_oracle(oracle).bmatch is None
+            no_more = self.solver in ONE_LINK or not get_oracle(oracle).several
             capacity = 1 if no_more else DEFAULT_FERTILITY
         problem = MatchingProblem.from_links(
             edges, links, regularization=regularization, miss_cost=self._miss_cost("hinge"),
             false_cost=self.false_cost, possible_cost=self._possible_cost, oracle=oracle,
             preference=edges.features[:, edges.names.index("dice")] if "dice" in edges.names else None,
-            fertility=Fertility.constant(edges.shapes, capacity, capacity),
+            fertility=Fertility(capacity, capacity),
         )  # fmt: skip
         return problem, solver
 

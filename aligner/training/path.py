@@ -15,11 +15,11 @@ from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import decode_edges, links_of
 from aligner.report.evaluation import PairCounts, bootstrap, count, scores
 from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
-from aligner.solvers.kernel import scorer_of
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.logistic import LogisticProblem
+from aligner.training.scorers import scorer_of
 from corpora.alignment import Links
-from features.extractor import DEFAULT_MEMORY
+from features.table import DEFAULT_MEMORY
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

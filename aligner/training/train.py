@@ -16,16 +16,17 @@ from aligner.model.model import Model
 from aligner.progress import Progress, tell_passes
 from aligner.report.evaluation import count, scores
 from aligner.solvers import Result, Status, Stop, TracePoint
-from aligner.solvers.kernel import scorer_of
 from aligner.solvers.records import never
 from aligner.svm.hinge import DEFAULT_FALSE_COST
 from aligner.training.inputs import Inputs, Paths, as_list, corpus_record
 from aligner.training.objective import Objective
 from aligner.training.path import PathRow, Place, RegularizationPath, check_folds, follow_path
+from aligner.training.scorers import scorer_of
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus
-from features.extractor import DEFAULT_MEMORY, FAMILIES, FeatureSet, with_words
+from features.extractor import FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
+from features.table import DEFAULT_MEMORY
 
 _ROOM_AN_EDGE = 230
 """Bytes that solvers need for each edge of the longest pair, beside the features."""

@@ -17,8 +17,8 @@ from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext
 from features import extractor
 from features.batch import Encoded
-from features.codes import GRID, round_to_grid
 from features.extractor import FAMILIES, FeatureSet, batches
+from features.grid import GRID, round_to_grid
 from features.statistics import CorpusStatistics
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from commands import COMMAND, invoke
 
 from aligner.cli import app, options
 from aligner.matching import ORACLES
-from aligner.model.scoring import KERNELS
 from aligner.model.streaming import FORMATS
 from aligner.solvers import SOLVERS
 from aligner.solvers.orders import ORDERS
 from aligner.solvers.projected_gradient import GRADIENT_STEPS
 from aligner.solvers.steps import STEPS, Average
+from aligner.svm.kernels import KERNELS
 from corpora.symmetrize import METHODS
 
 SOLVER_OPTIONS: dict[str, list[object]] = {

@@ -31,7 +31,7 @@ from aligner.model.scoring import (
 )
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm import _expansion_kernels as _expansions
-from features.codes import GRID
+from features.grid import GRID
 
 KERNELS: list[Kernel] = [Linear(), Polynomial(1), Polynomial(2), Polynomial(5), RBF(0.7), RBF()]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)

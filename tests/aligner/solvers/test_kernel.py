@@ -16,9 +16,10 @@ from aligner.matching import Match, Oracle, best_matchings, get_oracle
 from aligner.model.scoring import RBF, Kernel, KernelScorer, Linear, LinearScorer, Polynomial
 from aligner.solvers import Result, Solver, Status, Stop, make_solver, solve
 from aligner.solvers.block import Block
-from aligner.solvers.kernel import KernelBlock, scorer_of
+from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.orders import Order, Permuted, Uniform
 from aligner.svm.hinge import MatchingProblem
+from aligner.training.scorers import scorer_of
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import edge_offsets
 from features.table import EdgeTable

@@ -52,14 +52,14 @@ def test_several_links_keep_gold() -> None:
     edges = EdgeTable(np.eye(8, dtype=np.float32), np.array([[2, 4]]), np.array([0, 8]), tuple("abcdefgh"))
     gold = {(0, 0), (0, 1), (0, 2), (1, 2), (1, 3)}
     links = Links.from_pairs([PairLinks(frozenset(gold), frozenset())])
-    fertility = Fertility.constant(edges.shapes, 2, 1)
+    fertility = Fertility(2, 1)
     problem = MatchingProblem.from_links(edges, links, regularization=1.0, fertility=fertility)
     assert problem.links_lost == 1
     np.testing.assert_array_equal(problem.labels, [SURE, SURE, POSSIBLE, 0, 0, 0, SURE, SURE])
     assert problem.names == (*"abcdefgh", "source:2:constant")
     np.testing.assert_array_equal(problem.gold, [[1, 1, 0, 0, 0, 0, 1, 1, 2]])
     assert "fertility:2-1" in problem.signature
-    wide = Fertility.constant(edges.shapes, 3, 2)
+    wide = Fertility(3, 2)
     assert MatchingProblem.from_links(edges, links, regularization=1.0, fertility=wide).links_lost == 0
 
 

@@ -78,7 +78,7 @@ def test_what_does_not_fit_is_named() -> None:
     with pytest.raises(ValueError, match="target features of fertility must be from 0 to 1"):
         Fertility(np.ones((2, 1)), np.full((1, 1), np.nan), shapes, 2, 2, one, one)
     with pytest.raises(ValueError, match="capacity of at least 1"):
-        Fertility.constant(shapes, 2, 0)
+        Fertility(2, 0)
     for bad in ([0.5, -1.0], [np.nan, -1.0], [-1.0]):
         with pytest.raises(ValueError, match="2 numbers that are at most 0"):
-            Fertility.constant(shapes, 2, 2).rewards(np.array(bad))
+            Fertility(2, 2).rewards(np.array(bad))

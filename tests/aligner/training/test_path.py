@@ -17,11 +17,11 @@ from aligner.model.scoring import LinearScorer
 from aligner.report.evaluation import PairCounts, count, scores
 from aligner.solvers import SOLVERS, Solver, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
-from aligner.solvers.kernel import scorer_of
 from aligner.solvers.records import Audit
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import BlockProblem
 from aligner.training.path import Place, RegularizationPath, Resumable, follow_path, geometric_path
+from aligner.training.scorers import scorer_of
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import edge_offsets
 from features.table import EdgeTable
