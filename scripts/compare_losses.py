@@ -29,7 +29,7 @@ from aligner.training.objective import FREQUENT_WORDS, Objective
 from aligner.training.path import follow_path
 from aligner.training.scorers import scorer_of
 from corpora.alignment import Links
-from features.extractor import FeatureSet, take_edges
+from features.extractor import FeatureSet
 from features.table import EdgeTable
 
 F64 = npt.NDArray[np.float64]
@@ -61,17 +61,16 @@ def held_out_aer(seen: View, prior: F64, labelled: int, learner: str) -> float:
     """In percent; learner "none": of the default weights."""
     n, tables = len(seen.links), []
     all_edges = seen.edges if learner == "with words" else without_words(seen.edges)
-    nothing = np.zeros(len(all_edges.features), np.uint8)
     order = np.random.default_rng(0).permutation(n)
     for number, part in enumerate(np.array_split(order, PARTS)):
         held_out = np.sort(part)
         rest = np.setdiff1d(order, held_out)
         rest = np.sort(np.random.default_rng(number).permutation(rest)[:labelled])
-        others, _ = take_edges(all_edges, nothing, held_out)
+        others = all_edges.take(held_out)
         if learner == "none":
             answer = links_of(decode_with(prior, others))
         else:
-            edges, _ = take_edges(all_edges, nothing, rest)
+            edges = all_edges.take(rest)
             answer = learn_and_align(learner, edges, seen.links.take(rest), prior, others)
         tables.append(count(seen.links.take(held_out), answer).table)
     return 100 * float(scores(PairCounts(np.concatenate(tables)).total()).aer)

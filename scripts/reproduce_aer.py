@@ -49,10 +49,6 @@ STEPS = (
 )
 """Families in the order in which they are added."""
 
-NEIGHBOUR_REWARDS = (0.1, 0.1)
-"""Of two links in a row, and of two that change places: what training gives them, within a factor of two, in
-cross-validation on gold-train and gold-trial, where they change AER by 0.1 at most, up or down."""
-
 DIRECTIONS = ("forward", "reverse", "intersection")
 
 

@@ -14,7 +14,6 @@ from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import edge_offsets
-from features.grid import round_to_grid
 from features.table import EdgeTable
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,8 +38,7 @@ def sample() -> Path:
 def make_problem() -> Callable[..., MatchingProblem]:
     """Make a random problem whose gold comes from noisy true weights, so that it can be learnt, but not perfectly.
 
-    capacity: links a word may have; their rewards have a constant and a random feature on each side.
-    grid: features that have codes: dense, sparse, constant, and from -1 to 1, which a byte does not hold.
+    capacity: links a word may have, on each side.
     """
 
     def make(
@@ -50,25 +48,16 @@ def make_problem() -> Callable[..., MatchingProblem]:
         seed: int = 0,
         possible: bool = True,
         capacity: int = 1,
-        grid: bool = False,
         **settings: object,
     ) -> MatchingProblem:
         rng = np.random.default_rng(seed)
         shapes = rng.integers(1, largest + 1, (n, 2))
         offsets = edge_offsets(shapes)
         features = rng.standard_normal((offsets[-1], d)).astype(np.float32)
-        if grid:
-            features = np.clip(features / 2, -1, 1)
-            features[:, 0] = 1
-            features[np.abs(features[:, 1]) < 0.8, 1] = 0.25
-            round_to_grid(features)
         scores = features @ rng.standard_normal(d) + rng.standard_normal(offsets[-1])
-        words = np.random.default_rng(seed).random((2, shapes.sum()))
-        source, target = (np.ones((size, 2)) for size in shapes.sum(axis=0))
-        source[:, 1], target[:, 1] = words[0, : len(source)], words[1, : len(target)]
-        names = ("constant", "other")
-        fertility = Fertility(source, target, shapes, capacity, capacity, names, names)
-        mates = best_bmatchings(scores, shapes, *fertility.rewards(np.full(len(fertility.names), -0.3)))
+        fertility = Fertility(capacity, capacity)
+        rewards = fertility.rewards(np.full(len(fertility.names), -0.4))
+        mates = best_bmatchings(scores, shapes, rewards.source, rewards.target)
         pairs, slot = [], 0
         for J, K in shapes.tolist():
             sure = {(s // capacity, int(k)) for s, k in enumerate(mates[slot : slot + J * capacity]) if k >= 0}

@@ -24,8 +24,6 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "step": tuple(STEPS),
     "average": tuple(AVERAGES),
     "cache": (False, True),
-    "minibatch": (3, 1),  # 1 last: with kept corners there is no other
-    "bcfw-gap minibatch": (1,),
     "projection": tuple(PROJECTIONS),
     "restarts": (False, True),
     "stochastic-subgradient order": ("uniform", "permuted"),

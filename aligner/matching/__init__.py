@@ -89,7 +89,7 @@ def get_oracle(name: str) -> Oracle:
     return Oracle(name, exact, several, import_module(path).match)
 
 
-def best_matchings(scores: npt.ArrayLike, shapes: npt.ArrayLike, *, oracle: str = "assignment") -> I32:
+def best_matchings(scores: npt.ArrayLike, shapes: npt.ArrayLike, *, oracle: str | Oracle = "assignment") -> I32:
     """Best matching of each of many score matrices, stacked.
 
     scores: (E,) the matrices one after another, each row by row, any sign; -inf forbids an edge.
@@ -106,7 +106,7 @@ def best_bmatchings(
     source_rewards: npt.ArrayLike,
     target_rewards: npt.ArrayLike,
     *,
-    oracle: str = "assignment",
+    oracle: str | Oracle = "assignment",
 ) -> I32:
     """Best b-matching of each of many score matrices, stacked: words may have several links, at decreasing rewards.
 
@@ -126,7 +126,10 @@ def best_bmatchings(
         raise ValueError(f"{flat.shape} scores for shapes that need ({offsets[-1]},)")
     row_offsets = np.concatenate([[0], np.cumsum(sizes[:, 0])])
     source, target = _checked_rewards("source", source_rewards), _checked_rewards("target", target_rewards)
-    task, chosen = Task(flat, sizes, offsets, row_offsets, source, target), get_oracle(oracle)
+    task, chosen = (
+        Task(flat, sizes, offsets, row_offsets, source, target),
+        oracle if isinstance(oracle, Oracle) else get_oracle(oracle),
+    )
     if task.several:
         chosen.check_several()
     column_of_row = np.full(row_offsets[-1] * (len(source) + 1), -1, np.int32)
@@ -144,7 +147,7 @@ def _checked_rewards(side: str, given: npt.ArrayLike) -> F64:
     return rewards
 
 
-def best_matching(scores: npt.ArrayLike, *, oracle: str = "assignment") -> npt.NDArray[np.bool_]:
+def best_matching(scores: npt.ArrayLike, *, oracle: str | Oracle = "assignment") -> npt.NDArray[np.bool_]:
     """Return the matching of greatest total score; edges scoring <= 0 stay out.
 
     argmax_z <scores, z>  over z in {0,1}^(J, K), row and column sums <= 1   [TLK05 eq. 1]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-from aligner.matching import F64, I32, I64, Task
+from aligner.matching import I32, I64, Task
 from aligner.matching._bmatching_kernels import bmatch_blocks
-from aligner.matching._kernels import make_workspace, match_block, match_blocks
+from aligner.matching._kernels import match_blocks
 from corpora.threads import cores, map_threads
 
 _EDGES_WORTH_A_THREAD = 50_000
@@ -43,18 +42,3 @@ def _parts(offsets: I64) -> list[slice]:
         return [slice(0, n)]
     cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], n_runs + 1)).clip(0, n).tolist()
     return [slice(first, last) for first, last in pairwise(cuts)]
-
-
-def certificate(scores: npt.ArrayLike) -> tuple[F64, F64]:
-    """Optimal dual variables of the matching problem: u of the rows (J,) and v of the columns (K,).
-
-    Both are >= 0, u[j] + v[k] >= scores[j, k] everywhere, and their sum equals the score of the best matching up to
-    rounding: anyone can check the optimum by adding them up (weak duality).
-    """
-    matrix = np.ascontiguousarray(scores, np.float64)
-    work = make_workspace(np.array([matrix.shape], np.int64))
-    J, K = matrix.shape
-    match_block(matrix.ravel(), J, K, work)
-    if J <= K:
-        return work.u[:J].copy(), work.v[:K].copy()
-    return work.v[:J].copy(), work.u[:K].copy()

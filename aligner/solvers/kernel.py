@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aligner.matching import best_matchings
+from aligner.matching import Oracle, best_matchings
 from aligner.solvers.orders import Order, Permuted
 from aligner.solvers.records import F64, Audit
 from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE
@@ -70,7 +70,7 @@ class KernelBlock:
         labels = problem.labels[rows]
         scores = self._scores(edges, state.moved / scale, edges.features[rows])
         augmented = scores + problem.costs[labels]
-        corner = (labels == SURE) - _best(problem.oracle.name, augmented, edges.shapes[block : block + 1])
+        corner = (labels == SURE) - _best(problem.oracle, augmented, edges.shapes[block : block + 1])
         direction = corner - state.moved[rows]
         slope = -float(direction @ augmented)
         if slope <= 0:
@@ -90,7 +90,7 @@ class KernelBlock:
         coefficients = state.moved / (regularization * n)
         scores = self._scores(edges, coefficients, edges.features)
         costs = matchings.costs[matchings.labels]
-        oracle = matchings.oracle.name if matchings.oracle.exact else "assignment"
+        oracle = matchings.oracle if matchings.oracle.exact else "assignment"
         surplus = _best(oracle, scores + costs, edges.shapes) - (matchings.labels == SURE)
         block = np.repeat(np.arange(n), np.diff(edges.offsets))
         hinges, losses = (np.bincount(block, surplus * values, n) for values in (scores + costs, costs))
@@ -109,7 +109,7 @@ class KernelBlock:
         return in_threads(lambda part: expand(self.kernel, kept, some, part), features, len(support))
 
 
-def _best(oracle: str, scores: F64, shapes: I64) -> F64:
+def _best(oracle: str | Oracle, scores: F64, shapes: I64) -> F64:
     """Best matchings as (E,) 0 and 1.  Raises ScoreError where the scores are not finite."""
     if not np.isfinite(scores).all():  # the oracles take -inf for a forbidden edge
         check_code(NOT_FINITE, -1)

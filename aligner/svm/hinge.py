@@ -275,7 +275,7 @@ class MatchingProblem:
         for i, block in enumerate(chosen.tolist()):
             _kernels.augmented_scores(block, arrays, w, scores[offsets[i] : offsets[i + 1]])
         rewards = self.link_rewards(w)
-        part = best_bmatchings(scores, shapes, rewards.source, rewards.target, oracle=self.oracle.name)
+        part = best_bmatchings(scores, shapes, rewards.source, rewards.target, oracle=self.oracle)
         mates[starts[0] : starts[-1]] = part
         _kernels.fill_corners(chosen, part, starts - starts[0], arrays, psi, losses)
         if self.oracle.exact:

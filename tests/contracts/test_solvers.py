@@ -49,16 +49,14 @@ class Polytope:
         gains = [np.concatenate([x, np.zeros(problem.n_nonpositive)]) for x in problem.edges.features[rows]]
         limits = [np.kron(np.eye(J), np.ones(K)), np.kron(np.ones(J), np.eye(K))]
         words: list[int] = []
-        if fertility is not None:
+        if problem.capacity > 1:
             limits.append(np.eye(J * K))
-            row, column = fertility.word_offsets[i]
-            own = [*fertility.source[row : row + J], *fertility.target[column : column + K]]
             capacities = [fertility.source_capacity] * J + [fertility.target_capacity] * K
-            for word, (g, capacity) in enumerate(zip(own, capacities, strict=True)):
-                first = d if word < J else d + (fertility.source_capacity - 1) * fertility.source.shape[1]
+            for word, capacity in enumerate(capacities):
+                first = d if word < J else d + fertility.source_capacity - 1
                 for t in range(2, capacity + 1):
                     gains.append(np.zeros(problem.n_features))
-                    gains[-1][first : first + (t - 1) * len(g)] = np.tile(g, t - 1)
+                    gains[-1][first : first + t - 1] = 1.0
                     words.append(word)
         matrix = np.concatenate(limits)
         slots = np.zeros((len(matrix), len(words)))
@@ -201,17 +199,15 @@ def test_same_seed_same_bits_and_untouched_problem(
 
 def arrays_of(problem: MatchingProblem) -> list[np.ndarray]:
     """All arrays that a problem is made of."""
-    owners = (problem, problem.edges, *([] if problem.fertility is None else [problem.fertility]))
-    return [value for owner in owners for value in vars(owner).values() if isinstance(value, np.ndarray)]
+    values = [*vars(problem).values(), *vars(problem.edges).values()]
+    return [value for value in values if isinstance(value, np.ndarray)]
 
 
-@pytest.mark.parametrize("grid", [False, True])
 @with_capacities(*[[c for c in CONFIGURATIONS if c.name.startswith("bcfw")]] * 2)
 def test_compiled_and_generic_passes_are_equal(
-    configuration: Configuration, capacity: int, grid: bool, make_problem: MakeProblem
+    configuration: Configuration, capacity: int, make_problem: MakeProblem
 ) -> None:
-    """On the grid of the codes, too, where compiled passes screen the edges."""
-    problem = make_problem(n=25, d=7, capacity=capacity, grid=grid)
+    problem = make_problem(n=25, d=7, capacity=capacity)
     compiled, generic = (
         run(problem, configuration.solver, gap=0.0, passes=6),
         run(Plain(problem), configuration.solver, gap=0.0, passes=6),

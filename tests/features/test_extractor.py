@@ -50,10 +50,9 @@ def test_names_are_those_of_the_columns(case: Case) -> None:
         assert np.array_equal(alone.features[:, column], table.features[:, table.names.index(name)])
 
 
-def test_features_are_on_the_grid_of_codes(case: Case) -> None:
+def test_features_are_on_the_grid(case: Case) -> None:
     table = WITH_LINKS.extract(case.bitext, case.statistics, links=diagonals(case.bitext))
     assert np.array_equal(table.features * GRID, np.rint(table.features * GRID))
-    assert len(table.codes.starts) == len(table) + 1
 
 
 @pytest.mark.parametrize("edges_at_once", [1, 20, 100, 10**9])
@@ -205,3 +204,15 @@ def test_links_of_other_files_are_needed(case: Case) -> None:
     for links in ([], diagonals(case.bitext)[:1], diagonals(case.bitext) * 2):
         with pytest.raises(ValueError, match="zip"):
             WITH_LINKS.extract(case.bitext, case.statistics, links=links)
+
+
+def test_rounding_goes_to_the_nearest_and_only_once() -> None:
+    values = np.random.default_rng(0).uniform(-1, 1, (100, 3)).astype(np.float32)
+    rounded = values.copy()
+    round_to_grid(rounded)
+    assert np.abs(rounded - values).max() <= 0.5 / GRID
+    assert np.array_equal(rounded * GRID, np.rint(values.astype(float) * GRID))
+    again = rounded.copy()
+    round_to_grid(again)
+    assert np.array_equal(rounded, again)
+    assert not np.signbit(again[again == 0]).any()

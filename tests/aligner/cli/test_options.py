@@ -29,7 +29,6 @@ SOLVER_OPTIONS: dict[str, list[object]] = {
     "step": ["--step", "decreasing"],
     "average": ["--average", "weighted"],
     "cache": ["--no-cache"],
-    "minibatch": ["--minibatch", 2],
     "sample": ["--sample", 0.5],
     "projection": ["--projection", "entropic"],
     "radius": ["--radius", 1],

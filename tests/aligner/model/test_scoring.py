@@ -14,23 +14,12 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from aligner.errors import SettingError
-from aligner.model import scoring
+from aligner.model import _score_kernels as _kernels
 from aligner.model.file import read_model, write_model
-from aligner.model.scoring import (
-    RBF,
-    Kernel,
-    KernelScorer,
-    Linear,
-    LinearScorer,
-    Polynomial,
-    Scorer,
-    kernel_signature,
-    make_kernel,
-    read_scorer,
-    score_in_threads,
-)
-from aligner.svm import _corner_kernels as _kernels
+from aligner.model.scoring import KernelScorer, LinearScorer, Scorer, read_scorer, score_in_threads
 from aligner.svm import _expansion_kernels as _expansions
+from aligner.svm import kernels
+from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial, kernel_signature, make_kernel
 from features.grid import GRID
 
 KERNELS: list[Kernel] = [Linear(), Polynomial(1), Polynomial(2), Polynomial(5), RBF(0.7), RBF()]
@@ -137,7 +126,7 @@ def test_an_edge_scores_the_same_in_any_company(scorer: Scorer, monkeypatch: pyt
     alone = np.concatenate([scorer.scores(features[e : e + 1]) for e in range(len(features))])
     assert whole.tobytes() == alone.tobytes()
     for values_at_once in (1, 150 * 7, 150 * 1000):
-        monkeypatch.setattr(scoring, "_VALUES_AT_ONCE", values_at_once)
+        monkeypatch.setattr(kernels, "_VALUES_AT_ONCE", values_at_once)
         assert score_in_threads(scorer, features).tobytes() == whole.tobytes()
     assert score_in_threads(scorer, features[:0]).shape == (0,)
 

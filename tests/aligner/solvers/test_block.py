@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from threading import active_count
-from typing import Any
 
 import numpy as np
 import pytest
 
-from aligner.errors import ScoreError, SettingError
+from aligner.errors import ScoreError
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers import _block_kernels as kernels
-from aligner.solvers import _minibatch_kernels as minibatch_kernels
-from aligner.solvers import block as block_module
 from aligner.solvers.active import Away, Pairwise
 from aligner.solvers.block import Block, BlockState
-from aligner.solvers.orders import ByGap, Order, Permuted, Uniform
+from aligner.solvers.orders import ByGap, Permuted, Uniform
 from aligner.solvers.steps import Forward
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import Corners
@@ -83,105 +79,13 @@ def test_bcfw_is_the_algorithm_of_the_paper(order: Uniform | Permuted, make_prob
     assert point.trace[-1].dual == pytest.approx(loss - problem.regularization / 2 * w @ w, rel=1e-9)
 
 
-def minibatch_bcfw(problem: MatchingProblem, order: np.ndarray, size: int) -> np.ndarray:
-    """`plain_bcfw`, with the corners of each minibatch found before the steps of the one ahead."""
-    n, d, regularization = problem.n_blocks, problem.n_features, problem.regularization
-    w, block_w, block_loss = np.zeros(d), np.zeros((n, d)), np.zeros(n)
-    batches = [order[first : first + size] for first in range(0, len(order), size)]
-    asked = [problem.corners(batches[0], w)]
-    for t, batch in enumerate(batches):
-        if t + 1 < len(batches):
-            asked.append(problem.corners(batches[t + 1], w))
-        for i, psi, loss in zip(batch, asked[t].psi, asked[t].losses, strict=True):
-            away = block_w[i] - psi / (regularization * n)
-            if away @ away > 0:
-                gamma = (regularization * away @ w - block_loss[i] + loss / n) / (regularization * away @ away)
-                gamma = np.clip(gamma, 0, 1)
-                w = w - gamma * away
-                block_w[i] -= gamma * away
-                block_loss[i] += gamma * (loss / n - block_loss[i])
-    return w
-
-
-@pytest.mark.parametrize("size", [2, 5, 40])
-@pytest.mark.parametrize("order", [Uniform(), Permuted()])
-def test_a_minibatch_is_asked_about_before_the_steps_of_the_one_ahead(
-    order: Uniform | Permuted, size: int, make_problem: MakeProblem
-) -> None:
-    problem = make_problem(n=30, d=6)
-    w = minibatch_bcfw(problem, order.draw(30, np.random.default_rng(4)), size)
-    point = solve(problem, Block(order, minibatch=size), stop=Stop(gap=-1.0, passes=1), seed=4)
-    np.testing.assert_allclose(point.w, w, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("order", [Uniform(), Permuted(), ByGap()])
-@pytest.mark.parametrize("capacity", [1, 3])
-def test_minibatches_are_the_same_whatever_the_number_of_threads(
-    order: Order, capacity: int, make_problem: MakeProblem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem = make_problem(n=200, d=6, capacity=capacity, grid=True)
-    weights = []
-    for threads in (1, 2, 5):
-        monkeypatch.setattr(block_module, "cores", lambda threads=threads: threads)
-        result = solve(problem, Block(order, minibatch=4), stop=Stop(gap=-1.0, passes=6))
-        weights.append(result.w)
-    np.testing.assert_array_equal(weights[0], weights[1])
-    np.testing.assert_array_equal(weights[0], weights[2])
-
-
-def test_minibatches_by_default_are_of_one_block_in_256_and_at_most_4(make_problem: MakeProblem) -> None:
-    few, many = make_problem(n=511, d=3), make_problem(n=512, d=3)
-    for problem, size in ((few, 1), (many, 2)):
-        found = [
-            solve(problem, Block(minibatch=size), stop=Stop(gap=-1.0, passes=2)).w for size in (None, size, size + 1)
-        ]
-        np.testing.assert_array_equal(found[0], found[1])
-        assert not np.array_equal(found[0], found[2])
-
-
-@pytest.mark.parametrize("size", [0, -3])
-def test_a_minibatch_has_a_block_at_least(size: int) -> None:
-    with pytest.raises(SettingError, match="minibatch"):
-        Block(minibatch=size)
-
-
-@pytest.mark.parametrize("options", [{"cache": True}, {"step": Away()}])
-def test_kept_corners_and_minibatches_exclude_each_other(options: dict[str, Any]) -> None:
-    Block(minibatch=1, **options)
-    with pytest.raises(SettingError, match="keeps corners"):
-        Block(minibatch=2, **options)
-
-
-def test_weights_that_are_not_finite_end_all_threads(make_problem: MakeProblem) -> None:
-    problem = make_problem(n=60, d=4)
-    solver = Block(minibatch=4)
+def test_weights_that_are_not_finite_are_named(make_problem: MakeProblem) -> None:
+    problem, solver = make_problem(n=60, d=4), Block()
     state = solver.init(problem, np.random.default_rng(0))
     state.point.block_w[7, 2] = np.nan
     state.point.w[:] = state.point.block_w.sum(axis=0)
-    before = active_count()
     with pytest.raises(ScoreError, match="not finite"):
         solver.sweep(problem, state)
-    assert active_count() == before
-
-
-def test_a_thread_that_fails_ends_all(make_problem: MakeProblem, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes a block with it, which the leader has to ask about itself."""
-
-    def fail(blocks: object, shared: minibatch_kernels.Minibatches) -> None:
-        while minibatch_kernels.claim_block(shared.shared) < 0:
-            if shared.shared[minibatch_kernels.OVER]:  # the leader has done all before this thread began
-                return
-        raise MemoryError
-
-    problem = make_problem(n=60, d=4)
-    monkeypatch.setattr(minibatch_kernels, "help_along", fail)
-    monkeypatch.setattr(block_module, "cores", lambda: 2)
-    solver = Block(minibatch=4)
-    minibatch_kernels.claim_block(np.zeros(minibatch_kernels.ANSWERED, np.int64))  # compiles
-    before = active_count()
-    with pytest.raises(MemoryError):
-        solve(problem, solver, stop=Stop(gap=-1.0, passes=10**9, seconds=60.0))  # by then the thread has met a block
-    assert active_count() == before
 
 
 def test_blocks_are_drawn_in_proportion_to_their_gaps() -> None:

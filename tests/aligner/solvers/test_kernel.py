@@ -12,13 +12,14 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
 from aligner.errors import SettingError
-from aligner.matching import Match, Oracle, best_matchings, get_oracle
-from aligner.model.scoring import RBF, Kernel, KernelScorer, Linear, LinearScorer, Polynomial
+from aligner.matching import Match, Oracle, Task, best_matchings, get_oracle
+from aligner.model.scoring import KernelScorer, LinearScorer
 from aligner.solvers import Result, Solver, Status, Stop, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.orders import Order, Permuted, Uniform
 from aligner.svm.hinge import MatchingProblem
+from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial
 from aligner.training.scorers import scorer_of
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import edge_offsets
@@ -194,15 +195,15 @@ class Counting:
     calls: int = 0
     after: float = np.inf
 
-    def __call__(self, scores: Any, shapes: Any, *places: Any) -> int:
-        self.calls += len(shapes)
-        return 0 if self.calls > self.after else self.match(scores, shapes, *places)
+    def __call__(self, task: Task, column_of_row: np.ndarray) -> int:
+        self.calls += len(task.shapes)
+        return 0 if self.calls > self.after else self.match(task, column_of_row)
 
 
 @every_kernel
 def test_oracle_calls_are_counted(kernel: Kernel, make_problem: MakeProblem) -> None:
     counting = Counting(get_oracle("assignment").match)
-    problem = replace(make_problem(n=9), oracle=Oracle("counting", True, counting))
+    problem = replace(make_problem(n=9), oracle=Oracle("counting", True, False, counting))
     last = run(problem, KernelBlock(kernel), gap=0.0, passes=5).trace[-1]
     assert last.oracle_calls + last.audit_calls == counting.calls
     assert last.oracle_calls == 5 * 9
@@ -212,7 +213,10 @@ def test_oracle_calls_are_counted(kernel: Kernel, make_problem: MakeProblem) -> 
 def test_not_a_number_ends_it_with_finite_coefficients(kernel: Kernel, make_problem: MakeProblem) -> None:
     counting = Counting(get_oracle("assignment").match, after=60)
     result = run(
-        replace(make_problem(n=10), oracle=Oracle("counting", True, counting)), KernelBlock(kernel), gap=0.0, passes=50
+        replace(make_problem(n=10), oracle=Oracle("counting", True, False, counting)),
+        KernelBlock(kernel),
+        gap=0.0,
+        passes=50,
     )
     assert result.status is Status.NOT_FINITE
     assert np.isfinite(result.w).all()

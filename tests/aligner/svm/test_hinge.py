@@ -56,26 +56,16 @@ def test_several_links_keep_gold() -> None:
     problem = MatchingProblem.from_links(edges, links, regularization=1.0, fertility=fertility)
     assert problem.links_lost == 1
     np.testing.assert_array_equal(problem.labels, [SURE, SURE, POSSIBLE, 0, 0, 0, SURE, SURE])
-    assert problem.names == (*"abcdefgh", "source:2:constant")
+    assert problem.names == (*"abcdefgh", "source:2")
     np.testing.assert_array_equal(problem.gold, [[1, 1, 0, 0, 0, 0, 1, 1, 2]])
     assert "fertility:2-1" in problem.signature
     wide = Fertility(3, 2)
     assert MatchingProblem.from_links(edges, links, regularization=1.0, fertility=wide).links_lost == 0
 
 
-def test_capacities_of_one_are_no_fertility(make_problem: MakeProblem) -> None:
-    plain, other = make_problem(fertility=None), make_problem(capacity=1)
-    assert other.fertility is None
-    assert other.signature == plain.signature
-    w = np.random.default_rng(0).standard_normal(5)
-    assert plain.corners(np.arange(12), w).psi.tobytes() == other.corners(np.arange(12), w).psi.tobytes()
-
-
 def test_what_several_links_cannot_have_is_named(make_problem: MakeProblem) -> None:
     with pytest.raises(SettingError, match="scipy oracle has one link a word only"):
         make_problem(capacity=2, oracle="scipy")
-    with pytest.raises(ValueError, match="not those of the edges"):
-        make_problem(fertility=Fertility.constant(np.array([[1, 1]]), 2, 2))
     for oracle in ("assignment", "flow"):
         problem = make_problem(capacity=2, oracle=oracle)
         with pytest.raises(ValueError, match="at most 0"):
@@ -114,11 +104,11 @@ def test_losses_are_weighted_hamming_distances(capacity: int, oracle: str, make_
         assert corners.losses[i] == pytest.approx(expected)
         features = problem.edges[i][z].sum(axis=0, dtype=float)
         np.testing.assert_allclose(corners.psi[i, :5], problem.gold[i, :5] - features, rtol=1e-9, atol=1e-12)
-    if problem.fertility is not None:
-        degrees = [np.concatenate([z.sum(axis=axis) for z in matchings]) for axis in (1, 0)]
-        expected = problem.gold[:, 5:] - problem.fertility.features(*degrees)
-        np.testing.assert_allclose(corners.psi[:, 5:], expected, rtol=1e-9, atol=1e-12)
-        assert max(degree.max() for degree in degrees) == capacity
+    if capacity > 1:
+        degrees = [[z.sum(axis=axis) for z in matchings] for axis in (1, 0)]
+        further = [[np.maximum(0, x - u + 1).sum() for x in side] for side in degrees for u in range(2, capacity + 1)]
+        np.testing.assert_array_equal(corners.psi[:, 5:], problem.gold[:, 5:] - np.transpose(further))
+        assert max(x.max() for side in degrees for x in side) == capacity
 
 
 @pytest.mark.parametrize("bad", [{"regularization": 0.0}, {"miss_cost": -1.0}, {"false_cost": np.nan}])

@@ -24,7 +24,8 @@ from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, open_corpus
 from features import extractor
-from features.extractor import FAMILIES, allocate
+from features.extractor import FAMILIES
+from features.table import allocate
 
 WriteCorpus = Callable[..., Path]
 
