@@ -193,14 +193,14 @@ def take_answer(i, psi, loss, regularization, point, pool):
 
 @nb.njit(cache=True, nogil=True)
 def active_steps(
-    order, draws, start, gaps, kind, line_search, cached, limit, average, blocks, regularization, point, pool
+    order, draws, start, gaps, kind, line_search, cached, limit, average, blocks, bounds, regularization, point, pool
 ):
     """Steps of `kind` with the assignment oracle, from position `start` of the order or, if it is empty, of the draws.
 
     cached: whether kept corners may stand in for the oracle.  limit: of the corners a block keeps for that.
     Returns (code, block at fault, position reached, oracle calls).
     """
-    scratch = make_scratch(blocks)
+    scratch = make_scratch(blocks, bounds)
     psi = np.empty(len(point.w))
     calls = 0
     for t in range(start, max(len(order), len(draws))):

@@ -8,7 +8,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner.svm._corner_kernels import DONE, SUMS, block_corner, make_scratch
+from aligner.svm._bound_kernels import SUMS
+from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
 
 F64 = npt.NDArray[np.float64]
 
@@ -207,12 +208,12 @@ def count_step(average, point):
 
 
 @nb.njit(cache=True, nogil=True)
-def forward_steps(order, draws, gaps, line_search, average, blocks, regularization, point):
+def forward_steps(order, draws, gaps, line_search, average, blocks, bounds, regularization, point):
     """Forward steps with the assignment oracle, for the blocks of an order or, if it is empty, drawn by gap.
 
     draws: (m,) uniform in [0, 1).  Returns (code, block at fault).
     """
-    scratch = make_scratch(blocks)
+    scratch = make_scratch(blocks, bounds)
     psi = np.empty(len(point.w))
     for t in range(max(len(order), len(draws))):
         i = order[t] if len(order) > 0 else draw_by_gap(gaps, draws[t])

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.solvers._block_kernels import average_weight
+from aligner.svm._bound_kernels import no_bounds
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
 
 F64 = npt.NDArray[np.float64]
@@ -70,7 +71,7 @@ def visit(i, psi, loss, average, regularization, walk):
 @nb.njit(cache=True, nogil=True)
 def visit_blocks(order, average, blocks, regularization, walk):
     """Visit the blocks in this order, with the assignment oracle.  Returns (code, block at fault)."""
-    scratch = make_scratch(blocks)
+    scratch = make_scratch(blocks, no_bounds())
     psi = np.empty(len(walk.w))
     for i in order:
         code, loss, _ = block_corner(i, blocks, walk.w, scratch, psi)

@@ -13,6 +13,7 @@ from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_val
 from aligner.solvers.orders import I64, Order, Permuted
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Average, Forward, new_point
+from aligner.svm._bound_kernels import Bounds, new_bounds, no_bounds
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem, CompiledProblem
 
@@ -29,7 +30,7 @@ _KEPT = 20
 
 @dataclass(eq=False)
 class BlockState:
-    """The dual point and, where the solver uses them, the gaps and corners of the blocks.
+    """The dual point and, where the solver uses them, the gaps and corners of the blocks, and bounds of their scores.
 
     regularization: the λ that block_w and the corners are scaled by.  sweeps: since all gaps were last asked for.
     """
@@ -39,6 +40,7 @@ class BlockState:
     point: kernels.Point
     gaps: kernels.Gaps
     pool: active.Pool | None
+    bounds: Bounds
     sweeps: int = 0
 
 
@@ -50,7 +52,8 @@ class Block:
     with line search the dual never falls; away and pairwise steps converge linearly  [OAD16 App. B].
     cache: each block keeps corners and uses the best of them where it promises enough, instead of the oracle
     [OAD16 §3.2]; worth it where the oracle is dear.
-    Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept.
+    Solver memory: n · d numbers for the blocks' shares of w, as many and 8 bytes an edge for bounds of scores, and d more
+    for each corner kept.
     """
 
     order: Order = Permuted()  # noqa: RUF009 - frozen
@@ -70,12 +73,14 @@ class Block:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState:
         n, d = problem.n_blocks, problem.n_features
         gaps = n if self._keeps_corners or self.order.by_gap else 0
+        blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
         return BlockState(
             rng,
             problem.regularization,
             new_point(problem),
             kernels.Gaps(np.full(gaps, np.inf), np.zeros(gaps + 1)),
             new_pool(n, d) if self._keeps_corners else None,
+            no_bounds() if blocks is None else new_bounds(n, blocks.features),
         )
 
     def resume(self, problem: BlockProblem, state: BlockState) -> None:
@@ -119,7 +124,9 @@ class Block:
         number = max(len(order), len(draws))
         if blocks is not None:
             options = self.step.line_search, self.average.code
-            check_code(*kernels.forward_steps(order, draws, gaps, *options, blocks, regularization, point))
+            check_code(
+                *kernels.forward_steps(order, draws, gaps, *options, blocks, state.bounds, regularization, point)
+            )
             return number
         for t in range(number):  # the same steps on corners that the problem gives one by one, with any oracle
             block = int(order[t]) if len(order) > 0 else kernels.draw_by_gap(gaps, draws[t])
@@ -147,7 +154,7 @@ class Block:
         while done < size:
             code, block, done, new = active.active_steps(
                 order, draws, done, state.gaps, self.step.kind, self.step.line_search, self.cache, _KEPT, average,
-                blocks, regularization, state.point, state.pool,
+                blocks, state.bounds, regularization, state.point, state.pool,
             )  # fmt: skip
             calls += new
             if code == active.FULL and state.pool is not None:

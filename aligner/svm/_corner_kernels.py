@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from aligner.matching._bmatching_kernels import Flow, bmatch_block, make_flow
 from aligner.matching._kernels import F64, I64, Workspace, make_workspace, match_block
+from aligner.svm._bound_kernels import SUMS, Bounds, dot, keep_scores, no_bounds, score_likely
 
 OTHER = 0
 POSSIBLE = 1
@@ -23,9 +24,6 @@ POSITIVE_REWARD = 3
 
 HINGE_TOLERANCE = 1e-9
 
-# Sums in any order; NaN and infinities keep their meaning.
-SUMS = {"reassoc", "contract", "nsz"}
-
 
 @nb.njit(cache=True, nogil=True, fastmath=SUMS)
 def score_edges(features, w, scores):
@@ -35,14 +33,6 @@ def score_edges(features, w, scores):
         for c in range(features.shape[1]):
             total += features[e, c] * w[c]
         scores[e] = total
-
-
-@nb.njit(cache=True, nogil=True, fastmath=SUMS)
-def dot(x, y):
-    total = 0.0
-    for c in range(len(x)):
-        total += x[c] * y[c]
-    return total
 
 
 @nb.njit(cache=True, nogil=True)
@@ -74,7 +64,10 @@ class Blocks(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Workspaces for one block.  column_of_row: the matching found, source_capacity columns or -1 for each row."""
+    """Workspaces for one block.
+
+    column_of_row: the matching found, source_capacity columns or -1 for each row.  bounds: those of all blocks.
+    """
 
     column_of_row: npt.NDArray[np.int32]
     scores: F64
@@ -82,6 +75,8 @@ class Scratch(NamedTuple):
     target_rewards: F64
     matching: Workspace
     flow: Flow
+    bounds: Bounds
+    likely: I64
 
 
 @nb.njit(cache=True, nogil=True)
@@ -91,7 +86,7 @@ def several_links(blocks):
 
 
 @nb.njit(cache=True, nogil=True)
-def make_scratch(blocks):
+def make_scratch(blocks, bounds):
     """Scratch for the largest of the blocks."""
     shapes = blocks.shapes
     none = shapes[:0]
@@ -104,6 +99,8 @@ def make_scratch(blocks):
         target_rewards=np.empty(blocks.target_capacity - 1),
         matching=matching,
         flow=make_flow(shapes if several else none, blocks.source_capacity, blocks.target_capacity),
+        bounds=bounds,
+        likely=np.empty(len(matching.flipped) + 1, np.int64),
     )
 
 
@@ -113,6 +110,21 @@ def augmented_scores(i, blocks, w, scores):
     first, last = blocks.offsets[i], blocks.offsets[i + 1]
     score_edges(blocks.features[first:last], w, scores)
     add_costs(blocks.labels[first:last], blocks.costs, scores)
+
+
+@nb.njit(cache=True, nogil=True)
+def useful_scores(i, blocks, w, bounds, likely, scores):
+    """`augmented_scores`, but any number below 0 for some of the edges that do not score above 0."""
+    if len(bounds.centre) == 0:
+        augmented_scores(i, blocks, w, scores)
+        return
+    first, last = blocks.offsets[i], blocks.offsets[i + 1]
+    features, labels = blocks.features[first:last], blocks.labels[first:last]
+    weights, own, centre = bounds.weights[i], w[: len(bounds.centre)], bounds.centre
+    known, distances = bounds.scores[first:last], bounds.distances[first:last]
+    if not score_likely(own, features, labels, blocks.costs, weights, known, distances, centre, likely, scores):
+        augmented_scores(i, blocks, w, scores)
+        keep_scores(own, features, scores, weights, known, distances, centre)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -174,7 +186,7 @@ def block_corner(i, blocks, w, scratch, psi):
             return POSITIVE_REWARD, 0.0, 0.0
     J, K = blocks.shapes[i, 0], blocks.shapes[i, 1]
     scores = scratch.scores[: J * K]
-    augmented_scores(i, blocks, w, scores)
+    useful_scores(i, blocks, w, scratch.bounds, scratch.likely, scores)
     slots = J * blocks.source_capacity
     if several_links(blocks):
         cut = d + blocks.source_capacity - 1
@@ -195,7 +207,7 @@ def block_corner(i, blocks, w, scratch, psi):
 @nb.njit(cache=True, nogil=True)
 def block_corners(chosen, blocks, w, starts, psi, losses, column_of_row):
     """The corners of many blocks: fills psi (m, d + r), losses (m,), column_of_row.  Returns (code, block at fault)."""
-    scratch = make_scratch(blocks)
+    scratch = make_scratch(blocks, no_bounds())
     for b in range(len(chosen)):
         code, losses[b], _ = block_corner(chosen[b], blocks, w, scratch, psi[b])
         if code != DONE:
@@ -211,7 +223,7 @@ def sum_corners(first, last, blocks, w, shares, hinges, psi, losses):
     shares: (n,).  Fills hinges[first:last], and adds to psi (2, d + r) and losses (2,) the sums of ψ_i and L_i, then
     those of each times its share.  Returns (code, block at fault).
     """
-    scratch = make_scratch(blocks)
+    scratch = make_scratch(blocks, no_bounds())
     own = np.empty(len(w))
     for i in range(first, last):
         code, loss, hinges[i] = block_corner(i, blocks, w, scratch, own)

@@ -14,8 +14,9 @@ import aligner
 from aligner.model import decoding
 from aligner.model.decoding import Alignment, Alignments, decode, decode_edges
 from aligner.model.model import Model
-from aligner.model.scoring import RBF, KernelScorer, LinearScorer
+from aligner.model.scoring import KernelScorer, LinearScorer
 from aligner.svm import _corner_kernels as _kernels
+from aligner.svm.kernels import RBF
 from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder

@@ -16,8 +16,9 @@ from aligner.errors import AlignerError
 from aligner.model.decoding import Alignment
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
-from aligner.model.scoring import RBF, KernelScorer
+from aligner.model.scoring import KernelScorer
 from aligner.report.evaluation import evaluate
+from aligner.svm.kernels import RBF
 from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
