@@ -12,7 +12,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner.matching._kernels import F64, Workspace, assign, largest_sides, make_workspace
+from aligner.matching._kernels import F64, I64, Workspace, assign, largest_sides, make_workspace
 from aligner.matching._newton_kernels import derivatives, newton_step
 from aligner.matching._price_kernels import (
     ENTROPIC,
@@ -65,7 +65,7 @@ class ProjectionWorkspace(NamedTuple):
     curvature: F64
     bits: F64
     system: F64
-    tight: npt.NDArray[np.int64]
+    tight: I64
     excess: F64
     diagonal: F64
     step: F64
@@ -261,20 +261,40 @@ def edge_ceiling(row_capacity, column_capacity):
     return 1.0
 
 
+class Projections(NamedTuple):
+    """Many blocks and the points of their polytopes nearest to `scores`, changed in place.
+
+    scores, z: (E,).  shapes: (n, 2).  offsets, row_offsets, column_offsets: (n + 1,) where those of each block begin.
+    row_capacities, u: (ΣJ,).  column_capacities, v: (ΣK,).  gaps, iterations, converged: (n,).
+    """
+
+    scores: F64
+    shapes: I64
+    offsets: I64
+    row_offsets: I64
+    column_offsets: I64
+    row_capacities: F64
+    column_capacities: F64
+    z: F64
+    u: F64
+    v: F64
+    gaps: F64
+    iterations: I64
+    converged: npt.NDArray[np.bool_]
+
+
 @nb.njit(cache=True, nogil=True)
-def project_blocks(
-    geometry, first, last, scores, shapes, offsets, row_offsets, column_offsets, row_capacities, column_capacities,
-    tolerance, limit, z, row_prices, column_prices, gaps, iterations, converged,
-):  # fmt: skip
-    """`project_block` of the blocks from `first` up to `last`, each into its part of the arrays."""
-    work = make_projection_workspace(shapes[first:last])
+def project_blocks(geometry, first, last, blocks, tolerance, limit):
+    """`project_block` of the blocks from `first` up to `last` of these, each into its part of the arrays."""
+    work = make_projection_workspace(blocks.shapes[first:last])
     for i in range(first, last):
-        rows = slice(row_offsets[i], row_offsets[i + 1])
-        columns = slice(column_offsets[i], column_offsets[i + 1])
-        edges = slice(offsets[i], offsets[i + 1])
-        code, gaps[i], iterations[i] = project_block(
-            geometry, scores[edges], shapes[i, 0], shapes[i, 1], row_capacities[rows], column_capacities[columns],
-            row_prices[rows], column_prices[columns], edge_ceiling(row_capacities[rows], column_capacities[columns]),
-            tolerance, limit, work, z[edges],
+        rows = slice(blocks.row_offsets[i], blocks.row_offsets[i + 1])
+        columns = slice(blocks.column_offsets[i], blocks.column_offsets[i + 1])
+        edges = slice(blocks.offsets[i], blocks.offsets[i + 1])
+        row_capacity, column_capacity = blocks.row_capacities[rows], blocks.column_capacities[columns]
+        code, blocks.gaps[i], blocks.iterations[i] = project_block(
+            geometry, blocks.scores[edges], blocks.shapes[i, 0], blocks.shapes[i, 1], row_capacity, column_capacity,
+            blocks.u[rows], blocks.v[columns], edge_ceiling(row_capacity, column_capacity), tolerance, limit, work,
+            blocks.z[edges],
         )  # fmt: skip
-        converged[i] = code == CONVERGED
+        blocks.converged[i] = code == CONVERGED

@@ -2,14 +2,15 @@
 
 Z = { 0 <= z <= 1 : Σ_k z(j,k) <= capacity of row j,  Σ_j z(j,k) <= capacity of column k }
 
-- Euclidean: argmin ½ ‖z − q‖² = clip(q − a_j − b_k, 0, 1), a min-cost quadratic flow  [TLJ06 §4.1].
-- Entropic: argmin Σ z log z − z − z·q, that is KL(z ‖ u exp(s)) for q = log u + s: z = min(exp(q − a_j − b_k), 1)
+- Euclidean: argmin ½ ‖z − q‖² = clip(q − u_j − v_k, 0, 1), a min-cost quadratic flow  [TLJ06 §4.1].
+- Entropic: argmin Σ z log z − z − z·q, that is KL(z ‖ z' exp(s)) for q = log z' + s: z = min(exp(q − u_j − v_k), 1)
   [TLJ06 §4.2].
 
-The prices a, b >= 0 of the words are found exactly: sweeps, each the best prices of all rows and then of all columns,
-and between them Newton steps on the prices of the shorter side, that of a piecewise quadratic function for Euclidean
-(which ends at the exact answer) and of a smooth one for entropic. What is returned is feasible but for rounding, and
-its own duality gap bounds how far it is from the nearest point: ½ ‖z − z*‖² <= gap, as KL(z* ‖ z) <= gap for entropic.
+The dual variables u, v >= 0, prices of the words, are found exactly: sweeps, each the best prices of all rows and then
+of all columns, and between them Newton steps on the prices of the shorter side, that of a piecewise quadratic function
+for Euclidean (which ends at the exact answer) and of a smooth one for entropic. What is returned is feasible but for
+rounding, and its own duality gap bounds how far it is from the nearest point: ½ ‖z − z*‖² <= gap, as KL(z* ‖ z) <= gap
+for entropic.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ _BLOCKS_AT_ONCE = 256
 class Nearest:
     """Nearest points of n polytopes and how they were found.
 
-    z: (E,), stacked as the scores were.  row_prices: (sum J,) a.  column_prices: (sum K,) b.
+    z: (E,), stacked as the scores were.  u: (ΣJ,) dual variables of the rows.  v: (ΣK,) of the columns.
     gaps: (n,) duality gaps.  iterations: (n,) sweeps and Newton steps.  converged: (n,) whether gap <= tolerance.
     """
 
     z: F64
-    row_prices: F64
-    column_prices: F64
+    u: F64
+    v: F64
     gaps: F64
     iterations: I64
     converged: npt.NDArray[np.bool_]
@@ -83,7 +84,7 @@ def nearest_entropic(
 ) -> Nearest:
     """argmin over z in Z of KL(z ‖ exp(logits)) = Σ z log z − z logits − z + exp(logits), as `nearest_euclidean`.
 
-    logits: (E,) = log u + s for the Bregman projection of u exp(s)  [TLJ06 §4.2]; -inf forbids an edge.
+    logits: (E,) = log z' + s for the Bregman projection of z' exp(s)  [TLJ06 §4.2]; -inf forbids an edge.
     """
     return _nearest(ENTROPIC, logits, shapes, row_capacity, column_capacity, start, tolerance, max_iterations)
 
@@ -119,19 +120,21 @@ def _nearest(
     )
     if start is not None:
         for name, prices, given in (
-            ("row", found.row_prices, start.row_prices),
-            ("column", found.column_prices, start.column_prices),
+            ("row", found.u, start.u),
+            ("column", found.v, start.v),
         ):
             if given.shape != prices.shape or not (given >= 0.0).all():
                 raise ValueError(f"the {name} prices to start from do not fit the shapes")
             prices[:] = given
 
+    blocks = kernels.Projections(
+        scores=flat, shapes=sizes, offsets=offsets, row_offsets=row_offsets, column_offsets=column_offsets,
+        row_capacities=row_capacities, column_capacities=column_capacities, **vars(found),
+    )  # fmt: skip
+
     def work(first: int) -> None:
-        kernels.project_blocks(
-            geometry, first, min(first + _BLOCKS_AT_ONCE, len(sizes)), flat, sizes, offsets, row_offsets,
-            column_offsets, row_capacities, column_capacities, tolerance, max_iterations, found.z, found.row_prices,
-            found.column_prices, found.gaps, found.iterations, found.converged,
-        )  # fmt: skip
+        last = min(first + _BLOCKS_AT_ONCE, len(sizes))
+        kernels.project_blocks(geometry, first, last, blocks, tolerance, max_iterations)
 
     for _ in map_threads(work, range(0, len(sizes), _BLOCKS_AT_ONCE)):
         pass

@@ -52,8 +52,8 @@ class Block:
     with line search the dual never falls; away and pairwise steps converge linearly  [OAD16 App. B].
     cache: each block keeps corners and uses the best of them where it promises enough, instead of the oracle
     [OAD16 §3.2]; worth it where the oracle is dear.
-    Solver memory: n · d numbers for the blocks' shares of w, as many and 8 bytes an edge for bounds of scores, and d more
-    for each corner kept.
+    Solver memory: n · d numbers for the blocks' shares of w, as many and 8 bytes an edge for bounds of scores, and d
+    more for each corner kept.
     """
 
     order: Order = Permuted()  # noqa: RUF009 - frozen

@@ -39,11 +39,11 @@ def add_logistic(features, signs, first, last, w, costs, gradient, curvature):
         pull = -cost * dual * y
         for c in range(d):
             gradient[c] += pull * row[c]
-        bend = dual * (1.0 - dual)
-        if bend >= LEAST_CURVATURE:
+        slope = dual * (1.0 - dual)
+        if slope >= LEAST_CURVATURE:
             for b in range(d):
                 if row[b] != 0.0:
-                    share = cost * bend * row[b]
+                    share = cost * slope * row[b]
                     for c in range(b + 1):
                         curvature[b, c] += share * row[c]
     return losses, entropies
