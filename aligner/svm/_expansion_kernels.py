@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import factorial
-
 import numba as nb
 import numpy as np
+
+from aligner.matching._price_kernels import exponentials
 
 LINEAR = 0
 POLYNOMIAL = 1
@@ -13,14 +13,6 @@ RBF = 2
 
 _TILE = 64
 """Support edges at once: their features and the values at one edge stay in the nearest cache."""
-
-_LEAST_EXPONENT = -700.0
-_LOG2_E = 1.4426950408889634
-# ln 2 in two parts, the first short enough that its product with a whole number of three digits is exact.
-_LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")
-_LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
-_ROUNDER = 1.5 * 2.0**52
-_C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12, _C13 = (1.0 / factorial(i) for i in range(3, 14))
 
 
 # A sum may be taken in any order; NaN and infinities keep their meaning.
@@ -38,7 +30,7 @@ def add_expansion(features, kind, parameter, support, coefficients, scores):
     edge = np.empty(d)
     values = np.empty(_TILE)
     powers = np.empty(_TILE)
-    bits = np.empty(_TILE, np.int64)
+    bits = np.empty(_TILE)
     for first in range(0, len(support), _TILE):
         size = min(_TILE, len(support) - first)
         for t in range(size):
@@ -64,8 +56,8 @@ def add_expansion(features, kind, parameter, support, coefficients, scores):
                         values[t] *= powers[t]
             elif kind == RBF:
                 for t in range(size):  # rounding may have made the distance of equals negative
-                    values[t] = -parameter * max(0.0, square + squares[t] - 2.0 * values[t])
-                _exponentials(size, values, powers, bits)
+                    powers[t] = -parameter * max(0.0, square + squares[t] - 2.0 * values[t])
+                exponentials(powers[:size], bits[:size], values[:size])
             total = 0.0
             for t in range(size):
                 total += coefficients[first + t] * values[t]
@@ -88,39 +80,3 @@ def _products(edge, tile, size, values):
         row = tile[c]
         for t in range(size):
             values[t] += edge[c] * row[t]
-
-
-# Without reassociation: what is added here to round a number is not to be taken off again.
-@nb.njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
-def _exponentials(size, values, powers, bits):
-    """values[t] = exp(values[t]) of values <= 0, all at once: the library's exp would be called for each.
-
-    exp(x) = 2^k · exp(r) with |r| <= ln 2 / 2, by its series; 2^k is made of its bits. Below -700, where a term cannot
-    matter, it is exp(-700).  powers, bits: scratch.
-    """
-    rounded = powers.view(np.int64)
-    scales = bits.view(np.float64)
-    for t in range(size):
-        value = max(_LEAST_EXPONENT, values[t])
-        k = np.floor(value * _LOG2_E + 0.5)
-        values[t] = (value - k * _LN2_HIGH) - k * _LN2_LOW
-        powers[t] = k + _ROUNDER  # its lowest bits are those of k as a whole number
-    for t in range(size):
-        bits[t] = (rounded[t] + 1023) << 52
-    for t in range(size):
-        r = values[t]
-        series = _C13
-        series = series * r + _C12
-        series = series * r + _C11
-        series = series * r + _C10
-        series = series * r + _C9
-        series = series * r + _C8
-        series = series * r + _C7
-        series = series * r + _C6
-        series = series * r + _C5
-        series = series * r + _C4
-        series = series * r + _C3
-        series = series * r + 0.5
-        series = series * r + 1.0
-        series = series * r + 1.0
-        values[t] = series * scales[t]

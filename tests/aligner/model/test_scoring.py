@@ -14,10 +14,10 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from aligner.errors import SettingError
+from aligner.matching._price_kernels import exponentials
 from aligner.model import _score_kernels as _kernels
 from aligner.model.file import read_model, write_model
 from aligner.model.scoring import KernelScorer, LinearScorer, Scorer, read_scorer, score_in_threads
-from aligner.svm import _expansion_kernels as _expansions
 from aligner.svm import kernels
 from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial, kernel_signature, make_kernel
 from features.grid import GRID
@@ -92,12 +92,9 @@ def test_linear_scores_do_not_depend_on_the_order_of_sums(scale: float) -> None:
 def test_exponentials() -> None:
     """To the last digits of a float64 over all exponents, and next to nothing beyond."""
     exponents = -np.concatenate([[0.0, 1e-300, 1e-17], np.geomspace(1e-12, 690, 60), np.arange(1, 400) * np.log(2) / 2])
-    for first in range(0, len(exponents), _expansions._TILE):
-        part = exponents[first : first + _expansions._TILE]
-        values, scratch = np.zeros(_expansions._TILE), np.empty(_expansions._TILE)
-        values[: len(part)] = part
-        _expansions._exponentials(len(part), values, scratch, np.empty(_expansions._TILE, np.int64))
-        np.testing.assert_allclose(values[: len(part)], np.exp(part), rtol=4e-16 * 2, atol=0)
+    values = np.empty_like(exponents)
+    exponentials(exponents, np.empty_like(exponents), values)
+    np.testing.assert_allclose(values, np.exp(exponents), rtol=4e-16 * 2, atol=0)
     far = np.array([[0.0], [1e3], [3e19]], np.float32)
     values = KernelScorer(RBF(1.0), far[:1], np.ones(1)).scores(far)
     assert values[0] == 1.0
