@@ -191,13 +191,24 @@ def take_answer(i, psi, loss, regularization, point, pool):
     return place
 
 
-@nb.njit(cache=True, nogil=True)
-def active_steps(
-    order, draws, start, gaps, kind, line_search, cached, limit, average, blocks, bounds, regularization, point, pool
-):
-    """Steps of `kind` with the assignment oracle, from position `start` of the order or, if it is empty, of the draws.
+class Rule(NamedTuple):
+    """Which steps are taken, and how.
 
-    cached: whether kept corners may stand in for the oracle.  limit: of the corners a block keeps for that.
+    kind: FORWARD, AWAY or PAIRWISE.  cached: whether kept corners may stand in for the oracle.  limit: of the corners a
+    block keeps for that.  average: of the iterates.
+    """
+
+    kind: int
+    line_search: bool
+    cached: bool
+    limit: int
+    average: int
+
+
+@nb.njit(cache=True, nogil=True)
+def active_steps(order, draws, start, gaps, rule, blocks, bounds, regularization, point, pool):
+    """Steps with the assignment oracle, from position `start` of the order or, if it is empty, of the draws.
+
     Returns (code, block at fault, position reached, oracle calls).
     """
     scratch = make_scratch(blocks, bounds)
@@ -205,9 +216,9 @@ def active_steps(
     calls = 0
     for t in range(start, max(len(order), len(draws))):
         i = order[t] if len(order) > 0 else draw_by_gap(gaps, draws[t])
-        place = kept_answer(i, gaps, regularization, point, pool) if cached else -1
+        place = kept_answer(i, gaps, regularization, point, pool) if rule.cached else -1
         if place < 0:
-            if not make_room(i, limit, pool):
+            if not make_room(i, rule.limit, pool):
                 return FULL, i, t, calls
             code, loss, hinge = block_corner(i, blocks, point.w, scratch, psi)
             if code != DONE:
@@ -215,8 +226,8 @@ def active_steps(
             calls += 1
             set_gap(gaps, i, block_gap(i, hinge, point.w, regularization, point))
             place = take_answer(i, psi, loss, regularization, point, pool)
-        active_step(i, place, kind, line_search, cached, regularization, psi, point, pool)
-        count_step(average, point)
+        active_step(i, place, rule.kind, rule.line_search, rule.cached, regularization, psi, point, pool)
+        count_step(rule.average, point)
     return DONE, -1, max(len(order), len(draws)), calls
 
 

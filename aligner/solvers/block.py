@@ -149,12 +149,12 @@ class Block:
         blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
         if blocks is None:
             return self._generic_active_steps(problem, state, order, draws)
-        regularization, average = problem.regularization, self.average.code
+        rule = active.Rule(self.step.kind, self.step.line_search, self.cache, _KEPT, self.average.code)
         done, calls, size = 0, 0, max(len(order), len(draws))
         while done < size:
             code, block, done, new = active.active_steps(
-                order, draws, done, state.gaps, self.step.kind, self.step.line_search, self.cache, _KEPT, average,
-                blocks, state.bounds, regularization, state.point, state.pool,
+                order, draws, done, state.gaps, rule, blocks, state.bounds, problem.regularization, state.point,
+                state.pool,
             )  # fmt: skip
             calls += new
             if code == active.FULL and state.pool is not None:

@@ -170,8 +170,8 @@ class MatchingProblem:
         return len(self.edges)
 
     def link_rewards(self, w: F64) -> LinkRewards:
-        """What further links of a word are worth with these weights, (n_features,)."""
-        return self.fertility.rewards(w[len(self.edges.names) :])
+        """What further links of a word are worth with these weights, of which the last are prices."""
+        return self.fertility.rewards(w[len(w) - self.n_nonpositive :])
 
     @property
     def names(self) -> tuple[str, ...]:

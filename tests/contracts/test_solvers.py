@@ -139,7 +139,7 @@ def test_the_optimum_is_that_of_a_quadratic_program(
     judge(make_problem(n=5, d=3, largest=4, seed=seed), configuration, seed)
 
 
-@pytest.mark.parametrize("seed", [0, 2])
+@pytest.mark.parametrize("seed", [7, 10])
 @pytest.mark.parametrize("configuration", SEVERAL_LINKS, ids=str)
 def test_the_optimum_with_several_links_is_that_of_a_quadratic_program(
     configuration: Configuration, seed: int, make_problem: MakeProblem
@@ -147,7 +147,7 @@ def test_the_optimum_with_several_links_is_that_of_a_quadratic_program(
     """Its rewards may not be above 0, and some of them would be."""
     w = judge(make_problem(n=4, d=3, largest=4, seed=seed, capacity=2, possible=False), configuration, seed)
     assert (w[3:] <= 0).all()
-    assert 0 < (w[3:] < 0).sum() < 4
+    assert 0 < (w[3:] < 0).sum() < 2
 
 
 _optima: dict[tuple[int, int], float] = {}
