@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from corpora import AlignerError, SettingError
 
-__all__ = ["AlignerError", "ScoreError", "SettingError"]
+__all__ = ["AlignerError", "OracleError", "ScoreError", "SettingError"]
 
 
 class ScoreError(AlignerError):
     """Scores that are NaN or +inf, for which no best matching exists."""
+
+
+class OracleError(AlignerError):
+    """An oracle that could not answer, whatever the scores."""

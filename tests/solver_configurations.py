@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,30 +10,14 @@ import numpy as np
 import pytest
 
 from aligner.solvers import SOLVERS, Result, Solver, Stop, make_solver, solve
-from aligner.solvers.extragradient import PROJECTIONS
-from aligner.solvers.orders import ORDERS
-from aligner.solvers.steps import AVERAGES, STEPS
+from aligner.solvers.registry import choices
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import Corners
+from aligner.svm.protocols import BlockDefaults, Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 
-CHOICES: dict[str, tuple[object, ...]] = {
-    "order": tuple(ORDERS),
-    "step": tuple(STEPS),
-    "average": tuple(AVERAGES),
-    "cache": (False, True),
-    "projection": tuple(PROJECTIONS),
-    "restarts": (False, True),
-    "stochastic-subgradient order": ("uniform", "permuted"),
-    "randomized-away order": ("uniform", "permuted"),
-    "projected-gradient order": ("uniform", "permuted"),
-    "projected-gradient step": ("spectral", "lipschitz"),
-    "sample": (0.01, 0.3, 1.0),
-    "kernel": ("linear", "polynomial", "rbf"),
-    "kernel-bcfw order": ("uniform", "permuted"),
-}
-"""The values of each option that the contract is tried with, for all solvers or for one."""
+NUMBERS: dict[str, tuple[object, ...]] = {"sample": (0.3, 1.0), "kernel": ("linear", "polynomial")}
+"""The values of options without choices that the contract is tried with, beside their defaults."""
 
 
 @dataclass(frozen=True)
@@ -74,29 +57,87 @@ class Configuration:
         return self.name != "extragradient" and self["step"] != "decreasing" and self["average"] in (None, "none")
 
 
-def configurations(name: str) -> list[Configuration]:
-    """A solver by default, with each value of each option, and with the last value of all of them."""
-    options = {o: CHOICES.get(f"{name} {o}", CHOICES.get(o, ())) for o in inspect.signature(SOLVERS[name]).parameters}
-    single = [((option, value),) for option, values in options.items() for value in values]
+def _values(option: str, kind: type | str) -> tuple[object, ...]:
+    if kind is bool:
+        return False, True
+    known = choices(kind)
+    return NUMBERS.get(option, ()) if known is None else tuple(known)
+
+
+def _distinct(found: Iterable[Configuration]) -> list[Configuration]:
+    """Without those that are the same solver by another name."""
+    distinct: dict[Solver[Any, Any], Configuration] = {}
+    for configuration in found:
+        distinct.setdefault(configuration.solver, configuration)
+    return list(distinct.values())
+
+
+def _tried(name: str) -> list[Configuration]:
+    """A solver by default, with the last value of all options, and with each value of each."""
+    options = {option: _values(option, kind) for option, kind in SOLVERS[name].options.items()}
     last = tuple((option, values[-1]) for option, values in options.items() if values)
-    return [Configuration(name, chosen) for chosen in dict.fromkeys([(), *single, last])]
+    single = [((option, value),) for option, values in options.items() for value in values]
+    return [Configuration(name, chosen) for chosen in [(), last, *single]]
 
 
-CONFIGURATIONS = [configuration for name in SOLVERS for configuration in configurations(name)]
-every_solver_of_corners = pytest.mark.parametrize(
-    "configuration", [c for c in CONFIGURATIONS if c.name != "kernel-bcfw"], ids=str
-)
-"""Laws of weights and corners in the space of the features; `kernel-bcfw` is held to them in that of its kernel, in
-aligner/solvers/test_kernel.py."""
+ALL = _distinct(configuration for name in SOLVERS for configuration in _tried(name))
+"""Every value of every option, for the two laws that all else rests on."""
 
-ONE_LINK_ONLY = ("kernel-bcfw", "projected-gradient", "extragradient")
-"""Those that work on marginals of edges, and so with one link a word."""
+CONFIGURATIONS = _distinct(configuration for name in SOLVERS for configuration in _tried(name)[:2])
+"""Each solver by default and with the last value of its options, for all other laws."""
 
-SEVERAL_LINKS = [c for c in CONFIGURATIONS if c.name not in ONE_LINK_ONLY]
+
+def of_corners(configurations: list[Configuration]) -> list[Configuration]:
+    """Without `kernel-bcfw`, which aligner/solvers/test_kernel.py holds to the laws in the space of its kernel."""
+    return [c for c in configurations if c.name != "kernel-bcfw"]
+
+
+def of_several_links(configurations: list[Configuration]) -> list[Configuration]:
+    return [c for c in configurations if not SOLVERS[c.name].one_link]
+
+
+every_solver_of_corners = pytest.mark.parametrize("configuration", of_corners(CONFIGURATIONS), ids=str)
 
 
 @dataclass
-class Plain:
+class Multiclass(BlockDefaults):
+    """A problem that is no matching: n points (n, p) of K classes, each a block of K corners  [CS01].
+
+    ψ_i(y) = φ(x_i, y_i) − φ(x_i, y) with φ(x, y) = x in the place of class y; L_i(y) = 1 but for y = y_i.
+    """
+
+    points: np.ndarray
+    labels: np.ndarray
+    classes: int
+    regularization: float = 0.1
+    calls: int = 0
+
+    n_blocks = property(lambda self: len(self.points))
+    n_features = property(lambda self: self.classes * self.points.shape[1])
+
+    @classmethod
+    def random(cls, n: int = 30, p: int = 2, classes: int = 4, seed: int = 0) -> Multiclass:
+        rng = np.random.default_rng(seed)
+        labels = rng.integers(classes, size=n)
+        return cls(rng.standard_normal((n, p)) + rng.standard_normal((classes, p))[labels], labels, classes)
+
+    def psi(self, i: int, y: int) -> np.ndarray:
+        psi = np.zeros((self.classes, self.points.shape[1]))
+        psi[self.labels[i]] += self.points[i]
+        psi[y] -= self.points[i]
+        return psi.ravel()
+
+    def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
+        self.calls += len(blocks)
+        scores = self.points[blocks] @ w.reshape(self.classes, -1).T + 1.0
+        scores[np.arange(len(blocks)), self.labels[blocks]] -= 1.0
+        best = scores.argmax(axis=1)
+        psi = np.array([self.psi(i, y) for i, y in zip(blocks, best, strict=True)])
+        return Corners(psi, (best != self.labels[blocks]).astype(float))
+
+
+@dataclass
+class Plain(BlockDefaults):
     """A problem with corners only, so that solvers take their generic path; it counts the oracle calls."""
 
     problem: MatchingProblem
@@ -106,8 +147,6 @@ class Plain:
     n_features = property(lambda self: self.problem.n_features)
     n_nonpositive = property(lambda self: self.problem.n_nonpositive)
     regularization = property(lambda self: self.problem.regularization)
-    signature = property(lambda self: self.problem.signature)
-    notes = property(lambda self: self.problem.notes)
     edges = property(lambda self: self.problem.edges)
     labels = property(lambda self: self.problem.labels)
     costs = property(lambda self: self.problem.costs)
@@ -117,9 +156,17 @@ class Plain:
         self.calls += len(blocks)
         return self.problem.corners(blocks, w)
 
-    def exact_corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
-        return self.corners(blocks, w)
+    def rehearsal(self) -> MatchingProblem | None:
+        return self.problem.rehearsal()
 
 
 def run(problem: object, solver: object, **limits: float) -> Result:
     return solve(problem, solver, stop=Stop(**limits), seed=3)  # type: ignore[arg-type]
+
+
+def iterates(problem: object, solver: object, passes: int, seed: int = 3) -> list[np.ndarray]:
+    """The weights after each pass, of which `solve` returns the best."""
+    found: list[np.ndarray] = []
+    stop = Stop(gap=-1.0, passes=passes, audit_growth=1.0)
+    solve(problem, solver, stop=stop, seed=seed, callback=lambda _, w: found.append(w.copy()))  # type: ignore[arg-type]
+    return found[1:]

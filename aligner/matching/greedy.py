@@ -1,4 +1,8 @@
-"""A heuristic oracle for comparison: best edge first, at least half of the best score."""
+"""A heuristic oracle: best edge first, at least half of the best score.
+
+Half of a score is no share of a hinge, which is a score less that of the target and may be near 0: what [LJSP13 §5]
+promises of approximate oracles is not promised of this one. Gaps are certified with exact matchings all the same.
+"""
 
 from __future__ import annotations
 

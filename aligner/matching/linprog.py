@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from aligner.errors import ScoreError
+from aligner.errors import OracleError
 from aligner.matching import F64, I32, I64, Task
 from aligner.matching._references import match_one_by_one
 
@@ -39,6 +39,6 @@ def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I
     # simplex ends in a vertex.
     answer = linprog(-gain / gain.max(), constraints.tocsr(), np.ones(J + K), bounds=(0, 1), method="highs-ds")
     if answer.status != 0:
-        raise ScoreError(f"the linear program could not be solved: {answer.message}")
+        raise OracleError(f"the linear program could not be solved: {answer.message} (choose another oracle)")
     chosen = answer.x[: len(rows)] > 0.5
     return rows[chosen], columns[chosen]

@@ -1,16 +1,24 @@
-"""The corners that blocks keep, and away and pairwise steps on them."""
+"""The dual point of the blocks, and the corners that they keep, where solvers begin."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from aligner.solvers import _active_kernels as kernels
 from aligner.solvers._active_kernels import Pool
+from aligner.solvers._block_kernels import Point
+from aligner.svm.protocols import BlockProblem
 
 _ROOM = 8
 """Corners of a block there is room for at first."""
+
+
+def new_point(problem: BlockProblem) -> Point:
+    """All mass on the targets: w = 0, ℓ = 0."""
+    n, d = problem.n_blocks, problem.n_features
+    return Point(
+        np.zeros(d), np.zeros(problem.n_nonpositive), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d),
+        np.zeros(1), np.zeros(1, np.int64),
+    )  # fmt: skip
 
 
 def new_pool(n_blocks: int, n_features: int) -> Pool:
@@ -41,27 +49,3 @@ def larger_pool(pool: Pool, block: int) -> Pool:
         vectors = np.concatenate([vectors, np.zeros_like(vectors)])
         losses, weights = (np.concatenate([a, np.zeros_like(a)]) for a in (losses, weights))
     return Pool(slots, pool.counts, vectors, losses, weights, free, pool.n_free)
-
-
-@dataclass(frozen=True)
-class Away:
-    """Step towards the oracle's corner or away from the worst of the active set, whichever promises more.
-
-    Guarantee: the expected gap falls linearly, exp(−ρk), with a constant of the polytope  [LJ15 Alg. 1; OAD16 App. B].
-    """
-
-    name: str = "away"
-    line_search: bool = True
-    kind: int = kernels.AWAY
-
-
-@dataclass(frozen=True)
-class Pairwise:
-    """Move weight from the worst corner of the active set to the oracle's  [LJ15 Alg. 2; OAD16 App. B].
-
-    Guarantee: linear but for steps that swap one corner for another; usually the fastest.
-    """
-
-    name: str = "pairwise"
-    line_search: bool = True
-    kind: int = kernels.PAIRWISE

@@ -7,7 +7,7 @@ Frank-Wolfe gap max_s ∇·(x − s). `randomized-away` needs the products of A 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -20,7 +20,7 @@ from aligner.solvers.driver import solve
 from aligner.solvers.orders import I64
 from aligner.solvers.randomized_away import RandomizedAway
 from aligner.solvers.records import F64, Status, Stop, TracePoint
-from aligner.svm.protocols import Corners
+from aligner.svm.protocols import BlockDefaults, Corners
 
 
 class Domain(Enum):
@@ -33,7 +33,7 @@ class Domain(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class LeastSquares:
+class LeastSquares(BlockDefaults):
     """min ½‖Ax − b‖² over a domain: a problem of one block, moved so that the start has ψ = 0 and L = 0.
 
     columns: (p, N) those of A, each contiguous.  start: (N,) A times the start.  target: (N,) b less that.
@@ -48,9 +48,7 @@ class LeastSquares:
     radius: float
 
     n_blocks = 1
-    n_nonpositive = 0
     regularization = 1.0
-    notes = ()
 
     @classmethod
     def of(cls, matrix: npt.ArrayLike, target: npt.ArrayLike, domain: Domain, radius: float) -> LeastSquares:
@@ -102,8 +100,9 @@ class LeastSquares:
         psi, loss = self._atom(column, -1.0 if self.domain is Domain.L1_BALL and products[column] < 0 else 1.0)
         return Corners(psi[None], np.array([loss]), np.array([column], np.int32))
 
-    def exact_corners(self, blocks: I64, w: F64) -> Corners:
-        return self.corners(blocks, w)
+    def rehearsal(self) -> LeastSquares:
+        """Of one atom."""
+        return replace(self, columns=self.columns[:1], losses=self.losses[:1])
 
     def coefficients(self, pool: Pool) -> F64:
         """x (p,), the mixture of atoms that a pool holds; atoms of equal image, as of equal columns, are one."""
@@ -165,4 +164,7 @@ def least_squares(
     residual = problem.target + problem.start - x[support] @ problem.columns[support]
     products = problem.columns @ residual
     best = radius * float(np.max(np.abs(products) if domain is Domain.L1_BALL else products))
-    return Fit(x, 0.5 * float(residual @ residual), best - float(products @ x), result.status, result.trace)
+    objective = 0.5 * float(residual @ residual)
+    # Of an earlier w the bound may be the better one: it is what solving ended by.
+    gap = min(best - float(products @ x), objective - 0.5 * float(problem.target @ problem.target) + result.primal)
+    return Fit(x, objective, gap, result.status, result.trace)

@@ -9,7 +9,7 @@ import numpy as np
 from aligner.solvers.records import F64
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.corners import check_code
-from aligner.svm.protocols import BlockProblem, CompiledProblem
+from aligner.svm.protocols import BlockProblem
 from corpora.threads import map_threads
 
 _BLOCKS_AT_ONCE = 16384
@@ -54,7 +54,7 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
     """
     n = problem.n_blocks
     share = np.ones(n) if shares is None else np.ascontiguousarray(shares, np.float64)
-    blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
+    blocks = problem.compiled()
     if blocks is None:
         hinges, psi, losses = _sum_corners(problem, w, exact, share)
     else:

@@ -8,14 +8,15 @@ import numpy as np
 
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
-from aligner.solvers.active import Away, Pairwise, larger_pool, new_pool
+from aligner.solvers.active import larger_pool, new_point, new_pool
 from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_value
+from aligner.solvers.averages import Average
 from aligner.solvers.orders import I64, Order, Permuted
 from aligner.solvers.records import F64, Audit
-from aligner.solvers.steps import Average, Forward, new_point
+from aligner.solvers.steps import Away, Forward, Pairwise
 from aligner.svm._bound_kernels import Bounds, new_bounds, no_bounds
 from aligner.svm.corners import check_code
-from aligner.svm.protocols import BlockProblem, CompiledProblem
+from aligner.svm.protocols import BlockProblem
 
 _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -120,7 +121,7 @@ class Block:
 
     def _forward_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
         point, gaps, regularization = state.point, state.gaps, problem.regularization
-        blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
+        blocks = problem.compiled()
         number = max(len(order), len(draws))
         if blocks is not None:
             options = self.step.line_search, self.average.code
@@ -146,7 +147,7 @@ class Block:
         return psi, loss
 
     def _active_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
-        blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
+        blocks = problem.compiled()
         if blocks is None:
             return self._generic_active_steps(problem, state, order, draws)
         rule = active.Rule(self.step.kind, self.step.line_search, self.cache, _KEPT, self.average.code)

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from math import ceil, isfinite
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from aligner.errors import ScoreError
+from aligner.errors import AlignerError, ScoreError
 from aligner.solvers.records import F64, Audit, Result, Status, Stop, TracePoint
 from aligner.svm.protocols import Problem
+
+_ROUNDING = 1e-9
+"""A relative gap that is further below 0 than this is no rounding error, but a wrong oracle."""
+
+_REHEARSED = 11
+"""Sweeps after which a solver has called all its kernels: restarts are considered after ten."""
 
 State = TypeVar("State")
 Solved = TypeVar("Solved", bound=Problem)
@@ -53,22 +60,23 @@ def solve(
 
     callback: called after each audit with its numbers and weights; solving stops if it returns False.
     state: to go on from, made by the solver's `init` and changed in place; by default a new one.
-    Each audit evaluates the objective exactly, by one oracle call for each block; primal - dual certifies it.
+    Each audit evaluates the objective exactly, by one oracle call for each block. The answer is the best iterate of all
+    audits; the least primal less the greatest dual certifies it.
     """
     if state is None:
         state = solver.init(problem, np.random.default_rng(seed))
     signature = f"{solver.signature}|{problem.signature}|seed:{seed}"
-    trace: list[TracePoint] = []
-    judged: list[Audit] = []  # appended last, so that its length is that of whole audits
+    judged: list[_Judged] = []
     passes = oracle_calls = audit_calls = 0
     seconds = 0.0
     next_audit = 0
 
     def ended(status: Status) -> Result:
-        w, notes = (judged[-1].w, judged[-1].notes) if judged else (np.zeros(problem.n_features), ())
-        return Result(w, status, tuple(trace[: len(judged)]), signature, (*problem.notes, *notes))
+        w, notes = (judged[-1].best.w, judged[-1].last.notes) if judged else (np.zeros(problem.n_features), ())
+        return Result(w, status, tuple(one.point for one in judged), signature, (*problem.notes, *notes))
 
     try:
+        _rehearse(problem, solver)
         while True:
             out_of_time = seconds >= stop.seconds
             if passes >= next_audit or passes >= stop.passes or out_of_time:
@@ -81,12 +89,16 @@ def solve(
                     oracle_calls += problem.n_blocks
                 else:
                     audit_calls += problem.n_blocks
-                gap = audit.primal - audit.dual
+                best, dual = audit, audit.dual
+                if judged:
+                    dual = max(dual, judged[-1].dual)
+                    best = min(audit, judged[-1].best, key=lambda one: one.primal)
+                gap = best.primal - dual
                 point = TracePoint(
-                    passes, oracle_calls, audit_calls, seconds, audit.primal, audit.dual, gap, audit.bound
-                )
-                trace.append(point)
-                judged.append(audit)
+                    passes, oracle_calls, audit_calls, seconds, audit.primal, audit.dual, gap,
+                    gap / max(1.0, abs(best.primal)), audit.bound,
+                )  # fmt: skip
+                judged.append(_Judged(point, audit, best, dual))
                 go_on = callback(point, audit.w) if callback is not None else None
                 status = _status(point, stop, out_of_time, go_on)
                 if status is not None:
@@ -104,7 +116,29 @@ def solve(
         return ended(Status.INTERRUPTED)
 
 
+class _Judged(NamedTuple):
+    """An audit, the best so far, and the greatest dual so far."""
+
+    point: TracePoint
+    last: Audit
+    best: Audit
+    dual: float
+
+
+def _rehearse(problem: Problem, solver: Solver[Any, Any]) -> None:
+    """Let the solver compile, or load, its kernels before the clock starts, on a problem of one block."""
+    with suppress(AlignerError):  # what is wrong is told when it is met in the problem itself
+        small = problem.rehearsal()
+        if small is not None:
+            state = solver.init(small, np.random.default_rng(0))
+            for _ in range(_REHEARSED):
+                solver.sweep(small, state)
+            solver.audit(small, state)
+
+
 def _status(point: TracePoint, stop: Stop, out_of_time: bool, go_on: bool | None) -> Status | None:
+    if point.relative_gap < -_ROUNDING:
+        return Status.NEGATIVE_GAP
     if point.relative_gap <= stop.gap:
         return Status.CONVERGED
     if go_on is False:

@@ -38,9 +38,6 @@ class Projection(Enum):
         return EUCLIDEAN if self is Projection.EUCLIDEAN else ENTROPIC
 
 
-PROJECTIONS = {projection.value: projection for projection in Projection}
-
-
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """An answer: w (d,) and (F z, c·z) (d + 1,), its upper and its lower value."""

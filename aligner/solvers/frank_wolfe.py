@@ -8,8 +8,9 @@ import numpy as np
 
 from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_value
+from aligner.solvers.averages import Average
 from aligner.solvers.records import F64, Audit
-from aligner.solvers.steps import Average, Forward
+from aligner.solvers.steps import Forward
 from aligner.svm.protocols import BlockProblem
 
 

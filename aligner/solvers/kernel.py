@@ -12,7 +12,7 @@ from aligner.solvers.orders import Order, Permuted
 from aligner.solvers.records import F64, Audit
 from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE
 from aligner.svm.corners import check_code
-from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature
+from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature, make_kernel
 from aligner.svm.protocols import BlockProblem, EdgeProblem, Edges, edges_of
 
 I64 = npt.NDArray[np.int64]
@@ -118,3 +118,14 @@ def _best(oracle: str | Oracle, scores: F64, shapes: I64) -> F64:
     widths = np.repeat(shapes[:, 1], shapes[:, 0])
     chosen[(np.cumsum(widths) - widths + column_of_row)[column_of_row >= 0]] = 1.0
     return chosen
+
+
+def kernel_block(
+    kernel: str = "rbf",
+    degree: int | None = None,
+    bandwidth: float | None = None,
+    order: Order = Permuted(),  # noqa: B008 - frozen
+) -> KernelBlock:
+    """The solver with the kernel of this name and its parameters."""
+    given = {name: value for name, value in (("degree", degree), ("bandwidth", bandwidth)) if value is not None}
+    return KernelBlock(make_kernel(kernel, **given), order)

@@ -29,9 +29,6 @@ class GradientStep(Enum):
     hundred times; it falls to 1/L_i only where the dual is as curved as that  [Birgin, Martínez and Raydan 2000]."""
 
 
-GRADIENT_STEPS = {step.value: step for step in GradientStep}
-
-
 @dataclass(eq=False)
 class MarginalState:
     """A point of the marginal dual.  regularization: the λ that its w is scaled by."""

@@ -11,11 +11,10 @@ from aligner.errors import SettingError
 from aligner.solvers import _atomic_kernels as kernels
 from aligner.solvers._active_kernels import Pool, settle
 from aligner.solvers._block_kernels import Point
-from aligner.solvers.active import larger_pool, new_pool
+from aligner.solvers.active import larger_pool, new_point, new_pool
 from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.orders import I64, Permuted, Uniform
 from aligner.solvers.records import F64, Audit
-from aligner.solvers.steps import new_point
 from aligner.svm.protocols import BlockProblem, Corners
 
 

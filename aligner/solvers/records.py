@@ -20,8 +20,9 @@ class Status(Enum):
     PASSES = "the limit of passes was reached"
     SECONDS = "the limit of seconds was reached"
     CALLBACK = "the callback asked to stop"
-    INTERRUPTED = "interrupted; the weights are those of the last audit"
-    NOT_FINITE = "the weights are no longer finite; those returned are of the last audit"
+    INTERRUPTED = "interrupted; the weights are those of the best audit"
+    NOT_FINITE = "the weights are no longer finite; those returned are of the best audit"
+    NEGATIVE_GAP = "the duality gap is negative: an oracle answered worse than the target, and nothing is certified"
 
 
 def never() -> bool:
@@ -33,10 +34,10 @@ class Stop:
     """When to stop.
 
     gap: relative tolerance, gap <= gap · max(1, |primal|).  passes: effective passes over the blocks.
-    seconds: of solving; audits do not count where the solver has no use for them.
+    seconds: of solving; compilation does not count, nor do audits where the solver has no use for them.
     audit_growth: the next audit comes after this many times the passes of the last one, but at least one pass later.
     An audit is one more pass of oracle calls: at 1.25 the first passes are all audited, later about one in five.
-    interrupted: asked after each pass; if it holds, solving ends as by Ctrl-C, with the last audit.
+    interrupted: asked after each pass; if it holds, solving ends as by Ctrl-C.
     """
 
     gap: float = 1e-3
@@ -51,8 +52,10 @@ class TracePoint:
     """One audit.
 
     passes: sweeps of the solver so far.  oracle_calls: that moved the solver on, one for each block and question.
-    audit_calls: those that only measured.  seconds: of solving.  primal, dual: an upper and a lower value of the
-    optimum.  gap: primal - dual.  bound: what theory promises of the gap, of solvers that have such a bound.
+    audit_calls: those that only measured.  seconds: of solving.  primal, dual: P(w) and D at the present iterate.
+    gap: the certificate, the least primal less the greatest dual of all audits so far: the best iterate is no further
+    from the optimum.  relative_gap: gap / max(1, |least primal|).
+    bound: what theory promises of the gap, of solvers that have such a bound.
     """
 
     passes: float
@@ -62,11 +65,8 @@ class TracePoint:
     primal: float
     dual: float
     gap: float
+    relative_gap: float
     bound: float | None = None
-
-    @property
-    def relative_gap(self) -> float:
-        return self.gap / max(1.0, abs(self.primal))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +88,10 @@ class Audit:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The weights (d,) of the last audit, why solving ended, all audits, what was solved how, and notes for the user.
+    """The weights (d,) of the best audit, why solving ended, all audits, what was solved how, and notes for the user.
 
-    Of a kernelised solver the weights are coefficients of the training edges  (see `solvers.kernel`).
+    The best audit is that of the least primal, the last of equal ones. Of a kernelised solver the weights are
+    coefficients of the training edges  (see `solvers.kernel`).
     """
 
     w: F64
@@ -98,3 +99,21 @@ class Result:
     trace: tuple[TracePoint, ...]
     signature: str
     notes: tuple[str, ...] = ()
+
+    @property
+    def primal(self) -> float:
+        """P(w): the least of all audits, ∞ without one.  With `dual` it certifies the weights."""
+        return min((point.primal for point in self.trace), default=inf)
+
+    @property
+    def dual(self) -> float:
+        """The greatest dual value of all audits, a lower bound of the optimum; -∞ without one."""
+        return max((point.dual for point in self.trace), default=-inf)
+
+    @property
+    def gap(self) -> float:
+        return self.primal - self.dual
+
+    @property
+    def relative_gap(self) -> float:
+        return self.trace[-1].relative_gap if self.trace else inf

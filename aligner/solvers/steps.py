@@ -1,16 +1,11 @@
-"""Steps: how a block moves towards its corner, and which average of the iterates is the answer."""
+"""Steps: how a block moves among its corners."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
-import numpy as np
-
-from aligner.solvers import _block_kernels as kernels
-from aligner.solvers._active_kernels import FORWARD
+from aligner.solvers import _active_kernels as kernels
 from aligner.solvers.records import F64
-from aligner.svm.protocols import BlockProblem
 
 
 @dataclass(frozen=True)
@@ -22,7 +17,7 @@ class Forward:
     """
 
     line_search: bool = True
-    kind: int = FORWARD
+    kind: int = kernels.FORWARD
 
     @property
     def name(self) -> str:
@@ -39,35 +34,30 @@ class Forward:
         return 1.0 if slope > 0 else 0.0  # the corner has the same w: only the loss can differ
 
 
-STEPS = {step.name: step for step in (Forward(True), Forward(False))}
+@dataclass(frozen=True)
+class Away:
+    """Step towards the oracle's corner or away from the worst of the active set, whichever promises more.
+
+    Guarantee: the expected gap falls linearly, exp(−ρk), with a constant of the polytope  [LJ15 Alg. 1; OAD16 App. B].
+    """
+
+    name: str = "away"
+    line_search: bool = True
+    kind: int = kernels.AWAY
 
 
-class Average(Enum):
-    """Which iterate is judged and returned."""
+@dataclass(frozen=True)
+class Pairwise:
+    """Move weight from the worst corner of the active set to the oracle's  [LJ15 Alg. 2; OAD16 App. B].
 
-    NONE = "none"
-    UNIFORM = "uniform"
-    WEIGHTED = "weighted"
-    SUFFIX = "suffix"
+    Guarantee: linear but for steps that swap one corner for another; usually the fastest.
+    """
 
-    @property
-    def code(self) -> int:
-        """Its code in the kernels."""
-        return {
-            "none": kernels.LAST,
-            "uniform": kernels.UNIFORM,
-            "weighted": kernels.WEIGHTED,
-            "suffix": kernels.SUFFIX,
-        }[self.value]
+    name: str = "pairwise"
+    line_search: bool = True
+    kind: int = kernels.PAIRWISE
 
 
-AVERAGES = {average.value: average for average in Average}
+FORWARD_STEPS: dict[str, Forward] = {step.name: step for step in (Forward(True), Forward(False))}
 
-
-def new_point(problem: BlockProblem) -> kernels.Point:
-    """All mass on the targets: w = 0, ℓ = 0."""
-    n, d = problem.n_blocks, problem.n_features
-    return kernels.Point(
-        np.zeros(d), np.zeros(problem.n_nonpositive), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d),
-        np.zeros(1), np.zeros(1, np.int64),
-    )  # fmt: skip
+STEPS: dict[str, Forward | Away | Pairwise] = {**FORWARD_STEPS, "away": Away(), "pairwise": Pairwise()}

@@ -9,13 +9,13 @@ import numpy as np
 
 from aligner.solvers import _subgradient_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
+from aligner.solvers.averages import Average
 from aligner.solvers.frank_wolfe import BatchState
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.simplex import Mixture
-from aligner.solvers.steps import Average
 from aligner.svm.corners import check_code
-from aligner.svm.protocols import BlockProblem, CompiledProblem
+from aligner.svm.protocols import BlockProblem
 
 _BLOCKS_AT_ONCE = 4096
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -113,7 +113,7 @@ class StochasticSubgradient:
     def sweep(self, problem: BlockProblem, state: WalkState) -> int:
         order = self.order.draw(problem.n_blocks, state.rng)
         average, regularization, walk = self.average.code, problem.regularization, state.walk
-        blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
+        blocks = problem.compiled()
         if blocks is None:
             for block in order.tolist():
                 corners = problem.corners(np.array([block]), walk.w)

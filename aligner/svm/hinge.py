@@ -222,10 +222,14 @@ class MatchingProblem:
             self.sure, self.gold, self.fertility.source_capacity, self.fertility.target_capacity,
         )  # fmt: skip
 
-    @property
-    def blocks(self) -> _kernels.Blocks | None:
+    def compiled(self) -> _kernels.Blocks | None:
         """The arrays for compiled solvers, which use the assignment oracle; None where another was asked for."""
         return self.arrays if self.oracle.name == "assignment" else None
+
+    def rehearsal(self) -> MatchingProblem | None:
+        """The smallest pair that has edges."""
+        sizes = np.diff(self.edges.offsets)
+        return self.take(np.array([np.argmin(np.where(sizes > 0, sizes, sizes.max() + 1))]))
 
     def corners(self, blocks: I64, w: F64) -> Corners:
         """argmax_z H_i(z; w) for each of these blocks, H_i(z; w) = L_i(z) − w·ψ_i(z)  [SPEC §3].

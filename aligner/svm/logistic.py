@@ -99,6 +99,10 @@ class LogisticProblem:
     def notes(self) -> tuple[str, ...]:
         return ()
 
+    def rehearsal(self) -> LogisticProblem | None:
+        """None: its kernels are compiled by the sums at the start, before the clock starts."""
+        return None
+
     def link_rewards(self, w: F64) -> LinkRewards:
         """Further links of a word cost nothing: their own scores decide."""
         free = (0.0,) * (self.capacity - 1)

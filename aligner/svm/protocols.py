@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.matching import Oracle
-from aligner.svm import _corner_kernels as _kernels
+
+if TYPE_CHECKING:
+    from aligner.matching import Oracle
+    from aligner.svm._corner_kernels import Blocks
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
@@ -71,15 +73,15 @@ class Links(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """Corners of m blocks.
+    """Corners of m blocks: solvers tell two of them apart by ψ and L alone.
 
-    psi: (m, d) = ψ_i(z_i).  losses: (m,) = L_i(z_i).  mates: (sum J * B,) packed matchings: of each source word, which
-    may have B links, the columns in ascending order, then -1.
+    psi: (m, d) = ψ_i(z_i).  losses: (m,) = L_i(z_i).  mates: of matchings, (sum J * B,) packed: of each source word,
+    which may have B links, the columns in ascending order, then -1; no solver asks for them.
     """
 
     psi: F64
     losses: F64
-    mates: I32
+    mates: I32 = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 class Problem(Protocol):
@@ -100,6 +102,10 @@ class Problem(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know of how it is solved."""
+        ...
+
+    def rehearsal(self) -> Problem | None:
+        """A small problem with arrays of the same types, on which solvers compile; None: nothing is compiled."""
         ...
 
 
@@ -126,15 +132,44 @@ class BlockProblem(Problem, Protocol):
         """The same, exactly, for audits: with an approximate oracle a gap would be no certificate."""
         ...
 
+    def compiled(self) -> Blocks | None:
+        """The arrays that compiled solvers can work on; None where its oracle is not the one that kernels have."""
+        ...
 
-@runtime_checkable
-class CompiledProblem(Protocol):
-    """A problem whose arrays compiled solvers can work on."""
+    def rehearsal(self) -> BlockProblem | None: ...
+
+
+class BlockDefaults:
+    """What a block problem need not say: inherit it, and give n_blocks, n_features, regularization and corners."""
+
+    n_nonpositive = 0
+    notes: tuple[str, ...] = ()
 
     @property
-    def blocks(self) -> _kernels.Blocks | None:
-        """None where its oracle is not the one that kernels have."""
-        ...
+    def signature(self) -> str:
+        return type(self).__name__
+
+    def exact_corners(self: BlockProblem, blocks: I64, w: F64) -> Corners:
+        return self.corners(blocks, w)
+
+    def compiled(self) -> Blocks | None:
+        return None
+
+    def rehearsal(self: BlockProblem) -> BlockProblem | None:
+        return TargetOnly(self.n_features, self.regularization, self.n_nonpositive)
+
+
+@dataclass(frozen=True)
+class TargetOnly(BlockDefaults):
+    """One block with one corner, the target."""
+
+    n_features: int
+    regularization: float
+    n_nonpositive: int = 0
+    n_blocks = 1
+
+    def corners(self, blocks: I64, w: F64) -> Corners:
+        return Corners(np.zeros((len(blocks), self.n_features)), np.zeros(len(blocks)))
 
 
 @runtime_checkable

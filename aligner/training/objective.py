@@ -11,7 +11,7 @@ import numpy as np
 from aligner.errors import SettingError
 from aligner.matching import get_oracle
 from aligner.model.default import default_weights
-from aligner.solvers import ONE_LINK, Solver, make_solver
+from aligner.solvers import SOLVERS, Solver, make_solver
 from aligner.solvers.newton import Newton
 from aligner.svm.hinge import (
     DEFAULT_FALSE_COST,
@@ -150,7 +150,7 @@ class Objective:
         oracle = self.oracle or "assignment"
         capacity = self.fertility
         if capacity is None:
-            no_more = self.solver in ONE_LINK or not get_oracle(oracle).several
+            no_more = SOLVERS[self.solver or "bcfw"].one_link or not get_oracle(oracle).several
             capacity = 1 if no_more else DEFAULT_FERTILITY
         problem = MatchingProblem.from_links(
             edges, links, regularization=regularization, miss_cost=self._miss_cost("hinge"),

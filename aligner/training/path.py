@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from aligner.errors import SettingError
+from aligner.errors import OracleError, SettingError
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import decode_edges, links_of
 from aligner.report.evaluation import PairCounts, bootstrap, count, scores
@@ -146,11 +146,11 @@ def follow_path(
 
     Each solution starts at the dual point of the one before, with a solver that is `Resumable`, otherwise at 0; its
     gap is a certificate either way. The solutions on all pairs come first, so that Ctrl-C leaves a model at any later
-    time: of the λ that the finished folds choose, otherwise of the last audit. Memory: the features of one fold and
+    time: of the λ that the finished folds choose, otherwise of the best audit. Memory: the features of one fold and
     its remainder are copied at a time, so as much as the features take.
 
-    Raises SettingError for settings that cannot work and weights that are not finite, and KeyboardInterrupt if there
-    is no audit yet.
+    Raises SettingError for settings that cannot work and weights that are not finite, OracleError for an oracle that
+    is wrong, and KeyboardInterrupt if there is no audit yet.
     """
     n = len(links)
     check_folds(folds, n)
@@ -232,6 +232,8 @@ def _solutions(
         result = solve(current, solver, stop=stop, seed=seed, callback=audited, state=state)
         if result.status is Status.NOT_FINITE:
             raise SettingError(f"{place}: the weights grew without bound (raise the regularization)")
+        if result.status is Status.NEGATIVE_GAP:
+            raise OracleError(f"{place}: {result.status.value} (please report this)")
         if result.trace:
             yield result
         if result.status is Status.INTERRUPTED:

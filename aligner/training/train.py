@@ -108,7 +108,7 @@ def train(
     before they go to a temporary file.
     on_corpus: told what each path was recognised as.  callback: called at each audit; training stops if it returns
     False. interrupted: asked after each of the solver's passes; where it holds, as with Ctrl-C during the passes,
-    training ends with the weights of the last audit.
+    training ends with the weights of the best audit.
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings.
     """
@@ -199,7 +199,8 @@ def train(
         "status": result.status.value,
         "converged": result.status is Status.CONVERGED,
         **asdict(point),
-        "relative_gap": point.relative_gap,
+        "primal": result.primal,  # of these weights, with the dual that certifies them
+        "dual": result.dual,
         "training_aer": 100 * float(training_score.aer),
         "regularization": followed.rows[followed.chosen].regularization,
         "miss_cost": followed.rows[followed.chosen].miss_cost,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -9,24 +10,28 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 from solver_configurations import (
+    ALL,
     CONFIGURATIONS,
-    ONE_LINK_ONLY,
-    SEVERAL_LINKS,
     Configuration,
     MakeProblem,
+    Multiclass,
     Plain,
     every_solver_of_corners,
+    iterates,
+    of_corners,
+    of_several_links,
     run,
 )
 
 from aligner.errors import SettingError
 from aligner.matching import ORACLES
-from aligner.solvers import Status, make_solver
+from aligner.solvers import SOLVERS, Status, make_solver
 from aligner.solvers.audit import ask_all, primal_value
+from aligner.solvers.averages import Average
 from aligner.solvers.block import Block
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.orders import Permuted
-from aligner.solvers.steps import Average, Forward
+from aligner.solvers.steps import Forward
 from aligner.svm.hinge import MatchingProblem
 
 
@@ -66,14 +71,43 @@ class Polytope:
         return cls(np.array(gains, float), costs, matrix)
 
 
-def hinge_by_linear_program(problem: MatchingProblem, w: np.ndarray) -> float:
-    """Mean of max_z H_i(z; w), each a linear program over the matching polytope."""
+def mean_hinge(problem: MatchingProblem | Multiclass, w: np.ndarray) -> float:
+    """Mean of max_z H_i(z; w): of matchings each a linear program over their polytope, of classes by trying all."""
+    if isinstance(problem, Multiclass):
+        return float(np.mean([max(loss - psi @ w for psi, loss in corners) for corners in every_corner(problem)]))
     total = 0.0
     for i in range(problem.n_blocks):
         block = Polytope.of(problem, i)
         answer = linprog(-(block.gains @ w + block.costs), A_ub=block.limits, b_ub=np.ones(len(block.limits)))
         total += -answer.fun - problem.gold[i] @ w + problem.miss_cost * problem.sure[i]
     return total / problem.n_blocks
+
+
+def every_corner(problem: Multiclass) -> list[list[tuple[np.ndarray, float]]]:
+    """ψ and L of all classes of each point."""
+    return [
+        [(problem.psi(i, y), float(y != label)) for y in range(problem.classes)]
+        for i, label in enumerate(problem.labels)
+    ]
+
+
+def quadratic_program_of_corners(problem: Multiclass) -> float:
+    """The optimum of P by a general solver: min λ/2 ‖w‖² + 1/n Σ_i ξ_i  s.t.  ξ_i >= L_i(z) − w·ψ_i(z) for all z."""
+    d, n = problem.n_features, problem.n_blocks
+    corners = [(i, *corner) for i, block in enumerate(every_corner(problem)) for corner in block]
+    matrix = np.array([np.concatenate([psi, np.eye(n)[i]]) for i, psi, _ in corners])
+    losses = np.array([loss for *_, loss in corners])
+    mean = np.concatenate([np.zeros(d), np.full(n, 1.0 / n)])
+    answer = minimize(
+        lambda x: 0.5 * problem.regularization * x[:d] @ x[:d] + mean @ x,
+        np.concatenate([np.zeros(d), np.ones(n)]),
+        jac=lambda x: np.concatenate([problem.regularization * x[:d], np.zeros(n)]) + mean,
+        constraints={"type": "ineq", "fun": lambda x: matrix @ x - losses, "jac": lambda x: matrix},
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-10},
+    )
+    assert answer.success, answer.message
+    return float(answer.fun)
 
 
 def quadratic_program(problem: MatchingProblem) -> float:
@@ -111,82 +145,95 @@ def quadratic_program(problem: MatchingProblem) -> float:
     return float(answer.fun)
 
 
-def with_capacities(one: list[Configuration], several: list[Configuration]) -> pytest.MarkDecorator:
-    """The configurations for problems of one link a word, and those for two."""
-    cases = [(c, 1) for c in one] + [(c, 2) for c in several]
-    return pytest.mark.parametrize(("configuration", "capacity"), cases, ids=[f"{c}-{links}" for c, links in cases])
+def on_problems(configurations: list[Configuration]) -> pytest.MarkDecorator:
+    """Each on matchings, and those that can on b-matchings and on a problem that is neither."""
+    cases = [(c, "matchings") for c in configurations]
+    cases += [(c, kind) for kind in ("b-matchings", "multiclass") for c in of_several_links(configurations)]
+    return pytest.mark.parametrize(("configuration", "kind"), cases, ids=[f"{c}-{kind}" for c, kind in cases])
 
 
-@with_capacities([c for c in CONFIGURATIONS if c.name != "kernel-bcfw"], SEVERAL_LINKS)
-def test_gaps_are_certificates(configuration: Configuration, capacity: int, make_problem: MakeProblem) -> None:
-    """No audit ever has a negative gap, or a dual above any primal; and the audited objective is the true one."""
-    problem = make_problem(n=20, capacity=capacity)
-    points = run(problem, configuration.solver, gap=0.0, passes=40).trace
+MakeKind = Callable[..., MatchingProblem | Multiclass]
+
+
+@pytest.fixture
+def make(make_problem: MakeProblem) -> MakeKind:
+    def make(kind: str, n: int, **settings: int) -> MatchingProblem | Multiclass:
+        if kind == "multiclass":
+            return Multiclass.random(n)
+        return make_problem(n=n, capacity=1 if kind == "matchings" else 2, **settings)
+
+    return make
+
+
+@on_problems(of_corners(ALL))
+def test_gaps_are_certificates(configuration: Configuration, kind: str, make: MakeKind) -> None:
+    """No audit ever has a dual above any primal, and the audited objective is the true one."""
+    problem = make(kind, 20)
+    points = run(problem, configuration.solver, gap=-1.0, passes=40).trace
     assert len(points) > 10
-    assert min(p.gap for p in points) >= -1e-12
-    assert max(p.dual for p in points) <= min(p.primal for p in points) + 1e-12
-    result = run(problem, configuration.solver, gap=0.0, passes=3)
+    assert points[-1].gap >= -1e-12
+    assert points[-1].gap == min(p.primal for p in points) - max(p.dual for p in points)
+    result = run(problem, configuration.solver, gap=-1.0, passes=3)
     assert (result.w[problem.n_features - problem.n_nonpositive :] <= 0).all()
-    by_program = hinge_by_linear_program(problem, result.w) + 0.05 * result.w @ result.w
-    assert result.trace[-1].primal == pytest.approx(by_program, rel=1e-6)
+    by_program = mean_hinge(problem, result.w) + problem.regularization / 2 * result.w @ result.w
+    assert result.primal == pytest.approx(by_program, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 1, pytest.param(2, marks=pytest.mark.slow)])
-@every_solver_of_corners
+@pytest.mark.parametrize("configuration", of_corners(ALL), ids=str)
 def test_the_optimum_is_that_of_a_quadratic_program(
     configuration: Configuration, seed: int, make_problem: MakeProblem
 ) -> None:
-    judge(make_problem(n=5, d=3, largest=4, seed=seed), configuration, seed)
+    judge(make_problem(n=5, d=3, largest=4, seed=seed), configuration, f"matchings {seed}")
 
 
-@pytest.mark.parametrize("seed", [7, 10])
-@pytest.mark.parametrize("configuration", SEVERAL_LINKS, ids=str)
+@pytest.mark.parametrize("seed", [7, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("configuration", of_several_links(ALL), ids=str)
 def test_the_optimum_with_several_links_is_that_of_a_quadratic_program(
     configuration: Configuration, seed: int, make_problem: MakeProblem
 ) -> None:
     """Its rewards may not be above 0, and some of them would be."""
-    w = judge(make_problem(n=4, d=3, largest=4, seed=seed, capacity=2, possible=False), configuration, seed)
+    problem = make_problem(n=4, d=3, largest=4, seed=seed, capacity=2, possible=False)
+    w = judge(problem, configuration, f"b-matchings {seed}")
     assert (w[3:] <= 0).all()
     assert 0 < (w[3:] < 0).sum() < 2
 
 
-_optima: dict[tuple[int, int], float] = {}
+@pytest.mark.parametrize("configuration", of_several_links(ALL), ids=str)
+def test_the_optimum_of_classes_is_that_of_a_quadratic_program(configuration: Configuration) -> None:
+    judge(Multiclass.random(30), configuration, "multiclass")
 
 
-def judge(problem: MatchingProblem, configuration: Configuration, seed: int) -> np.ndarray:
-    """Hold a solver to the optimum of this problem, the only one of its size with this seed; its weights."""
-    key = problem.n_blocks, seed
+_optima: dict[str, float] = {}
+
+
+def judge(problem: MatchingProblem | Multiclass, configuration: Configuration, key: str) -> np.ndarray:
+    """Hold a solver to the optimum of this problem, the only one of this key; its weights."""
     if key not in _optima:
-        _optima[key] = quadratic_program(problem)
+        by_program = quadratic_program_of_corners if isinstance(problem, Multiclass) else quadratic_program
+        _optima[key] = by_program(problem)
     result = run(problem, configuration.solver, gap=configuration.reachable, passes=5000)
-    point, best = result.trace[-1], _optima[key]
-    assert point.relative_gap <= configuration.reachable
-    assert point.dual - 1e-6 <= best <= point.primal + 1e-6
+    assert result.status is Status.CONVERGED
+    assert result.dual - 1e-6 <= _optima[key] <= result.primal + 1e-6
     return result.w
 
 
-@pytest.mark.parametrize("name", ONE_LINK_ONLY)
+@pytest.mark.parametrize("name", [name for name, entry in SOLVERS.items() if entry.one_link])
 def test_solvers_of_marginals_refuse_several_links(name: str, make_problem: MakeProblem) -> None:
     with pytest.raises(SettingError, match="one link a word only"):
         run(make_problem(capacity=2), make_solver(name))
 
 
-@with_capacities(
-    [c for c in CONFIGURATIONS if c.never_lowers_the_dual], [c for c in SEVERAL_LINKS if c.never_lowers_the_dual]
-)
-def test_line_search_never_lowers_the_dual(
-    configuration: Configuration, capacity: int, make_problem: MakeProblem
-) -> None:
-    trace = run(make_problem(n=30, capacity=capacity), configuration.solver, gap=1e-6, passes=60).trace
+@on_problems([c for c in CONFIGURATIONS if c.never_lowers_the_dual])
+def test_line_search_never_lowers_the_dual(configuration: Configuration, kind: str, make: MakeKind) -> None:
+    trace = run(make(kind, 30), configuration.solver, gap=1e-6, passes=60).trace
     assert all(later.dual >= earlier.dual - 1e-12 for earlier, later in pairwise(trace))
     assert trace[-1].dual > trace[0].dual
 
 
-@with_capacities(CONFIGURATIONS, SEVERAL_LINKS)
-def test_same_seed_same_bits_and_untouched_problem(
-    configuration: Configuration, capacity: int, make_problem: MakeProblem
-) -> None:
-    problem = make_problem(n=20, capacity=capacity)
+@on_problems(CONFIGURATIONS)
+def test_same_seed_same_bits_and_untouched_problem(configuration: Configuration, kind: str, make: MakeKind) -> None:
+    problem = make(kind, 20)
     before = [array.copy() for array in arrays_of(problem)]
     first, second = (run(problem, configuration.solver, gap=0.0, passes=configuration.passes) for _ in range(2))
     assert first.w.tobytes() == second.w.tobytes()
@@ -197,13 +244,18 @@ def test_same_seed_same_bits_and_untouched_problem(
         np.testing.assert_array_equal(array, copy)
 
 
-def arrays_of(problem: MatchingProblem) -> list[np.ndarray]:
+def arrays_of(problem: MatchingProblem | Multiclass) -> list[np.ndarray]:
     """All arrays that a problem is made of."""
-    values = [*vars(problem).values(), *vars(problem.edges).values()]
+    values = [*vars(problem).values(), *vars(getattr(problem, "edges", problem)).values()]
     return [value for value in values if isinstance(value, np.ndarray)]
 
 
-@with_capacities(*[[c for c in CONFIGURATIONS if c.name.startswith("bcfw")]] * 2)
+COMPILED = [c for c in CONFIGURATIONS if c.name.startswith("bcfw")]
+COMPILED.append(Configuration("bcfw", (("step", "decreasing"), ("average", "weighted"))))
+
+
+@pytest.mark.parametrize("capacity", [1, 2])
+@pytest.mark.parametrize("configuration", COMPILED, ids=str)
 def test_compiled_and_generic_passes_are_equal(
     configuration: Configuration, capacity: int, make_problem: MakeProblem
 ) -> None:
@@ -219,9 +271,10 @@ def test_compiled_and_generic_passes_are_equal(
         assert (ours.oracle_calls, ours.audit_calls) == (theirs.oracle_calls, theirs.audit_calls)
 
 
-@every_solver_of_corners
-def test_oracle_calls_are_counted(configuration: Configuration, make_problem: MakeProblem) -> None:
-    counted = Plain(make_problem(n=9))
+@on_problems(of_corners(CONFIGURATIONS))
+def test_oracle_calls_are_counted(configuration: Configuration, kind: str, make: MakeKind) -> None:
+    problem = make(kind, 9)
+    counted = problem if isinstance(problem, Multiclass) else Plain(problem)
     result = run(counted, configuration.solver, gap=0.0, passes=configuration.passes)
     assert result.trace[-1].oracle_calls + result.trace[-1].audit_calls == counted.calls
 
@@ -229,23 +282,22 @@ def test_oracle_calls_are_counted(configuration: Configuration, make_problem: Ma
 def test_one_block_makes_bcfw_the_batch_method(make_problem: MakeProblem) -> None:
     problem = make_problem(n=1, d=4, largest=8, regularization=0.5)
     for step in (Forward(True), Forward(False)):
-        block = run(problem, Block(Permuted(), step), gap=0.0, passes=9)
-        batch = run(problem, FrankWolfe(step), gap=0.0, passes=9)
-        np.testing.assert_allclose(block.w, batch.w, rtol=1e-9)
+        block, batch = iterates(problem, Block(Permuted(), step), 9), iterates(problem, FrankWolfe(step), 9)
+        np.testing.assert_allclose(block, batch, rtol=1e-9)
 
 
 @pytest.mark.parametrize("average", [Average.UNIFORM, Average.WEIGHTED, Average.SUFFIX])
 def test_averages_are_those_of_their_definition(average: Average, make_problem: MakeProblem) -> None:
     """Recomputed from all iterates: Σ w_k / K, Σ k w_k / Σ k, and the mean since the last power of 2."""
     problem = make_problem(n=1, d=4, largest=8)
-    iterates = [run(problem, Block(), gap=-1.0, passes=k).w for k in range(1, 12)]
-    averaged = run(problem, Block(average=average), gap=-1.0, passes=11).w
+    each = iterates(problem, Block(), 11)
+    averaged = iterates(problem, Block(average=average), 11)[-1]
     if average is Average.UNIFORM:
-        expected = np.mean(iterates, axis=0)
+        expected = np.mean(each, axis=0)
     elif average is Average.WEIGHTED:
-        expected = np.average(iterates, axis=0, weights=np.arange(1, 12))
+        expected = np.average(each, axis=0, weights=np.arange(1, 12))
     else:
-        expected = np.mean(iterates[7:], axis=0)
+        expected = np.mean(each[7:], axis=0)
     np.testing.assert_allclose(averaged, expected, rtol=1e-10)
 
 
@@ -255,15 +307,15 @@ def test_averages_are_those_of_their_definition(average: Average, make_problem: 
 def test_every_oracle_trains(oracle: str, capacity: int, make_problem: MakeProblem) -> None:
     """Exact oracles reach the optimum; with the approximate one the certificate is exact all the same."""
     exact = make_problem(n=6, d=3, largest=4, capacity=capacity)
-    reference = run(exact, Block(), gap=1e-4, passes=2000).trace[-1]
+    reference = run(exact, Block(), gap=1e-4, passes=2000)
     result = run(make_problem(n=6, d=3, largest=4, capacity=capacity, oracle=oracle), Block(), gap=1e-2, passes=60)
     primal = primal_value(exact, result.w, ask_all(exact, result.w))
     assert reference.dual - 1e-9 <= primal
+    assert result.primal == pytest.approx(primal, rel=1e-12)
     if oracle != "greedy":
         assert result.status is Status.CONVERGED
         assert primal <= reference.primal + 2e-2 * max(1.0, reference.primal)
-    assert result.trace[-1].primal == pytest.approx(primal, rel=1e-12)
-    assert min(point.gap for point in result.trace) >= -1e-12
+    assert result.gap >= -1e-12
     assert any("certified with exact matchings" in note for note in result.notes) == (oracle == "greedy")
 
 
@@ -273,7 +325,7 @@ def test_every_solver_is_certified_exactly_with_the_greedy_oracle(
 ) -> None:
     exact, greedy = (make_problem(n=20, oracle=oracle) for oracle in ("assignment", "greedy"))
     result = run(greedy, configuration.solver, gap=0.0, passes=20)
-    assert min(point.gap for point in result.trace) >= -1e-12
-    assert result.trace[-1].primal == pytest.approx(primal_value(exact, result.w, ask_all(exact, result.w)), rel=1e-12)
-    assert result.trace[-1].dual <= min(point.primal for point in run(exact, Block(), gap=1e-6, passes=500).trace)
+    assert result.gap >= -1e-12
+    assert result.primal == pytest.approx(primal_value(exact, result.w, ask_all(exact, result.w)), rel=1e-12)
+    assert result.dual <= run(exact, Block(), gap=1e-6, passes=500).primal
     assert any("certified with exact matchings" in note for note in result.notes)

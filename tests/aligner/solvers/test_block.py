@@ -11,30 +11,26 @@ import pytest
 from aligner.errors import ScoreError
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers import _block_kernels as kernels
-from aligner.solvers.active import Away, Pairwise
 from aligner.solvers.block import Block, BlockState
 from aligner.solvers.orders import ByGap, Permuted, Uniform
-from aligner.solvers.steps import Forward
+from aligner.solvers.steps import Away, Forward, Pairwise
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import Corners
+from aligner.svm.protocols import BlockDefaults, Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 
 
 @dataclass
-class Simplices:
+class Simplices(BlockDefaults):
     """A block problem with few corners: block i's answers are rows of vectors[i] and losses[i], and ψ = 0, L = 0."""
 
     vectors: np.ndarray
     losses: np.ndarray
     regularization: float
-    signature: str = "simplices"
-    notes: tuple[str, ...] = ()
     calls: int = 0
 
     n_blocks = property(lambda self: self.vectors.shape[0])
     n_features = property(lambda self: self.vectors.shape[2])
-    n_nonpositive = 0
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         self.calls += len(blocks)
@@ -43,8 +39,6 @@ class Simplices:
         best = np.argmax(losses - vectors @ w, axis=1)
         every = np.arange(len(blocks))
         return Corners(vectors[every, best], losses[every, best], best.astype(np.int32))
-
-    exact_corners = corners
 
 
 def simplices(n: int = 40, corners: int = 5, d: int = 8, seed: int = 0, regularization: float = 0.1) -> Simplices:

@@ -12,11 +12,11 @@ from sklearn.linear_model import Lasso
 
 from aligner.errors import SettingError
 from aligner.solvers import Stop, make_solver, solve
-from aligner.solvers.active import Away
 from aligner.solvers.atomic import Domain, Fit, LeastSquares, least_squares
 from aligner.solvers.block import Block
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.randomized_away import RandomizedAway, RandomizedState
+from aligner.solvers.steps import Away
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import Corners
 

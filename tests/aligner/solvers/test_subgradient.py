@@ -11,10 +11,11 @@ import pytest
 
 from aligner.solvers import Stop, solve
 from aligner.solvers.audit import ask_all, dual_value
+from aligner.solvers.averages import Average
 from aligner.solvers.corrective import Corrective
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.orders import Permuted, Uniform
-from aligner.solvers.steps import Average, Forward
+from aligner.solvers.steps import Forward
 from aligner.solvers.subgradient import Schedule, StochasticSubgradient, Subgradient, block_weights
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import Corners

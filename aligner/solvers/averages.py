@@ -1,0 +1,26 @@
+"""Averages: which mean of the iterates is the answer."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from aligner.solvers import _block_kernels as kernels
+
+
+class Average(Enum):
+    """Which iterate is judged and returned."""
+
+    NONE = "none"
+    UNIFORM = "uniform"
+    WEIGHTED = "weighted"
+    SUFFIX = "suffix"
+
+    @property
+    def code(self) -> int:
+        """Its code in the kernels."""
+        return {
+            "none": kernels.LAST,
+            "uniform": kernels.UNIFORM,
+            "weighted": kernels.WEIGHTED,
+            "suffix": kernels.SUFFIX,
+        }[self.value]

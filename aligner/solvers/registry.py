@@ -1,0 +1,120 @@
+"""The names of solvers, and the options that a user may give each of them; nothing is imported before it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import EnumType
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from aligner.errors import SettingError
+
+if TYPE_CHECKING:
+    from aligner.solvers.driver import Solver
+    from aligner.svm.protocols import BlockProblem
+
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How a named solver is made.
+
+    config: its class, or what makes one, as module:name of this package.
+    options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
+    preset: values of options, as a user writes them, or of other fields of the class, as module:name.
+    one_link: whether it is for problems with one link a word only: it knows the matching polytope, not what oracles
+    answer.
+    """
+
+    config: str
+    options: Mapping[str, type | str] = field(default_factory=dict)
+    preset: Mapping[str, str] = field(default_factory=dict)
+    one_link: bool = False
+
+
+_AVERAGE = {"average": "averages:Average"}
+_VISITING = {"order": "orders:VISITING_ORDERS"}
+_BATCH = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
+_BLOCK = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
+
+SOLVERS: Mapping[str, Entry] = {
+    "frank-wolfe": Entry("frank_wolfe:FrankWolfe", _BATCH),
+    "away-frank-wolfe": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.AWAY"}),
+    "pairwise-frank-wolfe": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.PAIRWISE"}),
+    "cutting-plane": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.FULL"}),
+    "subgradient": Entry("subgradient:Subgradient", _AVERAGE),
+    "stochastic-subgradient": Entry("subgradient:StochasticSubgradient", {**_VISITING, **_AVERAGE}),
+    "bcfw": Entry("block:Block", _BLOCK),
+    "bcfw-gap": Entry("block:Block", _BLOCK, {"order": "gap", "cache": "yes"}),
+    "bcfw-away": Entry("block:Block", _BLOCK, {"order": "gap", "step": "away", "cache": "yes"}),
+    "bcfw-pairwise": Entry("block:Block", _BLOCK, {"order": "gap", "step": "pairwise", "cache": "yes"}),
+    "randomized-away": Entry("randomized_away:RandomizedAway", {**_VISITING, "sample": float}),
+    "projected-gradient": Entry(
+        "projected_gradient:ProjectedGradient", {**_VISITING, "step": "projected_gradient:GradientStep"}, one_link=True
+    ),
+    "extragradient": Entry(
+        "extragradient:Extragradient",
+        {"projection": "extragradient:Projection", "radius": float, "restarts": bool},
+        one_link=True,
+    ),
+    "kernel-bcfw": Entry(
+        "kernel:kernel_block", {"kernel": str, "degree": int, "bandwidth": float, **_VISITING}, one_link=True
+    ),
+}
+
+
+def make_solver(name: str = "bcfw", **options: Any) -> Solver[BlockProblem, Any]:
+    """Make the solver of this name with these options; those that are None are left to their defaults.
+
+    options: values, or strings as a user writes them: numbers, yes or no, names of choices.
+    Raises SettingError for a name, an option or a value that is not known.
+    """
+    if name not in SOLVERS:
+        raise SettingError(f"unknown solver {name!r} (choose from {', '.join(SOLVERS)})")
+    entry = SOLVERS[name]
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in entry.options:
+            has = f"it has {', '.join(entry.options)}" if entry.options else "it has none"
+            raise SettingError(f"{name} has no option {option} ({has})")
+    values = {**entry.preset, **given}
+    solver: Solver[BlockProblem, Any] = _resolve(entry.config)(
+        **{
+            option: _read(option, entry.options[option], value) if option in entry.options else _resolve(value)
+            for option, value in values.items()
+        }
+    )
+    return solver
+
+
+def choices(kind: type | str) -> dict[str, Any] | None:
+    """The values of an option of this kind by their names; None: numbers, or anything."""
+    if kind is bool:
+        return _WORDS
+    if isinstance(kind, type):
+        return None
+    table = _resolve(kind)
+    return {choice.value: choice for choice in table} if isinstance(table, EnumType) else dict(table)
+
+
+def _resolve(path: str) -> Any:
+    return resolve_name(f"aligner.solvers.{path}")
+
+
+def _read(option: str, kind: type | str, value: Any) -> Any:
+    """The value of an option that is meant."""
+    if kind is bool and isinstance(value, bool):
+        return value
+    known = choices(kind)
+    if known is not None:
+        if value not in known:
+            raise SettingError(f"unknown {option} {value!r} (choose from {', '.join(known)})")
+        return known[value]
+    assert isinstance(kind, type)
+    try:
+        return kind(str(value))  # not int(2.5)
+    except ValueError:
+        number = "a whole number" if kind is int else "a number"
+        raise SettingError(f"{option} must be {number}, not {value!r}") from None
