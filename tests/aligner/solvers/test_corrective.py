@@ -15,30 +15,25 @@ from aligner.solvers.corrective import Correction, Corrective, shift_weight
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.simplex import Mixture, best_clipped_mixture, best_mixture
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import Corners
+from aligner.svm.protocols import BlockDefaults, Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 
 
 @dataclass(frozen=True, eq=False)
-class Polytopes:
+class Polytopes(BlockDefaults):
     """n blocks, each with the corners that are listed.  psi: (n, m, d).  losses: (n, m)."""
 
     psi: np.ndarray
     losses: np.ndarray
     regularization: float = 1.0
-    signature: str = "polytopes"
-    notes: tuple[str, ...] = ()
 
     n_blocks = property(lambda self: self.psi.shape[0])
     n_features = property(lambda self: self.psi.shape[2])
-    n_nonpositive = 0
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         best = (self.losses[blocks] - self.psi[blocks] @ w).argmax(axis=1)
         return Corners(self.psi[blocks, best], self.losses[blocks, best], best.astype(np.int32))
-
-    exact_corners = corners
 
 
 def polytopes(seed: int, n: int, m: int, d: int) -> Polytopes:

@@ -152,7 +152,7 @@ def test_compilation_is_no_solving_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize("capacity", [1, 2])
 def test_a_rehearsal_has_arrays_of_the_same_types(capacity: int, make_problem: MakeProblem) -> None:
     """So that what it compiles is what the problem needs."""
-    problem = make_problem(n=20, capacity=capacity, grid=True)
+    problem = make_problem(n=20, capacity=capacity)
     small = problem.rehearsal()
     assert small is not None
     assert (small.n_blocks, small.edges.offsets[-1]) == (1, np.diff(problem.edges.offsets).min())

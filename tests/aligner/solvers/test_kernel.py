@@ -94,8 +94,9 @@ def test_audits_are_exact(kernel: Kernel, make_problem: MakeProblem) -> None:
         losses.append(problem.miss_cost * problem.sure[i] + costs @ marginals[rows])
         answer = linprog(-(scores[rows] + costs), A_ub=limits, b_ub=np.ones(J + K))
         hinges.append(-answer.fun + problem.miss_cost * problem.sure[i] - scores[rows] @ targets[rows])
-    assert result.trace[-1].primal == pytest.approx(half_norm + np.mean(hinges), rel=1e-8)
-    assert result.trace[-1].dual == pytest.approx(np.mean(losses) - half_norm, rel=1e-8)
+    best = min(result.trace, key=lambda point: point.primal)
+    assert best.primal == pytest.approx(half_norm + np.mean(hinges), rel=1e-8)
+    assert best.dual == pytest.approx(np.mean(losses) - half_norm, rel=1e-8)
 
 
 @every_kernel
@@ -200,7 +201,14 @@ class Counting:
         return 0 if self.calls > self.after else self.match(task, column_of_row)
 
 
+@pytest.fixture
+def unrehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oracle is asked by solving alone."""
+    monkeypatch.setattr(MatchingProblem, "rehearsal", lambda _: None)
+
+
 @every_kernel
+@pytest.mark.usefixtures("unrehearsed")
 def test_oracle_calls_are_counted(kernel: Kernel, make_problem: MakeProblem) -> None:
     counting = Counting(get_oracle("assignment").match)
     problem = replace(make_problem(n=9), oracle=Oracle("counting", True, False, counting))
@@ -210,6 +218,7 @@ def test_oracle_calls_are_counted(kernel: Kernel, make_problem: MakeProblem) -> 
 
 
 @every_kernel
+@pytest.mark.usefixtures("unrehearsed")
 def test_not_a_number_ends_it_with_finite_coefficients(kernel: Kernel, make_problem: MakeProblem) -> None:
     counting = Counting(get_oracle("assignment").match, after=60)
     result = run(
@@ -247,10 +256,11 @@ def test_resuming_keeps_the_dual_point(kernel: Kernel, make_problem: MakeProblem
     problem, solver = make_problem(n=25), KernelBlock(kernel)
     state = solver.init(problem, np.random.default_rng(0))
     first = solve(problem, solver, stop=Stop(gap=1e-2, passes=500), state=state)
+    w = solver.audit(problem, state).w
     other = replace(problem, regularization=0.7 * problem.regularization)
     solver.resume(other, state)
     warm = solve(other, solver, stop=Stop(gap=1e-2, passes=500), state=state)
-    half_norm = 0.5 * problem.regularization * first.w @ gram(kernel, problem.edges.features) @ first.w
+    half_norm = 0.5 * problem.regularization * w @ gram(kernel, problem.edges.features) @ w
     loss = first.trace[-1].dual + half_norm
     assert warm.trace[0].dual == pytest.approx(loss - half_norm / 0.7, rel=1e-9)
     cold = solve(other, solver, stop=Stop(gap=1e-2, passes=500))

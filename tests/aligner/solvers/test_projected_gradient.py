@@ -18,7 +18,7 @@ from aligner.solvers.orders import Uniform
 from aligner.solvers.projected_gradient import GradientStep, MarginalState, ProjectedGradient
 from aligner.svm._corner_kernels import SURE
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import Corners
+from aligner.svm.protocols import BlockDefaults, Corners
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import edge_offsets
 from features.table import EdgeTable
@@ -86,10 +86,10 @@ def test_the_optimum_is_that_of_bcfw(step: GradientStep, regularization: float, 
     problem = make_problem(n=15, d=4, regularization=regularization)
     ours = solve(problem, ProjectedGradient(step=step), stop=Stop(1e-6, 50_000))
     theirs = solve(problem, Block(), stop=Stop(1e-5, 50_000))
-    assert ours.trace[-1].relative_gap <= 1e-6
-    assert theirs.trace[-1].relative_gap <= 1e-5
-    gaps = np.array([ours.trace[-1].gap, theirs.trace[-1].gap])
-    assert abs(ours.trace[-1].primal - theirs.trace[-1].primal) <= gaps.max()
+    assert ours.relative_gap <= 1e-6
+    assert theirs.relative_gap <= 1e-5
+    gaps = np.array([ours.gap, theirs.gap])
+    assert abs(ours.primal - theirs.primal) <= gaps.max()
     # P is strongly convex: λ/2 ‖w − w*‖² is at most the gap at w.
     assert np.linalg.norm(ours.w - theirs.w) <= np.sqrt(2 * gaps / regularization).sum()
 
@@ -215,19 +215,15 @@ def test_a_state_goes_on_at_another_regularization(make_problem: MakeProblem) ->
 
 
 @dataclass
-class CornersOnly:
+class CornersOnly(BlockDefaults):
     """A problem that knows nothing of edges."""
 
     n_blocks: int = 1
     n_features: int = 2
     regularization: float = 1.0
-    signature: str = "corners"
-    notes: tuple[str, ...] = ()
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         return Corners(np.zeros((len(blocks), 2)), np.zeros(len(blocks)), np.zeros(0, np.int32))
-
-    exact_corners = corners
 
 
 def test_other_problems_are_refused() -> None:

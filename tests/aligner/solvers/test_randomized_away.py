@@ -18,7 +18,7 @@ from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.randomized_away import RandomizedAway, RandomizedState
 from aligner.solvers.steps import Away
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import Corners
+from aligner.svm.protocols import BlockDefaults, Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 
@@ -187,7 +187,7 @@ def test_other_solvers_solve_the_same_problem(name: str) -> None:
 
 
 @dataclass
-class Watched:
+class Watched(BlockDefaults):
     """A problem that notes which atoms it was asked about."""
 
     problem: LeastSquares
@@ -195,11 +195,8 @@ class Watched:
 
     n_blocks = 1
     regularization = 1.0
-    notes = ()
     n_features = property(lambda self: self.problem.n_features)
-    n_nonpositive = 0
     n_atoms = property(lambda self: self.problem.n_atoms)
-    signature = property(lambda self: self.problem.signature)
 
     def best_of(self, atoms: np.ndarray, w: np.ndarray) -> Corners:
         self.asked.append(atoms)

@@ -18,7 +18,7 @@ from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.steps import Forward
 from aligner.solvers.subgradient import Schedule, StochasticSubgradient, Subgradient, block_weights
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import Corners
+from aligner.svm.protocols import BlockDefaults, Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 
@@ -27,7 +27,7 @@ every_average = pytest.mark.parametrize("average", Average, ids=lambda average: 
 
 
 @dataclass
-class Recorded:
+class Recorded(BlockDefaults):
     """A problem without compiled steps that writes down which corner it gave when."""
 
     problem: MatchingProblem
@@ -35,7 +35,6 @@ class Recorded:
 
     n_blocks = property(lambda self: self.problem.n_blocks)
     n_features = property(lambda self: self.problem.n_features)
-    n_nonpositive = 0
     regularization = property(lambda self: self.problem.regularization)
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
@@ -147,21 +146,18 @@ def test_lower_values_are_of_dual_points(
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals:
+class Intervals(BlockDefaults):
     """Block i may stay at its target or go to ψ_i = e_i, so that its weight there can be read off w.  losses: (n,)."""
 
     losses: np.ndarray
     regularization: float = 1.0
 
     n_blocks = n_features = property(lambda self: len(self.losses))
-    n_nonpositive = 0
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         goes = self.losses[blocks] > w[blocks]
         psi = np.eye(len(self.losses))[blocks] * goes[:, None]
         return Corners(psi, self.losses[blocks] * goes, goes.astype(np.int32))
-
-    exact_corners = corners
 
 
 @every_order
