@@ -132,6 +132,8 @@ def decode(
 ) -> Alignments:
     """The best alignment of every pair of a bitext; very long pairs may use all cores.
 
+    Where further links cost nothing and no word has more edges above 0 than it may have links, they are the links.
+
     links: other aligners' links of the whole bitext, one for each of features.families.links.
     rewards: of further links of a word.  probabilities: of links by their scores, given in place of these.
     """

@@ -238,8 +238,8 @@ def format_interruption(record: Mapping[str, Any]) -> str:
     if record["finished_folds"]:
         return f"λ {regularization} is the choice of {record['finished_folds']} of {record['folds']} folds"
     if record["folds"]:
-        return f"the model is that of the last audit on all pairs, at λ {regularization}"
-    return "the model is that of the solver's last audit"
+        return f"the model is that of the best audit on all pairs, at λ {regularization}"
+    return "the model is that of the solver's best audit"
 
 
 def format_features_text(report: ModelReport) -> str:

@@ -74,7 +74,7 @@ class Block:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState:
         n, d = problem.n_blocks, problem.n_features
         gaps = n if self._keeps_corners or self.order.by_gap else 0
-        blocks = problem.blocks if isinstance(problem, CompiledProblem) else None
+        blocks = problem.compiled()
         return BlockState(
             rng,
             problem.regularization,

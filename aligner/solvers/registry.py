@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import EnumType
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +33,10 @@ class Entry:
     one_link: bool = False
 
 
-_AVERAGE = {"average": "averages:Average"}
-_VISITING = {"order": "orders:VISITING_ORDERS"}
-_BATCH = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
-_BLOCK = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
+_AVERAGE: dict[str, type | str] = {"average": "averages:Average"}
+_VISITING: dict[str, type | str] = {"order": "orders:VISITING_ORDERS"}
+_BATCH: dict[str, type | str] = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
+_BLOCK: dict[str, type | str] = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
 
 SOLVERS: Mapping[str, Entry] = {
     "frank-wolfe": Entry("frank_wolfe:FrankWolfe", _BATCH),
@@ -96,7 +95,7 @@ def choices(kind: type | str) -> dict[str, Any] | None:
     if isinstance(kind, type):
         return None
     table = _resolve(kind)
-    return {choice.value: choice for choice in table} if isinstance(table, EnumType) else dict(table)
+    return dict(table) if isinstance(table, dict) else {choice.value: choice for choice in table}
 
 
 def _resolve(path: str) -> Any:

@@ -101,7 +101,7 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
     output, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 128 + signum
     assert b"training AER" in output
-    assert errors.decode().splitlines()[-1] == f"{WORDS[signum]}: the model is that of the solver's last audit"
+    assert errors.decode().splitlines()[-1] == f"{WORDS[signum]}: the model is that of the solver's best audit"
     record = {**load(path).record, "fold": None, "miss_cost": None}
     assert not record["converged"]
     points = [json.loads(point) for point in trace.read_text().splitlines()]
@@ -112,8 +112,8 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("moment", "message"),
     [
-        ("λ 0.1, pass 3:", "the model is that of the last audit on all pairs, at λ 0.1"),
-        ("λ 0.1 without fold 1, pass 3:", "the model is that of the last audit on all pairs, at λ 0.1"),
+        ("λ 0.1, pass 3:", "the model is that of the best audit on all pairs, at λ 0.1"),
+        ("λ 0.1 without fold 1, pass 3:", "the model is that of the best audit on all pairs, at λ 0.1"),
         ("λ 10 without fold 2, pass 3:", "is the choice of 1 of 2 folds"),
     ],
     ids=["on all pairs", "in the first fold", "in the second fold"],

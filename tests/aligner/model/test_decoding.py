@@ -124,6 +124,26 @@ def test_several_links_a_word() -> None:
     assert dear == decode_edges(edges, LinearScorer(np.ones(1)))
 
 
+@pytest.mark.parametrize("capacity", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(20))
+def test_links_are_the_positive_edges_where_nothing_keeps_them_apart(capacity: int, seed: int) -> None:
+    """With prices of 0, and no word with more edges above 0 than it may have links, decoding is a threshold."""
+    rng = np.random.default_rng(seed)
+    shapes = rng.integers(1, 9, (10, 2))
+    scores = np.abs(rng.standard_normal(shapes.prod(axis=1).sum())).astype(np.float32)
+    expected = []
+    for (J, K), part in zip(shapes, np.split(scores, edge_offsets(shapes)[1:-1]), strict=True):
+        links = np.zeros((J, K), bool)
+        for j, k in rng.permutation([(j, k) for j in range(J) for k in range(K)]):
+            links[j, k] = rng.random() < 0.7 and links[j].sum() < capacity and links[:, k].sum() < capacity
+        part[~links.ravel()] *= -1.0  # a view of the scores
+        expected.append(tuple(zip(*(axis.tolist() for axis in np.nonzero(links)), strict=True)))
+    edges = EdgeTable(scores[:, None], shapes, edge_offsets(shapes), ("x",))
+    free = (0.0,) * (capacity - 1)
+    found = decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards(free, free))
+    assert [alignment.links for alignment in found] == expected
+
+
 def test_nothing_to_decode(model: Model) -> None:
     assert decode(model.builder().bitext(), model.statistics, model.features, model.scorer) == []
     shapes = np.zeros((0, 2), np.int64)

@@ -211,12 +211,12 @@ def test_a_path_that_was_interrupted() -> None:
     assert lines(format_training(early))["regularization"] == "1, the last of 2"
     assert format_training(early).splitlines()[-1].split() == ["1", "*", "-", "2.5", "7", "5.0e-04", "-", "-"]
     assert "held-out AER" not in lines(format_training(early))
-    assert format_interruption(early) == "the model is that of the last audit on all pairs, at λ 1"
+    assert format_interruption(early) == "the model is that of the best audit on all pairs, at λ 1"
     judged = {"fold_gap": 9e-4, "aer": 9.0, "standard_error": 0.5}
     late = record(*({**row, **judged} for row in rows), regularization=10.0, folds=5, finished_folds=2)
     assert lines(format_training(late))["held-out AER"] == "9.00 % ± 0.50 (2 of 5 folds)"
     assert format_interruption(late) == "λ 10 is the choice of 2 of 5 folds"
-    assert format_interruption(record()) == "the model is that of the solver's last audit"
+    assert format_interruption(record()) == "the model is that of the solver's best audit"
 
 
 def test_one_lambda_needs_no_table() -> None:
@@ -227,7 +227,7 @@ def test_one_lambda_needs_no_table() -> None:
 
 
 def test_an_audit_is_a_line() -> None:
-    point = TracePoint(3, 1500, 2000, 0.5, 1.25, 1.0, 0.25)
+    point = TracePoint(3, 1500, 2000, 0.5, 1.25, 1.0, 0.25, 0.2)
     assert format_audit(point) == (
         "pass 3: primal 1.25, dual 1, relative gap 2.00e-01, 1,500 oracle calls, 2,000 of audits"
     )

@@ -120,7 +120,9 @@ def test_resuming_keeps_the_dual_point(make_example: MakeExample, name: str) -> 
     problem, links = make_example()
     solver = make_solver(name)
     first, second = follow_path(problem, links, solver, (1.0, 0.2), stop=Stop(gap=0.0, passes=3)).results
-    norm = scorer_of(solver, problem.edges, first.w).norm
+    last: list[np.ndarray] = []
+    solve(problem, solver, stop=Stop(gap=0.0, passes=3), callback=lambda _, w: last.append(w))
+    norm = scorer_of(solver, problem.edges, last[-1]).norm
     loss = first.trace[-1].dual + 0.5 * norm**2
     assert norm > 0
     assert second.trace[0].passes == 0
