@@ -8,8 +8,8 @@ from aligner.solvers._active_kernels import Pool
 from aligner.solvers._block_kernels import Point
 from aligner.svm.protocols import BlockProblem
 
-_ROOM = 8
-"""Corners of a block there is room for at first."""
+_SLOTS = 8
+"""Corners that a block can keep at first."""
 
 
 def new_point(problem: BlockProblem) -> Point:
@@ -25,7 +25,7 @@ def new_pool(n_blocks: int, n_features: int) -> Pool:
     """Each block with its target as the only corner: ψ = 0, L = 0, weight 1."""
     size = 2 * n_blocks
     places = np.arange(n_blocks)
-    slots = np.zeros((n_blocks, _ROOM), np.int64)
+    slots = np.zeros((n_blocks, _SLOTS), np.int64)
     slots[:, 0] = places
     weights = np.zeros(size)
     weights[:n_blocks] = 1.0
@@ -38,7 +38,7 @@ def new_pool(n_blocks: int, n_features: int) -> Pool:
 
 
 def larger_pool(pool: Pool, block: int) -> Pool:
-    """The same corners, with room for more of this block."""
+    """The same corners, with slots for more of this block."""
     slots, vectors, losses, weights, free = pool.slots, pool.vectors, pool.losses, pool.weights, pool.free
     if pool.counts[block] >= slots.shape[1]:
         slots = np.concatenate([slots, np.zeros_like(slots)], axis=1)

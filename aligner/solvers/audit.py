@@ -15,7 +15,7 @@ from corpora.threads import map_threads
 _BLOCKS_AT_ONCE = 16384
 
 _BLOCKS_OF_A_THREAD = 512
-"""Taken at once: sums of so many are added up in order, whatever the number of threads."""
+"""Blocks that a thread takes at once; their sums are added up in order, whatever the number of threads."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""
 
 _SWEEPS_BETWEEN_REFRESHES = 2
-"""After so many sweeps by gap all gaps are asked for anew. [OAD16] do so after 10; on word alignment 2 takes the fewest
+"""Sweeps by gap after which all gaps are asked for anew. [OAD16] do so after 10; on word alignment 2 takes the fewest
 oracle calls, those of refreshing included, because a few steps move w, and with it the gaps of all blocks."""
 
 _KEPT = 20

@@ -226,17 +226,17 @@ class Extragradient:
         return w if size <= self.radius else w * (self.radius / size)
 
     def _adapt(self, state: SaddleState, look: Look, point_w: F64, ahead_w: F64) -> bool:
-        """Whether the step was not too long; and how long the next one is, as PDLP has it."""
+        """Whether the step was not too long; and how long the next one is, by the rule of PDLP."""
         n, step = len(state.edges.shapes), state.step
         past, coming = point_w - state.ahead_w, ahead_w - point_w
         twist = (state.of_ahead - look.of_point)[:-1] @ coming + (look.of_ahead - look.of_point)[:-1] @ past
         lead = step * float(twist) / n
-        room = look.moved / state.z_step + 0.5 * float(past @ past + coming @ coming) / state.w_step
+        allowed = look.moved / state.z_step + 0.5 * float(past @ past + coming @ coming) / state.w_step
         state.tries += 1
-        limit = step * room / lead if lead > 0.0 else inf
+        limit = step * allowed / lead if lead > 0.0 else inf
         shrunk = (1.0 - (state.tries + 1.0) ** -0.3) * limit
         state.step = max(1.0, min(shrunk, (1.0 + (state.tries + 1.0) ** -0.6) * step))
-        return lead <= room or step <= 1.0  # η = 1/L is never too long, but for rounding
+        return lead <= allowed or step <= 1.0  # η = 1/L is never too long, but for rounding
 
     def _judge(self, problem: BlockProblem, state: SaddleState, w: F64, of_z: F64) -> Candidate:
         """Upper and lower value, max_z J(w, z) by the oracle and min_w J(w, z) in closed form  [SPEC §6]."""

@@ -12,7 +12,7 @@ from aligner.svm.logistic import LogisticProblem
 from corpora.threads import map_threads
 
 _EDGES_AT_ONCE = 1 << 14
-"""Sums of so many are added up in order, whatever the number of threads."""
+"""Edges that a thread takes at once; their sums are added up in order, whatever the number of threads."""
 
 _SUFFICIENT = 1e-4
 """Share of the decrease that the slope promises which a step must reach  [Armijo 1966]."""
@@ -116,9 +116,9 @@ def _sums(problem: LogisticProblem, w: F64) -> Sums:
 
     value = entropy = 0.0
     gradient, curvature = np.zeros(d), np.zeros((d, d))
-    for loss, disorder, part, bend in map_threads(work, range(0, len(features), _EDGES_AT_ONCE)):
-        value += loss
-        entropy += disorder
-        gradient += part
-        curvature += bend
+    for losses, entropies, first, second in map_threads(work, range(0, len(features), _EDGES_AT_ONCE)):
+        value += losses
+        entropy += entropies
+        gradient += first
+        curvature += second
     return Sums(value, entropy, gradient, curvature)
