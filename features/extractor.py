@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from corpora import SettingError
 from corpora.alignment import Links
 from corpora.bitext import Bitext
+from corpora.files import spill_file, spill_folder
 from corpora.ragged import edge_offsets
 from corpora.threads import map_threads
 from features.batch import EdgeBatch, Encoded
@@ -247,12 +247,12 @@ def allocate(shape: tuple[int, int], memory: int) -> Matrix:
     if shape[0] * shape[1] * 4 <= memory:
         return np.empty(shape, np.float32)
     size = shape[0] * shape[1] * 4
-    with tempfile.TemporaryFile(prefix="aligner-features-") as file:
+    with spill_file("features") as file:
         if hasattr(os, "posix_fallocate"):
             try:
                 os.posix_fallocate(file.fileno(), 0, size)  # a full disk is found now, not by a signal at a write
             except OSError as error:
-                raise OSError(error.errno, f"no room for {size:,} bytes of features", tempfile.gettempdir()) from error
+                raise OSError(error.errno, f"no room for {size:,} bytes of features", spill_folder()) from error
         else:
             file.truncate(size)
         return np.memmap(file, np.float32, "r+", shape=shape)  # the mapping outlives the unlinked file
