@@ -16,12 +16,11 @@ from corpora.alignment import I32, I64, PairLinks
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, TextLine
-from corpora.tokens import TokenTable
 
 PROGRESS_STEP = 10_000
 _CHUNK = 1 << 16
 _LINES_AT_ONCE = 1000
-"""Many: what is done for each line in Python takes longer than what is done for its tokens."""
+"""Pairs among which a line that is not UTF-8 is looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,56 +121,41 @@ class Bitext:
         return digest.hexdigest()
 
 
+class _WordIds(dict[bytes | str, int]):
+    """Word ids by token as it stands; the word of a new token is normalised, and numbered if it is new too."""
+
+    def __init__(self, normalizer: Normalizer) -> None:
+        self.normalizer = normalizer
+        self.index: dict[str, int] = {}
+
+    def __missing__(self, token: bytes | str) -> int:
+        word = self.normalizer.word(token if isinstance(token, str) else token.decode())
+        self[token] = id_ = self.index.setdefault(word, len(self.index))
+        return id_
+
+
 class _TextBuilder:
-    """A growing text.  Tokens are numbered as they stand; distinct ones are normalised together, at the end."""
+    """A growing text."""
 
     def __init__(self, normalizer: Normalizer) -> None:
         self._normalizer = normalizer
         self._ids = array("i")
         self._ends = array("q", [0])
-        self._tokens = TokenTable()
-        self._waiting, self._waiting_ends = list[str](), list[int]()
+        self._word_ids = _WordIds(normalizer)
 
-    def add_lines(self, lines: Sequence[bytes]) -> None:
+    def add_lines(self, lines: Iterable[bytes]) -> None:
         """Append sentences.  UnicodeDecodeError if one is not UTF-8."""
-        if self._normalizer.tokenize:
-            for line in lines:
-                self.add_tokens(self._normalizer.tokens(line))
-            return
-        self._take_waiting()
-        for start in range(0, len(lines), _LINES_AT_ONCE):
-            some = lines[start : start + _LINES_AT_ONCE]
-            text = b"\n".join([*some, b""])
-            text.decode()  # complains
-            if text.count(b"\n") != len(some):
-                text = b"\n".join([line.replace(b"\n", b" ") for line in some] + [b""])
-            self._extend(*self._tokens.number_lines(text))
+        for line in lines:  # bytes are split at ASCII whitespace
+            self.add_tokens(self._normalizer.tokens(line) if self._normalizer.tokenize else line.split())
 
-    def add_tokens(self, tokens: Iterable[str]) -> None:
+    def add_tokens(self, tokens: Iterable[bytes | str]) -> None:
         """Append a sentence."""
-        self._waiting.extend(tokens)
-        self._waiting_ends.append(len(self._waiting))
-        if len(self._waiting) > _CHUNK:
-            self._take_waiting()
-
-    def _take_waiting(self) -> None:
-        if self._waiting_ends:
-            self._extend(self._tokens.number_tokens(self._waiting), np.array(self._waiting_ends))
-            self._waiting, self._waiting_ends = [], []
-
-    def _extend(self, ids: I32, ends: I64) -> None:
-        self._ends.frombytes((ends + len(self._ids)).astype(np.int64).tobytes())
-        self._ids.frombytes(ids.tobytes())
+        self._ids.extend(map(self._word_ids.__getitem__, tokens))
+        self._ends.append(len(self._ids))
 
     def text(self, language: str | None) -> Text:
-        self._take_waiting()
-        index: dict[str, int] = {}
-        words = (index.setdefault(word, len(index)) for word in self._normalizer.words(self._tokens.tokens()))
-        word_of = np.fromiter(words, np.int32, len(self._tokens))
-        ids = np.frombuffer(self._ids, dtype=np.int32)
-        for start in range(0, len(ids), _CHUNK):  # in place: a large text is not held twice
-            ids[start : start + _CHUNK] = word_of[ids[start : start + _CHUNK]]
-        return Text(ids, np.frombuffer(self._ends, dtype=np.int64), Vocabulary(list(index)), language)
+        ids, offsets = np.frombuffer(self._ids, dtype=np.int32), np.frombuffer(self._ends, dtype=np.int64)
+        return Text(ids, offsets, Vocabulary(list(self._word_ids.index)), language)
 
 
 class BitextBuilder:
@@ -207,7 +191,7 @@ class BitextBuilder:
         self._target.add_tokens(target)
 
     def bitext(self) -> Bitext:
-        """The pairs so far, to be asked for once; nothing may be added after that."""
+        """The pairs so far.  What is added after that raises BufferError: the arrays are not copied."""
         source_language, target_language = self._languages
         return Bitext(self._source.text(source_language), self._target.text(target_language))
 

@@ -1,4 +1,4 @@
-"""Files as streams of lines: plain, gzip, xz or standard input; and files written whole or not at all."""
+"""Files as streams of lines, plain, gzip, xz or standard input; files written whole or not at all; spill files."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import gzip
 import io
 import lzma
 import os
+import secrets
 import sys
-import uuid
+import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Literal, cast
+from typing import IO, BinaryIO, Literal, cast
 
 from corpora.errors import CorpusError
 
@@ -22,9 +23,12 @@ GZIP_MAGIC = b"\x1f\x8b"
 XZ_MAGIC = b"\xfd7zXZ\x00"
 UTF8_BOM = b"\xef\xbb\xbf"
 BUFFER_BYTES = 1 << 18
+_LONGEST_PART = 50  # characters, of at most 4 bytes; file systems allow 255 bytes in all
 
 _unfinished: set[Path] = set()
 """Files that are being written, to be renamed when they are whole."""
+
+_spill_folder: Path | None = None
 
 
 def _cannot_open(path: StrPath, error: OSError) -> CorpusError:
@@ -137,18 +141,61 @@ def _opened(path: StrPath, resolved: Path, mode: Literal["wb", "xb"]) -> Iterato
 
 @contextmanager
 def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
-    temporary = resolved.parent / f".{uuid.uuid4().hex}.tmp"
+    # Whose it is, should a killed process leave it; a random part, as process numbers come again in containers.
+    name = f".{resolved.name[:_LONGEST_PART]}.aligner-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    temporary = resolved.parent / name
     _unfinished.add(temporary)
     try:
         with _opened(path, temporary, "xb") as stream:
             yield stream
+            stream.flush()
+            os.fsync(stream.fileno())  # else a crash of the system may leave the new name on an empty file
         temporary.replace(resolved)
+        _sync_folder(resolved.parent)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
     finally:
         _unfinished.discard(temporary)
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # not every system opens folders, nor every file system writes them at once
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def spilling_beside(path: StrPath) -> Iterator[None]:
+    """Within the ``with`` block, in all threads, spill files are in the folder of this output.
+
+    Else, and where the output is ``-`` or a device, they are in the system's temporary folder, often held in memory.
+    """
+    global _spill_folder
+    before, resolved = _spill_folder, Path(path).resolve()
+    if os.fspath(path) != "-" and (resolved.is_file() or not resolved.exists()):
+        _spill_folder = resolved.parent
+    try:
+        yield
+    finally:
+        _spill_folder = before
+
+
+def spill_folder() -> str:
+    """The folder of the next spill file."""
+    return tempfile.gettempdir() if _spill_folder is None else str(_spill_folder)
+
+
+def spill_file(content: str) -> IO[bytes]:
+    """A new file without a name, gone when it is closed and no longer mapped: for what is too large for memory.
+
+    content: a word for its name, on systems where open files keep one.
+    """
+    return tempfile.TemporaryFile(prefix=f".aligner-{content}-", dir=spill_folder())
 
 
 def remove_unfinished() -> None:

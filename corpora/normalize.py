@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from threading import Lock
 from typing import Any
@@ -120,15 +120,6 @@ class Normalizer:
         """The word of a raw token: NFC, case folded, stemmed (unless nothing of the word would be left)."""
         word = self._folded(token)
         return word if self.stem is None else self._stem(word) or word
-
-    def words(self, tokens: Sequence[str]) -> list[str]:
-        """The word of each raw token."""
-        # As one text: nothing is composed across the end of a line.
-        text = "\n".join(tokens)
-        if text.count("\n") != len(tokens) - 1:
-            return [self.word(token) for token in tokens]
-        words = self._folded(text).split("\n")
-        return words if self.stem is None else [self._stem(word) or word for word in words]
 
     def _folded(self, text: str) -> str:
         if text.isascii():  # nothing to compose, and most words are

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from corpora.files import spill_file, spill_folder
 from corpora.ragged import edge_offsets
 
 _EDGES_AT_ONCE = 1 << 20
@@ -85,12 +85,12 @@ def allocate(shape: tuple[int, int], memory: int) -> Matrix:
     if shape[0] * shape[1] * 4 <= memory:
         return np.empty(shape, np.float32)
     size = shape[0] * shape[1] * 4
-    with tempfile.TemporaryFile(prefix="aligner-features-") as file:
+    with spill_file("features") as file:
         if hasattr(os, "posix_fallocate"):
             try:
                 os.posix_fallocate(file.fileno(), 0, size)  # a full disk is found now, not by a signal at a write
             except OSError as error:
-                raise OSError(error.errno, f"no room for {size:,} bytes of features", tempfile.gettempdir()) from error
+                raise OSError(error.errno, f"no room for {size:,} bytes of features", spill_folder()) from error
         else:
             file.truncate(size)
         return np.memmap(file, np.float32, "r+", shape=shape)  # the mapping outlives the unlinked file

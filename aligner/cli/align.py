@@ -85,7 +85,7 @@ def _align_with_model(
     with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:
         streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
         done = 0
-        for lines in align_corpus(loaded, corpus, format_, streams):
+        for lines in align_corpus(loaded, corpus, format_, streams, pairs):
             file.write(lines)
             done += lines.count(b"\n")
             show(Progress("aligning", done, pairs, "pairs"))
@@ -105,10 +105,10 @@ def _align_without_model(
         raise SettingError("standard input is answered line by line, which needs a model (give files, or -m MODEL)")
     from aligner.model.decoding import PAIRS_AT_ONCE, Alignments
     from aligner.model.default import default_model
-    from aligner.model.streaming import FORMATS
+    from aligner.model.streaming import FORMATS, read_again
     from aligner.model.unsupervised import check_decoding, check_training, decode_texts, estimate
     from corpora.bitext import read_bitext
-    from corpora.files import write_atomically
+    from corpora.files import spilling_beside, write_atomically
     from corpora.normalize import Normalizer
     from corpora.readers import open_corpus, open_texts
     from features.statistics import CorpusStatistics
@@ -129,7 +129,7 @@ def _align_without_model(
         hint = "give files, or another --format"
         raise CorpusError(corpus.name, 0, "jsonl repeats the text, and a pipe can be read only once", hint=hint)
     normalizers = Normalizer(), Normalizer()
-    with progress_bar(quiet) as show:
+    with spilling_beside(output), progress_bar(quiet) as show:
         bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
         if not quiet:
             say(corpus.description())
@@ -141,7 +141,7 @@ def _align_without_model(
             counted = CorpusStatistics.from_bitext(bitext, lexicons=())
             model = default_model(replace(counted, translation=translation))
             found = model.with_offset(offset).align_text(bitext)
-    texts = corpus.texts() if with_text else repeat((0, b"", b""))
+    texts = read_again(corpus, len(bitext)) if with_text else repeat((0, b"", b""))
     alignments = iter(found)
     done = 0
     with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:

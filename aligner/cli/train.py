@@ -83,7 +83,7 @@ def train(
     from aligner.model.model import load
     from aligner.report.text import format_audit, format_interruption, format_training, format_unlabelled
     from aligner.training.train import train as run
-    from corpora.files import write_atomically
+    from corpora.files import spilling_beside, write_atomically
     from corpora.normalize import Normalizer
     from corpora.readers import group_corpora, open_corpus
 
@@ -117,7 +117,7 @@ def train(
 
     if update is not None:
         refuse_options(context, _OF_UPDATES, "with --update, which changes a model's statistics only")
-        with progress_bar(quiet) as show:
+        with spilling_beside(model), progress_bar(quiet) as show:
             finish(
                 update_model(load(update), corpus, memory=opt.parse_size(memory), on_corpus=describe, on_progress=show)
             )
@@ -126,7 +126,7 @@ def train(
         refuse_options(context, _WITHOUT_LABELS, "without labelled pairs, which are not there (give --gold)")
         if not quiet:
             say("no labelled pairs: the model gets the default weights (--gold learns others)")
-        with progress_bar(quiet) as show:
+        with spilling_beside(model), progress_bar(quiet) as show:
             unlabelled = train_unlabelled(
                 corpus, source=source, target=target, normalizers=(normalizers[0], normalizers[1]),
                 memory=opt.parse_size(memory), on_corpus=describe, on_progress=show,
@@ -139,7 +139,7 @@ def train(
         "projection": projection, "radius": radius, "restarts": restarts, "kernel": kernel, "degree": degree,
         "bandwidth": bandwidth,
     }  # fmt: skip
-    with progress_bar(quiet) as show:
+    with spilling_beside(model), progress_bar(quiet) as show:
         training = run(
             corpus,
             gold=gold or (),

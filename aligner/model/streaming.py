@@ -101,13 +101,26 @@ class Job(NamedTuple):
         return builder.bitext()
 
 
-def align_corpus(model: Model, corpus: Corpus, format_: str, links: Sequence[LinksFile] = ()) -> Iterator[bytes]:
+def align_corpus(
+    model: Model, corpus: Corpus, format_: str, links: Sequence[LinksFile] = (), pairs: int | None = None
+) -> Iterator[bytes]:
     """One formatted line for each pair of a corpus, many lines at a time; batches run on all cores, in order.
 
-    links: other aligners' links, a stream for each file the model was trained with.
-    Raises CorpusError on text that is not UTF-8.
+    links: other aligners' links, a stream for each file the model was trained with.  pairs: found by `check_corpus`.
+    Raises CorpusError on text that is not UTF-8, or has fewer pairs now.
     """
-    return map_threads(lambda job: _align(model, corpus, format_, job), jobs(corpus.texts(), links))
+    return map_threads(lambda job: _align(model, corpus, format_, job), jobs(read_again(corpus, pairs or 0), links))
+
+
+def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:
+    """The text of a corpus of which so many pairs were read before.  Raises CorpusError where there are fewer now."""
+    number = line = 0
+    for text in corpus.texts():
+        yield text
+        number, line = number + 1, text[0]
+    if number < pairs:
+        what = f"ends here, but had {pairs} pairs, not {number}, when the run began"
+        raise CorpusError(corpus.source_file, line, what, hint="the file was changed meanwhile: run it again")
 
 
 def align_arriving(model: Model, stream: BinaryIO, format_: str, links: Sequence[LinksFile] = ()) -> Iterator[bytes]:

@@ -7,7 +7,6 @@ or from a temporary file.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext
+from corpora.files import spill_file, spill_folder
 from features.cooccurrence import count_cooccurrences
 
 I32 = npt.NDArray[np.int32]
@@ -92,7 +92,7 @@ class CellIds:
     def __init__(self, in_memory: bool) -> None:
         self._arrays: list[I32] = []
         self._sizes: list[int] = []
-        self._file: IO[bytes] | None = None if in_memory else tempfile.TemporaryFile(prefix="aligner-cells-")  # noqa: SIM115
+        self._file: IO[bytes] | None = None if in_memory else spill_file("cells")
 
     def __len__(self) -> int:
         """Runs stored."""
@@ -107,7 +107,7 @@ class CellIds:
                 self._file.write(ids.data)
             except OSError as error:
                 what = f"no room for the numbers of {sum(self._sizes) + len(ids):,} word pairs"
-                raise OSError(error.errno, what, tempfile.gettempdir()) from error
+                raise OSError(error.errno, what, spill_folder()) from error
         self._sizes.append(len(ids))
 
     def __iter__(self) -> Iterator[I32]:
@@ -120,7 +120,7 @@ class CellIds:
         for size in self._sizes:
             ids = buffer[:size]
             if self._file.readinto(ids.data) != ids.nbytes:  # type: ignore[attr-defined]
-                raise OSError(f"a temporary file in {tempfile.gettempdir()} was cut short")
+                raise OSError(f"a temporary file in {spill_folder()} was cut short")
             yield ids
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.alignment import PairLinks
@@ -39,7 +39,6 @@ def write(folder: Path, source: bytes, target: bytes) -> Path:
     return folder / "t"
 
 
-@settings(deadline=None)  # the first example may compile
 @given(SENTENCES)
 def test_pairs_are_the_lines(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[list[str], list[str]]]
@@ -73,7 +72,6 @@ def test_odd_lines_shift_nothing(tmp_path: Path) -> None:
     assert bitext[-1].source_words == (long,)
 
 
-@settings(deadline=None)  # the first example may compile
 @given(SENTENCES)
 def test_tokens_and_lines_build_the_same_bitext(pairs: list[tuple[list[str], list[str]]]) -> None:
     from_lines, from_tokens = BitextBuilder(FOLDED, FOLDED), BitextBuilder(FOLDED, FOLDED)
@@ -81,6 +79,44 @@ def test_tokens_and_lines_build_the_same_bitext(pairs: list[tuple[list[str], lis
         from_lines.add_lines([" ".join(source).encode()], [" ".join(target).encode()])
         from_tokens.add_tokens(source, target)
     assert from_tokens.bitext().fingerprint() == from_lines.bitext().fingerprint()
+
+
+BLANKS = [" ", "\t", "\x0b", "\x0c", "\r", "\n", "  "]
+PIECES = st.sampled_from([*BLANKS, "a", "b", "ab", "é", "\u00a0", "\u2028", "\x1c", "\x85"]) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=3
+)
+
+
+@given(st.lists(st.lists(PIECES, max_size=12).map("".join), max_size=8))
+def test_lines_are_split_as_bytes_are_and_words_numbered_as_they_come(lines: list[str]) -> None:
+    builder, numbers = BitextBuilder(FOLDED, FOLDED), dict[str, int]()
+    encoded = [line.encode() for line in lines]
+    builder.add_lines(encoded, encoded)
+    words = [[FOLDED.word(token.decode()) for token in line.split()] for line in encoded]
+    text = builder.bitext().source
+    assert text.ids.tolist() == [numbers.setdefault(word, len(numbers)) for line in words for word in line]
+    assert text.lengths.tolist() == [len(line) for line in words]
+    assert text.vocabulary.words == list(numbers)
+
+
+@given(st.lists(st.lists(st.text(st.characters(), max_size=4), max_size=20), max_size=4))
+def test_tokens_are_taken_whole(sentences: list[list[str]]) -> None:
+    """Blanks, ends of lines, surrogates and nothing at all included."""
+    builder = BitextBuilder(FOLDED, FOLDED)
+    for tokens in sentences:
+        builder.add_tokens(tokens, tokens)
+    pairs = [pair.source_words for pair in builder.bitext()]
+    assert pairs == [tuple(map(FOLDED.word, tokens)) for tokens in sentences]
+
+
+def test_a_bitext_may_be_asked_for_twice() -> None:
+    builder = BitextBuilder(FOLDED, FOLDED)
+    builder.add_lines([b"A a b"], [b"c"])
+    for bitext in (builder.bitext(), builder.bitext()):
+        assert bitext[0].source_words == ("a", "a", "b")
+    with pytest.raises(BufferError):
+        builder.add_lines([b"d"], [b"e"])
+    assert bitext[0].source_words == ("a", "a", "b")
 
 
 def test_ids_are_views(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.errors import CorpusError
-from corpora.files import open_bytes, read_lines, write_atomically
+from corpora.files import open_bytes, read_lines, spill_file, spill_folder, spilling_beside, write_atomically
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {"plain": bytes, "gzip": gzip.compress, "xz": lzma.compress}
 ODD = "un\u00e9 \u2028deux\x0btrois\x85 \u00a0quatre\rcinq\x0c".encode()
@@ -109,6 +111,46 @@ def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:
         assert not file.exists()
     assert file.read_bytes() == b"whole"
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("name", ["out", "x" * 255, "é" * 127])
+def test_an_unfinished_file_tells_whose_it_is(tmp_path: Path, name: str) -> None:
+    with write_atomically(tmp_path / name), write_atomically(tmp_path / name):  # two at a time do not meet
+        for unfinished in tmp_path.iterdir():
+            assert unfinished.name.startswith(f".{name[:50]}.aligner-{os.getpid()}-")
+            assert unfinished.suffix == ".tmp"
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_is_on_the_disk_before_its_name_and_its_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[bool, bool]] = []
+
+    def sync(descriptor: int) -> None:
+        synced.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), (tmp_path / "out").exists()))
+        assert synced[-1][0] or os.fstat(descriptor).st_size == 5, "all is handed to the system before"
+
+    monkeypatch.setattr(os, "fsync", sync)
+    with write_atomically(tmp_path / "out") as stream:
+        stream.write(b"whole")
+    assert synced == [(False, False), (True, True)]
+
+
+def test_spill_files_are_beside_the_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "output").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+
+    with spilling_beside(tmp_path / "output" / "model"):
+        assert spill_folder() == str(tmp_path / "output")
+        with spilling_beside("-"):
+            assert spill_folder() == str(tmp_path / "output")
+        with spill_file("test") as file:
+            assert os.fstat(file.fileno()).st_dev == (tmp_path / "output").stat().st_dev
+            assert not any(any(folder.iterdir()) for folder in tmp_path.iterdir()), "it has no name"
+    with spilling_beside(os.devnull):
+        assert spill_folder() == str(tmp_path / "temporary")
 
 
 @pytest.mark.parametrize("exception", [ValueError, KeyboardInterrupt])

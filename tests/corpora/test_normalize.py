@@ -6,7 +6,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora import AlignerError
@@ -35,13 +35,6 @@ def test_case_is_folded_unless_asked_not_to() -> None:
 def test_tokens_are_split_at_ascii_whitespace(tokens: list[str], space: str) -> None:
     line = space.join(tokens)
     assert Normalizer().tokens(line) == Normalizer().tokens(line.encode()) == tokens
-
-
-@settings(deadline=None)  # the first stemmer is slow to import
-@given(st.lists(st.one_of(TEXT, st.text("aÉe\u0301ßΣ\u0327\n", max_size=5))))
-def test_words_together_are_those_of_each_token(tokens: list[str]) -> None:
-    for normalizer in (Normalizer(), Normalizer(casefold=False), Normalizer(stem="fr")):
-        assert normalizer.words(tokens) == [normalizer.word(token) for token in tokens]
 
 
 def test_other_spaces_stay_inside_tokens() -> None:

@@ -114,15 +114,38 @@ def test_iterations_and_seconds_decide_how_many_passes_are_made(
 
 
 def test_memory_decides_where_numbers_are_kept_and_nothing_else(
-    texts: list[Path], monkeypatch: pytest.MonkeyPatch
+    texts: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = []
+    folders = set()
     real = tempfile.TemporaryFile
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **settings: files.append(1) or real(**settings))
+    monkeypatch.setattr(
+        tempfile, "TemporaryFile", lambda **settings: folders.add(str(settings["dir"])) or real(**settings)
+    )
     expected = run("align", *texts, "-q", "--format", "scored").stdout
-    assert not files
+    assert not folders
     assert run("align", *texts, "-q", "--format", "scored", "--memory", "1K").stdout == expected
-    assert files
+    assert folders == {tempfile.gettempdir()}
+    folders.clear()
+    run("align", *texts, "-q", "--format", "scored", "--memory", "1K", "-o", tmp_path / "links")
+    assert (tmp_path / "links").read_text() == expected
+    assert folders == {str(tmp_path)}, "the temporary folder is often memory"
+
+
+@pytest.mark.parametrize("sides", ["one", "both"])
+def test_a_text_that_shrinks_during_the_run(
+    texts: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sides: str
+) -> None:
+    files = [write(tmp_path / text.name, *text.read_text().splitlines()) for text in texts]
+
+    def train(*arguments: Any, **settings: Any) -> Any:
+        for file in files[: 1 if sides == "one" else 2]:
+            write(file, *file.read_text().splitlines()[:5])
+        return train_translation(*arguments, **settings)
+
+    monkeypatch.setattr("aligner.model.unsupervised.train_translation", train)
+    result = run("align", *files, "--format", "jsonl", "-q", "-o", tmp_path / "links", code=1)
+    assert re.fullmatch(rf".*{files[0].name}:5: ends here, but .*\n", result.stderr)
+    assert not (tmp_path / "links").exists()
 
 
 def test_every_form_of_the_text_gives_the_same_links(texts: list[Path], tmp_path: Path) -> None:

@@ -223,6 +223,16 @@ def test_broken_files_are_found_beforehand(model: Model, tmp_path: Path) -> None
         assert str(again.value) == str(error.value)
 
 
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_text_that_shrinks_after_it_was_checked(model: Model, files: tuple[Path, Path], format_: str) -> None:
+    corpus = open_texts(*files)
+    pairs = check_corpus(corpus)
+    for file in files:
+        file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:3]))
+    with pytest.raises(CorpusError, match=rf"x.en:3: ends here, but had {pairs} pairs, not 3"):
+        lines_of(align_corpus(model, corpus, format_, pairs=pairs))
+
+
 def test_links_of_another_aligner(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aligner.model.streaming.PAIRS_AT_ONCE", 5)
     model = aligner.train(str(sample / "train"), links=[str(sample / "train.wa")], max_passes=20).model
