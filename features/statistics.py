@@ -13,7 +13,8 @@ from corpora.bitext import Bitext
 from features.cooccurrence import MINIMUM_DICE, CooccurrenceTable, add_cooccurrences, count_cooccurrences
 from features.translation.expectation import Pass
 from features.translation.lexicon import KINDS
-from features.translation.model import DEFAULT_MEMORY, TranslationModel, train_translation, update_translation
+from features.translation.model import TranslationModel
+from features.translation.training import DEFAULT_MEMORY, train_translation, update_translation
 from features.words import WordTable
 
 _WORD_TABLES = ("source_words.", "target_words.")

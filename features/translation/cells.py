@@ -111,14 +111,13 @@ class CellIds:
         self._sizes.append(len(ids))
 
     def __iter__(self) -> Iterator[I32]:
-        """Every run; one from a file may be overwritten as the next is taken."""
+        """Every run, in order."""
         if self._file is None:
             yield from self._arrays
             return
         self._file.seek(0)
-        buffer = np.empty(max(self._sizes, default=0), np.int32)
         for size in self._sizes:
-            ids = buffer[:size]
+            ids = np.empty(size, np.int32)
             if self._file.readinto(ids.data) != ids.nbytes:  # type: ignore[attr-defined]
                 raise OSError(f"a temporary file in {tempfile.gettempdir()} was cut short")
             yield ids

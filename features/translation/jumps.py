@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from features.translation._lattice_kernels import (
+    CONTEXTS,
     END,
     INSIDE,
     LEAVING,
@@ -71,7 +72,7 @@ def make_weights(shared: F64, inside: F32, frequent: I32, words: int) -> JumpWei
     return JumpWeights(shared, inside.astype(np.float64), groups)
 
 
-def remember(counts: F64, contexts: F64, inside: F32, weights: JumpWeights) -> Jumps:
+def restore_jumps(counts: F64, contexts: F64, inside: F32, weights: JumpWeights) -> Jumps:
     """The jumps that made these weights, to be added to others: alone, they would make the same again."""
     return Jumps(counts, contexts, inside.astype(np.float64), inside / weights.inside)
 
@@ -86,7 +87,7 @@ def even_jumps(groups: I32) -> JumpWeights:
 def new_jumps(groups: I32) -> Jumps:
     """No jumps, to be counted.  groups: (V,)."""
     inside, needs = np.zeros((2, 2, groups.max(initial=0) + 1, WIDTHS))
-    return Jumps(np.zeros(N_JUMPS), np.zeros((3, WINDOW + 1, WINDOW + 1)), inside, needs)
+    return Jumps(np.zeros(N_JUMPS), np.zeros(CONTEXTS), inside, needs)
 
 
 def with_groups(jumps: Jumps, weights: JumpWeights, groups: I32) -> tuple[Jumps, JumpWeights]:

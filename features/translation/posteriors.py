@@ -200,8 +200,8 @@ class Decoder:
 
     def _decode(self, pairs: Pairs, shapes: I64, tables: Tables, emissions: tuple[F32, F32]) -> None:
         """Turn the emissions of both directions into posteriors of the HMM, in place."""
-        longest = int(shapes.max(initial=1))  # one lattice for both directions
-        lattice = make_lattice(longest, longest)
+        both = np.concatenate([shapes, shapes[:, ::-1]])  # one lattice for both directions
+        lattice = make_lattice(both[:, 0], both[:, 1])
         decode(0, len(shapes), pairs, *emissions, *self._null(tables), self._chain(tables), lattice)
 
     def _pairs(self, first: int, last: int) -> Pairs:
