@@ -181,7 +181,7 @@ def _look_up_dice(
         wanted[x] = target_known[target[x]]  # unknown words, -1, are in no row
         totals[x] = target_counts[wanted[x]] if wanted[x] >= 0 else 0
     touched = 0
-    first = 0
+    first = np.int64(0)  # no literal, for which what is called would be compiled once more
     while first < len(source):
         last = end_of_run(source, first)
         e = source_known[source[first]]

@@ -29,7 +29,7 @@ NAMES = (
 )
 
 
-def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Indicators of the kinds of both words, and what the posterior s (`families.hmm`) is worth for some kinds.
 
     frequent_x: the word is in at least a share x of the corpus's sentence pairs.  punctuation: it has no letter or
@@ -42,7 +42,7 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     source, target = _kinds(batch.source_words, pairs), _kinds(batch.target_words, pairs)
     _fill(
         source[batch.source_tokens], target[batch.target_tokens], batch.source_tokens, batch.target_tokens,
-        batch.source_offsets, batch.target_offsets, batch.offsets, batch.soft, len(SHARES), out, column,
+        batch.source_offsets, batch.target_offsets, batch.offsets, batch.soft, len(SHARES), out,
     )  # fmt: skip
 
 
@@ -66,9 +66,7 @@ def _repeated(tokens, out):
 
 
 @nb.njit(cache=True, nogil=True)
-def _fill(
-    source, target, source_tokens, target_tokens, source_offsets, target_offsets, offsets, soft, n_shares, out, column
-):
+def _fill(source, target, source_tokens, target_tokens, source_offsets, target_offsets, offsets, soft, n_shares, out):
     kinds = source.shape[1]
     width = kinds + 1
     again_source = np.empty(len(source_tokens), np.bool_)
@@ -83,7 +81,7 @@ def _fill(
         edge = offsets[i]
         for j in range(first_j, last_j):
             for k in range(first_k, last_k):
-                row = out[edge, column:]
+                row = out[edge]
                 for c in range(kinds):
                     row[c] = source[j, c]
                     row[width + c] = target[k, c]

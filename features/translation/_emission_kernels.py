@@ -17,7 +17,7 @@ def find(source, target, source_known, target_known, row_offsets, targets, table
     places = np.empty(len(source), np.int32)
     for x in range(len(source)):
         wanted[x] = target_known[target[x]]  # unknown words, -1, are in no row
-    first = 0
+    first = np.int64(0)  # no literal, for which what is called would be compiled once more
     while first < len(source):
         last = end_of_run(source, first)
         e = source_known[source[first]]
@@ -42,7 +42,7 @@ def climb(
     at = np.empty(len(source), np.int32)
     wanted = np.empty(len(source), np.int32)
     places = np.empty(len(source), np.int32)
-    first = 0
+    first = np.int64(0)  # no literal, for which what is called would be compiled once more
     while first < len(source):
         last = end_of_run(source, first)
         n = 0

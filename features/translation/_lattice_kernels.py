@@ -118,7 +118,7 @@ def padded(states):
 
 def make_lattice(words: I64, states: I64) -> Lattice:
     """A lattice for any of some sentence pairs.  words, states: (n,) words and positions of each pair."""
-    rows = padded(states)
+    rows = -(-states // LANES) * LANES
     cells, wide = int((words * rows).max(initial=0)), int((words * (rows + 2 * WINDOW)).max(initial=0))
     longest, row = int(words.max(initial=0)), int(rows.max(initial=0))
 

@@ -203,6 +203,7 @@ def _add_direction(first, last, words, word_offsets, states, offsets, weights, c
 def decode(first, last, pairs, forward_emission, reverse_emission, null_source, null_target, chain, lattice):
     """Posteriors of pairs first .. last, of both directions, in place of the emissions of their edges."""
     base = pairs.edge_offsets[first]
+    step = np.int64(1)  # no literal, for which what is called would be compiled once more
     for i in range(first, last):
         source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
         target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
@@ -213,9 +214,9 @@ def decode(first, last, pairs, forward_emission, reverse_emission, null_source, 
         one = forward_emission[pairs.edge_offsets[i] - base : pairs.edge_offsets[i + 1] - base]
         other = reverse_emission[pairs.edge_offsets[i] - base : pairs.edge_offsets[i + 1] - base]
         lattices.prepare(lattice, source, chain.forward, chain.uniform, chain.p0)
-        _infer_direction(one, target, J, 1, K, null_target, chain, lattice)
+        _infer_direction(one, target, J, step, K, null_target, chain, lattice)
         lattices.prepare(lattice, target, chain.reverse, chain.uniform, chain.p0)
-        _infer_direction(other, source, K, K, 1, null_source, chain, lattice)
+        _infer_direction(other, source, K, K, step, null_source, chain, lattice)
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext
+from features._search_kernels import list_occurrences, sort_row
 from features.cooccurrence import count_cooccurrences
 
 I32 = npt.NDArray[np.int32]
@@ -156,9 +157,11 @@ def _merge(row_offsets, targets, other_offsets, other_targets, sizes, merged, pl
 @nb.njit(cache=True, nogil=True)
 def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n_targets):
     parents = np.empty(len(targets), np.int32)
-    coarse_offsets = np.zeros(n_sources + 1, np.int64)
+    coarse_offsets = np.empty(n_sources + 1, np.int64)
+    coarse_offsets[0] = 0
     coarse = np.empty(len(targets), np.int32)
-    cell_of = np.full(n_targets, -1, np.int64)
+    cell_of = np.empty(n_targets, np.int64)
+    cell_of[:] = -1
     used = 0
     for row in range(n_sources):
         start = used
@@ -169,7 +172,7 @@ def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n
                     cell_of[column] = used
                     coarse[used] = column
                     used += 1
-        coarse[start:used] = np.sort(coarse[start:used])
+        sort_row(coarse[start:used])
         for cell in range(start, used):
             cell_of[coarse[cell]] = cell
         for m in range(bounds[row], bounds[row + 1]):
@@ -180,31 +183,6 @@ def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n
 
 
 @nb.njit(cache=True, nogil=True)
-def list_occurrences(first, last, tokens, offsets, n_words):
-    """Where each word stands in sentences first .. last.
-
-    Word w has the occurrences starts[w] : starts[w + 1], in order, each in sentence pair_of at position place.
-    """
-    start = offsets[first]
-    n = offsets[last] - start
-    starts = np.zeros(n_words + 1, np.int64)
-    for t in range(start, start + n):
-        starts[tokens[t] + 1] += 1
-    for w in range(n_words):
-        starts[w + 1] += starts[w]
-    pair_of = np.empty(n, np.int32)
-    place = np.empty(n, np.int32)
-    free = starts[:-1].copy()
-    for i in range(first, last):
-        for t in range(offsets[i], offsets[i + 1]):
-            w = tokens[t]
-            pair_of[free[w]] = i
-            place[free[w]] = t - offsets[i]
-            free[w] += 1
-    return starts, pair_of, place
-
-
-@nb.njit(cache=True, nogil=True)
 def _label(
     first, last, source_tokens, target_tokens, source_offsets, target_offsets, edge_offsets, n_source, n_target,
     row_offsets, targets, ids,
@@ -212,7 +190,8 @@ def _label(
     missing = row_offsets[-1]
     starts, pair_of, place = list_occurrences(first, last, source_tokens, source_offsets, n_source)
     # What other rows have left here is below or above the cells of this row: there is nothing to clear.
-    cell_of = np.full(n_target, -1, np.int32)
+    cell_of = np.empty(n_target, np.int32)
+    cell_of[:] = -1
     base = edge_offsets[first]
     for e in range(n_source):
         if starts[e] == starts[e + 1]:

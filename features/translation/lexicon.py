@@ -179,9 +179,8 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
     """
     totals = [counts[:-1]]
     for level, above in pairwise(levels):
-        total = np.zeros((len(above.cells), counts.shape[1]))
-        _add_up(level.parents, totals[-1], total)
-        totals.append(total)
+        columns = (np.bincount(level.parents, column, len(above.cells)) for column in totals[-1].T)
+        totals.append(np.stack(list(columns), axis=1))
     tables: list[Table] = []
     coarser = np.ones((1, 2), np.float32)
     for level, total in zip(levels[::-1], totals[::-1], strict=True):
@@ -198,13 +197,6 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
 
 
 @nb.njit(cache=True, nogil=True)
-def _add_up(parents, fine, coarse):
-    for cell in range(len(parents)):
-        for column in range(fine.shape[1]):
-            coarse[parents[cell], column] += fine[cell, column]
-
-
-@nb.njit(cache=True, nogil=True)
 def _smooth(
     row_offsets, targets, counts, parents, above, source_shares, target_shares, likeness, weight, out, source_scale,
     target_scale,
@@ -212,8 +204,10 @@ def _smooth(
     last = counts.shape[1] - 1
     top = len(parents) == 0
     alike = len(likeness) > 0
-    sources = np.zeros(len(source_scale))
-    columns = np.zeros(len(target_scale))
+    sources = np.empty(len(source_scale))
+    columns = np.empty(len(target_scale))
+    sources[:] = 0.0
+    columns[:] = 0.0
     for e in range(len(row_offsets) - 1):
         for cell in range(row_offsets[e], row_offsets[e + 1]):
             more = likeness[cell] if alike else 0.0
