@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numba as nb
 import numpy as np
@@ -60,6 +61,14 @@ class CooccurrenceTable:
         return 2.0 * float(self.counts[cell]) / total
 
 
+class _Types(NamedTuple):
+    """Distinct words: those of sentence s from offsets[s] on.  counts: (V,) sentences of each word."""
+
+    words: I32
+    offsets: I64
+    counts: I32
+
+
 def count_cooccurrences(
     bitext: Bitext,
     *,
@@ -72,12 +81,11 @@ def count_cooccurrences(
     per thread; the row is then pruned and written out. Peak memory beyond the result and the bitext: 4 bytes for
     each token of either side, plus about 16 MB for each core.
     """
-    source, target = bitext.source, bitext.target
-    n_source, n_target = len(source.vocabulary), len(target.vocabulary)
-    types, type_offsets, target_counts = _distinct_words(target.ids, target.offsets, n_target)
-    source_types, source_offsets, source_counts = _distinct_words(source.ids, source.offsets, n_source)
-    sentence_offsets, sentences, _ = list_occurrences(0, len(bitext), source_types, source_offsets, n_source)
-    bounds = _row_bounds(sentences, sentence_offsets, type_offsets, n_target)
+    n_source, n_target = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
+    source = _Types(*_distinct_words(bitext.source.ids, bitext.source.offsets, n_source))
+    target = _Types(*_distinct_words(bitext.target.ids, bitext.target.offsets, n_target))
+    sentence_offsets, sentences, _ = list_occurrences(0, len(bitext), source.words, source.offsets, n_source)
+    bounds = _row_bounds(sentences, sentence_offsets, target.offsets, n_target)
 
     def count(chunk: tuple[int, int]) -> tuple[I32, I32, I64]:
         first, last = chunk
@@ -85,9 +93,8 @@ def count_cooccurrences(
         cell_targets, cell_counts = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
         sizes = np.empty(last - first, np.int64)
         used = _count_rows(
-            first, last, sentences, sentence_offsets, types, type_offsets, source_counts, target_counts,
-            minimum_dice, cell_targets, cell_counts, sizes,
-        )  # fmt: skip
+            first, last, sentences, sentence_offsets, source, target, minimum_dice, cell_targets, cell_counts, sizes
+        )
         return cell_targets[:used].copy(), cell_counts[:used].copy(), sizes
 
     chunks = list(_chunks(bounds, _CELLS_PER_CHUNK))
@@ -108,7 +115,7 @@ def count_cooccurrences(
         targets[start:end] = part_targets
         counts[start:end] = part_counts
         start = end
-    return CooccurrenceTable(source_counts, target_counts, row_offsets, targets, counts, len(bitext))
+    return CooccurrenceTable(source.counts, target.counts, row_offsets, targets, counts, len(bitext))
 
 
 def add_cooccurrences(
@@ -187,10 +194,11 @@ def _row_bounds(sentences: I32, sentence_offsets: I64, type_offsets: I64, n_targ
 
 @nb.njit(cache=True, nogil=True)
 def _count_rows(
-    first, last, sentences, sentence_offsets, types, type_offsets, source_counts, target_counts,
-    minimum_dice, cell_targets, cell_counts, sizes,
-):  # fmt: skip
+    first, last, sentences, sentence_offsets, source, target, minimum_dice, cell_targets, cell_counts, sizes
+):
     """Write the kept cells of rows first .. last; returns how many."""
+    types, type_offsets, target_counts = target
+    source_counts = source.counts
     counter = np.empty(len(target_counts), np.int32)
     counter[:] = 0
     touched = np.empty(len(target_counts), np.int32)

@@ -77,9 +77,11 @@ class Cells:
         """The cell of every edge of pairs first .. last, or the number of cells where the two words have none."""
         ids = np.empty(edge_offsets[last] - edge_offsets[first], np.int32)
         source, target = bitext.source, bitext.target
+        starts, pair_of, place = list_occurrences(first, last, source.ids, source.offsets, self.n_sources)
+        cell_of = np.full(self.n_targets, -1, np.int32)
         _label(
-            first, last, source.ids, target.ids, source.offsets, target.offsets, edge_offsets, self.n_sources,
-            self.n_targets, self.row_offsets, self.targets, ids,
+            starts, pair_of, place, target.ids, target.offsets, edge_offsets - edge_offsets[first], self.row_offsets,
+            self.targets, cell_of, ids,
         )  # fmt: skip
         return ids
 
@@ -183,28 +185,22 @@ def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n
 
 
 @nb.njit(cache=True, nogil=True)
-def _label(
-    first, last, source_tokens, target_tokens, source_offsets, target_offsets, edge_offsets, n_source, n_target,
-    row_offsets, targets, ids,
-):  # fmt: skip
+def _label(starts, pair_of, place, tokens, offsets, edge_offsets, row_offsets, targets, cell_of, ids):
+    """cell_of: (V_target,) -1."""
     missing = row_offsets[-1]
-    starts, pair_of, place = list_occurrences(first, last, source_tokens, source_offsets, n_source)
-    # What other rows have left here is below or above the cells of this row: there is nothing to clear.
-    cell_of = np.empty(n_target, np.int32)
-    cell_of[:] = -1
-    base = edge_offsets[first]
-    for e in range(n_source):
+    for e in range(len(starts) - 1):
         if starts[e] == starts[e + 1]:
             continue
+        # What other rows have left in cell_of is below or above the cells of this row: there is nothing to clear.
         low = row_offsets[e]
         high = row_offsets[e + 1]
         for cell in range(low, high):
             cell_of[targets[cell]] = cell
         for t in range(starts[e], starts[e + 1]):
             i = pair_of[t]
-            K = target_offsets[i + 1] - target_offsets[i]
-            edge = edge_offsets[i] - base + place[t] * K
-            words = target_tokens[target_offsets[i] : target_offsets[i + 1]]
+            K = offsets[i + 1] - offsets[i]
+            edge = edge_offsets[i] + place[t] * K
+            words = tokens[offsets[i] : offsets[i + 1]]
             row = ids[edge : edge + K]
             for k in range(K):
                 cell = cell_of[words[k]]
