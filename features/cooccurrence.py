@@ -221,7 +221,13 @@ def _count_rows(
                 kept += 1
             else:
                 counter[f] = 0
-        sort_row(touched[:kept])
+        if 8 * kept < len(counter):
+            sort_row(touched[:kept])
+        else:  # a frequent word: in order they are found sooner than sorted
+            kept = 0
+            for f in range(len(counter)):
+                touched[kept] = f
+                kept += counter[f] > 0
         for t in range(kept):
             f = touched[t]
             cell_targets[used] = f

@@ -82,14 +82,14 @@ def spread(of_pairs, of_edge, out):
 
 @nb.njit(cache=True, nogil=True)
 def add_spread(of_pairs, of_edge, out):
-    """The same, added to what is there."""
+    """`spread`, added to what is there."""
     for edge in range(len(of_edge)):
         out[edge] += of_pairs[of_edge[edge]]
 
 
 @nb.njit(cache=True, nogil=True)
 def spread_rows(of_pairs, of_edge, out, column):
-    """The same for rows of several columns, into those of out from a column on."""
+    """`spread` of rows of several columns, into the columns of out from `column` on."""
     for edge in range(len(of_edge)):
         for c in range(of_pairs.shape[1]):
             out[edge, column + c] = of_pairs[of_edge[edge], c]

@@ -53,9 +53,11 @@ def fill_standing(values: Vector, mutual_best: Vector, shapes: I64, offsets: I64
 @nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN)
 def _stand_among_few(values, shapes, offsets, out):
     """The other columns, of pairs with at most _LONG words on either side."""
-    room = _LONG + _PIECE
-    padded = np.empty(_LONG * room, np.float32)  # the values of a pair, each row filled up to whole pieces with zeros
-    higher, best, second, row_best, row_second = np.empty((5, room), np.float32)
+    longest = _LONG + _PIECE
+    padded = np.empty(
+        _LONG * longest, np.float32
+    )  # the values of a pair, each row filled up to whole pieces with zeros
+    higher, best, second, row_best, row_second = np.empty((5, longest), np.float32)
     for i in range(len(shapes)):
         J = shapes[i, 0]
         K = shapes[i, 1]
@@ -105,7 +107,7 @@ def _stand_among_few(values, shapes, offsets, out):
 
 @nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN, error_model="numpy")
 def _write(line, higher, best, second, ranks, margins, shares):
-    """Rank, margin and share of as many edges of a line as there is room for, by what their rivals are.
+    """Rank, margin and share of the first len(ranks) edges of a line, by what their rivals are.
 
     In three loops, for which the compiler can still tell that what they write is not what they read.
     """

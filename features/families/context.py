@@ -25,7 +25,7 @@ NAMES = (
 ANCHOR = 0.5
 """An edge whose posterior is above is an anchor: what is near it should be linked alike."""
 REACH = 6
-"""Deviations of so many words and more are all the same."""
+"""Deviations of this many words and more are all the same."""
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:

@@ -42,7 +42,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     source, target = batch.source_words.table, batch.target_words.table
     _fill(
         batch.word_pairs.source, batch.word_pairs.target, _spelling(source), _spelling(target),
-        np.zeros(target.longest + 1, np.int64), out,
+        np.zeros(target.longest + 1, np.int32), out,
     )  # fmt: skip
 
 
@@ -94,32 +94,45 @@ def shared_letters(a, b):
     """Places at which both words have the same letter, and lengths of the longest common prefix and suffix."""
     n = min(len(a), len(b))
     same = 0
-    prefix = 0
-    suffix = 0
     for c in range(n):
         same += a[c] == b[c]
-        prefix += prefix == c and a[c] == b[c]
-        suffix += suffix == c and a[len(a) - 1 - c] == b[len(b) - 1 - c]
+    prefix = 0
+    while prefix < n and a[prefix] == b[prefix]:
+        prefix += 1
+    suffix = 0
+    while suffix < n and a[len(a) - 1 - suffix] == b[len(b) - 1 - suffix]:
+        suffix += 1
     return same, prefix, suffix
 
 
 @nb.njit(cache=True, nogil=True)
 def common_subsequence(a, b, prefix, suffix, lengths):
-    """Length of the longest common subsequence, by the textbook recurrence between the common prefix and suffix.
+    """Length of the longest common subsequence; prefix, suffix: those of the common ones.
 
-    lengths: at least len(b) + 1 zeros, given back as zeros.
+    Between these, a row of the textbook's table at a time where `a` has a bit for each letter  [Hyyrö 2004]: zero bits
+    are the places at which the length grows.  lengths: len(b) + 1 zeros or more, given back as zeros, for longer words.
     """
     suffix = min(suffix, min(len(a), len(b)) - prefix)
-    first, last = prefix, len(b) - suffix
-    for x in range(prefix, len(a) - suffix):
-        diagonal = 0
-        for y in range(first, last):
+    a, b = a[prefix : len(a) - suffix], b[prefix : len(b) - suffix]
+    longest = prefix + suffix
+    if len(a) <= 64:
+        row = ~np.uint64(0)
+        for letter in b:
+            places = np.uint64(0)
+            for x in range(len(a)):
+                places |= np.uint64(a[x] == letter) << np.uint64(x)
+            matches = row & places
+            row = (row + matches) | (row - matches)
+        for x in range(len(a)):
+            longest += ((row >> np.uint64(x)) & np.uint64(1)) == 0
+        return longest
+    for x in range(len(a)):
+        diagonal = left = np.int32(0)
+        for y in range(len(b)):
             above = lengths[y + 1]
-            if a[x] == b[y]:
-                lengths[y + 1] = diagonal + 1
-            elif lengths[y] > above:
-                lengths[y + 1] = lengths[y]
+            left = diagonal + np.int32(1) if a[x] == b[y] else max(above, left)
+            lengths[y + 1] = left
             diagonal = above
-    longest = prefix + lengths[last] + suffix
-    lengths[first : last + 1] = 0
+    longest += lengths[len(b)]
+    lengths[: len(b) + 1] = 0
     return longest

@@ -102,7 +102,7 @@ class CellIds:
         return len(self._sizes)
 
     def append(self, ids: I32) -> None:
-        """Store the next run.  OSError where the file finds no room."""
+        """Store the next run.  OSError where the disk is full."""
         if self._file is None:
             self._arrays.append(ids)
         else:
@@ -174,7 +174,14 @@ def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n
                     cell_of[column] = used
                     coarse[used] = column
                     used += 1
-        sort_row(coarse[start:used])
+        if 8 * (used - start) < n_targets:
+            sort_row(coarse[start:used])
+        else:  # a frequent class: in order they are found sooner than sorted
+            used = start
+            for column in range(n_targets):
+                if cell_of[column] >= start:
+                    coarse[used] = column
+                    used += 1
         for cell in range(start, used):
             cell_of[coarse[cell]] = cell
         for m in range(bounds[row], bounds[row + 1]):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from corpora.bitext import Bitext
 from corpora.ragged import edge_offsets
 from corpora.threads import cores, map_threads
-from features.translation._lattice_kernels import Jumps, JumpWeights, make_lattice, make_moves
+from features.translation._lattice_kernels import Jumps, JumpWeights
 from features.translation._translation_kernels import (
     Chain,
     Counts,
@@ -38,6 +38,7 @@ from features.translation.jumps import (
     with_groups,
 )
 from features.translation.lexicon import TINY, Level, Side, Table, build_levels, estimate
+from features.translation.workspaces import make_lattice, make_moves
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]

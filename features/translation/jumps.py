@@ -129,22 +129,22 @@ def _mean(shared: F64) -> F64:
 def _fit_shared(jumps: Jumps, weights: F64) -> F64:
     """Shared weights, (N_JUMPS,), with which the expected jumps of all words are likelier than with the given ones.
 
-    A jump of width d is chosen with probability w(d) / Σ_r w(r) over the widths r that stay in the sentence: those of a
-    few contexts, by the room to either side. The likelihood is that of a Bradley-Terry model with comparisons of many
+    A jump of width d is chosen with probability w(d) / Σ_r w(r) over the widths r that stay in the sentence, by a few
+    contexts: the positions to either side. The likelihood is that of a Bradley-Terry model with comparisons of many
     at once, and w(d) <- n(d) / Σ_context n(context) / Σ_r w(r) never lowers it  [Hunter 2004].
     """
     near = np.tri(WINDOW, dtype=bool)  # the first n widths, n = 1 .. WINDOW
-    room = np.arange(WINDOW + 1)
+    reach = np.arange(WINDOW + 1)
     width = np.arange(WIDTHS) - WINDOW
-    inside = ((width >= -room[:, None, None]) & (width <= room[None, :, None])).reshape(-1, WIDTHS)
+    inside = ((width >= -reach[:, None, None]) & (width <= reach[None, :, None])).reshape(-1, WIDTHS)
     fitted = weights.copy()
-    for start, size, reach, n in (
+    for start, size, reached, n in (
         (START, WINDOW, near, jumps.contexts[0, 0, 1:]),
         (INSIDE, WIDTHS, inside, jumps.contexts[1].ravel()),
         (END, WINDOW, near, jumps.contexts[2, 0, 1:]),
     ):
         part = slice(start, start + size)
-        fitted[part] = _fit(jumps.counts[part], reach.astype(np.float64), n, fitted[part])
+        fitted[part] = _fit(jumps.counts[part], reached.astype(np.float64), n, fitted[part])
     return fitted
 
 

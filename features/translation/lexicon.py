@@ -74,7 +74,7 @@ class Side:
     """The classes of one level of one language.
 
     names: (V,).  index: their places.  parents: (V,) class in the level above, 0 in the coarsest.
-    shares: (V,) float32, q(f | f'), in the coarsest q(f).  unseen: (V above + 1,), that of a class never seen whose
+    shares: (V,) float32, q(f | f'), in the coarsest q(f).  unseen: (V above + 1,), share of a class never seen whose
     class above was seen; the last for others.
     """
 

@@ -16,10 +16,10 @@ from corpora.ragged import edge_offsets
 from corpora.symmetrize import symmetrize
 from corpora.threads import map_threads
 from features.translation._emission_kernels import LevelTables, SideOfLevel, back_off, find
-from features.translation._lattice_kernels import make_lattice
 from features.translation._translation_kernels import Chain, Pairs, decode
 from features.translation.lexicon import AGREEING, SPELLING, Side, class_name
 from features.translation.model import Tables, TranslationModel
+from features.translation.workspaces import make_lattice
 from features.word_pairs import WordPairs, spread
 from features.words import WordTable
 

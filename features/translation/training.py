@@ -52,13 +52,14 @@ def train_translation(
     Peak memory, with T words of text on both sides together, C word pairs that are looked at, G words of 10 occurrences
     or more on both sides and n cores:
 
-        8 T + max(4 T + 16 C, (48 + 16 n) C + 544 (n + 3) G + memory)  bytes,
+        8 T + max(4 T + 16 C, 64 C + 2200 G + max(memory, 20 MB · (n + 2)))  bytes,
 
-    and on disk 4 Σ_i J_i K_i bytes where those exceed `memory`. C grows with the distinct pairs of words that stand in
-    the same sentence pair and whose Dice is large enough, at most 2 / minimum_dice mean sentence lengths a source word.
+    and on disk 4 Σ_i J_i K_i bytes where those and the chunks that n cores look at exceed `memory`. C grows with the
+    distinct pairs of words that stand in the same sentence pair and whose Dice is large enough, at most
+    2 / minimum_dice mean sentence lengths a source word.
 
-    The order of the pairs matters by rounding only, and the result is the same to the bit on as many cores, unless
-    seconds cut it short.  ValueError for settings out of range, OSError where the temporary file finds no room.
+    The order of the pairs matters by rounding only, and the result is the same to the bit on any number of cores,
+    unless seconds cut it short.  ValueError for settings out of range, OSError where the disk is full.
     """
     settings = Settings(
         iterations_1, iterations_hmm, agreement, p0, uniform, smoothing, minimum_dice, minimum_count, memory
@@ -114,7 +115,7 @@ def _train(
     start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings, seconds: float,
     on_pass: Callable[[Pass], None] | None,
 ) -> TranslationModel:  # fmt: skip
-    """Train lexicons, from what the model that is started with knows of them."""
+    """Train lexicons from what the `start` model knows of them."""
     if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
         raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(KINDS)}, each once")
     began = time.monotonic()

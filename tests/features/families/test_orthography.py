@@ -40,7 +40,7 @@ def longest_subsequence(a: str, b: str) -> int:
 
 
 def likeness(a: str, b: str) -> tuple[int, int, int, int]:
-    lengths = np.zeros(len(b) + 1, np.int64)
+    lengths = np.zeros(len(b) + 1, np.int32)
     same, prefix, suffix = shared_letters(letters(a), letters(b))
     subsequence = int(common_subsequence(letters(a), letters(b), prefix, suffix, lengths))
     assert not lengths.any()  # given back as it was

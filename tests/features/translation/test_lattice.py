@@ -23,8 +23,6 @@ from features.translation._lattice_kernels import (
     add_moves,
     find_moves,
     forward_backward,
-    make_lattice,
-    make_moves,
     mix,
     padded,
     prepare,
@@ -39,6 +37,7 @@ from features.translation.jumps import (
     restore_jumps,
     with_groups,
 )
+from features.translation.workspaces import make_lattice, make_moves
 
 GROUPS = np.array([2, 0, 1, 0], np.int32)
 SHAPES = [(1, 1), (1, 5), (5, 1), (2, 2), (4, 3), (3, WINDOW), (2, WINDOW + 1), (3, 2 * WINDOW + 3), (2, 3 * WINDOW)]
