@@ -1,9 +1,49 @@
-"""Compiled search in word pairs that are compressed by source word, with ascending target words in each row."""
+"""Compiled search and order in word pairs that are compressed by source word, with ascending target words in a row."""
 
 from __future__ import annotations
 
 import numba as nb
 import numpy as np
+
+
+@nb.njit(cache=True, nogil=True)
+def sort_row(row):
+    """Sort in place: a shell sort, as NumPy's takes seconds to compile."""
+    gap = len(row)
+    while gap > 1:
+        gap = max(1, gap * 4 // 9)
+        for x in range(gap, len(row)):
+            value = row[x]
+            while x >= gap and row[x - gap] > value:
+                row[x] = row[x - gap]
+                x -= gap
+            row[x] = value
+
+
+@nb.njit(cache=True, nogil=True)
+def list_occurrences(first, last, tokens, offsets, n_words):
+    """Where each word stands in sentences first .. last.
+
+    Word w has the occurrences starts[w] : starts[w + 1], in order, each in sentence pair_of at position place.
+    """
+    start = offsets[first]
+    n = offsets[last] - start
+    starts = np.empty(n_words + 1, np.int64)
+    starts[:] = 0
+    for t in range(start, start + n):
+        starts[tokens[t] + 1] += 1
+    for w in range(n_words):
+        starts[w + 1] += starts[w]
+    pair_of = np.empty(n, np.int32)
+    place = np.empty(n, np.int32)
+    free = starts[:-1].copy()
+    for i in range(first, last):
+        for t in range(offsets[i], offsets[i + 1]):
+            w = tokens[t]
+            pair_of[free[w]] = i
+            place[free[w]] = t - offsets[i]
+            free[w] += 1
+    return starts, pair_of, place
 
 
 @nb.njit(cache=True, nogil=True)

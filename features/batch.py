@@ -95,12 +95,13 @@ class EdgeBatch:
     @shared_property
     def dice_of_pairs(self) -> npt.NDArray[np.float32]:
         """(m,) Dice of the word pairs."""
-        table = self.statistics.cooccurrence
-        out = np.empty(len(self.word_pairs.source), np.float32)
+        table, pairs = self.statistics.cooccurrence, self.word_pairs
+        wanted = self.target_words.known[pairs.target].astype(np.int32)  # unknown words, -1, are in no row
+        totals = self.source_words.counts[pairs.source] + self.target_words.counts[pairs.target]
+        out = np.empty(len(pairs.source), np.float32)
         _look_up_dice(
-            self.word_pairs.source, self.word_pairs.target, self.source_words.known, self.target_words.known,
-            table.source_counts, table.target_counts, table.row_offsets, table.targets, table.counts, out,
-        )  # fmt: skip
+            pairs.source, self.source_words.known, wanted, totals, table.row_offsets, table.targets, table.counts, out
+        )
         return out
 
     @shared_property
@@ -170,21 +171,14 @@ def _slice(text: Text, first: int, last: int) -> tuple[npt.NDArray[np.int32], I6
 
 
 @nb.njit(cache=True, nogil=True)
-def _look_up_dice(
-    source, target, source_known, target_known, source_counts, target_counts, row_offsets, cell_targets, cell_counts,
-    out,
-):  # fmt: skip
-    wanted = np.empty(len(source), np.int32)
-    totals = np.empty(len(source), np.int32)
+def _look_up_dice(source, known, wanted, totals, row_offsets, cell_targets, cell_counts, out):
+    """Dice of word pairs.  known: row of each source word, or -1.  wanted, totals: (m,) targets, and C_e + C_f."""
     places = np.empty(len(source), np.int32)
-    for x in range(len(source)):
-        wanted[x] = target_known[target[x]]  # unknown words, -1, are in no row
-        totals[x] = target_counts[wanted[x]] if wanted[x] >= 0 else 0
     touched = 0
-    first = 0
+    first = np.int64(0)  # no literal, for which what is called would be compiled once more
     while first < len(source):
         last = end_of_run(source, first)
-        e = source_known[source[first]]
+        e = known[source[first]]
         out[first:last] = 0.0
         if e >= 0:
             low, high = row_offsets[e], row_offsets[e + 1]
@@ -194,7 +188,7 @@ def _look_up_dice(
             search_together(cell_targets[low:high], wanted[first:last], places[first:last])
             for x in range(first, last):
                 if places[x] >= 0:
-                    out[x] = 2.0 * cell_counts[low + places[x]] / (source_counts[e] + totals[x])
+                    out[x] = 2.0 * cell_counts[low + places[x]] / totals[x]
         first = last
     return touched
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numba as nb
 import numpy as np
@@ -16,6 +17,7 @@ from scipy import sparse
 
 from corpora.bitext import Bitext
 from corpora.threads import map_threads
+from features._search_kernels import list_occurrences, sort_row
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -28,7 +30,8 @@ sentences: a row keeps at most 2 / MINIMUM_DICE · (mean length of the target se
 corpus.
 """
 
-_CELLS_PER_CHUNK = 4_000_000
+_CELLS_PER_CHUNK = 1 << 20
+"""Cells that a worker has space for, 8 bytes each; fewer only where a source word has more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,14 @@ class CooccurrenceTable:
         return 2.0 * float(self.counts[cell]) / total
 
 
+class _Types(NamedTuple):
+    """Distinct words: those of sentence s from offsets[s] on.  counts: (V,) sentences of each word."""
+
+    words: I32
+    offsets: I64
+    counts: I32
+
+
 def count_cooccurrences(
     bitext: Bitext,
     *,
@@ -68,14 +79,13 @@ def count_cooccurrences(
 
     For each source word, its sentences are walked and their target words added up in one array of V_target counters
     per thread; the row is then pruned and written out. Peak memory beyond the result and the bitext: 4 bytes for
-    each token of either side, plus about 64 MB of buffers for each core.
+    each token of either side, plus about 16 MB for each core.
     """
-    source, target = bitext.source, bitext.target
-    n_source, n_target = len(source.vocabulary), len(target.vocabulary)
-    types, type_offsets, target_counts = _distinct_words(target.ids, target.offsets, n_target)
-    sentences, sentence_offsets = _sentences_by_word(source.ids, source.offsets, n_source)
-    source_counts = np.diff(sentence_offsets).astype(np.int32)
-    bounds = _row_bounds(sentences, sentence_offsets, type_offsets, n_target)
+    n_source, n_target = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
+    source = _Types(*_distinct_words(bitext.source.ids, bitext.source.offsets, n_source))
+    target = _Types(*_distinct_words(bitext.target.ids, bitext.target.offsets, n_target))
+    sentence_offsets, sentences, _ = list_occurrences(0, len(bitext), source.words, source.offsets, n_source)
+    bounds = _row_bounds(sentences, sentence_offsets, target.offsets, n_target)
 
     def count(chunk: tuple[int, int]) -> tuple[I32, I32, I64]:
         first, last = chunk
@@ -83,9 +93,8 @@ def count_cooccurrences(
         cell_targets, cell_counts = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
         sizes = np.empty(last - first, np.int64)
         used = _count_rows(
-            first, last, sentences, sentence_offsets, types, type_offsets, source_counts, target_counts,
-            minimum_dice, cell_targets, cell_counts, sizes,
-        )  # fmt: skip
+            first, last, sentences, sentence_offsets, source, target, minimum_dice, cell_targets, cell_counts, sizes
+        )
         return cell_targets[:used].copy(), cell_counts[:used].copy(), sizes
 
     chunks = list(_chunks(bounds, _CELLS_PER_CHUNK))
@@ -106,7 +115,7 @@ def count_cooccurrences(
         targets[start:end] = part_targets
         counts[start:end] = part_counts
         start = end
-    return CooccurrenceTable(source_counts, target_counts, row_offsets, targets, counts, len(bitext))
+    return CooccurrenceTable(source.counts, target.counts, row_offsets, targets, counts, len(bitext))
 
 
 def add_cooccurrences(
@@ -156,10 +165,13 @@ def _chunks(bounds: I64, size: int) -> Iterator[tuple[int, int]]:
 @nb.njit(cache=True, nogil=True)
 def _distinct_words(ids, offsets, n_words):
     """Distinct words of each sentence, in order of first appearance, and the number of sentences of each word."""
-    stamp = np.full(n_words, -1, np.int32)
+    stamp = np.empty(n_words, np.int32)
+    stamp[:] = -1
     types = np.empty(len(ids), np.int32)
-    type_offsets = np.zeros(len(offsets), np.int64)
-    sentence_counts = np.zeros(n_words, np.int32)
+    type_offsets = np.empty(len(offsets), np.int64)
+    type_offsets[0] = 0
+    sentence_counts = np.empty(n_words, np.int32)
+    sentence_counts[:] = 0
     used = 0
     for s in range(len(offsets) - 1):
         for t in range(offsets[s], offsets[s + 1]):
@@ -173,52 +185,22 @@ def _distinct_words(ids, offsets, n_words):
     return types[:used], type_offsets, sentence_counts
 
 
-@nb.njit(cache=True, nogil=True)
-def _sentences_by_word(ids, offsets, n_words):
-    """Inverted index: the sentences that contain each word, ascending."""
-    stamp = np.full(n_words, -1, np.int32)
-    starts = np.zeros(n_words + 1, np.int64)
-    for s in range(len(offsets) - 1):
-        for t in range(offsets[s], offsets[s + 1]):
-            word = ids[t]
-            if stamp[word] != s:
-                stamp[word] = s
-                starts[word + 1] += 1
-    for word in range(n_words):
-        starts[word + 1] += starts[word]
-    sentences = np.empty(starts[n_words], np.int32)
-    free = starts[:-1].copy()
-    stamp[:] = -1
-    for s in range(len(offsets) - 1):
-        for t in range(offsets[s], offsets[s + 1]):
-            word = ids[t]
-            if stamp[word] != s:
-                stamp[word] = s
-                sentences[free[word]] = s
-                free[word] += 1
-    return sentences, starts
-
-
-@nb.njit(cache=True, nogil=True)
-def _row_bounds(sentences, sentence_offsets, type_offsets, n_target):
-    """At most how many cells each row can have before pruning."""
-    bounds = np.zeros(len(sentence_offsets) - 1, np.int64)
-    for word in range(len(bounds)):
-        total = 0
-        for t in range(sentence_offsets[word], sentence_offsets[word + 1]):
-            s = sentences[t]
-            total += type_offsets[s + 1] - type_offsets[s]
-        bounds[word] = min(total, n_target)
-    return bounds
+def _row_bounds(sentences: I32, sentence_offsets: I64, type_offsets: I64, n_target: int) -> I64:
+    """(V_source,) the most cells that each row can have before pruning."""
+    total = np.zeros(len(sentences) + 1, np.int64)
+    np.cumsum(np.diff(type_offsets)[sentences], out=total[1:])
+    return np.minimum(np.diff(total[sentence_offsets]), n_target)
 
 
 @nb.njit(cache=True, nogil=True)
 def _count_rows(
-    first, last, sentences, sentence_offsets, types, type_offsets, source_counts, target_counts,
-    minimum_dice, cell_targets, cell_counts, sizes,
-):  # fmt: skip
+    first, last, sentences, sentence_offsets, source, target, minimum_dice, cell_targets, cell_counts, sizes
+):
     """Write the kept cells of rows first .. last; returns how many."""
-    counter = np.zeros(len(target_counts), np.int32)
+    types, type_offsets, target_counts = target
+    source_counts = source.counts
+    counter = np.empty(len(target_counts), np.int32)
+    counter[:] = 0
     touched = np.empty(len(target_counts), np.int32)
     used = 0
     for e in range(first, last):
@@ -239,8 +221,15 @@ def _count_rows(
                 kept += 1
             else:
                 counter[f] = 0
-        row = np.sort(touched[:kept])
-        for f in row:
+        if 8 * kept < len(counter):
+            sort_row(touched[:kept])
+        else:  # a frequent word: in order they are found sooner than sorted
+            kept = 0
+            for f in range(len(counter)):
+                touched[kept] = f
+                kept += counter[f] > 0
+        for t in range(kept):
+            f = touched[t]
             cell_targets[used] = f
             cell_counts[used] = counter[f]
             counter[f] = 0

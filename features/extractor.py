@@ -51,7 +51,7 @@ FAMILIES: Mapping[str, ModuleType] = {
     "kinds": kinds,
     "directional": directional,
 }
-"""Every family is a module with NAMES and ``fill(batch, out, column)``, which writes its columns from `column` on."""
+"""Every family is a module with NAMES and ``fill(batch, out)``, see `features.families`."""
 
 OF_WORD_PAIRS = frozenset({"association", "orthography"})
 """Families that look at nothing but the two words: they write a row for every word pair of a batch, not every edge."""
@@ -63,14 +63,14 @@ OF_TRANSLATION = frozenset({"lexical", "hmm", "context", "kinds", "directional"}
 
 
 EDGES_AT_ONCE = 1 << 18
-"""Of a thread, with a family's features of all of them in memory: threads that ask for the interpreter less often wait
-less for each other."""
+"""Edges per batch. A worker holds one family's features of them all; threads that ask for the interpreter less often
+wait less for each other."""
 
 
 class Part(NamedTuple):
     """Some columns of the features of a batch.
 
-    columns: which.  features: (E, so many) of the edges, or where `of_pairs` (m, so many) of the batch's word pairs,
+    columns: which.  features: (E, columns) of the edges, or where `of_pairs` (m, columns) of the batch's word pairs,
     column after column in memory.
     """
 
@@ -125,27 +125,27 @@ class FeatureSet:
 
         links: of the whole bitext, one for each of `self.links`.
         """
-        for columns, of_pairs, write in self._writers(batch, links):
+        space = np.empty(self.widest * int(batch.offsets[-1]), np.float32)
+        for columns, part, of_pairs in self.parts(batch, links, space):
             if of_pairs:
-                rows = np.empty((len(batch.word_pairs.source), columns.stop - columns.start), np.float32)
-                write(rows, 0)
-                spread_rows(rows, batch.word_pairs.of_edge, out, columns.start)
+                spread_rows(part, batch.word_pairs.of_edge, out, columns.start)
             else:
-                write(out, columns.start)
+                out[:, columns] = part
         round_to_grid(out)
 
     def parts(self, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> Iterator[Part]:
         """The same, a family at a time, each in the place of the last, and not rounded yet.
 
-        space: room for `widest` features of every edge. One family stays in the cache, the whole table would not; and
-        what depends on the words alone is there once for each word pair, not for each edge.
+        space: for `widest` features of every edge. One family stays in the cache, the whole table would not; and what
+        depends on the words alone is there once for each word pair, not for each edge.
         """
-        for columns, of_pairs, write in self._writers(batch, links):
+        column = 0
+        for width, of_pairs, write in self._writers(batch, links):
             rows = len(batch.word_pairs.source) if of_pairs else int(batch.offsets[-1])
-            shape = columns.stop - columns.start, rows
-            part = space[: shape[0] * shape[1]].reshape(shape).T
-            write(part, 0)
-            yield Part(columns, part, of_pairs)
+            part = space[: width * rows].reshape(width, rows).T
+            write(part)
+            yield Part(slice(column, column + width), part, of_pairs)
+            column += width
 
     @property
     def widest(self) -> int:
@@ -154,24 +154,17 @@ class FeatureSet:
 
     def _writers(
         self, batch: EdgeBatch, links: Sequence[Links]
-    ) -> Iterator[tuple[slice, bool, Callable[[Matrix, int], None]]]:
-        """The columns of each family, language and file of links, whether they are of word pairs, and what writes them
-        from a column on."""
-        column = 0
+    ) -> Iterator[tuple[int, bool, Callable[[Matrix], None]]]:
+        """Number of columns of each family, language and file of links, whether of word pairs, and what fills them."""
         for family in self.families:
-            width = len(FAMILIES[family].NAMES)
-            yield slice(column, column + width), family in OF_WORD_PAIRS, partial(FAMILIES[family].fill, batch)
-            column += width
+            yield len(FAMILIES[family].NAMES), family in OF_WORD_PAIRS, partial(FAMILIES[family].fill, batch)
         sides = (batch.source_words, batch.source_tokens), (batch.target_words, batch.target_tokens)
         for side, (words, tokens) in enumerate(sides):
             if width := len(self.words[side]):
                 places = places_of(self.words[side], words.index)
-                of_side = partial(fill_indicators, places, tokens, side, width, batch.shapes, batch.offsets)
-                yield slice(column, column + width), False, of_side
-                column += width
+                yield width, False, partial(fill_indicators, places, tokens, side, width, batch.shapes, batch.offsets)
         for _, other in zip(self.links, links, strict=True):
-            yield slice(column, column + 1), False, partial(fill_links, batch, other)
-            column += 1
+            yield 1, False, partial(fill_links, batch, other)
 
     def extract(
         self,
@@ -202,12 +195,12 @@ class FeatureSet:
 
 
 def with_words(features: FeatureSet, labelled: Bitext, most: int) -> FeatureSet:
-    """These features and indicators of so many words of each language, those that labelled pairs tell most of."""
+    """These features and indicators of the `most` words of each language that labelled pairs tell most of."""
     return replace(features, words=(most_frequent(labelled.source, most), most_frequent(labelled.target, most)))
 
 
 def batches(encoded: Encoded, edges_at_once: int = EDGES_AT_ONCE) -> Iterator[EdgeBatch]:
-    """Cut a bitext into batches of at most so many edges, or of one pair if that has more."""
+    """Cut a bitext into batches of at most `edges_at_once` edges, or of one pair if that has more."""
     offsets = edge_offsets(encoded.shapes)
     first = 0
     while first < len(encoded.shapes):

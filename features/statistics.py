@@ -13,7 +13,8 @@ from corpora.bitext import Bitext
 from features.cooccurrence import MINIMUM_DICE, CooccurrenceTable, add_cooccurrences, count_cooccurrences
 from features.translation.expectation import Pass
 from features.translation.lexicon import KINDS
-from features.translation.model import DEFAULT_MEMORY, TranslationModel, train_translation, update_translation
+from features.translation.model import TranslationModel
+from features.translation.training import DEFAULT_MEMORY, train_translation, update_translation
 from features.words import WordTable
 
 _WORD_TABLES = ("source_words.", "target_words.")
@@ -67,7 +68,7 @@ class CorpusStatistics:
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
     ) -> CorpusStatistics:
-        """These and those of another bitext, without reading the former text again; see `update_translation`.
+        """Statistics of this text and another bitext, without reading the former again; see `update_translation`.
 
         Text with no word at all on one of its sides says nothing of translation and changes nothing.
         """
@@ -133,7 +134,7 @@ class CorpusStatistics:
 
 
 def _check_offsets(offsets: npt.NDArray[np.int64], rows: int, *values: npt.NDArray[Any]) -> None:
-    """Raise ValueError unless offsets cut each of the values into so many rows."""
+    """Raise ValueError unless offsets cut each of the values into `rows` rows."""
     sound = offsets.shape == (rows + 1,) and offsets[0] == 0 and (np.diff(offsets) >= 0).all()
     if not sound or any(len(v) != offsets[-1] for v in values):
         raise ValueError("offsets do not fit what they divide")

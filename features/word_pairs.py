@@ -8,7 +8,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from features.translation.cells import list_occurrences
+from features._search_kernels import list_occurrences
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -38,11 +38,12 @@ class WordPairs(NamedTuple):
 
 @nb.njit(cache=True, nogil=True)
 def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets, n_source, n_target):
-    starts, pair_of, place = list_occurrences(0, len(offsets) - 1, source_tokens, source_offsets, n_source)
+    starts, pair_of, place = list_occurrences(np.int64(0), len(offsets) - 1, source_tokens, source_offsets, n_source)
     of_edge = np.empty(offsets[-1], np.int32)
     source = np.empty(offsets[-1] + 1, np.int32)  # one more than there can be: a pair is written before it is new
     target = np.empty(offsets[-1] + 1, np.int32)
-    latest = np.full(n_target, -1, np.int32)  # the last word pair with this target word
+    latest = np.empty(n_target, np.int32)  # the last word pair with this target word
+    latest[:] = -1
     m = np.int32(0)
     for e in range(n_source):
         of_word = m
@@ -81,14 +82,14 @@ def spread(of_pairs, of_edge, out):
 
 @nb.njit(cache=True, nogil=True)
 def add_spread(of_pairs, of_edge, out):
-    """The same, added to what is there."""
+    """`spread`, added to what is there."""
     for edge in range(len(of_edge)):
         out[edge] += of_pairs[of_edge[edge]]
 
 
 @nb.njit(cache=True, nogil=True)
 def spread_rows(of_pairs, of_edge, out, column):
-    """The same for rows of several columns, into those of out from a column on."""
+    """`spread` of rows of several columns, into the columns of out from `column` on."""
     for edge in range(len(of_edge)):
         for c in range(of_pairs.shape[1]):
             out[edge, column + c] = of_pairs[of_edge[edge], c]

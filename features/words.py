@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
@@ -47,8 +46,13 @@ class WordTable:
     @shared_property
     def accented(self) -> npt.NDArray[np.bool_]:
         """(V,) whether the word differs from itself without accents."""
-        found: npt.NDArray[np.bool_] = _differ(self.letters, self.offsets, self.plain_letters, self.plain_offsets)
-        return found
+        sizes = np.diff(self.offsets)
+        differs: npt.NDArray[np.bool_] = sizes != np.diff(self.plain_offsets)
+        letters = self.letters[np.repeat(~differs, sizes)]
+        plain = self.plain_letters[np.repeat(~differs, np.diff(self.plain_offsets))]
+        owners = np.repeat(np.flatnonzero(~differs), sizes[~differs])
+        differs[owners[letters != plain]] = True
+        return differs
 
     @shared_property
     def longest(self) -> int:
@@ -89,30 +93,14 @@ def _flags(word: str) -> int:
     return 0 if "L" in categories else PUNCTUATION
 
 
-@nb.njit(cache=True, nogil=True)
-def _differ(letters, offsets, plain_letters, plain_offsets):
-    out = np.empty(len(offsets) - 1, np.bool_)
-    for i in range(len(out)):
-        size = offsets[i + 1] - offsets[i]
-        out[i] = size != plain_offsets[i + 1] - plain_offsets[i]
-        for c in range(0 if out[i] else size):
-            if letters[offsets[i] + c] != plain_letters[plain_offsets[i] + c]:
-                out[i] = True
-                break
-    return out
-
-
-@nb.njit(cache=True, nogil=True)
-def _take_ragged(values, offsets, other_values, other_offsets, ids):
-    taken_offsets = np.zeros(len(ids) + 1, np.int64)
-    for t in range(len(ids)):
-        i = ids[t]
-        size = offsets[i + 1] - offsets[i] if i >= 0 else other_offsets[-i] - other_offsets[-1 - i]
-        taken_offsets[t + 1] = taken_offsets[t] + size
-    taken = np.empty(taken_offsets[-1], np.int32)
-    for t in range(len(ids)):
-        i = ids[t]
-        start = taken_offsets[t]
-        for c in range(taken_offsets[t + 1] - start):
-            taken[start + c] = values[offsets[i] + c] if i >= 0 else other_values[other_offsets[-1 - i] + c]
-    return taken, taken_offsets
+def _take_ragged(
+    values: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], other_values: npt.NDArray[np.int32],
+    other_offsets: npt.NDArray[np.int64], ids: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:  # fmt: skip
+    """Rows by id, one after the other, and their offsets; ids below 0 take row ``-1 - id`` of the others."""
+    first = np.concatenate([offsets[:-1], other_offsets[-2::-1] + len(values)])  # read from the end: ids below 0
+    sizes = np.concatenate([np.diff(offsets), np.diff(other_offsets)[::-1]])[ids]
+    taken = np.zeros(len(ids) + 1, np.int64)
+    np.cumsum(sizes, out=taken[1:])
+    places = np.repeat(first[ids] - taken[:-1], sizes) + np.arange(taken[-1])
+    return np.concatenate([values, other_values])[places], taken

@@ -47,7 +47,7 @@ def write_lines(source, target, bounds):
     for m in range(len(source)):
         size += _count_digits(source[m]) + _count_digits(target[m]) + 2
     out = np.empty(size, np.uint8)
-    at = 0
+    at = np.int64(0)  # no literal, for which what is called would be compiled once more
     for i in range(len(bounds) - 1):
         for m in range(bounds[i], bounds[i + 1]):
             at = _write_number(source[m], out, at)

@@ -97,7 +97,7 @@ class Calibration:
         return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 
     def shifted(self, offset: float) -> Calibration:
-        """That of scores to which a number is added."""
+        """The calibration of scores to which a number is added."""
         return Calibration(tuple(score + offset for score in self.scores), self.log_odds)
 
     def describe(self) -> dict[str, Any]:

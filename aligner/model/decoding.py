@@ -26,8 +26,8 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 PAIRS_AT_ONCE = 1024
-"""Of a text whose pairs are aligned as they are read, by each thread: so many that what is done for all of them at
-once, in Python, costs little, and so few that short texts keep several cores at work."""
+"""Pairs per task of a text that is aligned as it is read. With more, short texts would leave cores idle; with fewer,
+what is done once a task, in Python, would cost."""
 
 
 @dataclass(frozen=True, slots=True)

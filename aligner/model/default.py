@@ -25,7 +25,7 @@ from corpora.readers import Corpus
 from features.extractor import FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable
-from features.translation.model import DEFAULT_MEMORY
+from features.translation.training import DEFAULT_MEMORY
 
 F64 = npt.NDArray[np.float64]
 
@@ -88,7 +88,7 @@ def train_unlabelled(
 ) -> Model:
     """The default model of corpora, in any form of `corpora.readers.open_corpus`: no label is needed or looked at.
 
-    memory: see `features.translation.model.train_translation`.  on_corpus: told what each path was recognised as.
+    memory: see `features.translation.training.train_translation`.  on_corpus: told what each path was recognised as.
     Raises AlignerError (CorpusError with the line) on bad data.
     """
     tell = on_progress if on_progress is not None else lambda progress: None

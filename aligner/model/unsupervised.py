@@ -17,8 +17,9 @@ from corpora.bitext import Bitext
 from corpora.symmetrize import METHODS
 from corpora.threads import map_threads
 from features.translation.lexicon import AGREEING
-from features.translation.model import TranslationModel, train_translation
+from features.translation.model import TranslationModel
 from features.translation.posteriors import DEFAULT_THRESHOLD, Decoder, Posteriors, runs
+from features.translation.training import train_translation
 
 THRESHOLDED = ("soft", "assignment")
 DECODINGS = (*THRESHOLDED, *METHODS)
@@ -78,7 +79,7 @@ def estimate(
     Model 1 and one of the HMM for each lexicon; the result then depends on the speed of the machine.
     memory: bytes for the numbers of word pairs, 4 for each in every pair of sentences; more go to a temporary file.
     lexicons: of `features.translation.lexicon.KINDS`; `decode_texts` looks at the agreeing ones.
-    What is None has the default of `features.translation.model.train_translation`.  on_progress: told of each pass.
+    What is None has the default of `features.translation.training.train_translation`.  on_progress: told of each pass.
     Raises SettingError on a setting that cannot be.
     """
     check_training(null, iterations, seconds)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
 from features.batch import WITHOUT_NAN, EdgeBatch
-from features.table import Matrix
+from features.table import Matrix, Vector
+
+I64 = npt.NDArray[np.int64]
 
 NAMES = (
     "rank_row",
@@ -19,46 +22,42 @@ NAMES = (
 )
 
 _LONG = 200
-"""Of more rivals than this the higher ones are counted by sorting them."""
+"""Rivals beyond which the higher ones are counted by sorting them."""
 
 _PIECE = 16
 """Edges that the processor compares in one go; those of a shorter piece would go one by one."""
 
 
-def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Where the edge stands in its row (the edges of its source word) and its column (of its target word).
 
     rank: 1 / (1 + number of edges with a higher Dice), in (0, 1].  margin: Dice less the best rival's, in [-1, 1].
     share: Dice over the best in the row or column, in [0, 1].
     mutual_best: nothing in row or column is higher, and the Dice is above 0  [Melamed 2000, competitive linking].
     """
-    fill_standing(batch.dice, batch.mutual_best, batch.shapes, batch.offsets, out, column)
+    fill_standing(batch.dice, batch.mutual_best, batch.shapes, batch.offsets, out)
 
 
-@nb.njit(cache=True, nogil=True)
-def fill_standing(values, mutual_best, shapes, offsets, out, column):
+def fill_standing(values: Vector, mutual_best: Vector, shapes: I64, offsets: I64, out: Matrix) -> None:
     """The columns of NAMES for any values >= 0 of the edges, (E,), in place of Dice.
 
     mutual_best: as `features.batch.find_mutual_best` finds it for them.
     """
-    _stand_among_few(values, shapes, offsets, out, column)
-    for i in range(len(shapes)):
-        J = shapes[i, 0]
-        K = shapes[i, 1]
-        if max(J, K) > _LONG:
-            edges = slice(offsets[i], offsets[i + 1])
-            _stand_among_many(values[edges], J, K, out[edges], column)
-    of_mutual = out[:, column + 6]
-    for edge in range(len(values)):
-        of_mutual[edge] = mutual_best[edge]
+    _stand_among_few(values, shapes, offsets, out)
+    for i in np.flatnonzero(shapes.max(axis=1, initial=0) > _LONG).tolist():
+        edges = slice(offsets[i], offsets[i + 1])
+        _stand_among_many(values[edges].reshape(shapes[i]), out[edges])
+    out[:, 6] = mutual_best
 
 
 @nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN)
-def _stand_among_few(values, shapes, offsets, out, column):
+def _stand_among_few(values, shapes, offsets, out):
     """The other columns, of pairs with at most _LONG words on either side."""
-    room = _LONG + _PIECE
-    padded = np.empty(_LONG * room, np.float32)  # the values of a pair, each row filled up to whole pieces with zeros
-    higher, best, second, row_best, row_second = np.empty((5, room), np.float32)
+    longest = _LONG + _PIECE
+    padded = np.empty(
+        _LONG * longest, np.float32
+    )  # the values of a pair, each row filled up to whole pieces with zeros
+    higher, best, second, row_best, row_second = np.empty((5, longest), np.float32)
     for i in range(len(shapes)):
         J = shapes[i, 0]
         K = shapes[i, 1]
@@ -87,8 +86,7 @@ def _stand_among_few(values, shapes, offsets, out, column):
                     higher[k] += np.float32(1.0) if rivals[k] > row[k] else np.float32(0.0)
             _write(
                 row, higher, best, second,
-                out[first : first + K, column + 1], out[first : first + K, column + 3],
-                out[first : first + K, column + 5],
+                out[first : first + K, 1], out[first : first + K, 3], out[first : first + K, 5],
             )  # fmt: skip
             higher[:width] = 0.0
             highest = np.float32(0.0)
@@ -103,13 +101,13 @@ def _stand_among_few(values, shapes, offsets, out, column):
             row_second[:width] = second_highest
             _write(
                 row, higher, row_best, row_second,
-                out[first : first + K, column], out[first : first + K, column + 2], out[first : first + K, column + 4],
+                out[first : first + K, 0], out[first : first + K, 2], out[first : first + K, 4],
             )  # fmt: skip
 
 
 @nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN, error_model="numpy")
 def _write(line, higher, best, second, ranks, margins, shares):
-    """Rank, margin and share of as many edges of a line as there is room for, by what their rivals are.
+    """Rank, margin and share of the first len(ranks) edges of a line, by what their rivals are.
 
     In three loops, for which the compiler can still tell that what they write is not what they read.
     """
@@ -121,19 +119,20 @@ def _write(line, higher, best, second, ranks, margins, shares):
         shares[x] = line[x] / (best[x] if best[x] > 0.0 else np.float32(1.0))
 
 
-@nb.njit(cache=True, nogil=True)
-def _stand_among_many(values, J, K, out, first_column):
-    """The same for the values (J * K,) of one pair, with rivals sorted."""
-    higher = np.empty(max(J, K), np.float32)
-    best = np.empty(max(J, K), np.float32)
-    second = np.empty(max(J, K), np.float32)
-    for place in range(J + K):
-        first, step, n, column = (place * K, 1, K, first_column) if place < J else (place - J, K, J, first_column + 1)
-        line = values[first : first + n * step : step]
-        ascending = np.sort(line)
-        best[:n] = ascending[n - 1] if n > 0 else np.float32(0.0)
-        second[:n] = ascending[n - 2] if n > 1 else np.float32(0.0)
-        for x in range(n):
-            higher[x] = n - np.searchsorted(ascending, line[x], side="right")
-        edges = out[first : first + n * step : step]
-        _write(line, higher, best, second, edges[:, column], edges[:, column + 2], edges[:, column + 4])
+def _stand_among_many(values: Matrix, out: Matrix) -> None:
+    """The same for the values (J, K) of one pair, with rivals sorted."""
+    for column, lines in enumerate((values, values.T)):
+        n = lines.shape[1]
+        if lines.size == 0:
+            return
+        ascending = np.sort(lines, axis=1)
+        higher = [
+            n - np.searchsorted(line, wanted, side="right") for line, wanted in zip(ascending, lines, strict=True)
+        ]
+        best, second = ascending[:, -1:], ascending[:, -2:-1] if n > 1 else np.zeros((1, 1), np.float32)
+        found = (
+            1.0 / (1.0 + np.array(higher, np.float32)), lines - np.where(lines == best, second, best),
+            lines / np.where(best > 0.0, best, np.float32(1.0)),
+        )  # fmt: skip
+        for place, standing in enumerate(found):
+            out[:, column + 2 * place] = (standing.T if column else standing).ravel()

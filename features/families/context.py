@@ -25,10 +25,10 @@ NAMES = (
 ANCHOR = 0.5
 """An edge whose posterior is above is an anchor: what is near it should be linked alike."""
 REACH = 6
-"""Deviations of so many words and more are all the same."""
+"""Deviations of this many words and more are all the same."""
 
 
-def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Posteriors s (`families.hmm`) of the neighbours, and the deviation from the nearest anchors; each in [0, 1].
 
     soft_before, soft_after: s of (j-1, k-1), (j+1, k+1); crossed: of (j-1, k+1), (j+1, k-1); soft_left, soft_right: of
@@ -37,11 +37,11 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     (j', k'), or the corner before both sentences; anchor_after: the same after j.  anchor_nearest: the lesser of the
     two.  anchor_none: j itself has no anchor.
     """
-    _fill(batch.soft, batch.shapes, batch.offsets, ANCHOR, REACH, out, column)
+    _fill(batch.soft, batch.shapes, batch.offsets, ANCHOR, REACH, out)
 
 
 @nb.njit(cache=True, nogil=True)
-def _fill(soft, shapes, offsets, least, reach, out, column):
+def _fill(soft, shapes, offsets, least, reach, out):
     longest = 1
     for i in range(len(shapes)):
         longest = max(longest, shapes[i, 0])
@@ -68,7 +68,7 @@ def _fill(soft, shapes, offsets, least, reach, out, column):
             from_after = j - after + (anchors[after] if after < J else K)
             for k in range(K):
                 edge = first + j * K + k
-                row = out[edge, column : column + 12]
+                row = out[edge]
                 row[0] = soft[edge - K - 1] if j > 0 and k > 0 else 0.0
                 row[1] = soft[edge + K + 1] if j + 1 < J and k + 1 < K else 0.0
                 row[2] = soft[edge - K + 1] if j > 0 and k + 1 < K else 0.0

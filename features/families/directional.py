@@ -15,7 +15,7 @@ NAMES = (
 )
 
 
-def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Posteriors of the lexicon whose directions were trained apart; each in [0, 1]  [VNT96; BDDM93].
 
     directional_forward, directional_reverse: of the HMM of each direction.  directional_log: their geometric mean on
@@ -29,9 +29,9 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     if batch.beliefs.directional is None:
         raise ValueError("the translation models have no directional lexicon")
     hmm, lexical = batch.beliefs.directional
-    out[:, column] = hmm.forward
-    out[:, column + 1] = hmm.reverse
-    out[:, column + 2] = on_log_scale(hmm.soft)
+    out[:, 0] = hmm.forward
+    out[:, 1] = hmm.reverse
+    out[:, 2] = on_log_scale(hmm.soft)
     soft = lexical.soft
-    out[:, column + 3] = soft
-    out[:, column + 4] = on_log_scale(soft)
+    out[:, 3] = soft
+    out[:, 4] = on_log_scale(soft)

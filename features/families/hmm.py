@@ -36,7 +36,7 @@ NAMES = (
 )
 
 
-def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+def fill(batch: EdgeBatch, out: Matrix) -> None:
     """What the HMM of `features.translation.model` believes; each in [0, 1] but for margins, in [-1, 1]  [LTKJ06 §5].
 
     hmm_forward, hmm_reverse: posterior p(a_k = j | both sentences) of each direction, the mean of the agreeing
@@ -48,19 +48,17 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     """
     soft = batch.soft
     hmm = batch.beliefs.hmm
-    out[:, column] = hmm.forward
-    out[:, column + 1] = hmm.reverse
-    out[:, column + 2] = soft
-    for place, name in enumerate(("words", "prefixes"), 3):
-        out[:, column + place] = batch.beliefs.soft.get(name, soft)
-    out[:, column + 5] = on_log_scale(soft)
-    column += 6
-    for knot in KNOTS:
+    out[:, 0] = hmm.forward
+    out[:, 1] = hmm.reverse
+    out[:, 2] = soft
+    for column, name in enumerate(("words", "prefixes"), 3):
+        out[:, column] = batch.beliefs.soft.get(name, soft)
+    out[:, 5] = on_log_scale(soft)
+    for column, knot in enumerate(KNOTS, 6):
         out[:, column] = np.maximum(soft - np.float32(knot), 0.0) / np.float32(1.0 - knot)
-        column += 1
-    mutual_best = find_mutual_best(soft, batch.shapes, batch.offsets)
-    fill_standing(soft, mutual_best, batch.shapes, batch.offsets, out, column)
-    _fill_sums(soft, hmm.forward, hmm.reverse, batch.shapes, batch.offsets, out, column + 7)
+    standing, sums = out[:, 6 + len(KNOTS) : -4], out[:, -4:]
+    fill_standing(soft, find_mutual_best(soft, batch.shapes, batch.offsets), batch.shapes, batch.offsets, standing)
+    _fill_sums(soft, hmm.forward, hmm.reverse, batch.shapes, batch.offsets, sums)
 
 
 def on_log_scale(posteriors: Vector) -> Vector:
@@ -69,7 +67,7 @@ def on_log_scale(posteriors: Vector) -> Vector:
 
 
 @nb.njit(cache=True, nogil=True)
-def _fill_sums(soft, forward, reverse, shapes, offsets, out, column):
+def _fill_sums(soft, forward, reverse, shapes, offsets, out):
     widest = 1
     for i in range(len(shapes)):
         widest = max(widest, shapes[i, 1])
@@ -93,7 +91,7 @@ def _fill_sums(soft, forward, reverse, shapes, offsets, out, column):
                 given += reverse[first + j * K + k]
             for k in range(K):
                 edge = first + j * K + k
-                out[edge, column] = min(1.0, max(0.0, row - soft[edge]) / 2.0)
-                out[edge, column + 1] = min(1.0, max(0.0, columns[k] - soft[edge]) / 2.0)
-                out[edge, column + 2] = min(1.0, max(0.0, 1.0 - given))
-                out[edge, column + 3] = min(1.0, max(0.0, 1.0 - generated[k]))
+                out[edge, 0] = min(1.0, max(0.0, row - soft[edge]) / 2.0)
+                out[edge, 1] = min(1.0, max(0.0, columns[k] - soft[edge]) / 2.0)
+                out[edge, 2] = min(1.0, max(0.0, 1.0 - given))
+                out[edge, 3] = min(1.0, max(0.0, 1.0 - generated[k]))

@@ -14,7 +14,7 @@ I32 = npt.NDArray[np.int32]
 
 
 def most_frequent(text: Text, most: int) -> tuple[str, ...]:
-    """At most so many of the words that occur most often in a text, from the most frequent on; of equals the first."""
+    """The `most` words that occur most often in a text, from the most frequent on; of equals the first."""
     counts = np.bincount(text.ids, minlength=len(text.vocabulary))
     ids = np.argsort(-counts, kind="stable")[:most]
     return tuple(text.vocabulary.words[i] for i in ids.tolist() if counts[i])
@@ -30,8 +30,8 @@ def places_of(words: Sequence[str], index: Mapping[str, int]) -> I32:
 
 
 @nb.njit(cache=True, nogil=True)
-def fill(places, tokens, side, width, shapes, offsets, out, column):
-    """1 in the column of one of the two words of each edge, if it has one, and 0 in the others of so many.
+def fill(places, tokens, side, width, shapes, offsets, out):
+    """1 in the column of one of the two words of each edge, if it has one, and 0 in the others.
 
     places: column of each word, from 0, or -1.  tokens: word of every position of the batch on side 0, source, or 1.
     """
@@ -42,6 +42,6 @@ def fill(places, tokens, side, width, shapes, offsets, out, column):
             for k in range(shapes[i, 1]):
                 place = places[tokens[first + (j if side == 0 else k)]]
                 for c in range(width):
-                    out[edge, column + c] = c == place
+                    out[edge, c] = c == place
                 edge += 1
         first += shapes[i, side]

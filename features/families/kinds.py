@@ -29,7 +29,7 @@ NAMES = (
 )
 
 
-def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Indicators of the kinds of both words, and what the posterior s (`families.hmm`) is worth for some kinds.
 
     frequent_x: the word is in at least a share x of the corpus's sentence pairs.  punctuation: it has no letter or
@@ -39,67 +39,57 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     repeated_distance: |j/J - k/K| where either word is repeated.
     """
     pairs = max(batch.statistics.cooccurrence.pairs, 1)
-    source, target = _kinds(batch.source_words, pairs), _kinds(batch.target_words, pairs)
-    _fill(
-        source[batch.source_tokens], target[batch.target_tokens], batch.source_tokens, batch.target_tokens,
-        batch.source_offsets, batch.target_offsets, batch.offsets, batch.soft, len(SHARES), out, column,
-    )  # fmt: skip
+    source = _kinds(batch.source_words, pairs)[batch.source_tokens]
+    target = _kinds(batch.target_words, pairs)[batch.target_tokens]
+    _mark_repeated(batch.source_tokens, batch.source_offsets, source[:, -1])
+    _mark_repeated(batch.target_tokens, batch.target_offsets, target[:, -1])
+    _fill(source, target, batch.source_offsets, batch.target_offsets, batch.offsets, batch.soft, out)
 
 
 def _kinds(words: Words, pairs: int) -> npt.NDArray[np.bool_]:
-    """(V, kinds but the last)."""
+    """(V, kinds) of each word, with none repeated."""
     share = words.counts / pairs
     flags = words.table.flags
     columns = [share >= least for least in SHARES]
-    columns += [flags & PUNCTUATION > 0, flags & NUMERIC > 0, words.counts == 0]
+    columns += [flags & PUNCTUATION > 0, flags & NUMERIC > 0, words.counts == 0, np.zeros(len(flags), np.bool_)]
     return np.stack(columns, axis=1)
 
 
 @nb.njit(cache=True, nogil=True)
-def _repeated(tokens, out):
-    for a in range(len(tokens)):
-        out[a] = False
-        for b in range(len(tokens)):
-            if a != b and tokens[a] == tokens[b]:
-                out[a] = True
-                break
+def _mark_repeated(tokens, offsets, repeated):
+    for i in range(len(offsets) - 1):
+        for a in range(offsets[i], offsets[i + 1]):
+            for b in range(offsets[i], offsets[i + 1]):
+                repeated[a] |= a != b and tokens[a] == tokens[b]
 
 
 @nb.njit(cache=True, nogil=True)
-def _fill(
-    source, target, source_tokens, target_tokens, source_offsets, target_offsets, offsets, soft, n_shares, out, column
-):
+def _fill(source, target, source_offsets, target_offsets, offsets, soft, out):
     kinds = source.shape[1]
-    width = kinds + 1
-    again_source = np.empty(len(source_tokens), np.bool_)
-    again_target = np.empty(len(target_tokens), np.bool_)
+    frequent, punctuation, numeric, repeated = 1, kinds - 4, kinds - 3, kinds - 1
     for i in range(len(offsets) - 1):
         first_j = source_offsets[i]
         last_j = source_offsets[i + 1]
         first_k = target_offsets[i]
         last_k = target_offsets[i + 1]
-        _repeated(source_tokens[first_j:last_j], again_source[first_j:last_j])
-        _repeated(target_tokens[first_k:last_k], again_target[first_k:last_k])
         edge = offsets[i]
         for j in range(first_j, last_j):
             for k in range(first_k, last_k):
-                row = out[edge, column:]
+                row = out[edge]
                 for c in range(kinds):
                     row[c] = source[j, c]
-                    row[width + c] = target[k, c]
-                row[kinds] = again_source[j]
-                row[width + kinds] = again_target[k]
-                more = row[2 * width :]
-                frequent_j = source[j, 1]
-                frequent_k = target[k, 1]
+                    row[kinds + c] = target[k, c]
+                more = row[2 * kinds :]
+                frequent_j = source[j, frequent]
+                frequent_k = target[k, frequent]
                 more[0] = frequent_j and frequent_k
                 more[1] = frequent_j != frequent_k
-                more[2] = source[j, n_shares] != target[k, n_shares]
-                more[3] = source[j, n_shares + 1] != target[k, n_shares + 1]
+                more[2] = source[j, punctuation] != target[k, punctuation]
+                more[3] = source[j, numeric] != target[k, numeric]
                 more[4] = soft[edge] if frequent_j else 0.0
                 more[5] = soft[edge] if frequent_k else 0.0
                 more[6] = 0.0 if frequent_j or frequent_k else soft[edge]
                 more[7] = 0.0
-                if again_source[j] or again_target[k]:
+                if source[j, repeated] or target[k, repeated]:
                     more[7] = abs((j - first_j) / (last_j - first_j) - (k - first_k) / (last_k - first_k))
                 edge += 1

@@ -22,7 +22,7 @@ NAMES = (
 )
 
 
-def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Posteriors of IBM Model 1 with the lexicons of the HMM; each in [0, 1] but for margins, in [-1, 1]  [BDDM93].
 
     lexical_forward, lexical_reverse: of each direction, the mean of the agreeing lexicons.  lexical_soft: s, their
@@ -31,9 +31,8 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     """
     lexical = batch.beliefs.lexical
     soft = lexical.soft
-    out[:, column] = lexical.forward
-    out[:, column + 1] = lexical.reverse
-    out[:, column + 2] = soft
-    out[:, column + 3] = on_log_scale(soft)
-    mutual_best = find_mutual_best(soft, batch.shapes, batch.offsets)
-    fill_standing(soft, mutual_best, batch.shapes, batch.offsets, out, column + 4)
+    out[:, 0] = lexical.forward
+    out[:, 1] = lexical.reverse
+    out[:, 2] = soft
+    out[:, 3] = on_log_scale(soft)
+    fill_standing(soft, find_mutual_best(soft, batch.shapes, batch.offsets), batch.shapes, batch.offsets, out[:, 4:])

@@ -20,17 +20,17 @@ NAMES = (
 )
 
 
-def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Dice of (j-1, k-1), (j+1, k+1) and of the crossed (j-1, k+1), (j+1, k-1); 0 outside the pair  [TLK05 §3].
 
     best: the same for whether the neighbour is the mutual best of its row and column.
     """
-    _fill(batch.dice, batch.shapes, batch.offsets, out, column)
-    _fill(batch.mutual_best, batch.shapes, batch.offsets, out, column + 4)
+    _fill(batch.dice, batch.shapes, batch.offsets, out[:, :4])
+    _fill(batch.mutual_best, batch.shapes, batch.offsets, out[:, 4:])
 
 
 @nb.njit(cache=True, nogil=True)
-def _fill(values, shapes, offsets, out, column):
+def _fill(values, shapes, offsets, out):
     widest = 0
     for i in range(len(shapes)):
         widest = max(widest, shapes[i, 1])
@@ -42,10 +42,10 @@ def _fill(values, shapes, offsets, out, column):
             first = offsets[i] + j * K
             above = values[first - K : first] if j > 0 else nothing[:K]
             below = values[first + K : first + 2 * K] if j + 1 < J else nothing[:K]
-            before = out[first : first + K, column]
-            after = out[first : first + K, column + 1]
-            before_crossed = out[first : first + K, column + 2]
-            after_crossed = out[first : first + K, column + 3]
+            before = out[first : first + K, 0]
+            after = out[first : first + K, 1]
+            before_crossed = out[first : first + K, 2]
+            after_crossed = out[first : first + K, 3]
             before[0] = after_crossed[0] = 0.0
             for k in range(1, K):
                 before[k] = above[k - 1]

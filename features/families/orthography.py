@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
 from features.batch import EdgeBatch
 from features.table import Matrix
-from features.words import NUMERIC, PUNCTUATION
+from features.words import NUMERIC, PUNCTUATION, WordTable
+
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
 
 NAMES = (
     "hamming",
@@ -21,13 +27,10 @@ NAMES = (
     "both_punctuation",
 )
 SHORT = 3
-"""Words of at most so many letters are short."""
-
-_LETTERS = 64
-"""Words of fewer letters have a bit for each."""
+"""Words with at most this many letters are short."""
 
 
-def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Likeness of the two normalised words e and f, without accents but for the first two; each in [0, 1].
 
     hamming: differing letters of the words padded to equal length, over that length (the seeds' feature).
@@ -38,180 +41,98 @@ def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
     """
     source, target = batch.source_words.table, batch.target_words.table
     _fill(
-        batch.word_pairs.source, batch.word_pairs.target,
-        source.letters, source.offsets, source.plain_letters, source.plain_offsets, source.flags,
-        target.letters, target.offsets, target.plain_letters, target.plain_offsets, target.flags,
-        source.accented, target.accented, target.longest, out, column,
+        batch.word_pairs.source, batch.word_pairs.target, _spelling(source), _spelling(target),
+        np.zeros(target.longest + 1, np.int32), out,
+    )  # fmt: skip
+
+
+class _Spelling(NamedTuple):
+    """The arrays of a `features.words.WordTable` that the kernel reads."""
+
+    letters: I32
+    bounds: I64
+    plain_letters: I32
+    plain_bounds: I64
+    flags: npt.NDArray[np.uint8]
+    accented: npt.NDArray[np.bool_]
+
+
+def _spelling(table: WordTable) -> _Spelling:
+    return _Spelling(
+        letters=table.letters, bounds=table.offsets, plain_letters=table.plain_letters,
+        plain_bounds=table.plain_offsets, flags=table.flags, accented=table.accented,
     )  # fmt: skip
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def _fill(
-    source, target,
-    source_letters, source_bounds, source_plain, source_plain_bounds, source_flags,
-    target_letters, target_bounds, target_plain, target_plain_bounds, target_flags,
-    source_accented, target_accented, longest, out, column,
-):  # fmt: skip
-    lengths = np.zeros(longest + 1, np.int64)
-    masks = np.zeros(256, np.uint64)
-    owners = np.zeros(256, np.int32)
-    first = 0
-    while first < len(source):
-        e = source[first]
-        plain_a = source_plain[source_plain_bounds[e] : source_plain_bounds[e + 1]]
-        n = len(plain_a)
-        n_accented = source_bounds[e + 1] - source_bounds[e]
-        masked = set_masks(plain_a, masks, owners)
-        pair = first
-        while pair < len(source) and source[pair] == e:
-            f = target[pair]
-            start, stop = target_plain_bounds[f], target_plain_bounds[f + 1]
-            m = stop - start
-            m_accented = target_bounds[f + 1] - target_bounds[f]
-            if masked and m < _LETTERS:
-                same, prefix, suffix, subsequence = masked_likeness(masks, owners, n, target_plain, start, stop)
-            else:
-                plain_b = target_plain[start:stop]
-                same = same_places(plain_a, plain_b)
-                prefix = common_prefix(plain_a, plain_b)
-                suffix = common_suffix(plain_a, plain_b)
-                subsequence = common_subsequence(plain_a, plain_b, lengths)
-            longer = max(n, m, 1)
-            out[pair, column] = (longer - same) / longer
-            out[pair, column + 1] = out[pair, column + 2] = n == m and prefix == n
-            out[pair, column + 3] = prefix / longer
-            out[pair, column + 4] = suffix / longer
-            out[pair, column + 5] = subsequence / longer
-            out[pair, column + 6] = n_accented <= SHORT and m_accented <= SHORT
-            out[pair, column + 7] = (source_flags[e] & target_flags[f] & NUMERIC) != 0
-            out[pair, column + 8] = (source_flags[e] & target_flags[f] & PUNCTUATION) != 0
-            if source_accented[e] or target_accented[f]:
-                a = source_letters[source_bounds[e] : source_bounds[e + 1]]
-                b = target_letters[target_bounds[f] : target_bounds[f + 1]]
-                longer = max(n_accented, m_accented, 1)
-                out[pair, column] = (longer - same_places(a, b)) / longer
-                out[pair, column + 1] = equal(a, b)
-            pair += 1
-        if masked:
-            clear_masks(plain_a, masks)
-        first = pair
+def _fill(sources, targets, source, target, lengths, out):
+    for pair in range(len(sources)):
+        e, f = sources[pair], targets[pair]
+        a = source.plain_letters[source.plain_bounds[e] : source.plain_bounds[e + 1]]
+        b = target.plain_letters[target.plain_bounds[f] : target.plain_bounds[f + 1]]
+        same, prefix, suffix = shared_letters(a, b)
+        longer = max(len(a), len(b), 1)
+        out[pair, 0] = (longer - same) / longer
+        out[pair, 1] = out[pair, 2] = len(a) == len(b) and same == len(a)
+        out[pair, 3] = prefix / longer
+        out[pair, 4] = suffix / longer
+        out[pair, 5] = common_subsequence(a, b, prefix, suffix, lengths) / longer
+        a = source.letters[source.bounds[e] : source.bounds[e + 1]]
+        b = target.letters[target.bounds[f] : target.bounds[f + 1]]
+        out[pair, 6] = len(a) <= SHORT and len(b) <= SHORT
+        out[pair, 7] = (source.flags[e] & target.flags[f] & NUMERIC) != 0
+        out[pair, 8] = (source.flags[e] & target.flags[f] & PUNCTUATION) != 0
+        if source.accented[e] or target.accented[f]:
+            same, prefix, suffix = shared_letters(a, b)
+            longer = max(len(a), len(b), 1)
+            out[pair, 0] = (longer - same) / longer
+            out[pair, 1] = len(a) == len(b) and same == len(a)
 
 
 @nb.njit(cache=True, nogil=True)
-def same_places(a, b):
-    """The number of places at which both words have the same letter."""
+def shared_letters(a, b):
+    """Places at which both words have the same letter, and lengths of the longest common prefix and suffix."""
+    n = min(len(a), len(b))
     same = 0
-    for c in range(min(len(a), len(b))):
+    for c in range(n):
         same += a[c] == b[c]
-    return same
+    prefix = 0
+    while prefix < n and a[prefix] == b[prefix]:
+        prefix += 1
+    suffix = 0
+    while suffix < n and a[len(a) - 1 - suffix] == b[len(b) - 1 - suffix]:
+        suffix += 1
+    return same, prefix, suffix
 
 
 @nb.njit(cache=True, nogil=True)
-def equal(a, b):
-    return len(a) == len(b) and common_prefix(a, b) == len(a)
+def common_subsequence(a, b, prefix, suffix, lengths):
+    """Length of the longest common subsequence; prefix, suffix: those of the common ones.
 
-
-@nb.njit(cache=True, nogil=True)
-def common_prefix(a, b):
-    """Length of the longest common prefix."""
-    n = min(len(a), len(b))
-    c = 0
-    while c < n and a[c] == b[c]:
-        c += 1
-    return c
-
-
-@nb.njit(cache=True, nogil=True)
-def common_suffix(a, b):
-    """Length of the longest common suffix."""
-    n = min(len(a), len(b))
-    c = 0
-    while c < n and a[len(a) - 1 - c] == b[len(b) - 1 - c]:
-        c += 1
-    return c
-
-
-@nb.njit(cache=True, nogil=True)
-def common_subsequence(a, b, lengths):
-    """Length of the longest common subsequence, by the textbook recurrence.
-
-    lengths: at least len(b) + 1 zeros, given back as zeros.
+    Between these, a row of the textbook's table at a time where `a` has a bit for each letter  [Hyyrö 2004]: zero bits
+    are the places at which the length grows.  lengths: len(b) + 1 zeros or more, given back as zeros, for longer words.
     """
-    for letter in a:
-        diagonal = 0
+    suffix = min(suffix, min(len(a), len(b)) - prefix)
+    a, b = a[prefix : len(a) - suffix], b[prefix : len(b) - suffix]
+    longest = prefix + suffix
+    if len(a) <= 64:
+        row = ~np.uint64(0)
+        for letter in b:
+            places = np.uint64(0)
+            for x in range(len(a)):
+                places |= np.uint64(a[x] == letter) << np.uint64(x)
+            matches = row & places
+            row = (row + matches) | (row - matches)
+        for x in range(len(a)):
+            longest += ((row >> np.uint64(x)) & np.uint64(1)) == 0
+        return longest
+    for x in range(len(a)):
+        diagonal = left = np.int32(0)
         for y in range(len(b)):
             above = lengths[y + 1]
-            if letter == b[y]:
-                lengths[y + 1] = diagonal + 1
-            elif lengths[y] > above:
-                lengths[y + 1] = lengths[y]
+            left = diagonal + np.int32(1) if a[x] == b[y] else max(above, left)
+            lengths[y + 1] = left
             diagonal = above
-    length = lengths[len(b)]
+    longest += lengths[len(b)]
     lengths[: len(b) + 1] = 0
-    return length
-
-
-@nb.njit(cache=True, nogil=True)
-def set_masks(a, masks, owners):
-    """For each letter of a word the bits of its places; False if the word is too long or letters share a slot."""
-    if len(a) >= _LETTERS:
-        return False
-    for x in range(len(a)):
-        slot = a[x] & 255
-        if masks[slot] != 0 and owners[slot] != a[x]:
-            clear_masks(a, masks)
-            return False
-        owners[slot] = a[x]
-        masks[slot] |= np.uint64(1) << np.uint64(x)
-    return True
-
-
-@nb.njit(cache=True, nogil=True)
-def clear_masks(a, masks):
-    for letter in a:
-        masks[letter & 255] = 0
-
-
-@nb.njit(cache=True, nogil=True)
-def masked_likeness(masks, owners, n, letters, start, stop):
-    """What two words of fewer than 64 letters share, in one walk over the second, letters[start:stop].
-
-    masks, owners: of the first word, which has n letters.  Returns what `same_places`, `common_prefix`, `common_suffix`
-    and `common_subsequence` do. The last goes a row of its table at a time  [Hyyrö 2004]: zero bits of `row` are the
-    places of the first word at which the length grows.
-    """
-    one = np.uint64(1)
-    row = ~np.uint64(0)
-    places = np.uint64(0)  # bit c: both have the same letter at place c
-    ends = np.uint64(0)  # bit c: the same at place c of the second, where the words stand side by side at their ends
-    bit = one
-    shift_up = np.uint64(max(stop - start - n, 0))
-    shift_down = np.uint64(max(n - stop + start, 0))
-    for c in range(start, stop):
-        letter = letters[c]
-        slot = letter & 255
-        at = masks[slot] if owners[slot] == letter else np.uint64(0)
-        matches = row & at
-        row = (row + matches) | (row - matches)
-        places |= at & bit
-        ends |= (at << shift_up >> shift_down) & bit
-        bit <<= one
-    prefix = count_bits((~places & (places + one)) - one)  # the bits below the lowest that is not set
-    return count_bits(places), prefix, stop - start - _bit_length(~ends & (bit - one)), count_bits(~row)
-
-
-@nb.njit(cache=True, nogil=True)
-def _bit_length(bits):
-    """The place of the highest bit that is set, from 1; 0 of none."""
-    for distance in (1, 2, 4, 8, 16, 32):
-        bits |= bits >> np.uint64(distance)
-    return count_bits(bits)
-
-
-@nb.njit(cache=True, nogil=True)
-def count_bits(bits):
-    count = 0
-    while bits != 0:
-        bits &= bits - np.uint64(1)
-        count += 1
-    return count
+    return longest

@@ -11,21 +11,21 @@ from features.table import Matrix
 NAMES = ("position", "position_root", "position_square")
 
 
-def fill(batch: EdgeBatch, out: Matrix, column: int) -> None:
+def fill(batch: EdgeBatch, out: Matrix) -> None:
     """|j/J - k/K|, its square root and its square, each in [0, 1)  [TLK05 §3]."""
-    _fill(batch.shapes, batch.offsets, out, column)
+    _fill(batch.shapes, batch.offsets, out)
 
 
 @nb.njit(cache=True, nogil=True)
-def _fill(shapes, offsets, out, column):
+def _fill(shapes, offsets, out):
     for i in range(len(shapes)):
         J = shapes[i, 0]
         K = shapes[i, 1]
         for j in range(J):
             row = offsets[i] + j * K
-            distances = out[row : row + K, column]
-            roots = out[row : row + K, column + 1]
-            squares = out[row : row + K, column + 2]
+            distances = out[row : row + K, 0]
+            roots = out[row : row + K, 1]
+            squares = out[row : row + K, 2]
             for k in range(K):
                 distance = abs(j / J - k / K)
                 distances[k] = distance

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
 from features._search_kernels import search_together
 from features.translation.lexicon import TINY, likeness_of
 from features.word_pairs import end_of_run
+
+F32 = npt.NDArray[np.float32]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -17,7 +24,7 @@ def find(source, target, source_known, target_known, row_offsets, targets, table
     places = np.empty(len(source), np.int32)
     for x in range(len(source)):
         wanted[x] = target_known[target[x]]  # unknown words, -1, are in no row
-    first = 0
+    first = np.int64(0)  # no literal, for which what is called would be compiled once more
     while first < len(source):
         last = end_of_run(source, first)
         e = source_known[source[first]]
@@ -32,52 +39,80 @@ def find(source, target, source_known, target_known, row_offsets, targets, table
         first = last
 
 
+class SideOfLevel(NamedTuple):
+    """The words of a text at one level of a lexicon, in one language.
+
+    known: (V,) class of each word or -1.  above: (V,) the same at the level above.  shares, unseen: see `lexicon.Side`.
+    scale: see `lexicon.Table`.  letters, bounds: spelling of the words' finest classes.
+    """
+
+    known: I32
+    above: I32
+    shares: F32
+    unseen: F32
+    scale: F32
+    letters: I32
+    bounds: I64
+
+
+class LevelTables(NamedTuple):
+    """What one level of a lexicon has for its cells.
+
+    row_offsets, targets: see `cells.Cells`.  cells: (C + 1, 2) probabilities of both directions.  weight: K.
+    spelling: S, 0 but at the finest level.  coarsest, finest: whether the level is.
+    """
+
+    row_offsets: I64
+    targets: I32
+    cells: F32
+    weight: float
+    spelling: float
+    coarsest: bool
+    finest: bool
+
+
 @nb.njit(cache=True, nogil=True)
-def climb(
-    source, target, source_known, target_known, source_above, target_above, row_offsets, targets, table, source_scale,
-    target_scale, source_shares, target_shares, source_unseen, target_unseen, weight, coarsest, finest, source_letters,
-    source_bounds, target_letters, target_bounds, spelling, least, missing, forward, reverse,
-):  # fmt: skip
+def back_off(sources, targets, source, target, level, missing, forward, reverse):
     """Probabilities at one level of the word pairs that have no cell at the finest, from those of the level above."""
-    at = np.empty(len(source), np.int32)
-    wanted = np.empty(len(source), np.int32)
-    places = np.empty(len(source), np.int32)
-    first = 0
-    while first < len(source):
-        last = end_of_run(source, first)
+    at = np.empty(len(sources), np.int32)
+    wanted = np.empty(len(sources), np.int32)
+    places = np.empty(len(sources), np.int32)
+    first = np.int64(0)  # no literal, for which what is called would be compiled once more
+    while first < len(sources):
+        last = end_of_run(sources, first)
         n = 0
         for x in range(first, last):
             at[n] = x
-            wanted[n] = target_known[target[x]]
+            wanted[n] = target.known[targets[x]]
             n += missing[x]
-        word = source[first]
-        e = source_known[word]
-        known = e >= 0 and not finest  # those without a cell are without one here
-        low = row_offsets[e] if known else 0
-        high = row_offsets[e + 1] if known else 0
-        search_together(targets[low:high], wanted[:n], places[:n])
-        share_e = source_shares[e] if e >= 0 else source_unseen[source_above[word]]
+        word = sources[first]
+        e = source.known[word]
+        known = e >= 0 and not level.finest  # those without a cell are without one here
+        low = level.row_offsets[e] if known else 0
+        high = level.row_offsets[e + 1] if known else 0
+        search_together(level.targets[low:high], wanted[:n], places[:n])
+        share_e = source.shares[e] if e >= 0 else source.unseen[source.above[word]]
         for i in range(n):
             x = at[i]
             if places[i] >= 0:
-                forward[x] = table[low + places[i], 0]
-                reverse[x] = table[low + places[i], 1]
+                forward[x] = level.cells[low + places[i], 0]
+                reverse[x] = level.cells[low + places[i], 1]
                 continue
             f = wanted[i]
-            other_word = target[x]
-            share_f = target_shares[f] if f >= 0 else target_unseen[target_above[other_word]]
-            one = weight * share_f
-            other = weight * share_e
-            if not coarsest:
+            other_word = targets[x]
+            share_f = target.shares[f] if f >= 0 else target.unseen[target.above[other_word]]
+            one = level.weight * share_f
+            other = level.weight * share_e
+            if not level.coarsest:
                 one *= forward[x]
                 other *= reverse[x]
-            if finest:
-                like = spelling * likeness_of(
-                    source_letters, source_bounds[word], source_bounds[word + 1],
-                    target_letters, target_bounds[other_word], target_bounds[other_word + 1], least,
+            if level.finest:
+                like = level.spelling * likeness_of(
+                    source.letters, source.bounds[word], source.bounds[word + 1],
+                    target.letters, target.bounds[other_word], target.bounds[other_word + 1],
                 )  # fmt: skip
                 one += like
                 other += like
-            forward[x] = max(one * source_scale[e], TINY)
-            reverse[x] = max(other * target_scale[f], TINY)
+            forward[x] = max(one * source.scale[e], TINY)
+            reverse[x] = max(other * target.scale[f], TINY)
         first = last

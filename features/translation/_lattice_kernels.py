@@ -33,6 +33,7 @@ AT_ONCE = 8
 """Words whose jumps are added up before they are stored."""
 START, INSIDE, END, N_JUMPS = 0, WINDOW, WINDOW + WIDTHS, 2 * WINDOW + WIDTHS
 """Where the weights of the jumps into the sentence, inside it, and out of it begin."""
+CONTEXTS = 3, WINDOW + 1, WINDOW + 1
 LEAVING, REACHING = 0, 1
 
 FAST = {"reassoc", "contract", "nsz"}
@@ -53,8 +54,10 @@ class JumpWeights(NamedTuple):
 
 
 class Jumps(NamedTuple):
-    """Expected jumps.  counts: (N_JUMPS,).  contexts: (3, WINDOW + 1, WINDOW + 1), of the start, inside, the end: how
-    often a choice was made with so many positions to the left and to the right, or with so many in reach of the end.
+    """Expected jumps of one direction.
+
+    counts: (N_JUMPS,) by width.  contexts: CONTEXTS, how often a choice was made at the start, inside and at the end,
+    by the number of positions in reach to the left and to the right (start and end: to the right).
     inside: (2, G, WIDTHS), LEAVING and REACHING words of each group.  needs: (2, G, WIDTHS), the jumps inside that were
     to be expected of the weights, over the weight of the group.
     """
@@ -65,47 +68,23 @@ class Jumps(NamedTuple):
     needs: F64
 
 
-class Lattice(NamedTuple):
-    """Space for the lattice of one sentence pair in one direction.
+class Moves(NamedTuple):
+    """Expected jumps of some sentences in one direction, before they are added to those of groups of words.
 
-    Rows of P padded states, one for each of T words: emission; posterior (forward probabilities before the backward
-    pass).  Rows of P + 2 WINDOW: spread (what leaves each state for a jump) and arrival.  One row for each width:
-    weights (of the jump from each state, P + 2 WINDOW) and moved (expected jumps over their weight, P).  (T,): null,
-    null_posterior, scale, waiting (mass before the first position).  (P,): the others.
+    counts, contexts: see `Jumps`.  inside: (positions, WIDTHS) jumps from each position.  chosen: (positions,) how
+    often one was made, over the sum of the weights of all that could be.  null: (words,) posteriors of NULL.
     """
 
-    emission: F32
-    posterior: F32
-    spread: F32
-    arrival: F32
+    counts: F64
+    contexts: F64
+    inside: F32
+    chosen: F32
     null: F32
-    null_posterior: F32
-    scale: F32
-    waiting: F32
-    start: F32
-    leave: F32
-    end: F32
-    state: F32
-    band: F32
-    departed: F32
-    ended: F32
-    weights: F32
-    moved: F32
 
 
 @nb.njit(cache=True, nogil=True)
 def padded(states):
     return (states + LANES - 1) // LANES * LANES
-
-
-def make_lattice(words: int, states: int) -> Lattice:
-    """A lattice that is large enough for any sentence pair of at most so many words and positions."""
-    row = padded(max(states, 1))
-    wide = row + 2 * WINDOW
-    sizes = (
-        [words * row] * 2 + [words * wide] * 2 + [words] * 3 + [words + 1] + [row] * 7 + [WIDTHS * wide, WIDTHS * row]
-    )
-    return Lattice(*(np.zeros(size, np.float32) for size in sizes))
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
@@ -238,17 +217,13 @@ def forward_backward(lattice, T, S, uniform, p0):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def count_jumps(lattice, T, words, jumps, uniform, p0, expected):
-    """Add the expected jumps of a lattice after `forward_backward`, those in the window only.  jumps: their weights."""
-    spread, arrival, counts, contexts = lattice.spread, lattice.arrival, expected.counts, expected.contexts
-    weights, moved, groups, inside, needs = (
-        lattice.weights,
-        lattice.moved,
-        jumps.groups,
-        expected.inside,
-        expected.needs,
-    )
-    S = len(words)
+def find_moves(lattice, T, S, uniform, p0, moves, at):
+    """Expected jumps of a lattice after `forward_backward`, those in the window only.
+
+    at: row of moves.inside and moves.chosen that belongs to the first position.
+    """
+    spread, arrival, counts, contexts = lattice.spread, lattice.arrival, moves.counts, moves.contexts
+    weights, moved = lattice.weights, lattice.moved
     P = U(padded(S))
     W = U(WINDOW)
     R = P + W + W
@@ -256,8 +231,8 @@ def count_jumps(lattice, T, words, jumps, uniform, p0, expected):
     started = 0.0
     ended = 0.0
     for s in range(w):
-        at = S - 1 - s
-        share = lattice.ended[at] * (1.0 - uniform / S / lattice.end[at])
+        last = S - 1 - s
+        share = lattice.ended[last] * (1.0 - uniform / S / lattice.end[last])
         counts[END + s] += share
         ended += share
         share = 0.0
@@ -291,16 +266,27 @@ def count_jumps(lattice, T, words, jumps, uniform, p0, expected):
         left = min(s, WINDOW)
         right = min(S - 1 - s, WINDOW)
         contexts[1, left, right] += lattice.departed[s]
-        chosen = lattice.departed[s] * lattice.leave[s] / ((1.0 - uniform) * (1.0 - p0))
-        group = groups[words[s]]
+        moves.chosen[at + s] = lattice.departed[s] * lattice.leave[s]
         for i in range(WINDOW - left, WINDOW + right + 1):
-            reached = groups[words[s + i - WINDOW]]
             share = moved[U(i) * P + U(s)] * weights[U(i) * R + W + U(s)]
             counts[INSIDE + i] += share
-            inside[LEAVING, group, i] += share
-            inside[REACHING, reached, i] += share
-            needs[LEAVING, group, i] += chosen * jumps.inside[REACHING, reached, i]
-            needs[REACHING, reached, i] += chosen * jumps.inside[LEAVING, group, i]
+            moves.inside[at + s, i] = share
+
+
+@nb.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def add_moves(words, weights, uniform, p0, moves, at, jumps):
+    """Add the jumps inside a sentence to those of the groups of its words.  words: (S,).  at: as for `find_moves`."""
+    S = len(words)
+    for s in range(S):
+        chosen = moves.chosen[at + s] / ((1.0 - uniform) * (1.0 - p0))
+        group = weights.groups[words[s]]
+        for i in range(WINDOW - min(s, WINDOW), WINDOW + min(S - 1 - s, WINDOW) + 1):
+            reached = weights.groups[words[s + i - WINDOW]]
+            share = moves.inside[at + s, i]
+            jumps.inside[LEAVING, group, i] += share
+            jumps.inside[REACHING, reached, i] += share
+            jumps.needs[LEAVING, group, i] += chosen * weights.inside[REACHING, reached, i]
+            jumps.needs[REACHING, reached, i] += chosen * weights.inside[LEAVING, group, i]
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

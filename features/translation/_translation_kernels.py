@@ -56,14 +56,31 @@ class Chain(NamedTuple):
     p0: float
 
 
+class DirectionCounts(NamedTuple):
+    """Expected counts of one direction.  null: (V,) words it generates that are given NULL."""
+
+    null: F64
+    jumps: lattices.Jumps
+
+
 class Counts(NamedTuple):
     """Expected counts.  cells: (C + 1, 1) of both directions under agreement, (C + 1, 2) of each without."""
 
     cells: F64
-    null_source: F64
-    null_target: F64
-    forward: lattices.Jumps
-    reverse: lattices.Jumps
+    forward: DirectionCounts
+    reverse: DirectionCounts
+    log_likelihoods: F64
+
+
+class Found(NamedTuple):
+    """Posteriors of some sentence pairs, from which their expected counts follow.
+
+    links: (E, 1 or 2) of each edge, as `Counts.cells`.  log_likelihoods: (2,) of both directions.
+    """
+
+    links: F32
+    forward: lattices.Moves
+    reverse: lattices.Moves
     log_likelihoods: F64
 
 
@@ -98,25 +115,31 @@ def _fill(cells, source, target, emissions, forward, reverse):
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def _infer(lattice, T, states, hmm, jumps, uniform, p0, expected):
-    """states: (S,) the words of the positions."""
+def _infer(lattice, T, states, hmm, jumps, uniform, p0, moves, at, first):
+    """states: (S,) the words of the positions.  at, first: rows of `moves` of the first position and of the first word.
+
+    Returns the log likelihood.
+    """
     S = len(states)
-    if not hmm:
-        return lattices.mix(lattice, T, S, p0)
-    lattices.prepare(lattice, states, jumps, uniform, p0)
-    log_likelihood = lattices.forward_backward(lattice, T, S, uniform, p0)
-    lattices.count_jumps(lattice, T, states, jumps, uniform, p0, expected)
+    if hmm:
+        lattices.prepare(lattice, states, jumps, uniform, p0)
+        log_likelihood = lattices.forward_backward(lattice, T, S, uniform, p0)
+        lattices.find_moves(lattice, T, S, uniform, p0, moves, at)
+    else:
+        log_likelihood = lattices.mix(lattice, T, S, p0)
+    for t in range(T):
+        moves.null[first + t] = lattice.null_posterior[t]
     return log_likelihood
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def expect(first, last, pairs, ids, emissions, chain, hmm, forward, reverse, counts):
-    """Add the expected counts of pairs first .. last; ids are the cells of their edges.
+def expect(first, last, pairs, ids, emissions, chain, hmm, forward, reverse, found):
+    """Posteriors of pairs first .. last; ids are the cells of their edges.
 
     Under agreement a link counts as often as both directions make it  [LTK06, eq. 4].
     """
-    agreement = counts.cells.shape[1] == 1
-    shared = counts.cells
+    agreement = found.links.shape[1] == 1
+    links = found.links
     base = pairs.edge_offsets[first]
     for i in range(first, last):
         source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
@@ -125,32 +148,62 @@ def expect(first, last, pairs, ids, emissions, chain, hmm, forward, reverse, cou
         K = len(target)
         if J == 0 or K == 0:
             continue
-        cells = ids[pairs.edge_offsets[i] - base : pairs.edge_offsets[i + 1] - base]
-        _fill(cells, source, target, emissions, forward, reverse)
+        edge = pairs.edge_offsets[i] - base
+        _fill(ids[edge : edge + J * K], source, target, emissions, forward, reverse)
         uniform, p0 = chain.uniform, chain.p0
-        counts.log_likelihoods[0] += _infer(forward, K, source, hmm, chain.forward, uniform, p0, counts.forward)
-        counts.log_likelihoods[1] += _infer(reverse, J, target, hmm, chain.reverse, uniform, p0, counts.reverse)
-        for k in range(K):
-            counts.null_target[target[k]] += forward.null_posterior[k]
+        at = pairs.source_offsets[i] - pairs.source_offsets[first]
+        to = pairs.target_offsets[i] - pairs.target_offsets[first]
+        likelihoods = found.log_likelihoods
+        likelihoods[0] += _infer(forward, K, source, hmm, chain.forward, uniform, p0, found.forward, at, to)
+        likelihoods[1] += _infer(reverse, J, target, hmm, chain.reverse, uniform, p0, found.reverse, to, at)
         P = U(lattices.padded(J))
         Q = U(lattices.padded(K))
         for j in range(U(J)):
-            counts.null_source[source[j]] += reverse.null_posterior[j]
+            row = U(edge) + j * U(K)
             for k in range(U(K)):
-                cell = U(cells[j * U(K) + k])
                 one = forward.posterior[k * P + j]
                 other = reverse.posterior[j * Q + k]
                 if agreement:
-                    shared[cell, U(0)] += one * other
+                    links[row + k, U(0)] = one * other
                 else:
-                    shared[cell, U(0)] += one
-                    shared[cell, U(1)] += other
+                    links[row + k, U(0)] = one
+                    links[row + k, U(1)] = other
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def add_up(first, last, pairs, ids, found, chain, hmm, counts):
+    """Add what `expect` has found of pairs first .. last, but for `Moves.counts`, `Moves.contexts` and likelihoods."""
+    cells, links = counts.cells, found.links
+    for edge in range(U(len(ids))):
+        cell = U(ids[edge])
+        for column in range(U(links.shape[1])):
+            cells[cell, column] += links[edge, column]
+    _add_direction(
+        first, last, pairs.target, pairs.target_offsets, pairs.source, pairs.source_offsets, chain.forward, chain, hmm,
+        found.forward, counts.forward,
+    )  # fmt: skip
+    _add_direction(
+        first, last, pairs.source, pairs.source_offsets, pairs.target, pairs.target_offsets, chain.reverse, chain, hmm,
+        found.reverse, counts.reverse,
+    )  # fmt: skip
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def _add_direction(first, last, words, word_offsets, states, offsets, weights, chain, hmm, moves, total):
+    for t in range(word_offsets[first], word_offsets[last]):
+        total.null[words[t]] += moves.null[t - word_offsets[first]]
+    if not hmm:
+        return
+    for i in range(first, last):
+        sentence = states[offsets[i] : offsets[i + 1]]
+        lattices.add_moves(sentence, weights, chain.uniform, chain.p0, moves, offsets[i] - offsets[first], total.jumps)
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def decode(first, last, pairs, forward_emission, reverse_emission, null_source, null_target, chain, lattice):
     """Posteriors of pairs first .. last, of both directions, in place of the emissions of their edges."""
     base = pairs.edge_offsets[first]
+    step = np.int64(1)  # no literal, for which what is called would be compiled once more
     for i in range(first, last):
         source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
         target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
@@ -161,9 +214,9 @@ def decode(first, last, pairs, forward_emission, reverse_emission, null_source, 
         one = forward_emission[pairs.edge_offsets[i] - base : pairs.edge_offsets[i + 1] - base]
         other = reverse_emission[pairs.edge_offsets[i] - base : pairs.edge_offsets[i + 1] - base]
         lattices.prepare(lattice, source, chain.forward, chain.uniform, chain.p0)
-        _infer_direction(one, target, J, 1, K, null_target, chain, lattice)
+        _infer_direction(one, target, J, step, K, null_target, chain, lattice)
         lattices.prepare(lattice, target, chain.reverse, chain.uniform, chain.p0)
-        _infer_direction(other, source, K, K, 1, null_source, chain, lattice)
+        _infer_direction(other, source, K, K, step, null_source, chain, lattice)
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")

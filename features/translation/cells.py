@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from corpora.bitext import Bitext
 from corpora.files import spill_file, spill_folder
+from features._search_kernels import list_occurrences, sort_row
 from features.cooccurrence import count_cooccurrences
 
 I32 = npt.NDArray[np.int32]
@@ -76,9 +77,11 @@ class Cells:
         """The cell of every edge of pairs first .. last, or the number of cells where the two words have none."""
         ids = np.empty(edge_offsets[last] - edge_offsets[first], np.int32)
         source, target = bitext.source, bitext.target
+        starts, pair_of, place = list_occurrences(first, last, source.ids, source.offsets, self.n_sources)
+        cell_of = np.full(self.n_targets, -1, np.int32)
         _label(
-            first, last, source.ids, target.ids, source.offsets, target.offsets, edge_offsets, self.n_sources,
-            self.n_targets, self.row_offsets, self.targets, ids,
+            starts, pair_of, place, target.ids, target.offsets, edge_offsets - edge_offsets[first], self.row_offsets,
+            self.targets, cell_of, ids,
         )  # fmt: skip
         return ids
 
@@ -99,7 +102,7 @@ class CellIds:
         return len(self._sizes)
 
     def append(self, ids: I32) -> None:
-        """Store the next run.  OSError where the file finds no room."""
+        """Store the next run.  OSError where the disk is full."""
         if self._file is None:
             self._arrays.append(ids)
         else:
@@ -111,14 +114,13 @@ class CellIds:
         self._sizes.append(len(ids))
 
     def __iter__(self) -> Iterator[I32]:
-        """Every run; one from a file may be overwritten as the next is taken."""
+        """Every run, in order."""
         if self._file is None:
             yield from self._arrays
             return
         self._file.seek(0)
-        buffer = np.empty(max(self._sizes, default=0), np.int32)
         for size in self._sizes:
-            ids = buffer[:size]
+            ids = np.empty(size, np.int32)
             if self._file.readinto(ids.data) != ids.nbytes:  # type: ignore[attr-defined]
                 raise OSError(f"a temporary file in {spill_folder()} was cut short")
             yield ids
@@ -157,9 +159,11 @@ def _merge(row_offsets, targets, other_offsets, other_targets, sizes, merged, pl
 @nb.njit(cache=True, nogil=True)
 def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n_targets):
     parents = np.empty(len(targets), np.int32)
-    coarse_offsets = np.zeros(n_sources + 1, np.int64)
+    coarse_offsets = np.empty(n_sources + 1, np.int64)
+    coarse_offsets[0] = 0
     coarse = np.empty(len(targets), np.int32)
-    cell_of = np.full(n_targets, -1, np.int64)
+    cell_of = np.empty(n_targets, np.int64)
+    cell_of[:] = -1
     used = 0
     for row in range(n_sources):
         start = used
@@ -170,7 +174,14 @@ def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n
                     cell_of[column] = used
                     coarse[used] = column
                     used += 1
-        coarse[start:used] = np.sort(coarse[start:used])
+        if 8 * (used - start) < n_targets:
+            sort_row(coarse[start:used])
+        else:  # a frequent class: in order they are found sooner than sorted
+            used = start
+            for column in range(n_targets):
+                if cell_of[column] >= start:
+                    coarse[used] = column
+                    used += 1
         for cell in range(start, used):
             cell_of[coarse[cell]] = cell
         for m in range(bounds[row], bounds[row + 1]):
@@ -181,52 +192,22 @@ def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n
 
 
 @nb.njit(cache=True, nogil=True)
-def list_occurrences(first, last, tokens, offsets, n_words):
-    """Where each word stands in sentences first .. last.
-
-    Word w has the occurrences starts[w] : starts[w + 1], in order, each in sentence pair_of at position place.
-    """
-    start = offsets[first]
-    n = offsets[last] - start
-    starts = np.zeros(n_words + 1, np.int64)
-    for t in range(start, start + n):
-        starts[tokens[t] + 1] += 1
-    for w in range(n_words):
-        starts[w + 1] += starts[w]
-    pair_of = np.empty(n, np.int32)
-    place = np.empty(n, np.int32)
-    free = starts[:-1].copy()
-    for i in range(first, last):
-        for t in range(offsets[i], offsets[i + 1]):
-            w = tokens[t]
-            pair_of[free[w]] = i
-            place[free[w]] = t - offsets[i]
-            free[w] += 1
-    return starts, pair_of, place
-
-
-@nb.njit(cache=True, nogil=True)
-def _label(
-    first, last, source_tokens, target_tokens, source_offsets, target_offsets, edge_offsets, n_source, n_target,
-    row_offsets, targets, ids,
-):  # fmt: skip
+def _label(starts, pair_of, place, tokens, offsets, edge_offsets, row_offsets, targets, cell_of, ids):
+    """cell_of: (V_target,) -1."""
     missing = row_offsets[-1]
-    starts, pair_of, place = list_occurrences(first, last, source_tokens, source_offsets, n_source)
-    # What other rows have left here is below or above the cells of this row: there is nothing to clear.
-    cell_of = np.full(n_target, -1, np.int32)
-    base = edge_offsets[first]
-    for e in range(n_source):
+    for e in range(len(starts) - 1):
         if starts[e] == starts[e + 1]:
             continue
+        # What other rows have left in cell_of is below or above the cells of this row: there is nothing to clear.
         low = row_offsets[e]
         high = row_offsets[e + 1]
         for cell in range(low, high):
             cell_of[targets[cell]] = cell
         for t in range(starts[e], starts[e + 1]):
             i = pair_of[t]
-            K = target_offsets[i + 1] - target_offsets[i]
-            edge = edge_offsets[i] - base + place[t] * K
-            words = target_tokens[target_offsets[i] : target_offsets[i + 1]]
+            K = offsets[i + 1] - offsets[i]
+            edge = edge_offsets[i] + place[t] * K
+            words = tokens[offsets[i] : offsets[i + 1]]
             row = ids[edge : edge + K]
             for k in range(K):
                 cell = cell_of[words[k]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,8 +15,17 @@ import numpy.typing as npt
 from corpora.bitext import Bitext
 from corpora.ragged import edge_offsets
 from corpora.threads import cores, map_threads
-from features.translation._lattice_kernels import Jumps, JumpWeights, make_lattice
-from features.translation._translation_kernels import Chain, Counts, Emissions, Pairs, expect
+from features.translation._lattice_kernels import Jumps, JumpWeights
+from features.translation._translation_kernels import (
+    Chain,
+    Counts,
+    DirectionCounts,
+    Emissions,
+    Found,
+    Pairs,
+    add_up,
+    expect,
+)
 from features.translation.cells import CellIds, Cells
 from features.translation.jumps import (
     LONG_STEP,
@@ -29,12 +38,18 @@ from features.translation.jumps import (
     with_groups,
 )
 from features.translation.lexicon import TINY, Level, Side, Table, build_levels, estimate
+from features.translation.workspaces import make_lattice, make_moves
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
-EDGES_AT_ONCE = 1 << 22
+CHUNK_BYTES = 1 << 24
+"""Bytes that are held for a chunk of pairs; there are two chunks more than cores at once."""
+
+_CHUNKS = 32
+"""A text has about as many chunks, or more if it is long."""
+
 MOST_EDGES = 1 << 18
 """Sentence pairs of more word pairs than this (512 words on both sides) are left out of training; they are aligned."""
 
@@ -43,7 +58,7 @@ NULL_SMOOTHING = 0.01
 
 @dataclass(frozen=True)
 class Settings:
-    """How a lexicon is trained; see `translation.model.train_translation`.  deadline: of `time.monotonic`.
+    """How a lexicon is trained; see `translation.training.train_translation`.  deadline: of `time.monotonic`.
 
     ValueError for settings out of range.
     """
@@ -85,16 +100,14 @@ class Pass(NamedTuple):
 class Parameters(NamedTuple):
     """Expected counts, from which all probabilities follow, and the jump weights of both directions.
 
-    counts: (C + 1, 1 or 2), see `_translation_kernels.Counts`.  occurrences: of the words of both languages in
-    the text that was counted.
+    counts: (C + 1, 1 or 2), see `_translation_kernels.Counts`.  weights: forward and reverse.
+    occurrences: (V_source,), (V_target,) of the words in the text that was counted.
     """
 
     cells: Cells
     counts: F64
-    null_source: F64
-    null_target: F64
-    forward_jumps: Jumps
-    reverse_jumps: Jumps
+    forward: DirectionCounts
+    reverse: DirectionCounts
     weights: tuple[JumpWeights, JumpWeights]
     occurrences: tuple[F64, F64]
 
@@ -150,24 +163,21 @@ class Training:
             np.bincount(source.ids, minlength=len(source.vocabulary)).astype(np.float64),
             np.bincount(target.ids, minlength=len(target.vocabulary)).astype(np.float64),
         )
-        self.shares = self._cut(cores())
-        self.ids: list[CellIds] = []
+        self.chunks, self.chunk_bytes = _cut(bitext, self.offsets)
+        self.ids = CellIds(in_memory=True)
         cells = Cells.from_bitext(bitext, settings.minimum_dice)
         self.long_steps = LONG_STEPS if prior is None else 0
         if prior is None:
             self.jumps = even_jumps(group_words(occurrences[0])), even_jumps(group_words(occurrences[1]))
         else:
             occurrences = occurrences[0] + prior.occurrences[0], occurrences[1] + prior.occurrences[1]
-            forward, reverse = (group_words(occurrences[side], prior.weights[side].groups) for side in (0, 1))
-            forward_jumps, forward_weights = with_groups(prior.forward_jumps, prior.weights[0], forward)
-            reverse_jumps, reverse_weights = with_groups(prior.reverse_jumps, prior.weights[1], reverse)
-            self.jumps = forward_weights, reverse_weights
+            forward, forward_jumps = _extend(prior.forward, prior.weights[0], occurrences[0])
+            reverse, reverse_jumps = _extend(prior.reverse, prior.weights[1], occurrences[1])
+            self.jumps = forward_jumps, reverse_jumps
             cells, places = prior.cells.merge(cells)
             counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))
             counts[places] = prior.counts[:-1]
-            self.prior = prior._replace(
-                cells=cells, counts=counts, forward_jumps=forward_jumps, reverse_jumps=reverse_jumps
-            )
+            self.prior = prior._replace(cells=cells, counts=counts, forward=forward, reverse=reverse)
         self.occurrences = occurrences
         self.use(cells)
 
@@ -176,26 +186,12 @@ class Training:
         self.cells = cells
         self.levels = build_levels(cells, *names, *self.occurrences, self.widths, self.settings.smoothing)
         self.close()
-        in_memory = 4 * int(self.offsets[-1]) <= self.settings.memory
-        self.ids = [CellIds(in_memory) for _ in self.shares]
+        at_once = (cores() + 2) * self.chunk_bytes
+        self.ids = CellIds(in_memory=4 * int(self.offsets[-1]) + at_once <= self.settings.memory)
 
     def close(self) -> None:
         """Let go of temporary files."""
-        for ids in self.ids:
-            ids.close()
-
-    def _cut(self, parts: int) -> list[list[tuple[int, int]]]:
-        """Runs of pairs for each of so many threads, of about EDGES_AT_ONCE edges each."""
-        total = int(self.offsets[-1])
-        goals = np.linspace(0, total, parts + 1)
-        ends = np.searchsorted(self.offsets, goals[1:-1]).tolist()
-        shares = []
-        for first, last in pairwise([0, *ends, len(self.bitext)]):
-            pieces = max(1, round((self.offsets[last] - self.offsets[first]) / EDGES_AT_ONCE))
-            inner = np.linspace(self.offsets[first], self.offsets[last], pieces + 1)[1:-1]
-            cuts = [first, *np.searchsorted(self.offsets, inner).tolist(), last]
-            shares.append([(a, b) for a, b in pairwise(cuts) if a < b])
-        return shares
+        self.ids.close()
 
     def run(self) -> Parameters:
         """All passes, or those of Model 1 and of the HMM that the time allows, one of each at least."""
@@ -210,7 +206,7 @@ class Training:
                     emissions = self.emissions(found)
                     found = None  # lets go of its counts
                 counts = self.count(emissions, hmm)
-                found = self.add_prior(counts, hmm)
+                found = self.maximize(counts, hmm)
                 now = time.monotonic()
                 last = number + 1 == passes or now + (now - start) > settings.deadline
                 before = found.counts.sum()
@@ -229,25 +225,19 @@ class Training:
     def emissions(self, found: Parameters) -> Emissions:
         """Probabilities that follow from expected counts."""
         null = (
-            null_emissions(found.null_source, self.occurrences[0], self.settings.smoothing),
-            null_emissions(found.null_target, self.occurrences[1], self.settings.smoothing),
+            null_emissions(found.reverse.null, self.occurrences[0], self.settings.smoothing),
+            null_emissions(found.forward.null, self.occurrences[1], self.settings.smoothing),
         )
         return to_emissions(self.levels, estimate(self.levels, found.counts), *null)
 
-    def add_prior(self, counts: Counts, hmm: bool) -> Parameters:
-        """What was counted, here and in the other text."""
-        if self.prior is not None:
-            for mine, other in zip(_prior_arrays(self.prior), _arrays(counts), strict=False):
-                other += mine
-        counts.cells[-1] = 0.0
+    def maximize(self, counts: Counts, hmm: bool) -> Parameters:
+        """The parameters that make what was counted likelier."""
         if hmm:
             how = self.settings.smoothing, LONG_STEP if self.long_steps > 0 else SURE_STEP
             self.long_steps -= 1
-            self.jumps = fit_jumps(counts.forward, self.jumps[0], *how), fit_jumps(counts.reverse, self.jumps[1], *how)
-        return Parameters(
-            self.cells, counts.cells, counts.null_source, counts.null_target, counts.forward, counts.reverse,
-            self.jumps, self.occurrences,
-        )  # fmt: skip
+            forward, reverse = counts.forward.jumps, counts.reverse.jumps
+            self.jumps = fit_jumps(forward, self.jumps[0], *how), fit_jumps(reverse, self.jumps[1], *how)
+        return Parameters(self.cells, counts.cells, counts.forward, counts.reverse, self.jumps, self.occurrences)
 
     def prune(self, found: Parameters, again: bool) -> Parameters:
         """Give up the cells whose expected count is small.  again: other passes will follow."""
@@ -263,39 +253,67 @@ class Training:
         return found._replace(cells=cells, counts=found.counts[kept])
 
     def count(self, emissions: Emissions, hmm: bool) -> Counts:
-        """Expected counts of the whole text, each thread's added up in order."""
-        settings = self.settings
-        chain = Chain(*self.jumps, settings.uniform, settings.p0)
-        longest = self.shapes.max(axis=0, initial=1).tolist()
+        """Expected counts of the whole text, and of the other text.
 
-        def run(task: tuple[list[tuple[int, int]], CellIds]) -> Counts:
-            share, stored = task
-            forward_jumps, reverse_jumps = (new_jumps(jumps.groups) for jumps in self.jumps)
-            counts = Counts(
-                np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2)), np.zeros(self.cells.n_sources),
-                np.zeros(self.cells.n_targets), forward_jumps, reverse_jumps, np.zeros(2),
+        Chunks are looked at on all cores and added up one after the other, so sums do not depend on the threads.
+        """
+        chain = Chain(*self.jumps, self.settings.uniform, self.settings.p0)
+        counts = self.new_counts()
+        stored: Iterable[I32 | None] = self.ids if len(self.ids) else [None] * len(self.chunks)
+
+        def look(task: tuple[tuple[int, int], I32 | None]) -> tuple[tuple[int, int], I32, Found]:
+            (first, last), ids = task
+            if ids is None:
+                ids = self.cells.label(self.bitext, self.offsets, first, last)
+            lengths = self.shapes[first:last]
+            J, K = lengths.sum(axis=0).tolist()
+            found = Found(
+                np.empty((len(ids), counts.cells.shape[1]), np.float32), make_moves(K, J, hmm), make_moves(J, K, hmm),
+                np.zeros(2),
             )  # fmt: skip
-            forward, reverse = make_lattice(longest[1], longest[0]), make_lattice(longest[0], longest[1])
-            for (first, last), ids in zip(share, stored if stored else self.label(share, stored), strict=True):
-                expect(first, last, self.pairs, ids, emissions, chain, hmm, forward, reverse, counts)
-            return counts
+            lattices = make_lattice(lengths[:, 1], lengths[:, 0]), make_lattice(lengths[:, 0], lengths[:, 1])
+            expect(first, last, self.pairs, ids, emissions, chain, hmm, *lattices, found)
+            return (first, last), ids, found
 
-        total: Counts | None = None
-        for part in map_threads(run, zip(self.shares, self.ids, strict=True)):
-            if total is None:
-                total = part
-            else:
-                for mine, other in zip(_arrays(total), _arrays(part), strict=True):
-                    mine += other
-        assert total is not None
-        return total
+        for chunk, ids, found in map_threads(look, zip(self.chunks, stored, strict=True)):
+            if len(self.ids) < len(self.chunks):
+                self.ids.append(ids)
+            add_up(*chunk, self.pairs, ids, found, chain, hmm, counts)
+            np.add(counts.log_likelihoods, found.log_likelihoods, out=counts.log_likelihoods)
+            for direction, moves in ((counts.forward, found.forward), (counts.reverse, found.reverse)):
+                np.add(direction.jumps.counts, moves.counts, out=direction.jumps.counts)
+                np.add(direction.jumps.contexts, moves.contexts, out=direction.jumps.contexts)
+        counts.cells[-1] = 0.0
+        return counts
 
-    def label(self, share: list[tuple[int, int]], store: CellIds) -> Iterator[I32]:
-        """The cells of the edges of each run, stored on the way."""
-        for first, last in share:
-            ids = self.cells.label(self.bitext, self.offsets, first, last)
-            store.append(ids)
-            yield ids
+    def new_counts(self) -> Counts:
+        """What was counted in the other text."""
+        if (prior := self.prior) is not None:
+            return Counts(prior.counts.copy(), _copy(prior.forward), _copy(prior.reverse), np.zeros(2))
+        return Counts(
+            np.zeros((len(self.cells) + 1, 1 if self.settings.agreement else 2)),
+            DirectionCounts(np.zeros(self.cells.n_targets), new_jumps(self.jumps[0].groups)),
+            DirectionCounts(np.zeros(self.cells.n_sources), new_jumps(self.jumps[1].groups)), np.zeros(2),
+        )  # fmt: skip
+
+
+def _cut(bitext: Bitext, offsets: I64) -> tuple[list[tuple[int, int]], int]:
+    """Chunks of pairs that are looked at at once, by the text alone, and about how many bytes are held for each."""
+    bytes_before = 16 * offsets + 80 * (bitext.source.offsets + bitext.target.offsets)
+    total = int(bytes_before[-1])
+    size = min(max(total // _CHUNKS, CHUNK_BYTES >> 4), CHUNK_BYTES)
+    ends = np.searchsorted(bytes_before, np.arange(size, total, size)).tolist()
+    return [(a, b) for a, b in pairwise([0, *ends, len(bitext)]) if a < b], size + 16 * MOST_EDGES
+
+
+def _extend(counts: DirectionCounts, weights: JumpWeights, occurrences: F64) -> tuple[DirectionCounts, JumpWeights]:
+    """Counts and weights of a direction with groups for words that have become frequent."""
+    jumps, more = with_groups(counts.jumps, weights, group_words(occurrences, weights.groups))
+    return counts._replace(jumps=jumps), more
+
+
+def _copy(counts: DirectionCounts) -> DirectionCounts:
+    return DirectionCounts(counts.null.copy(), Jumps(*(array.copy() for array in counts.jumps)))
 
 
 def _uniform(cells: Cells) -> Emissions:
@@ -306,12 +324,3 @@ def _uniform(cells: Cells) -> Emissions:
     ones = np.ones(cells.n_sources, np.float32), np.ones(cells.n_targets, np.float32)
     given_null = ones[0] * np.float32(source), ones[1] * np.float32(target)
     return Emissions(table, *ones, *given_null, *given_null)
-
-
-def _arrays(counts: Counts) -> list[F64]:
-    return [counts.cells, counts.null_source, counts.null_target, *counts.forward, *counts.reverse,
-            counts.log_likelihoods]  # fmt: skip
-
-
-def _prior_arrays(prior: Parameters) -> list[F64]:
-    return [prior.counts, prior.null_source, prior.null_target, *prior.forward_jumps, *prior.reverse_jumps]

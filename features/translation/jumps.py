@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from features.translation._lattice_kernels import (
+    CONTEXTS,
     END,
     INSIDE,
     LEAVING,
@@ -71,7 +72,7 @@ def make_weights(shared: F64, inside: F32, frequent: I32, words: int) -> JumpWei
     return JumpWeights(shared, inside.astype(np.float64), groups)
 
 
-def remember(counts: F64, contexts: F64, inside: F32, weights: JumpWeights) -> Jumps:
+def restore_jumps(counts: F64, contexts: F64, inside: F32, weights: JumpWeights) -> Jumps:
     """The jumps that made these weights, to be added to others: alone, they would make the same again."""
     return Jumps(counts, contexts, inside.astype(np.float64), inside / weights.inside)
 
@@ -86,7 +87,7 @@ def even_jumps(groups: I32) -> JumpWeights:
 def new_jumps(groups: I32) -> Jumps:
     """No jumps, to be counted.  groups: (V,)."""
     inside, needs = np.zeros((2, 2, groups.max(initial=0) + 1, WIDTHS))
-    return Jumps(np.zeros(N_JUMPS), np.zeros((3, WINDOW + 1, WINDOW + 1)), inside, needs)
+    return Jumps(np.zeros(N_JUMPS), np.zeros(CONTEXTS), inside, needs)
 
 
 def with_groups(jumps: Jumps, weights: JumpWeights, groups: I32) -> tuple[Jumps, JumpWeights]:
@@ -128,22 +129,22 @@ def _mean(shared: F64) -> F64:
 def _fit_shared(jumps: Jumps, weights: F64) -> F64:
     """Shared weights, (N_JUMPS,), with which the expected jumps of all words are likelier than with the given ones.
 
-    A jump of width d is chosen with probability w(d) / Σ_r w(r) over the widths r that stay in the sentence: those of a
-    few contexts, by the room to either side. The likelihood is that of a Bradley-Terry model with comparisons of many
+    A jump of width d is chosen with probability w(d) / Σ_r w(r) over the widths r that stay in the sentence, by a few
+    contexts: the positions to either side. The likelihood is that of a Bradley-Terry model with comparisons of many
     at once, and w(d) <- n(d) / Σ_context n(context) / Σ_r w(r) never lowers it  [Hunter 2004].
     """
     near = np.tri(WINDOW, dtype=bool)  # the first n widths, n = 1 .. WINDOW
-    room = np.arange(WINDOW + 1)
+    reach = np.arange(WINDOW + 1)
     width = np.arange(WIDTHS) - WINDOW
-    inside = ((width >= -room[:, None, None]) & (width <= room[None, :, None])).reshape(-1, WIDTHS)
+    inside = ((width >= -reach[:, None, None]) & (width <= reach[None, :, None])).reshape(-1, WIDTHS)
     fitted = weights.copy()
-    for start, size, reach, n in (
+    for start, size, reached, n in (
         (START, WINDOW, near, jumps.contexts[0, 0, 1:]),
         (INSIDE, WIDTHS, inside, jumps.contexts[1].ravel()),
         (END, WINDOW, near, jumps.contexts[2, 0, 1:]),
     ):
         part = slice(start, start + size)
-        fitted[part] = _fit(jumps.counts[part], reach.astype(np.float64), n, fitted[part])
+        fitted[part] = _fit(jumps.counts[part], reached.astype(np.float64), n, fitted[part])
     return fitted
 
 

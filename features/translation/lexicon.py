@@ -74,7 +74,7 @@ class Side:
     """The classes of one level of one language.
 
     names: (V,).  index: their places.  parents: (V,) class in the level above, 0 in the coarsest.
-    shares: (V,) float32, q(f | f'), in the coarsest q(f).  unseen: (V above + 1,), that of a class never seen whose
+    shares: (V,) float32, q(f | f'), in the coarsest q(f).  unseen: (V above + 1,), share of a class never seen whose
     class above was seen; the last for others.
     """
 
@@ -150,17 +150,8 @@ def build_levels(
         if depth == 0:
             likeness = np.empty(len(cells), np.float32)
             a, b = WordTable.from_words(source_names), WordTable.from_words(target_names)
-            _compare(
-                a.plain_letters,
-                a.plain_offsets,
-                b.plain_letters,
-                b.plain_offsets,
-                cells.row_offsets,
-                cells.targets,
-                smoothing * SPELLING,
-                LEAST_LIKENESS,
-                likeness,
-            )
+            spelling = a.plain_letters, a.plain_offsets, b.plain_letters, b.plain_offsets
+            _compare(*spelling, cells.row_offsets, cells.targets, smoothing * SPELLING, likeness)
         if depth + 1 < len(sources):
             coarse, parents = cells.coarsen(
                 source.parents, target.parents, len(sources[depth + 1].names), len(targets[depth + 1].names)
@@ -179,41 +170,53 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
     """
     totals = [counts[:-1]]
     for level, above in pairwise(levels):
-        total = np.zeros((len(above.cells), counts.shape[1]))
-        _add_up(level.parents, totals[-1], total)
-        totals.append(total)
+        columns = (np.bincount(level.parents, column, len(above.cells)) for column in totals[-1].T)
+        totals.append(np.stack(list(columns), axis=1))
     tables: list[Table] = []
     coarser = np.ones((1, 2), np.float32)
     for level, total in zip(levels[::-1], totals[::-1], strict=True):
         out = np.empty((len(level.cells) + 1, 2), np.float32)
         source_scale = np.empty(level.cells.n_sources + 1, np.float32)
         target_scale = np.empty(level.cells.n_targets + 1, np.float32)
-        _smooth(
-            level.cells.row_offsets, level.cells.targets, total, level.parents, coarser, level.source.shares,
-            level.target.shares, level.likeness, level.weight, out, source_scale, target_scale,
+        evidence = _Evidence(
+            row_offsets=level.cells.row_offsets, targets=level.cells.targets, counts=total, parents=level.parents,
+            above=coarser, source_shares=level.source.shares, target_shares=level.target.shares,
+            likeness=level.likeness, weight=level.weight,
         )  # fmt: skip
+        _smooth(evidence, out, source_scale, target_scale)
         tables.append(Table(out, source_scale, target_scale))
         coarser = out
     return tables[::-1]
 
 
-@nb.njit(cache=True, nogil=True)
-def _add_up(parents, fine, coarse):
-    for cell in range(len(parents)):
-        for column in range(fine.shape[1]):
-            coarse[parents[cell], column] += fine[cell, column]
+class _Evidence(NamedTuple):
+    """What the probabilities of one level follow from.
+
+    row_offsets, targets: its cells.  counts: (C, 1 or 2).  parents, likeness, weight: see `Level`.  above: (C' + 1, 2)
+    probabilities of the level above.  source_shares, target_shares: see `Side`.
+    """
+
+    row_offsets: I64
+    targets: I32
+    counts: F64
+    parents: I32
+    above: F32
+    source_shares: F32
+    target_shares: F32
+    likeness: F32
+    weight: float
 
 
 @nb.njit(cache=True, nogil=True)
-def _smooth(
-    row_offsets, targets, counts, parents, above, source_shares, target_shares, likeness, weight, out, source_scale,
-    target_scale,
-):  # fmt: skip
+def _smooth(evidence, out, source_scale, target_scale):
+    row_offsets, targets, counts, parents, above, source_shares, target_shares, likeness, weight = evidence
     last = counts.shape[1] - 1
     top = len(parents) == 0
     alike = len(likeness) > 0
-    sources = np.zeros(len(source_scale))
-    columns = np.zeros(len(target_scale))
+    sources = np.empty(len(source_scale))
+    columns = np.empty(len(target_scale))
+    sources[:] = 0.0
+    columns[:] = 0.0
     for e in range(len(row_offsets) - 1):
         for cell in range(row_offsets[e], row_offsets[e + 1]):
             more = likeness[cell] if alike else 0.0
@@ -236,24 +239,24 @@ def _smooth(
 
 
 @nb.njit(cache=True, nogil=True)
-def likeness_of(letters, first, last, other, other_first, other_last, least):
-    """Fourth power of the share of the longer word that the longest common prefix is; 0 for shares below `least`."""
+def likeness_of(letters, first, last, other, other_first, other_last):
+    """Fourth power of the share of the longer word that the longest common prefix is; 0 below LEAST_LIKENESS."""
     longer = max(last - first, other_last - other_first)
     shorter = min(last - first, other_last - other_first)
-    if shorter < least * longer or longer == 0:
+    if shorter < LEAST_LIKENESS * longer or longer == 0:
         return 0.0
     same = 0
     while same < shorter and letters[first + same] == other[other_first + same]:
         same += 1
     share = same / longer
-    return share**4 if share >= least else 0.0
+    return share**4 if share >= LEAST_LIKENESS else 0.0
 
 
 @nb.njit(cache=True, nogil=True)
-def _compare(letters, offsets, other, other_offsets, row_offsets, targets, weight, least, out):
+def _compare(letters, offsets, other, other_offsets, row_offsets, targets, weight, out):
     for e in range(len(row_offsets) - 1):
         for cell in range(row_offsets[e], row_offsets[e + 1]):
             f = targets[cell]
             out[cell] = weight * likeness_of(
-                letters, offsets[e], offsets[e + 1], other, other_offsets[f], other_offsets[f + 1], least
+                letters, offsets[e], offsets[e + 1], other, other_offsets[f], other_offsets[f + 1]
             )

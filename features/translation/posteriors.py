@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,11 +15,11 @@ from corpora.bitext import Bitext, Text
 from corpora.ragged import edge_offsets
 from corpora.symmetrize import symmetrize
 from corpora.threads import map_threads
-from features.translation._emission_kernels import climb, find
-from features.translation._lattice_kernels import make_lattice
+from features.translation._emission_kernels import LevelTables, SideOfLevel, back_off, find
 from features.translation._translation_kernels import Chain, Pairs, decode
-from features.translation.lexicon import AGREEING, LEAST_LIKENESS, SPELLING, class_name
+from features.translation.lexicon import AGREEING, SPELLING, Side, class_name
 from features.translation.model import Tables, TranslationModel
+from features.translation.workspaces import make_lattice
 from features.word_pairs import WordPairs, spread
 from features.words import WordTable
 
@@ -148,6 +148,15 @@ class _Known:
                 spelling[finest] = WordTable.from_words([class_name(word, finest) for word in words])
         return cls(classes, spelling)
 
+    def level(self, widths: Sequence[int | None], depth: int, side: Side, scale: F32) -> SideOfLevel:
+        """The words at one level of a lexicon; widths: of the classes of all its levels."""
+        known, spelling = self.classes[widths[depth]], self.spelling[widths[0]]
+        return SideOfLevel(
+            known=known, above=self.classes[widths[depth + 1]] if depth + 1 < len(widths) else np.zeros_like(known),
+            shares=side.shares, unseen=side.unseen, scale=scale, letters=spelling.plain_letters,
+            bounds=spelling.plain_offsets,
+        )  # fmt: skip
+
 
 class Decoder:
     """A bitext, known to the model or not, with its vocabularies looked up once."""
@@ -200,8 +209,8 @@ class Decoder:
 
     def _decode(self, pairs: Pairs, shapes: I64, tables: Tables, emissions: tuple[F32, F32]) -> None:
         """Turn the emissions of both directions into posteriors of the HMM, in place."""
-        longest = int(shapes.max(initial=1))  # one lattice for both directions
-        lattice = make_lattice(longest, longest)
+        both = np.concatenate([shapes, shapes[:, ::-1]])  # one lattice for both directions
+        lattice = make_lattice(both[:, 0], both[:, 1])
         decode(0, len(shapes), pairs, *emissions, *self._null(tables), self._chain(tables), lattice)
 
     def _pairs(self, first: int, last: int) -> Pairs:
@@ -230,30 +239,26 @@ class Decoder:
 
     def _emissions(self, tables: Tables, words: WordPairs) -> tuple[F32, F32]:
         """Probabilities of the words of each edge, in both directions, found once for each word pair."""
-        source, target = ([known.classes[width] for width in tables.widths] for known in (self._source, self._target))
         missing = np.empty(len(words.source), np.bool_)
-        found = np.empty((2, len(words.source)), np.float32)
-        finest = tables.levels[0]
+        forward, reverse = np.empty((2, len(words.source)), np.float32)
+        cells = tables.levels[0].cells
+        known = self._source.classes[tables.widths[0]], self._target.classes[tables.widths[0]]
         find(
-            words.source, words.target, source[0], target[0], finest.cells.row_offsets, finest.cells.targets,
-            tables.tables[0].cells, missing, found[0], found[1],
+            words.source, words.target, *known, cells.row_offsets, cells.targets, tables.tables[0].cells, missing,
+            forward, reverse,
         )  # fmt: skip
-        nowhere = np.full(len(source[0]), 0, np.int32), np.full(len(target[0]), 0, np.int32)
-        spelling = self._source.spelling[tables.widths[0]], self._target.spelling[tables.widths[0]]
         for depth in range(len(tables.levels) - 1, -1, -1):
             level, table = tables.levels[depth], tables.tables[depth]
-            coarsest = depth + 1 == len(tables.levels)
-            above = nowhere if coarsest else (source[depth + 1], target[depth + 1])
-            climb(
-                words.source, words.target, source[depth], target[depth], *above, level.cells.row_offsets,
-                level.cells.targets, table.cells, table.source_scale, table.target_scale, level.source.shares,
-                level.target.shares, level.source.unseen, level.target.unseen, level.weight, coarsest, depth == 0,
-                spelling[0].plain_letters, spelling[0].plain_offsets, spelling[1].plain_letters,
-                spelling[1].plain_offsets, SPELLING * self.model.smoothing, LEAST_LIKENESS, missing, found[0],
-                found[1],
+            source = self._source.level(tables.widths, depth, level.source, table.source_scale)
+            target = self._target.level(tables.widths, depth, level.target, table.target_scale)
+            of_cells = LevelTables(
+                row_offsets=level.cells.row_offsets, targets=level.cells.targets, cells=table.cells,
+                weight=level.weight, spelling=SPELLING * self.model.smoothing,
+                coarsest=depth + 1 == len(tables.levels), finest=depth == 0,
             )  # fmt: skip
+            back_off(words.source, words.target, source, target, of_cells, missing, forward, reverse)
         emission = np.empty((2, len(words.of_edge)), np.float32)
-        for of_pairs, of_edges in zip(found, emission, strict=True):
+        for of_pairs, of_edges in zip((forward, reverse), emission, strict=True):
             spread(of_pairs, words.of_edge, of_edges)
         return emission[0], emission[1]
 

@@ -118,11 +118,9 @@ def columns(case: Case) -> Callable[..., np.ndarray]:
     def fill(family: object, width: int, *more: object) -> np.ndarray:
         pairs = case.batch.word_pairs
         of_pairs = family in [FAMILIES[name] for name in OF_WORD_PAIRS]
-        out = np.full((len(pairs.source) if of_pairs else case.batch.offsets[-1], width + 2), 7.0, np.float32)
-        family.fill(case.batch, *more, out, 1)  # type: ignore[attr-defined]
-        planes = np.full((width + 2, len(out)), 7.0, np.float32).T  # column after column in memory
-        family.fill(case.batch, *more, planes, 1)  # type: ignore[attr-defined]
-        assert np.array_equal(planes, out)
+        rows = len(pairs.source) if of_pairs else case.batch.offsets[-1]
+        out = np.full((width + 2, rows), 7.0, np.float32).T  # column after column in memory
+        family.fill(case.batch, *more, out[:, 1:-1])  # type: ignore[attr-defined]
         assert (out[:, [0, -1]] == 7.0).all()
         return out[pairs.of_edge, 1:-1] if of_pairs else out[:, 1:-1]
 

@@ -16,7 +16,7 @@ from aligner.cli import options
 from aligner.model.unsupervised import DECODINGS, THRESHOLDED
 from features.translation.expectation import Pass
 from features.translation.lexicon import AGREEING, KINDS
-from features.translation.model import train_translation
+from features.translation.training import train_translation
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ SIGNED = {f"{of}margin_{line}" for of in ("", "hmm_", "lexical_") for line in ("
 def test_families_and_names() -> None:
     names = [name for family in FAMILIES.values() for name in family.NAMES]
     assert len(names) == len(set(names))
-    assert list(FAMILIES) == [family.__name__.removeprefix("features.") for family in FAMILIES.values()]
+    assert list(FAMILIES) == [family.__name__.removeprefix("features.families.") for family in FAMILIES.values()]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -124,9 +124,9 @@ def test_competition_of_short_and_long_lines() -> None:
     values, shapes = np.concatenate([matrix.ravel() for matrix in matrices]), np.array(sizes)
     offsets = edge_offsets(shapes)
     expected = np.concatenate([standings(matrix) for matrix in matrices if matrix.size])
-    for out in (np.full((len(values), 7), 5.0, np.float32), np.full((7, len(values)), 5.0, np.float32).T):
-        competition.fill_standing(values, find_mutual_best(values, shapes, offsets), shapes, offsets, out, 0)
-        np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-7)
+    out = np.full((7, len(values)), 5.0, np.float32).T
+    competition.fill_standing(values, find_mutual_best(values, shapes, offsets), shapes, offsets, out)
+    np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-7)
 
 
 def test_neighbours(case: Case, columns: Columns) -> None:

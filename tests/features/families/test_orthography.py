@@ -1,4 +1,4 @@
-"""Likeness of words, against plain Python; the bit-parallel walk equals the textbook's loops."""
+"""Likeness of words, against plain Python."""
 
 from __future__ import annotations
 
@@ -12,16 +12,7 @@ from hypothesis import strategies as st
 
 from corpora.normalize import unaccented
 from features.families import orthography
-from features.families.orthography import (
-    clear_masks,
-    common_prefix,
-    common_subsequence,
-    common_suffix,
-    equal,
-    masked_likeness,
-    same_places,
-    set_masks,
-)
+from features.families.orthography import common_subsequence, shared_letters
 
 if TYPE_CHECKING:
     from tests.features.conftest import Case
@@ -48,55 +39,34 @@ def longest_subsequence(a: str, b: str) -> int:
     return table[-1][-1]
 
 
-def by_recurrence(a: str, b: str) -> int:
-    lengths = np.zeros(len(b) + 1, np.int64)
-    answer = int(common_subsequence(letters(a), letters(b), lengths))
+def likeness(a: str, b: str) -> tuple[int, int, int, int]:
+    lengths = np.zeros(len(b) + 1, np.int32)
+    same, prefix, suffix = shared_letters(letters(a), letters(b))
+    subsequence = int(common_subsequence(letters(a), letters(b), prefix, suffix, lengths))
     assert not lengths.any()  # given back as it was
-    return answer
+    return same, prefix, suffix, subsequence
 
 
 def shared_places(a: str, b: str) -> int:
     return sum(c == d for c, d in zip(a, b, strict=False))
 
 
-def by_masks(a: str, b: str) -> tuple[int, int, int, int] | None:
-    # An earlier word has been here: what it left behind in `owners` is not to matter.
-    masks, owners = np.zeros(256, np.uint64), np.full(256, ord("a"), np.int32)
-    answer = None
-    if set_masks(letters(a), masks, owners):
-        answer = masked_likeness(masks, owners, len(a), letters(f"x{b}y"), 1, 1 + len(b))
-        clear_masks(letters(a), masks)
-    assert not masks.any()
-    return answer
+def by_definition(a: str, b: str) -> tuple[int, int, int, int]:
+    return shared_places(a, b), shared_start(a, b), shared_start(a[::-1], b[::-1]), longest_subsequence(a, b)
 
 
 @settings(deadline=None, max_examples=300)
 @given(spelled, spelled)
 def test_likeness(a: str, b: str) -> None:
-    x, y = letters(a), letters(b)
-    likeness = same_places(x, y), common_prefix(x, y), common_suffix(x, y), by_recurrence(a, b)
-    assert likeness == (
-        shared_places(a, b),
-        shared_start(a, b),
-        shared_start(a[::-1], b[::-1]),
-        longest_subsequence(a, b),
-    )
-    assert equal(x, y) == (a == b)
-    assert equal(x, x.copy())
-    if len(b) < 64:
-        masked = by_masks(a, b)
-        collide = len({ord(c) & 255 for c in a}) < len(set(a))
-        assert (masked is None) == (collide or len(a) > 63)
-        assert masked in (None, likeness)
+    assert likeness(a, b) == by_definition(a, b)
+    assert likeness(a, a) == (len(a),) * 4
 
 
 @pytest.mark.parametrize("length", [1, 2, 62, 63, 64])
 @pytest.mark.parametrize("other", [1, 62, 63])
 def test_likeness_of_long_words(length: int, other: int) -> None:
     for a, b in (("a" * length, "a" * other), (("ab" * 40)[:length], ("ba" * 40)[:other]), ("c" * length, "b" * other)):
-        assert by_recurrence(a, b) == longest_subsequence(a, b)
-        expected = shared_places(a, b), shared_start(a, b), shared_start(a[::-1], b[::-1]), longest_subsequence(a, b)
-        assert by_masks(a, b) == (expected if length <= 63 else None)
+        assert likeness(a, b) == by_definition(a, b)
 
 
 def test_every_column(case: Case, columns: Callable[..., np.ndarray]) -> None:
@@ -126,6 +96,6 @@ def test_every_column(case: Case, columns: Callable[..., np.ndarray]) -> None:
 
 
 def test_known_answers() -> None:
-    assert by_recurrence("colour", "couleur") == len("colur")  # c-o-l-u-r
-    assert same_places(letters("chat"), letters("chats")) == 4
-    assert common_suffix(letters("nation"), letters("station")) == len("ation")
+    assert likeness("colour", "couleur")[3] == len("colur")  # c-o-l-u-r
+    assert likeness("chat", "chats")[0] == 4
+    assert likeness("nation", "station")[2] == len("ation")

@@ -19,8 +19,8 @@ from features.translation._translation_kernels import Emissions
 from features.translation.cells import CellIds, Cells
 from features.translation.expectation import Pass, Settings, Training
 from features.translation.lexicon import KINDS
-from features.translation.model import train_translation
 from features.translation.posteriors import posteriors
+from features.translation.training import train_translation
 
 U, P0 = 0.15, 0.3
 
@@ -95,11 +95,11 @@ def cell_of(cells: Cells) -> dict[tuple[int, int], int]:
 
 @pytest.mark.parametrize("hmm", [False, True])
 @pytest.mark.parametrize("agreement", [False, True])
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("chunk", [1 << 8, 1 << 24])
 def test_expected_counts_are_those_of_all_alignments(
-    corpus: Bitext, agreement: bool, hmm: bool, threads: int, monkeypatch: pytest.MonkeyPatch
+    corpus: Bitext, agreement: bool, hmm: bool, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expectation, "cores", lambda: threads)
+    monkeypatch.setattr(expectation, "CHUNK_BYTES", chunk)
     training = Training("words", corpus, KINDS["words"].widths, settings(agreement=agreement), None)
     rng = np.random.default_rng(1)
     n_source, n_target = len(corpus.source.vocabulary), len(corpus.target.vocabulary)
@@ -135,8 +135,8 @@ def test_expected_counts_are_those_of_all_alignments(
             np.add.at(counts[:, 0], places, forward.T)
             np.add.at(counts[:, 1], places, reverse)
     np.testing.assert_allclose(found.cells[:-1], counts, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(found.null_source, nulls[0], rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(found.null_target, nulls[1], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found.reverse.null, nulls[0], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found.forward.null, nulls[1], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(found.log_likelihoods, likelihoods, rtol=1e-5)
     training.close()
 

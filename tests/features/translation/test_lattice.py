@@ -20,9 +20,9 @@ from features.translation._lattice_kernels import (
     WINDOW,
     Jumps,
     JumpWeights,
-    count_jumps,
+    add_moves,
+    find_moves,
     forward_backward,
-    make_lattice,
     mix,
     padded,
     prepare,
@@ -34,9 +34,10 @@ from features.translation.jumps import (
     grouped_words,
     make_weights,
     new_jumps,
-    remember,
+    restore_jumps,
     with_groups,
 )
+from features.translation.workspaces import make_lattice, make_moves
 
 GROUPS = np.array([2, 0, 1, 0], np.int32)
 SHAPES = [(1, 1), (1, 5), (5, 1), (2, 2), (4, 3), (3, WINDOW), (2, WINDOW + 1), (3, 2 * WINDOW + 3), (2, 3 * WINDOW)]
@@ -84,7 +85,7 @@ class Chain:
     def run(self) -> tuple[np.ndarray, np.ndarray, float, Jumps]:
         """Posteriors (T, S), those of NULL (T,), log likelihood and expected jumps by the kernels."""
         # Space for larger sentences, full of what others have left there.
-        lattice = make_lattice(self.T + 3, self.S + 17)
+        lattice = make_lattice(np.array([self.T + 3]), np.array([self.S + 17]))
         for array in lattice:
             array[:] = 7.0
         P = padded(self.S)
@@ -95,7 +96,10 @@ class Chain:
         prepare(lattice, self.words, self.jumps, self.uniform, self.p0)
         log_likelihood = forward_backward(lattice, self.T, self.S, self.uniform, self.p0)
         jumps = new_jumps(np.arange(self.groups))
-        count_jumps(lattice, self.T, self.words, self.jumps, self.uniform, self.p0, jumps)
+        moves = make_moves(self.T, self.S, hmm=True)
+        find_moves(lattice, self.T, self.S, self.uniform, self.p0, moves, 0)
+        add_moves(self.words, self.jumps, self.uniform, self.p0, moves, 0, jumps)
+        jumps = jumps._replace(counts=moves.counts, contexts=moves.contexts)
         posterior = lattice.posterior[: self.T * P].reshape(self.T, P)[:, : self.S].copy()
         return posterior, lattice.null_posterior[: self.T].copy(), log_likelihood, jumps
 
@@ -218,7 +222,7 @@ def test_very_long_sentences_and_tiny_probabilities_stay_finite() -> None:
 
 def test_model_1_is_bayes_rule() -> None:
     chain = Chain(6, 11, seed=3)
-    lattice = make_lattice(6, 11)
+    lattice = make_lattice(np.array([6]), np.array([11]))
     lattice.emission.reshape(6, -1)[:, :11] = chain.emission
     lattice.null[:] = chain.null
     log_likelihood = mix(lattice, 6, 11, 0.3)
@@ -342,7 +346,7 @@ def test_weights_that_are_kept_and_their_jumps_make_the_same_weights() -> None:
     kept = make_weights(weights.shared, weights.inside.astype(np.float32), grouped_words(GROUPS), len(GROUPS))
     assert kept.groups.tolist() == GROUPS.tolist()
     np.testing.assert_allclose(kept.inside, weights.inside, rtol=1e-6)
-    again = remember(jumps.counts, jumps.contexts, jumps.inside.astype(np.float32), kept)
+    again = restore_jumps(jumps.counts, jumps.contexts, jumps.inside.astype(np.float32), kept)
     np.testing.assert_allclose(fit_jumps(again, kept, 0.0).inside, kept.inside, rtol=1e-6)
 
 

@@ -11,8 +11,9 @@ from corpora.alignment import Link
 from corpora.bitext import Bitext
 from corpora.ragged import edge_offsets
 from corpora.symmetrize import symmetrize
-from features.translation.model import TranslationModel, train_translation
+from features.translation.model import TranslationModel
 from features.translation.posteriors import Decoder, Posteriors, posteriors
+from features.translation.training import train_translation
 
 
 @pytest.fixture(scope="module")

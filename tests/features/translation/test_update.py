@@ -17,8 +17,9 @@ from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.translation._lattice_kernels import WINDOW
 from features.translation.expectation import Pass
-from features.translation.model import TranslationModel, train_translation, update_translation
+from features.translation.model import TranslationModel
 from features.translation.posteriors import posteriors
+from features.translation.training import train_translation, update_translation
 
 PLAIN = {"smoothing": 0.0, "minimum_dice": 0.0, "minimum_count": 0.0}
 Pairs = list[tuple[list[str], list[str]]]
@@ -90,7 +91,7 @@ def test_counts_of_both_texts_are_added(make_bitext: Callable[..., Bitext]) -> N
     rows = np.repeat(np.arange(len(es)), np.diff(lexicon.row_offsets))
     for e, f, found in zip(rows.tolist(), lexicon.targets.tolist(), lexicon.counts[:, 0].tolist(), strict=True):
         assert found == pytest.approx(twin.counts.get((es[e], fs[f]), 0.0), rel=1e-3, abs=1e-4)
-    for f, found in enumerate(lexicon.null_target.tolist()):
+    for f, found in enumerate(lexicon.forward.null.tolist()):
         assert found == pytest.approx(twin.counts.get((None, fs[f]), 0.0), rel=1e-3, abs=1e-4)
 
 
@@ -125,14 +126,14 @@ def test_words_jump_as_in_both_texts_once_they_are_frequent(make_bitext: Callabl
     model = train_translation(make_bitext(OLD[:20]), lexicons=["words"])
     updated = update_translation(model, make_bitext(OLD[20:] + NEW))
     before, after = model.lexicons["words"], updated.lexicons["words"]
-    known = len(before.source_frequent)
-    assert after.source_frequent[:known].tolist() == before.source_frequent.tolist()
+    known = len(before.forward.frequent)
+    assert after.forward.frequent[:known].tolist() == before.forward.frequent.tolist()
     often = np.flatnonzero(updated.source_counts >= 10)
-    assert set(often.tolist()) == set(after.source_frequent.tolist())
+    assert set(often.tolist()) == set(after.forward.frequent.tolist())
     assert 0 < known < len(often)
-    assert (after.forward_inside[0, 1 : known + 1].sum(axis=1) > before.forward_inside[0, 1:].sum(axis=1)).all()
-    for inside in after.forward_inside:
-        assert inside.sum() == pytest.approx(after.forward_jumps[WINDOW:-WINDOW].sum(), rel=1e-5)
+    assert (after.forward.inside[0, 1 : known + 1].sum(axis=1) > before.forward.inside[0, 1:].sum(axis=1)).all()
+    for inside in after.forward.inside:
+        assert inside.sum() == pytest.approx(after.forward.jumps[WINDOW:-WINDOW].sum(), rel=1e-5)
 
 
 def test_new_words_are_learnt_and_old_ones_are_kept(make_bitext: Callable[..., Bitext]) -> None:

@@ -1,0 +1,170 @@
+"""Training of translation models: lexicons one after the other, from nothing or from what a model knows."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from corpora.bitext import Bitext, Text, Vocabulary
+from features.translation.expectation import MOST_EDGES, Pass, Settings, Training
+from features.translation.lexicon import KINDS
+from features.translation.model import Lexicon, TranslationModel, classify
+from features.words import WordTable
+
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+
+DEFAULT_MEMORY = 1 << 30
+
+
+def train_translation(
+    bitext: Bitext,
+    *,
+    lexicons: Sequence[str] = tuple(KINDS),
+    iterations_1: int = 2,
+    iterations_hmm: int = 5,
+    agreement: bool = True,
+    p0: float = 0.2,
+    uniform: float = 0.1,
+    smoothing: float = 1.0,
+    minimum_dice: float = 0.0005,
+    minimum_count: float = 1e-3,
+    memory: int = DEFAULT_MEMORY,
+    seconds: float = math.inf,
+    on_pass: Callable[[Pass], None] | None = None,
+) -> TranslationModel:
+    """Estimate translation models of a bitext, on all cores.
+
+    lexicons: of `translation.lexicon.KINDS`.  iterations_1, iterations_hmm: passes of IBM Model 1 and of the HMM.
+    agreement: False trains both directions apart in every lexicon.  p0: prior probability of NULL, in
+    (0, 1); the higher, the fewer links.  uniform: share of jumps that go anywhere, in (0, 1).  smoothing: factor of all
+    pseudo-counts; 0 is maximum likelihood.  minimum_dice: word pairs with a smaller Dice are never looked at.
+    minimum_count: those with a smaller expected count are given up after the last pass of Model 1, and of the HMM.
+    memory: bytes for the cell of every edge of the text, 4 for each; more go to a temporary file, which is read once a
+    pass.  seconds: passes that would end later are left out, but for one of each kind and lexicon; the first lexicon
+    has its share of the time.  on_pass: called after each pass of each lexicon.
+
+    Peak memory, with T words of text on both sides together, C word pairs that are looked at, G words of 10 occurrences
+    or more on both sides and n cores:
+
+        8 T + max(4 T + 16 C, 64 C + 2200 G + max(memory, 20 MB · (n + 2)))  bytes,
+
+    and on disk 4 Σ_i J_i K_i bytes where those and the chunks that n cores look at exceed `memory`. C grows with the
+    distinct pairs of words that stand in the same sentence pair and whose Dice is large enough, at most
+    2 / minimum_dice mean sentence lengths a source word.
+
+    The order of the pairs matters by rounding only, and the result is the same to the bit on any number of cores,
+    unless seconds cut it short.  ValueError for settings out of range, OSError where the disk is full.
+    """
+    settings = Settings(
+        iterations_1, iterations_hmm, agreement, p0, uniform, smoothing, minimum_dice, minimum_count, memory
+    )
+    nothing = WordTable.from_words([])
+    none = np.zeros(0, np.int64)
+    start = TranslationModel(nothing, nothing, none, none, {}, p0, uniform, smoothing)
+    return _train(start, bitext, lexicons, settings, seconds, on_pass)
+
+
+def update_translation(
+    model: TranslationModel,
+    bitext: Bitext,
+    *,
+    iterations_1: int = 0,
+    iterations_hmm: int = 3,
+    minimum_dice: float = 0.0005,
+    minimum_count: float = 1e-3,
+    memory: int = DEFAULT_MEMORY,
+    seconds: float = math.inf,
+    on_pass: Callable[[Pass], None] | None = None,
+) -> TranslationModel:
+    """Add a bitext to the text that a model has learnt from, without reading the latter again.
+
+    Expectation-maximisation on the new text, in which the counts c of the old one are evidence that stays as it is: the
+    expectation step is of the new text x alone, under the current parameters θ, and the maximisation step takes the
+    expected counts of the new text plus c, of word pairs, words given NULL and jumps. Without agreement and smoothing
+    that climbs
+
+        log p(x | θ) + Σ_e,f c(e, f) log p(f | e) + Σ_f c(f, NULL) log p(f | NULL) + Σ c(jump) log p(jump),
+
+    the likelihood of the new text and, as a prior, the expected complete-data likelihood of the old one  [DLR77]; all
+    pseudo-counts come on top as in training. It starts at the parameters of c alone, from which passes of IBM Model 1
+    lead away: by default there are none. New words are appended to the vocabulary; new word pairs are looked at where
+    their Dice in the new text alone is large enough.
+
+    Settings not named here are the model's; the others as in `train_translation`, as are memory and errors.  An empty
+    bitext changes nothing. Counts of the old text are not revised by the new one, so the result is close to training on
+    all text at once but not equal to it.
+    """
+    if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
+        return model
+    settings = Settings(
+        iterations_1=iterations_1, iterations_hmm=iterations_hmm,
+        agreement=True,  # of lexicons without counts: those of a model go on as they were trained
+        p0=model.p0, uniform=model.uniform, smoothing=model.smoothing, minimum_dice=minimum_dice,
+        minimum_count=minimum_count, memory=memory,
+    )  # fmt: skip
+    return _train(model, bitext, tuple(model.lexicons), settings, seconds, on_pass)
+
+
+def _train(
+    start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings, seconds: float,
+    on_pass: Callable[[Pass], None] | None,
+) -> TranslationModel:  # fmt: skip
+    """Train lexicons from what the `start` model knows of them."""
+    if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
+        raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(KINDS)}, each once")
+    began = time.monotonic()
+    fitting = bitext.source.lengths * bitext.target.lengths <= MOST_EDGES
+    if not fitting.all():
+        bitext = bitext.take(np.flatnonzero(fitting))
+    source, target = _extend(bitext.source, start.source_words), _extend(bitext.target, start.target_words)
+    found = {}
+    for number, name in enumerate(lexicons, 1):
+        widths = KINDS[name].widths
+        classes = [classify(text.vocabulary.words, widths[0]) for text in (source, target)]
+        classified = Bitext(_classified(source, *classes[0]), _classified(target, *classes[1]))
+        prior = None
+        if name in start.lexicons:
+            seen = (
+                np.bincount(ids[: len(counts)], counts, len(names)).astype(np.float64)
+                for (names, ids), counts in zip(classes, (start.source_counts, start.target_counts), strict=True)
+            )
+            prior = start.lexicons[name].parameters((next(seen), next(seen)))
+        agreement = prior.agreement if prior is not None else settings.agreement and KINDS[name].agreement
+        share = replace(settings, agreement=agreement, deadline=began + seconds * number / len(lexicons))
+        training = Training(name, classified, widths, share, on_pass, prior)
+        try:
+            found[name] = Lexicon.from_parameters(training.run())
+        finally:
+            training.close()
+    counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))
+    return TranslationModel(
+        WordTable.from_words(source.vocabulary.words), WordTable.from_words(target.vocabulary.words), *counts, found,
+        settings.p0, settings.uniform, settings.smoothing,
+    )  # fmt: skip
+
+
+def _classified(text: Text, names: list[str], classes: I32) -> Text:
+    if names == text.vocabulary.words:
+        return text
+    return Text(classes[text.ids], text.offsets, Vocabulary(names), text.language)
+
+
+def _extend(text: Text, known: WordTable) -> Text:
+    """The text with known words before its own in the vocabulary."""
+    if len(known) == 0:
+        return text
+    index = {word: i for i, word in enumerate(known.words())}
+    ids = np.fromiter((index.setdefault(word, len(index)) for word in text.vocabulary.words), np.int32)
+    return Text(ids[text.ids], text.offsets, Vocabulary(list(index)), text.language)
+
+
+def _add_occurrences(text: Text, before: I64) -> I64:
+    counts = np.bincount(text.ids, minlength=len(text.vocabulary))
+    counts[: len(before)] += before
+    return counts
