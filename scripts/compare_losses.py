@@ -26,8 +26,8 @@ from aligner.report.evaluation import PairCounts, count, scores
 from aligner.solvers import Stop
 from aligner.solvers.kernel import scorer_of
 from aligner.svm.logistic import LogisticProblem
-from aligner.training.objective import FREQUENT_WORDS, Objective
 from aligner.training.path import follow_path
+from aligner.training.settings import FREQUENT_WORDS, TrainingSettings, plan
 from corpora.alignment import Links
 from features.extractor import FeatureSet, take_edges
 from features.table import EdgeTable
@@ -44,17 +44,13 @@ LEARNERS = "hinge", "logistic", "with words"
 
 def learn_and_align(learner: str, edges: EdgeTable, links: Links, prior: F64, others: EdgeTable) -> Links:
     """The links of other pairs, by what `aligner train` learns from these."""
-    objective = Objective(loss="hinge" if learner == "hinge" else "logistic")
-    regularizations, folds = objective.plan(len(links))
-    problem, solver = objective.problem(edges, links, regularizations[0])
+    todo = plan(TrainingSettings(loss="hinge" if learner == "hinge" else "logistic"), len(links))
+    problem = todo.problem(edges, links)
     if isinstance(problem, LogisticProblem):
         problem = replace(problem, prior=np.concatenate([prior, np.zeros(len(edges.names) - len(prior))]))
-    path = follow_path(
-        problem, links, solver, regularizations, miss_costs=objective.miss_costs(len(links)), folds=folds,
-        stop=Stop(passes=200),
-    )  # fmt: skip
+    path = follow_path(problem, links, todo, stop=Stop(passes=200))
     w = path.results[path.chosen].w
-    return links_of(decode_edges(others, scorer_of(solver, edges, w), problem.link_rewards(w)))
+    return links_of(decode_edges(others, scorer_of(todo.solver, edges, w), problem.link_rewards(w)))
 
 
 def held_out_aer(seen: View, prior: F64, labelled: int, learner: str) -> float:

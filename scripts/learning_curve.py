@@ -32,7 +32,7 @@ from aligner.solvers.newton import Newton
 from aligner.svm.logistic import LogisticProblem
 from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import read_labelled
-from aligner.training.objective import DEFAULT_FERTILITY, FREQUENT_WORDS, LOGISTIC_REGULARIZATION
+from aligner.training.settings import DEFAULT_FERTILITY, FREQUENT_WORDS, LOGISTIC_REGULARIZATION
 from aligner.training.suggestion import doubts
 from corpora.alignment import Links
 from corpora.bitext import read_bitext

@@ -34,6 +34,7 @@ def align(
     iterations: opt.Iterations = None,
     seconds: opt.Seconds = None,
     memory: opt.CellMemory = None,
+    threads: opt.Threads = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,

@@ -17,6 +17,7 @@ def features(
     target: opt.TargetLanguage = None,
     links: opt.LinksFiles = None,
     memory: opt.Memory = "2G",
+    threads: opt.Threads = None,
     format_: opt.ReportFormat = "text",
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,

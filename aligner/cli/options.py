@@ -1,23 +1,14 @@
 """The names an option may take, the options of all commands in the groups of their help, and how long ones are read."""
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Literal, get_args
 
 import typer
 
-Solver = Literal[
-    "frank-wolfe", "away-frank-wolfe", "pairwise-frank-wolfe", "cutting-plane", "subgradient",
-    "stochastic-subgradient", "bcfw", "bcfw-gap", "bcfw-away", "bcfw-pairwise", "randomized-away",
-    "projected-gradient", "extragradient", "kernel-bcfw",
-]  # fmt: skip
 Loss = Literal["hinge", "logistic"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
-Order = Literal["uniform", "permuted", "gap"]
-Step = Literal["line-search", "decreasing", "lipschitz", "spectral"]
-Average = Literal["none", "uniform", "weighted", "suffix"]
-Projection = Literal["euclidean", "entropic"]
-Kernel = Literal["linear", "polynomial", "rbf"]
 Output = Literal["pharaoh", "scored", "jsonl"]
 Decoding = Literal[
     "soft", "assignment", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
@@ -29,7 +20,6 @@ Symmetrization = Literal["intersection", "union", "grow-diag", "grow-diag-final"
 _data = partial(typer.Option, rich_help_panel="Data")
 _objective = partial(typer.Option, rich_help_panel="Objective")
 _solving = partial(typer.Option, rich_help_panel="Solving")
-_solver = partial(typer.Option, rich_help_panel="Options of some solvers, which have their own defaults")
 _links = partial(typer.Option, rich_help_panel="Links")
 _unsupervised = partial(typer.Option, rich_help_panel="Without a model")
 _evaluating = partial(typer.Option, rich_help_panel="Bootstrap")
@@ -56,6 +46,26 @@ def parse_path(path: str) -> tuple[float, float, int]:
         return float(largest), float(smallest), int(values)
     except ValueError:
         raise typer.BadParameter(f"{path!r} is not LARGEST:SMALLEST:N (give a path like 1:1e-4:9)") from None
+
+
+def parse_solver_options(given: Sequence[str]) -> dict[str, str]:
+    """Values by name, of options like order=uniform.  Raises a usage error."""
+    options = dict(option.partition("=")[::2] for option in given)
+    if len(options) < len(given) or not all(map(all, options.items())):
+        raise typer.BadParameter(f"{' '.join(given)!r} is not NAME=VALUE, each name once (give order=uniform, say)")
+    return options
+
+
+def _check_solver_options(given: list[str] | None) -> list[str] | None:
+    parse_solver_options(given or ())
+    return given
+
+
+def _limit_threads(number: int | None) -> int | None:
+    from corpora.threads import limit_threads
+
+    limit_threads(number)
+    return number
 
 
 def _check_size(size: str | None) -> str | None:
@@ -129,7 +139,10 @@ Memory = Annotated[
         help="Features, and numbers of word pairs, held in memory (such as 500M, 2G); more go to disk.",
     ),
 ]
-
+Threads = Annotated[
+    int | None,
+    _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores"),
+]
 
 # Objective
 LossName = Annotated[
@@ -184,8 +197,18 @@ Fertility = Annotated[
 
 # Solving
 SolverName = Annotated[
-    Solver | None,
-    _solving(metavar="SOLVER", help=f"How to minimise the hinge loss: {_names(Solver)}.", show_default="bcfw"),
+    str | None,
+    _solving(
+        "--solver", metavar="SOLVER", help="How to minimise the hinge loss (see docs/solvers.md).", show_default="bcfw"
+    ),
+]
+SolverOptions = Annotated[
+    list[str] | None,
+    _solving(
+        callback=_check_solver_options,
+        metavar="NAME=VALUE",
+        help="An option that only some solvers have, such as order=uniform; repeatable.",
+    ),
 ]
 OracleName = Annotated[
     Oracle | None,
@@ -199,39 +222,6 @@ Tolerance = Annotated[float, _solving(metavar="GAP", help="Relative duality gap 
 MaxPasses = Annotated[int, _solving(metavar="N", help="Passes over the labelled pairs, for each λ.", min=0)]
 MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, for each λ.", min=0.0)]
 Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", min=0)]
-
-# Options of some solvers
-OrderName = Annotated[Order | None, _solver(metavar="ORDER", help=f"Order of the pairs in a pass: {_names(Order)}.")]
-StepName = Annotated[
-    Step | None,
-    _solver(
-        metavar="STEP",
-        help="Size of a step: line-search (exact) or decreasing (2n/(k+2n)); of gradients lipschitz (1/L) or spectral.",
-    ),
-]
-AverageName = Annotated[
-    Average | None, _solver(metavar="AVERAGE", help=f"Average of the iterates to return: {_names(Average)}.")
-]
-Cache = Annotated[
-    bool | None, _solver("--cache/--no-cache", help="Try the matchings found before, instead of the oracle.")
-]
-Minibatch = Annotated[
-    int | None,
-    _solver(
-        metavar="N", help="Pairs matched with the same weights, on all cores.", min=1, show_default="1 in 256, up to 4"
-    ),
-]
-Sample = Annotated[float | None, _solver(metavar="SHARE", help="Share of the pairs in a step.")]
-ProjectionName = Annotated[
-    Projection | None, _solver(metavar="GEOMETRY", help=f"Geometry of the projections: {_names(Projection)}.")
-]
-Radius = Annotated[float | None, _solver(metavar="γ", help="Greatest norm of the weights.")]
-Restarts = Annotated[bool | None, _solver("--restarts/--no-restarts", help="Start again from averages.")]
-KernelName = Annotated[
-    Kernel | None, _solver(metavar="KERNEL", help=f"Kernel of the features of two edges: {_names(Kernel)}.")
-]
-Degree = Annotated[int | None, _solver(metavar="P", help="Degree of the polynomial kernel.")]
-Bandwidth = Annotated[float | None, _solver(metavar="σ", help="Width of the rbf kernel.")]
 
 # Aligning
 Offset = Annotated[

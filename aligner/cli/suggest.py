@@ -17,10 +17,11 @@ def suggest(
     target: Annotated[
         str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
     ] = None,
-    model: opt.ModelFile = "aligner.model.model",
+    model: opt.ModelFile = "aligner.model",
     number: opt.SuggestedPairs = 50,
     gold: opt.LabelledPrefixes = None,
     links: opt.LinksFiles = None,
+    threads: opt.Threads = None,
     output: opt.OutputPrefix = "suggested",
     force: opt.Force = False,
     quiet: opt.Quiet = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -17,11 +17,10 @@ from aligner.model.calibration import Calibration
 from aligner.model.decoding import Alignments, decode_edges
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
-from aligner.progress import Progress, tell_passes
+from aligner.progress import Hooks, Progress, tell_passes
 from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import Paths, corpus_record, open_corpora, read_texts
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus
 from features.extractor import FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable
@@ -83,20 +82,18 @@ def train_unlabelled(
     target: str | None = None,
     normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
     memory: int = DEFAULT_MEMORY,
-    on_corpus: Callable[[Corpus], None] | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    hooks: Hooks = Hooks(),  # noqa: B008 - frozen
 ) -> Model:
     """The default model of corpora, in any form of `corpora.readers.open_corpus`: no label is needed or looked at.
 
-    memory: see `features.translation.model.train_translation`.  on_corpus: told what each path was recognised as.
+    memory: see `features.translation.model.train_translation`.
     Raises AlignerError (CorpusError with the line) on bad data.
     """
-    tell = on_progress if on_progress is not None else lambda progress: None
-    texts = open_corpora(corpora, source, target, on_corpus)
-    bitext = read_texts(texts, normalizers, tell)
+    texts = open_corpora(corpora, source, target, hooks.on_corpus)
+    bitext = read_texts(texts, normalizers, hooks.on_progress)
     statistics = CorpusStatistics.from_bitext(
-        bitext, memory=memory, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),
-        on_pass=tell_passes(tell),
+        bitext, memory=memory, on_pass=tell_passes(hooks.on_progress),
+        on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),
     )  # fmt: skip
     languages = bitext.source.language, bitext.target.language
     record = corpus_record(texts, bitext)
@@ -108,21 +105,19 @@ def update_model(
     corpora: Paths,
     *,
     memory: int = DEFAULT_MEMORY,
-    on_corpus: Callable[[Corpus], None] | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    hooks: Hooks = Hooks(),  # noqa: B008 - frozen
 ) -> Model:
     """The model with the statistics of more corpora added, whose text alone is read; the weights stay as they are.
 
     See `features.statistics.CorpusStatistics.updated`, and `train_unlabelled` for the arguments.
     """
-    tell = on_progress if on_progress is not None else lambda progress: None
     normalizers = model.source_normalizer, model.target_normalizer
     languages = model.source_language, model.target_language
-    texts = open_corpora(corpora, *languages, on_corpus)
-    bitext = read_texts(texts, normalizers, tell)
+    texts = open_corpora(corpora, *languages, hooks.on_corpus)
+    bitext = read_texts(texts, normalizers, hooks.on_progress)
     statistics = model.statistics.updated(
-        bitext, memory=memory, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),
-        on_pass=tell_passes(tell),
+        bitext, memory=memory, on_pass=tell_passes(hooks.on_progress),
+        on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),
     )  # fmt: skip
     updates = [*model.record.get("updates", []), corpus_record(texts, bitext)]
     return replace(model, statistics=statistics, record={**model.record, "updates": updates})

@@ -1,10 +1,9 @@
-"""The regularisation path: a solution for each λ, with warm starts, and the choice of λ by cross-validation."""
+"""The regularisation path: a solution for each λ, with warm starts, and the choice by cross-validation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,18 +12,17 @@ import numpy.typing as npt
 from aligner.errors import SettingError
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import decode_edges, links_of
+from aligner.progress import ignore
 from aligner.report.evaluation import PairCounts, bootstrap, count, scores
-from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
+from aligner.solvers import Result, Status, Stop, TracePoint, solve
 from aligner.solvers.kernel import scorer_of
-from aligner.svm.hinge import MatchingProblem
-from aligner.svm.logistic import LogisticProblem
+from aligner.training.settings import LabelledProblem, Plan
 from corpora.alignment import Links
 from features.extractor import DEFAULT_MEMORY
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-LabelledProblem = MatchingProblem | LogisticProblem
 Setting = tuple[float, float]
 """λ and the miss cost c⁺."""
 
@@ -84,7 +82,7 @@ class PathRow:
 
 @dataclass(frozen=True, eq=False)
 class RegularizationPath:
-    """Solutions on all pairs, for each miss cost from the largest λ down, and which of them is chosen.
+    """Solutions on all pairs, from the largest λ down and then for other miss costs, and which of them is chosen.
 
     folds: how many were asked for.  finished_folds: those that the AER is of.  held_out: the links found, at the
     chosen λ, in the pairs of these folds, each with what was learnt without its fold; None where there are no folds.
@@ -100,96 +98,80 @@ class RegularizationPath:
     held_out: JudgedLinks | None = None
 
 
-def geometric_path(largest: float, smallest: float, values: int) -> tuple[float, ...]:
-    """So many λ from the largest to the smallest, each the same fraction of the one before.
-
-    >>> [f"{regularization:g}" for regularization in geometric_path(1, 0.01, 3)]
-    ['1', '0.1', '0.01']
-
-    Raises SettingError unless ∞ > largest > smallest > 0 and there are at least 2 values.
-    """
-    if not (np.isfinite(largest) and largest > smallest > 0 and values >= 2):
-        what = f"a path from λ {largest:g} down to {smallest:g} in {values} values is not possible"
-        raise SettingError(f"{what} (give LARGEST:SMALLEST:N, LARGEST above SMALLEST above 0, N at least 2)")
-    return tuple(np.geomspace(largest, smallest, values).tolist())
-
-
-def check_folds(folds: int, pairs: int) -> None:
-    """Raise SettingError unless so many pairs can be cut into so many folds, or none."""
-    if folds and not 2 <= folds <= pairs:
-        raise SettingError(f"{pairs} labelled pairs cannot be held out in {folds} folds (give from 2 to {pairs})")
-
-
 def follow_path(
     problem: LabelledProblem,
     links: Links,
-    solver: Solver[Any, Any],
-    regularizations: Sequence[float],
+    plan: Plan,
     *,
-    miss_costs: Sequence[float] = (),
-    folds: int = 0,
     stop: Stop = Stop(),  # noqa: B008 - frozen
     seed: int = 0,
     memory: int = DEFAULT_MEMORY,
-    callback: Callable[[TracePoint, Place], bool | None] | None = None,
-    on_solution: Callable[[int], None] | None = None,
+    callback: Callable[[TracePoint, Place], bool | None] = ignore,
+    on_solution: Callable[[int], None] = ignore,
 ) -> RegularizationPath:
-    """Solve for each λ and miss cost; choose those of lowest cross-validated AER, of equal ones the first, largest λ.
+    """Solve for each λ of a plan, then for other miss costs; choose what has the lowest cross-validated AER.
 
-    links: gold of the pairs, sure and possible, as it is evaluated.  regularizations: descending.
-    miss_costs: c⁺ to choose from, by default that of the problem.
-    folds: parts of the pairs, drawn by the seed, each held out once; without them the last λ of the first cost is
-    chosen.
-    stop: for each solution.  memory: bytes of features to hold; a fold's copy that goes beyond is on disk.
+    Of equal ones the first is taken, of λ the largest. λ is chosen at the first miss cost, and the other costs are
+    tried at that λ, on the same folds; costs whose folds are not all finished are not chosen. Without folds it is the
+    last λ.
+
+    links: gold of the pairs, sure and possible, as it is evaluated.  stop: for each solution.
+    seed: of the solver, and of the folds, which are parts of the pairs, each held out once.
+    memory: bytes of features to hold; a fold's copy that goes beyond is on disk.
     callback: called at each audit; if it returns False all ends as by Ctrl-C.  on_solution: with the number of
-    solutions done, of len(regularizations) · len(miss_costs) · (1 + folds).
+    solutions done, of plan.solutions.
 
     Each solution starts at the dual point of the one before, with a solver that is `Resumable`, otherwise at 0; its
     gap is a certificate either way. The solutions on all pairs come first, so that Ctrl-C leaves a model at any later
     time: of the λ that the finished folds choose, otherwise of the last audit. Memory: the features of one fold and
     its remainder are copied at a time, so as much as the features take.
 
-    Raises SettingError for settings that cannot work and weights that are not finite, and KeyboardInterrupt if there
-    is no audit yet.
+    Raises SettingError for weights that are not finite, and KeyboardInterrupt if there is no audit yet.
     """
-    n = len(links)
-    check_folds(folds, n)
-    if not regularizations or any(later >= earlier for earlier, later in pairwise(regularizations)):
-        raise SettingError("a path needs at least one λ, descending")
-    settings = [(λ, cost) for cost in miss_costs or (problem.miss_cost,) for λ in regularizations]
+    rng = np.random.default_rng(seed)
+    parts = np.array_split(rng.permutation(len(links)), plan.folds) if plan.folds else []
+    stages: list[_Stage] = []
     done = 0
 
     def solutions(part: LabelledProblem, fold: int | None) -> Iterator[Result]:
         nonlocal done
-        for result in _solutions(part, solver, settings, stop, seed, fold, callback):
+        for result in _solutions(part, plan, stages[-1].settings, stop, seed, fold, callback):
             yield result
             done += 1
-            if on_solution is not None:
-                on_solution(done)
+            on_solution(done)
 
-    results: list[Result] = []
-    finished: list[_Fold] = []
+    def solve_stage(settings: list[Setting]) -> None:
+        stages.append(stage := _Stage(settings))
+        for result in solutions(problem, None):
+            stage.results.append(result)
+        for number, part in enumerate(parts, 1):
+            stage.folds.append(_hold_out(problem, links, plan, np.sort(part), number, memory, solutions))
+
     interrupted = False
     try:
-        for result in solutions(problem, None):
-            results.append(result)
-        if folds:
-            parts = np.array_split(np.random.default_rng(seed).permutation(n), folds)
-            for number, part in enumerate(parts, 1):
-                finished.append(_hold_out(problem, links, solver, np.sort(part), number, memory, solutions))
+        solve_stage([(regularization, plan.miss_costs[0]) for regularization in plan.regularizations])
+        if len(plan.miss_costs) > 1:
+            best = plan.regularizations[int(np.argmin(stages[0].errors()))]
+            solve_stage([(best, cost) for cost in plan.miss_costs[1:]])
     except _Stopped:
         pass
     except KeyboardInterrupt:
         interrupted = True
-    if not results:
+    if not stages[0].results:
         raise KeyboardInterrupt
-    norms = [scorer_of(solver, problem.edges, result.w).norm for result in results]
-    rows = _rows(settings, results, norms, finished, seed)
-    errors = [row.aer for row in rows if row.aer is not None]
-    # Of equal ones the first is taken.
-    chosen = int(np.argmin(errors)) if errors else min(len(rows), len(regularizations)) - 1
-    held_out = JudgedLinks.joined(fold.judged[chosen] for fold in finished) if finished else None
-    return RegularizationPath(rows, tuple(results), chosen, folds, len(finished), interrupted, held_out)
+    for later in stages[1:]:
+        if len(later.folds) < plan.folds:  # an AER of fewer pairs is not to be compared
+            later.folds.clear()
+    rows = [row for stage in stages for row in stage.rows(problem, plan, seed)]
+    places = [(stage, index) for stage in stages for index in range(len(stage.results))]
+    errors = {number: row.aer for number, row in enumerate(rows) if row.aer is not None}
+    chosen = min(errors, key=errors.__getitem__) if errors else len(stages[0].results) - 1
+    stage, index = places[chosen]
+    held_out = JudgedLinks.joined(fold.judged[index] for fold in stage.folds) if stage.folds else None
+    results = tuple(stage.results[index] for stage, index in places)
+    return RegularizationPath(
+        tuple(rows), results, chosen, plan.folds, len(stages[0].folds), interrupted, held_out
+    )  # fmt: skip
 
 
 class _Stopped(Exception):
@@ -198,25 +180,61 @@ class _Stopped(Exception):
 
 @dataclass(frozen=True, eq=False)
 class _Fold:
-    """What held-out pairs tell of each of L values of λ.  counts: (L, m, 5) of `PairCounts`.  ends: last audits."""
+    """What held-out pairs tell of each of L settings.  counts: (L, m, 5) of `PairCounts`.  ends: last audits."""
 
     counts: I64
     judged: list[JudgedLinks]
     ends: list[TracePoint]
 
 
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """Settings that are compared with each other.  results: on all pairs, as far as solved.  folds: finished ones."""
+
+    settings: Sequence[Setting]
+    results: list[Result] = field(default_factory=list)
+    folds: list[_Fold] = field(default_factory=list)
+
+    def systems(self) -> list[PairCounts]:
+        """The counts of all held-out pairs, for each setting."""
+        return [PairCounts(table) for table in np.concatenate([fold.counts for fold in self.folds], axis=1)]
+
+    def errors(self) -> list[float]:
+        """Cross-validated AER, a fraction, for each setting."""
+        return [float(scores(system.total()).aer) for system in self.systems()]
+
+    def rows(self, problem: LabelledProblem, plan: Plan, seed: int) -> list[PathRow]:
+        rows = []
+        for (regularization, cost), result in zip(self.settings, self.results, strict=False):  # the last may be missing
+            end, norm = result.trace[-1], scorer_of(plan.solver, problem.edges, result.w).norm
+            rows.append(PathRow(regularization, cost, norm, end.passes, end.seconds, end.relative_gap))
+        if not self.folds:
+            return rows
+        resampled = bootstrap(self.systems(), _RESAMPLES, seed).aer
+        return [
+            replace(
+                row,
+                fold_passes=sum(fold.ends[index].passes for fold in self.folds),
+                fold_seconds=sum(fold.ends[index].seconds for fold in self.folds),
+                fold_gap=max(fold.ends[index].relative_gap for fold in self.folds),
+                aer=error,
+                standard_error=float(resampled[index].std(ddof=1)),
+            )
+            for index, (row, error) in enumerate(zip(rows, self.errors(), strict=True))
+        ]
+
+
 def _solutions(
     problem: LabelledProblem,
-    solver: Solver[Any, Any],
+    plan: Plan,
     settings: Sequence[Setting],
     stop: Stop,
     seed: int,
     fold: int | None,
-    callback: Callable[[TracePoint, Place], bool | None] | None,
+    callback: Callable[[TracePoint, Place], bool | None],
 ) -> Iterator[Result]:
     """The solution for each λ and miss cost.  After one that was ended early, KeyboardInterrupt or _Stopped."""
-    state, last_cost = None, settings[0][1]
-    several = any(cost != last_cost for _, cost in settings)
+    solver, state, last_cost = plan.solver, None, None
     for regularization, cost in settings:
         current = replace(problem, regularization=regularization, miss_cost=cost)
         if state is not None and cost == last_cost and isinstance(solver, Resumable):
@@ -224,10 +242,10 @@ def _solutions(
         else:
             state = solver.init(current, np.random.default_rng(seed))
         last_cost = cost
-        place = Place(regularization, fold, cost if several else None)
+        place = Place(regularization, fold, cost if len(plan.miss_costs) > 1 else None)
 
         def audited(point: TracePoint, _: F64, place: Place = place) -> bool | None:
-            return callback(point, place) if callback is not None else None
+            return callback(point, place)
 
         result = solve(current, solver, stop=stop, seed=seed, callback=audited, state=state)
         if result.status is Status.NOT_FINITE:
@@ -243,7 +261,7 @@ def _solutions(
 def _hold_out(
     problem: LabelledProblem,
     links: Links,
-    solver: Solver[Any, Any],
+    plan: Plan,
     held_out: I64,
     number: int,
     memory: int,
@@ -257,37 +275,9 @@ def _hold_out(
     gold = links.take(held_out)
     counts, judged, ends = [], [], []
     for result in solutions(rest, number):
-        scorer = scorer_of(solver, rest.edges, result.w)
+        scorer = scorer_of(plan.solver, rest.edges, result.w)
         found = decode_edges(part.edges, scorer, rest.link_rewards(result.w))
         counts.append(count(gold, links_of(found)).table)
         judged.append(JudgedLinks.of(found, gold))
         ends.append(result.trace[-1])
     return _Fold(np.array(counts), judged, ends)
-
-
-def _rows(
-    settings: Sequence[Setting],
-    results: Sequence[Result],
-    norms: Sequence[float],
-    folds: Sequence[_Fold],
-    seed: int,
-) -> tuple[PathRow, ...]:
-    rows = []
-    for (regularization, cost), result, norm in zip(settings, results, norms, strict=False):  # the last may be missing
-        end = result.trace[-1]
-        rows.append(PathRow(regularization, cost, norm, end.passes, end.seconds, end.relative_gap))
-    if not folds:
-        return tuple(rows)
-    systems = [PairCounts(table) for table in np.concatenate([fold.counts for fold in folds], axis=1)]
-    resampled = bootstrap(systems, _RESAMPLES, seed).aer
-    return tuple(
-        replace(
-            row,
-            fold_passes=sum(fold.ends[index].passes for fold in folds),
-            fold_seconds=sum(fold.ends[index].seconds for fold in folds),
-            fold_gap=max(fold.ends[index].relative_gap for fold in folds),
-            aer=float(scores(system.total()).aer),
-            standard_error=float(resampled[index].std(ddof=1)),
-        )
-        for index, (row, system) in enumerate(zip(rows, systems, strict=True))
-    )

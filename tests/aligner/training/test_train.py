@@ -14,7 +14,7 @@ import pytest
 import aligner
 from aligner.errors import SettingError
 from aligner.model.default import default_weights
-from aligner.progress import Progress
+from aligner.progress import Hooks, Progress
 from aligner.report.evaluation import evaluate
 from aligner.solvers import Status, TracePoint
 from aligner.training.path import Place
@@ -200,7 +200,7 @@ def test_the_callback_can_stop(sample: Path) -> None:
         seen.append(point)
         return len(seen) < 3
 
-    training = aligner.train(str(sample / "train"), tolerance=0.0, callback=third)
+    training = aligner.train(str(sample / "train"), tolerance=0.0, hooks=Hooks(on_audit=third))
     assert training.result.status is Status.CALLBACK
     assert not training.interrupted
     assert training.result.trace == tuple(seen)
@@ -217,8 +217,8 @@ def test_an_interrupt_keeps_the_last_audit(sample: Path, how: str) -> None:
         if len(points) == 3 and how == "raised":
             raise KeyboardInterrupt
 
-    asked = {"interrupted": lambda: len(points) == 3} if how == "asked" else {}
-    training = aligner.train(str(sample / "train"), loss="hinge", tolerance=0.0, callback=interrupt, **asked)
+    hooks = Hooks(on_audit=interrupt, interrupted=lambda: len(points) == 3 and how == "asked")
+    training = aligner.train(str(sample / "train"), loss="hinge", tolerance=0.0, hooks=hooks)
     assert training.interrupted
     assert training.model.record["dual"] == points[-1].dual
     passes = int(points[-1].passes)
@@ -230,9 +230,8 @@ def test_progress_is_told(sample: Path) -> None:
     told: list[Progress] = []
     corpora: list[Corpus] = []
     train, test = str(sample / "train"), str(sample / "test")
-    training = aligner.train(
-        train, gold=[test], loss="hinge", on_progress=told.append, on_corpus=corpora.append, max_passes=20
-    )
+    hooks = Hooks(on_corpus=corpora.append, on_progress=told.append)
+    training = aligner.train(train, gold=[test], loss="hinge", hooks=hooks, max_passes=20)
     assert [corpus.name for corpus in corpora] == [train, test]
     stages = list(dict.fromkeys(progress.stage for progress in told))
     assert stages == ["reading", "counting", "translation", "features", "training"]
@@ -287,6 +286,8 @@ def test_uncased_and_cased_words_differ(sample: Path) -> None:
         {"loss": "logistic", "oracle": "scipy"},
         {"loss": "logistic", "possible_cost": 0.0},
         {"loss": "logistic", "solver_options": {"order": "uniform"}},
+        {"words": -1},
+        {"words": 1001},
     ],
     ids=str,
 )
