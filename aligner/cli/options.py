@@ -14,6 +14,7 @@ Decoding = Literal[
     "soft", "assignment", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
 ]  # fmt: skip
 Report = Literal["text", "json"]
+Suggestions = Literal["probability", "random"]
 Symmetrization = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
 # The groups of the help.
@@ -230,6 +231,9 @@ Offset = Annotated[
 
 # Suggesting
 SuggestedPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs to choose.", min=1)]
+SuggestionOrder = Annotated[
+    Suggestions, _data("--order", help="By the mean probability of the model's links, the least first, or at random.")
+]
 LabelledPrefixes = Annotated[
     list[str] | None,
     _data("--gold", metavar="PREFIX", help="Pairs that are aligned by hand already, to be left out; repeatable."),

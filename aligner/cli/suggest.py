@@ -19,6 +19,8 @@ def suggest(
     ] = None,
     model: opt.ModelFile = "aligner.model",
     number: opt.SuggestedPairs = 50,
+    order: opt.SuggestionOrder = "probability",
+    seed: opt.Seed = 0,
     gold: opt.LabelledPrefixes = None,
     links: opt.LinksFiles = None,
     threads: opt.Threads = None,
@@ -27,7 +29,7 @@ def suggest(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Choose the pairs that, aligned by hand, would teach the model most; the first would teach most.
+    """Choose pairs to align by hand: those of whose links the model is least sure, or any, which has taught as much.
 
     Writes their text, and the model's links as a start: correct PREFIX.wa, then train with --gold PREFIX.
     """
@@ -58,7 +60,7 @@ def suggest(
         with progress_bar(quiet) as show:
             streams = [LinksFile.open(name, corpus.lengths()) for name in links or []]
             found = choose(
-                loaded, corpus, number, links=streams, known=known,
+                loaded, corpus, number, order=order, seed=seed, links=streams, known=known,
                 on_progress=lambda pairs: show(Progress("aligning", pairs, None, "pairs")),
             )  # fmt: skip
         for suggestion in found:
