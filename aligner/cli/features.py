@@ -39,9 +39,9 @@ def features(
     labelled = None
     if gold:
         check_number_of_links(loaded, model, links or [])
-        languages = {"source": source or loaded.source_language, "target": target or loaded.target_language}
-        corpora = [open_corpus(prefix, **languages) for prefix in gold]
-        labelled = read_labelled(corpora, (loaded.source_normalizer, loaded.target_normalizer), links or ())
+        source, target = source or loaded.languages[0], target or loaded.languages[1]
+        corpora = [open_corpus(prefix, source=source, target=target) for prefix in gold]
+        labelled = read_labelled(corpora, loaded.normalizers, links or ())
     with progress_bar(quiet) as show:
         report = describe_model(
             loaded, labelled, memory=opt.parse_size(memory),

@@ -42,7 +42,7 @@ def suggest(
     loaded = load(model)
     check_number_of_links(loaded, model, links or [])
     corpus = open_for_model(loaded, model, source, target)
-    languages = corpus.source_language or loaded.source_language, corpus.target_language or loaded.target_language
+    languages = corpus.source_language or loaded.languages[0], corpus.target_language or loaded.languages[1]
     if None in languages or languages[0] == languages[1]:
         languages = "source", "target"
     with ExitStack() as written:
@@ -51,7 +51,7 @@ def suggest(
         ]
         if check_texts(corpus, links or []) == 0:
             raise CorpusError(source, 0, "there are no lines to choose from", hint="check the file name")
-        direction = {"source": loaded.source_language, "target": loaded.target_language}
+        direction = dict(zip(("source", "target"), loaded.languages, strict=True))
         known = {
             (b" ".join(line.split()).decode(errors="replace"), b" ".join(other.split()).decode(errors="replace"))
             for prefix in gold or []

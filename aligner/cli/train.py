@@ -89,7 +89,8 @@ def train(
     languages = first.source_language, first.target_language
     if stem and None in languages:
         raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
-    normalizers = [Normalizer(case_fold, tokenize, language if stem else None) for language in languages]
+    stems = languages if stem else (None, None)
+    normalizers = Normalizer(case_fold, tokenize, stems[0]), Normalizer(case_fold, tokenize, stems[1])
     audits: list[dict[str, Any]] = []
 
     def describe(found: "Corpus") -> None:
@@ -116,15 +117,12 @@ def train(
             made = update_model(load(update), corpus, memory=opt.parse_size(memory), hooks=hooks)
         elif not labelled:
             made = train_unlabelled(
-                corpus, source=source, target=target, normalizers=(normalizers[0], normalizers[1]),
-                memory=opt.parse_size(memory), hooks=hooks,
+                corpus, languages=(source, target), normalizers=normalizers, memory=opt.parse_size(memory), hooks=hooks,
             )  # fmt: skip
         else:
             settings = TrainingSettings(
-                source=source,
-                target=target,
-                source_normalizer=normalizers[0],
-                target_normalizer=normalizers[1],
+                languages=(source, target),
+                normalizers=normalizers,
                 families=None if features is None else features.split(","),
                 words=words,
                 max_labelled=max_labelled,

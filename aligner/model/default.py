@@ -70,16 +70,13 @@ def default_model(
     found = default_weights()
     weights = np.array([found.weights[name] for name in features.names])
     facts = {"version": __version__, "default_weights": dict(found.record), **(record or {})}
-    return Model(
-        LinearScorer(weights), features, statistics, *normalizers, *languages, facts, REWARDS, found.calibration
-    )
+    return Model(LinearScorer(weights), features, statistics, normalizers, languages, facts, REWARDS, found.calibration)
 
 
 def train_unlabelled(
     corpora: Paths,
     *,
-    source: str | None = None,
-    target: str | None = None,
+    languages: tuple[str | None, str | None] = (None, None),
     normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
     memory: int = DEFAULT_MEMORY,
     hooks: Hooks = Hooks(),  # noqa: B008 - frozen
@@ -89,15 +86,14 @@ def train_unlabelled(
     memory: see `features.translation.model.train_translation`.
     Raises AlignerError (CorpusError with the line) on bad data.
     """
-    texts = open_corpora(corpora, source, target, hooks.on_corpus)
+    texts = open_corpora(corpora, languages, hooks.on_corpus)
     bitext = read_texts(texts, normalizers, hooks.on_progress)
     statistics = CorpusStatistics.from_bitext(
         bitext, memory=memory, on_pass=tell_passes(hooks.on_progress),
         on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),
     )  # fmt: skip
     languages = bitext.source.language, bitext.target.language
-    record = corpus_record(texts, bitext)
-    return default_model(statistics, normalizers=normalizers, languages=languages, record=record)
+    return default_model(statistics, normalizers=normalizers, languages=languages, record=corpus_record(texts, bitext))
 
 
 def update_model(
@@ -111,10 +107,8 @@ def update_model(
 
     See `features.statistics.CorpusStatistics.updated`, and `train_unlabelled` for the arguments.
     """
-    normalizers = model.source_normalizer, model.target_normalizer
-    languages = model.source_language, model.target_language
-    texts = open_corpora(corpora, *languages, hooks.on_corpus)
-    bitext = read_texts(texts, normalizers, hooks.on_progress)
+    texts = open_corpora(corpora, model.languages, hooks.on_corpus)
+    bitext = read_texts(texts, model.normalizers, hooks.on_progress)
     statistics = model.statistics.updated(
         bitext, memory=memory, on_pass=tell_passes(hooks.on_progress),
         on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),

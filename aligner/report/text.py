@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from aligner.report.evaluation import Evaluation, Interval
 
 if TYPE_CHECKING:
-    from aligner.model.calibration import Reliability
     from aligner.report.ablation import ModelReport
     from aligner.solvers import TracePoint
 
@@ -302,17 +301,3 @@ def _number(value: float | None) -> str:
 
 def _difference(fraction: float | None) -> str:
     return "-" if fraction is None else f"{100 * fraction:+.2f}"
-
-
-def format_reliability(found: Reliability) -> str:
-    """A table of the bins that have links, in percent, and the expected calibration error."""
-    bins = len(found.links)
-    rows = [
-        [f"{100 * b / bins:g}-{100 * (b + 1) / bins:g} %", f"{n:,}", _percent(predicted), _percent(correct)]
-        for b, (n, predicted, correct) in enumerate(
-            zip(found.links.tolist(), found.predicted.tolist(), found.correct.tolist(), strict=True)
-        )
-        if n
-    ]
-    table = _table(["Probability", "Links", "Mean probability", "Right"], rows)
-    return f"{table}\n\nexpected calibration error {_percent(found.error)} % ({found.links.sum():,} links)"

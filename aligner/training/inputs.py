@@ -54,16 +54,15 @@ class Inputs:
         corpora: Paths,
         gold: Paths,
         *,
-        source: str | None = None,
-        target: str | None = None,
+        languages: tuple[str | None, str | None] = (None, None),
         normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
         on_corpus: Callable[[Corpus], None] = ignore,
     ) -> Inputs:
         """Recognise the paths; nothing is read yet.  Raises AlignerError where something is missing."""
-        texts = open_corpora(corpora, source, target, on_corpus)
+        texts = open_corpora(corpora, languages, on_corpus)
         labelled = tuple(corpus for corpus in texts if corpus.has_links)
         if gold:
-            labelled = _open_all(gold, source, target, on_corpus)
+            labelled = _open_all(gold, languages, on_corpus)
         if not labelled:
             hint = "give hand-aligned pairs with --gold, or a corpus with links like train.giza beside it"
             raise CorpusError(texts[0].name, 0, "no labelled pairs", hint=hint)
@@ -87,10 +86,10 @@ class Inputs:
 
 
 def open_corpora(
-    corpora: Paths, source: str | None, target: str | None, on_corpus: Callable[[Corpus], None]
+    corpora: Paths, languages: tuple[str | None, str | None], on_corpus: Callable[[Corpus], None]
 ) -> tuple[Corpus, ...]:
     """Recognise corpora; nothing is read yet.  Raises AlignerError where there is none or something is missing."""
-    texts = _open_all(corpora, source, target, on_corpus)
+    texts = _open_all(corpora, languages, on_corpus)
     if not texts:
         raise SettingError("there is no corpus (give at least one)")
     return texts
@@ -130,8 +129,9 @@ def as_list(paths: Paths) -> list[str]:
 
 
 def _open_all(
-    paths: Paths, source: str | None, target: str | None, on_corpus: Callable[[Corpus], None]
+    paths: Paths, languages: tuple[str | None, str | None], on_corpus: Callable[[Corpus], None]
 ) -> tuple[Corpus, ...]:
+    source, target = languages
     opened = [open_corpus(group, source=source, target=target) for group in group_corpora(as_list(paths))]
     for corpus in opened:
         on_corpus(corpus)

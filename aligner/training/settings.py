@@ -66,7 +66,7 @@ LOSSES = "hinge", "logistic"
 class TrainingSettings:
     """What a user asks of training; where a setting is None, `plan` decides.  Raises SettingError for what cannot work.
 
-    source, target: languages, as suffixes of file names.  source_normalizer, target_normalizer: of the text.
+    languages, normalizers: of source and target; languages as suffixes of file names.
     families: of features, see `features.extractor.FAMILIES`; all by default.
     words: of each language, how many of the most frequent in the labelled pairs have a feature of their own; by default
     30 with the logistic loss, none with the hinge.
@@ -87,10 +87,8 @@ class TrainingSettings:
     before they go to a temporary file.
     """
 
-    source: str | None = None
-    target: str | None = None
-    source_normalizer: Normalizer = Normalizer()  # noqa: RUF009 - frozen
-    target_normalizer: Normalizer = Normalizer()  # noqa: RUF009
+    languages: tuple[str | None, str | None] = (None, None)
+    normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer())
     families: Sequence[str] | None = None
     words: int | None = None
     max_labelled: int = 50_000
@@ -129,10 +127,6 @@ class TrainingSettings:
         if self.words is not None and not 0 <= self.words <= MOST_WORDS:
             raise SettingError(f"{self.words} words cannot have features of their own (give from 0 to {MOST_WORDS})")
         plan(self, DEFAULT_FOLDS if self.cross_validate is None else self.cross_validate)  # complains now, not later
-
-    @property
-    def normalizers(self) -> tuple[Normalizer, Normalizer]:
-        return self.source_normalizer, self.target_normalizer
 
     @property
     def hinge_only(self) -> bool:

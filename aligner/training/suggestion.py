@@ -64,7 +64,6 @@ def suggest(
     def work(job: Job) -> tuple[Job, Alignments]:
         return job, model.align_bitext(job.bitext(model, corpus), job.links)
 
-    normalizers = model.source_normalizer, model.target_normalizer
     rng = np.random.default_rng(seed)
     best: dict[Text, Suggestion] = {}
     highest, seen = inf, 0
@@ -72,7 +71,7 @@ def suggest(
         for (line, *sides), alignment in zip(job.lines, found, strict=True):
             rank = rng.random() if order == "random" else alignment.score
             if rank < highest:
-                source, target = (" ".join(n.tokens(side)) for n, side in zip(normalizers, sides, strict=True))
+                source, target = (" ".join(n.tokens(side)) for n, side in zip(model.normalizers, sides, strict=True))
                 if source and target and (source, target) not in known:
                     best.setdefault((source, target), Suggestion(line, (source, target), alignment, rank))
         first = heapq.nsmallest(number, best.values(), key=lambda suggestion: (suggestion.rank, suggestion.line))

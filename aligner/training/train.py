@@ -61,8 +61,7 @@ def train(
     numbered = tuple(str(n) for n, _ in enumerate(as_list(links), 1))
     feature_set = FeatureSet(tuple(FAMILIES if settings.families is None else settings.families), numbered)
     inputs = Inputs.open(
-        corpora, gold, source=settings.source, target=settings.target, normalizers=settings.normalizers,
-        on_corpus=hooks.on_corpus,
+        corpora, gold, languages=settings.languages, normalizers=settings.normalizers, on_corpus=hooks.on_corpus
     )  # fmt: skip
     bitext, everything = inputs.read(links, hooks.on_progress)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
@@ -143,9 +142,7 @@ def train(
         "total_seconds": time.perf_counter() - started,
     }
     calibration = Calibration.fit(judged) if len(judged) else None
-    model = Model(
-        scorer, feature_set, statistics, *settings.normalizers, *languages, record, rewards, calibration
-    )  # fmt: skip
+    model = Model(scorer, feature_set, statistics, settings.normalizers, languages, record, rewards, calibration)
     return Training(model, followed)
 
 

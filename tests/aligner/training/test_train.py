@@ -244,7 +244,7 @@ def test_progress_is_told(sample: Path) -> None:
 
 def test_uncased_and_cased_words_differ(sample: Path) -> None:
     cased = aligner.train(
-        str(sample / "train"), source_normalizer=Normalizer(casefold=False), max_passes=1
+        str(sample / "train"), normalizers=(Normalizer(casefold=False), Normalizer()), max_passes=1
     ).model.statistics
     assert {"The", "the"} <= set(cased.source_ids)
     assert "Le" not in cased.target_ids
