@@ -16,7 +16,7 @@ def features(
     source: opt.SourceLanguage = None,
     target: opt.TargetLanguage = None,
     links: opt.LinksFiles = None,
-    memory: opt.Memory = "2G",
+    memory: opt.Memory = 2 << 30,
     threads: opt.Threads = None,
     format_: opt.ReportFormat = "text",
     quiet: opt.Quiet = False,
@@ -44,7 +44,7 @@ def features(
         labelled = read_labelled(corpora, loaded.normalizers, links or ())
     with progress_bar(quiet) as show:
         report = describe_model(
-            loaded, labelled, memory=opt.parse_size(memory),
+            loaded, labelled, memory=memory,
             on_progress=lambda done, total: show(Progress("ablation", done, total, "alignments of the pairs")),
         )  # fmt: skip
     print(format_features_json(report) if format_ == "json" else format_features_text(report))

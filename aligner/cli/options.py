@@ -11,7 +11,7 @@ Loss = Literal["hinge", "logistic"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Output = Literal["pharaoh", "scored", "jsonl"]
 Decoding = Literal[
-    "soft", "assignment", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
+    "soft", "assignment", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"
 ]  # fmt: skip
 Report = Literal["text", "json"]
 Suggestions = Literal["probability", "random"]
@@ -31,10 +31,10 @@ def _names(literal: object) -> str:
     return ", ".join(get_args(literal))
 
 
-def parse_size(size: str) -> int:
-    """Bytes of a size like 500M or 2G.  Raises a usage error."""
+def parse_size(size: str | int) -> int:
+    """Bytes of a size like 500M or 2G, or of a number of them.  Raises a usage error."""
     units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-    parts = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGT]?)B?", size.strip().upper())
+    parts = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGT]?)B?", str(size).strip().upper())
     if parts is None:
         raise typer.BadParameter(f"{size!r} is not a size (give one like 500M or 2G)")
     return int(float(parts[1]) * units[parts[2]])
@@ -57,28 +57,11 @@ def parse_solver_options(given: Sequence[str]) -> dict[str, str]:
     return options
 
 
-def _check_solver_options(given: list[str] | None) -> list[str] | None:
-    parse_solver_options(given or ())
-    return given
-
-
 def _limit_threads(number: int | None) -> int | None:
     from corpora.threads import limit_threads
 
     limit_threads(number)
     return number
-
-
-def _check_size(size: str | None) -> str | None:
-    if size is not None:
-        parse_size(size)
-    return size
-
-
-def _check_path(path: str | None) -> str | None:
-    if path is not None:
-        parse_path(path)
-    return path
 
 
 # Data
@@ -133,16 +116,16 @@ CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
 Tokenize = Annotated[bool, _data("--tokenize", help="Tokenise text that is not split by spaces.")]
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]
 Memory = Annotated[
-    str,
+    int,
     _data(
-        callback=_check_size,
+        parser=parse_size,
         metavar="SIZE",
-        help="Features, and numbers of word pairs, held in memory (such as 500M, 2G); more go to disk.",
+        help="Features, and numbers of word pairs, held in memory (such as 500M); more go to disk.",
+        show_default="2G",
     ),
 ]
 Threads = Annotated[
-    int | None,
-    _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores"),
+    int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
 ]
 
 # Objective
@@ -164,7 +147,6 @@ Regularization = Annotated[
 Path = Annotated[
     str | None,
     _objective(
-        callback=_check_path,
         metavar="λ:λ:N",
         help="Choose λ by cross-validated AER from N, falling from the first to the second (such as 1:1e-4:9).",
     ),
@@ -192,8 +174,7 @@ PossibleCost = Annotated[
     ),
 ]
 Fertility = Annotated[
-    int | None,
-    _objective(metavar="N", help="Links that a word may have.", min=1, show_default="3; 1 for some solvers"),
+    int | None, _objective(metavar="N", help="Links that a word may have.", min=1, show_default="3; 1 for some solvers")
 ]
 
 # Solving
@@ -205,11 +186,7 @@ SolverName = Annotated[
 ]
 SolverOptions = Annotated[
     list[str] | None,
-    _solving(
-        callback=_check_solver_options,
-        metavar="NAME=VALUE",
-        help="An option that only some solvers have, such as order=uniform; repeatable.",
-    ),
+    _solving(metavar="NAME=VALUE", help="An option that only some solvers have (order=uniform, say); repeatable."),
 ]
 OracleName = Annotated[
     Oracle | None,
@@ -241,8 +218,7 @@ LabelledPrefixes = Annotated[
 
 # Aligning without a model
 Unsupervised = Annotated[
-    bool,
-    _unsupervised("--unsupervised", help="Leave out the default weights; --decoding and --threshold do so too."),
+    bool, _unsupervised("--unsupervised", help="Leave out the default weights; --decoding and --threshold do so too.")
 ]
 DecodingName = Annotated[
     Decoding | None,
@@ -283,10 +259,10 @@ Seconds = Annotated[
     ),
 ]
 CellMemory = Annotated[
-    str | None,
+    int | None,
     _unsupervised(
         "--memory",
-        callback=_check_size,
+        parser=parse_size,
         metavar="SIZE",
         help="Numbers of word pairs held in memory (such as 500M, 4G); more go to disk.",
         show_default="1G",

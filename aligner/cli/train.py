@@ -40,7 +40,7 @@ def train(
     case_fold: opt.CaseFold = True,
     tokenize: opt.Tokenize = False,
     stem: opt.Stem = False,
-    memory: opt.Memory = "2G",
+    memory: opt.Memory = 2 << 30,
     threads: opt.Threads = None,
     loss: opt.LossName = None,
     regularization: opt.Regularization = None,
@@ -114,10 +114,10 @@ def train(
     with progress_bar(quiet) as show:
         hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None)
         if update is not None:
-            made = update_model(load(update), corpus, memory=opt.parse_size(memory), hooks=hooks)
+            made = update_model(load(update), corpus, memory=memory, hooks=hooks)
         elif not labelled:
             made = train_unlabelled(
-                corpus, languages=(source, target), normalizers=normalizers, memory=opt.parse_size(memory), hooks=hooks,
+                corpus, languages=(source, target), normalizers=normalizers, memory=memory, hooks=hooks,
             )  # fmt: skip
         else:
             settings = TrainingSettings(
@@ -141,7 +141,7 @@ def train(
                 max_passes=max_passes,
                 max_seconds=max_seconds,
                 seed=seed,
-                memory=opt.parse_size(memory),
+                memory=memory,
             )
             training = run(corpus, gold or (), settings, links=links or (), hooks=hooks)
             made = training.model

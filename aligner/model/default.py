@@ -32,7 +32,7 @@ PRIOR = {"hmm_soft": 8.0, "bias": -4.0}
 """The unsupervised decoder as a linear score: above 0 where the soft posterior is above a half."""
 
 REWARDS = LinkRewards((0.0, 0.0), (0.0, 0.0))
-"""Up to three links a word, at no price: the weights were learnt edge by edge."""
+"""Rewards of further links: up to three links a word, at no price, as the weights were learnt edge by edge."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class DefaultWeights:
 
 @cache
 def default_weights() -> DefaultWeights:
-    """Those of the package."""
+    """The weights and the calibration that come with the program."""
     content = json.loads(files("aligner.model").joinpath("default_weights.json").read_text("utf-8"))
     calibration = Calibration(**{name: tuple(values) for name, values in content["calibration"].items()})
     return DefaultWeights(content["weights"], calibration, content["record"])

@@ -22,7 +22,7 @@ from features.table import EdgeTable
 F64 = npt.NDArray[np.float64]
 
 FERTILITY_FAMILY = "fertility"
-"""Of the rewards for further links of a word, which are no columns of edges."""
+"""Name of the rewards for further links of a word in place of a family: they are no columns of edges."""
 
 
 @dataclass(frozen=True)

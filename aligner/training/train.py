@@ -87,7 +87,7 @@ def train(
     edges = feature_set.extract(
         labelled.bitext, statistics, links=labelled.others,
         memory=max(0, settings.memory - SOLVER_BYTES_AN_EDGE * longest),
-        on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs")),
+        on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs"))
     )  # fmt: skip
     problem = todo.problem(edges, labelled.links)
 
@@ -106,7 +106,7 @@ def train(
     stop = Stop(settings.tolerance, settings.max_passes, settings.max_seconds, interrupted=hooks.interrupted)
     followed = follow_path(
         problem, labelled.links, todo, stop=stop, seed=settings.seed, memory=settings.memory,
-        callback=audited, on_solution=solved,
+        callback=audited, on_solution=solved
     )  # fmt: skip
     result, row = followed.results[followed.chosen], followed.rows[followed.chosen]
     point = result.trace[-1]
