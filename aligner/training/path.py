@@ -128,50 +128,31 @@ def follow_path(
 
     Raises SettingError for weights that are not finite, and KeyboardInterrupt if there is no audit yet.
     """
-    rng = np.random.default_rng(seed)
-    parts = np.array_split(rng.permutation(len(links)), plan.folds) if plan.folds else []
-    stages: list[_Stage] = []
-    done = 0
-
-    def solutions(part: LabelledProblem, fold: int | None) -> Iterator[Result]:
-        nonlocal done
-        for result in _solutions(part, plan, stages[-1].settings, stop, seed, fold, callback):
-            yield result
-            done += 1
-            on_solution(done)
-
-    def solve_stage(settings: list[Setting]) -> None:
-        stages.append(stage := _Stage(settings))
-        for result in solutions(problem, None):
-            stage.results.append(result)
-        for number, part in enumerate(parts, 1):
-            stage.folds.append(_hold_out(problem, links, plan, np.sort(part), number, memory, solutions))
-
+    search = _Search(problem, links, plan, stop, seed, memory, callback, on_solution)
     interrupted = False
     try:
-        solve_stage([(regularization, plan.miss_costs[0]) for regularization in plan.regularizations])
+        search.solve([(regularization, plan.miss_costs[0]) for regularization in plan.regularizations])
         if len(plan.miss_costs) > 1:
-            best = plan.regularizations[int(np.argmin(stages[0].errors()))]
-            solve_stage([(best, cost) for cost in plan.miss_costs[1:]])
+            best = plan.regularizations[int(np.argmin(search.stages[0].errors()))]
+            search.solve([(best, cost) for cost in plan.miss_costs[1:]])
     except _Stopped:
         pass
     except KeyboardInterrupt:
         interrupted = True
+    stages = search.stages
     if not stages[0].results:
         raise KeyboardInterrupt
     for later in stages[1:]:
         if len(later.folds) < plan.folds:  # an AER of fewer pairs is not to be compared
             later.folds.clear()
     rows = [row for stage in stages for row in stage.rows(problem, plan, seed)]
-    places = [(stage, index) for stage in stages for index in range(len(stage.results))]
+    solved = [(stage, index) for stage in stages for index in range(len(stage.results))]
     errors = {number: row.aer for number, row in enumerate(rows) if row.aer is not None}
     chosen = min(errors, key=errors.__getitem__) if errors else len(stages[0].results) - 1
-    stage, index = places[chosen]
+    stage, index = solved[chosen]
     held_out = JudgedLinks.joined(fold.judged[index] for fold in stage.folds) if stage.folds else None
-    results = tuple(stage.results[index] for stage, index in places)
-    return RegularizationPath(
-        tuple(rows), results, chosen, plan.folds, len(stages[0].folds), interrupted, held_out
-    )  # fmt: skip
+    results = tuple(stage.results[index] for stage, index in solved)
+    return RegularizationPath(tuple(rows), results, chosen, plan.folds, len(stages[0].folds), interrupted, held_out)
 
 
 class _Stopped(Exception):
@@ -224,60 +205,71 @@ class _Stage:
         ]
 
 
-def _solutions(
-    problem: LabelledProblem,
-    plan: Plan,
-    settings: Sequence[Setting],
-    stop: Stop,
-    seed: int,
-    fold: int | None,
-    callback: Callable[[TracePoint, Place], bool | None],
-) -> Iterator[Result]:
-    """The solution for each λ and miss cost.  After one that was ended early, KeyboardInterrupt or _Stopped."""
-    solver, state, last_cost = plan.solver, None, None
-    for regularization, cost in settings:
-        current = replace(problem, regularization=regularization, miss_cost=cost)
-        if state is not None and cost == last_cost and isinstance(solver, Resumable):
-            solver.resume(current, state)
-        else:
-            state = solver.init(current, np.random.default_rng(seed))
-        last_cost = cost
-        place = Place(regularization, fold, cost if len(plan.miss_costs) > 1 else None)
+@dataclass(eq=False)
+class _Search:
+    """The arguments of `follow_path`, and what has been solved: a state.  done: solutions."""
 
-        def audited(point: TracePoint, _: F64, place: Place = place) -> bool | None:
-            return callback(point, place)
+    problem: LabelledProblem
+    links: Links
+    plan: Plan
+    stop: Stop
+    seed: int
+    memory: int
+    callback: Callable[[TracePoint, Place], bool | None]
+    on_solution: Callable[[int], None]
+    stages: list[_Stage] = field(default_factory=list)
+    done: int = 0
 
-        result = solve(current, solver, stop=stop, seed=seed, callback=audited, state=state)
-        if result.status is Status.NOT_FINITE:
-            raise SettingError(f"{place}: the weights grew without bound (raise the regularization)")
-        if result.trace:
-            yield result
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        if result.status is Status.CALLBACK:
-            raise _Stopped
+    def solve(self, settings: Sequence[Setting]) -> None:
+        """Add a stage: solve on all pairs, then without each fold, and judge on that."""
+        stage = _Stage(settings)
+        self.stages.append(stage)
+        for result in self._solutions(self.problem, settings, None):
+            stage.results.append(result)
+        if self.plan.folds:
+            pairs = np.random.default_rng(self.seed).permutation(len(self.links))
+            for number, part in enumerate(np.array_split(pairs, self.plan.folds), 1):
+                stage.folds.append(self._hold_out(settings, np.sort(part), number))
 
+    def _hold_out(self, settings: Sequence[Setting], held_out: I64, number: int) -> _Fold:
+        """Solve on all other pairs and judge the solutions on these, (m,) ascending."""
+        size = self.problem.edges.features.nbytes
+        memory = size if 2 * size <= self.memory else 0  # features that are too large themselves are on disk
+        rest = self.problem.take(np.setdiff1d(np.arange(len(self.links)), held_out), memory=memory)
+        part = self.problem.take(held_out, memory=memory)
+        gold = self.links.take(held_out)
+        counts, judged, ends = [], [], []
+        for result in self._solutions(rest, settings, number):
+            scorer = scorer_of(self.plan.solver, rest.edges, result.w)
+            found = decode_edges(part.edges, scorer, rest.link_rewards(result.w))
+            counts.append(count(gold, links_of(found)).table)
+            judged.append(JudgedLinks.of(found, gold))
+            ends.append(result.trace[-1])
+        return _Fold(np.array(counts), judged, ends)
 
-def _hold_out(
-    problem: LabelledProblem,
-    links: Links,
-    plan: Plan,
-    held_out: I64,
-    number: int,
-    memory: int,
-    solutions: Callable[[LabelledProblem, int | None], Iterator[Result]],
-) -> _Fold:
-    """Solve on all other pairs and judge the solutions on these, (m,) ascending."""
-    size = problem.edges.features.nbytes
-    room = size if 2 * size <= memory else 0  # features that are too large themselves are on disk
-    rest = problem.take(np.setdiff1d(np.arange(len(links)), held_out), memory=room)
-    part = problem.take(held_out, memory=room)
-    gold = links.take(held_out)
-    counts, judged, ends = [], [], []
-    for result in solutions(rest, number):
-        scorer = scorer_of(plan.solver, rest.edges, result.w)
-        found = decode_edges(part.edges, scorer, rest.link_rewards(result.w))
-        counts.append(count(gold, links_of(found)).table)
-        judged.append(JudgedLinks.of(found, gold))
-        ends.append(result.trace[-1])
-    return _Fold(np.array(counts), judged, ends)
+    def _solutions(self, problem: LabelledProblem, settings: Sequence[Setting], fold: int | None) -> Iterator[Result]:
+        """The solution for each λ and miss cost.  After one that was ended early, KeyboardInterrupt or _Stopped."""
+        solver, state, last_cost = self.plan.solver, None, None
+        for regularization, cost in settings:
+            current = replace(problem, regularization=regularization, miss_cost=cost)
+            if state is not None and cost == last_cost and isinstance(solver, Resumable):
+                solver.resume(current, state)
+            else:
+                state = solver.init(current, np.random.default_rng(self.seed))
+            last_cost = cost
+            place = Place(regularization, fold, cost if len(self.plan.miss_costs) > 1 else None)
+
+            def audited(point: TracePoint, _: F64, place: Place = place) -> bool | None:
+                return self.callback(point, place)
+
+            result = solve(current, solver, stop=self.stop, seed=self.seed, callback=audited, state=state)
+            if result.status is Status.NOT_FINITE:
+                raise SettingError(f"{place}: the weights grew without bound (raise the regularization)")
+            if result.trace:
+                yield result
+                self.done += 1
+                self.on_solution(self.done)
+            if result.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+            if result.status is Status.CALLBACK:
+                raise _Stopped
