@@ -74,8 +74,7 @@ CorpusPaths = Annotated[
     ),
 ]
 GoldPrefixes = Annotated[
-    list[str] | None,
-    _data("--gold", metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable."),
+    list[str] | None, _data(metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable.")
 ]
 SourceLanguage = Annotated[
     str | None, _data("--source", metavar="L", help="Language (file suffix) of the source side.")
@@ -83,33 +82,22 @@ SourceLanguage = Annotated[
 TargetLanguage = Annotated[
     str | None, _data("--target", metavar="L", help="Language (file suffix) of the target side.")
 ]
-MaxLabelled = Annotated[
-    int, _data("--max-labelled", metavar="N", help="Of more labelled pairs use a random sample.", min=1)
-]
+MaxLabelled = Annotated[int, _data(metavar="N", help="Of more labelled pairs use a random sample.", min=1)]
 LinksFiles = Annotated[
-    list[str] | None,
-    _data("--links", metavar="FILE", help="Another aligner's links of these pairs, a feature each; repeatable."),
+    list[str] | None, _data(metavar="FILE", help="Another aligner's links of these pairs, a feature each; repeatable.")
 ]
 Update = Annotated[
-    str | None,
-    _data(
-        "--update",
-        metavar="MODEL",
-        help="Add the text's statistics to this model, whose weights stay; -m is the result.",
-    ),
+    str | None, _data(metavar="MODEL", help="Add the text's statistics to this model; its weights stay.")
 ]
-Families = Annotated[
-    str | None, _data("--features", metavar="F,F...", help="Feature families to use; all by default (see README).")
-]
+Families = Annotated[str | None, _data(metavar="F,F...", help="Feature families to use; all by default (see README).")]
 FrequentWords = Annotated[
     int | None,
     _data(
-        "--words",
         metavar="N",
-        help="Frequent words of each language with a feature of their own.",
+        help="Frequent words with a feature of their own.",
         min=0,
         max=1000,
-        show_default="30 with the logistic loss, 0 with the hinge",
+        show_default="logistic 30, hinge 0",
     ),
 ]
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
@@ -120,7 +108,7 @@ Memory = Annotated[
     _data(
         parser=parse_size,
         metavar="SIZE",
-        help="Features, and numbers of word pairs, held in memory (such as 500M); more go to disk.",
+        help="Features and numbers of word pairs in memory; more go to disk.",
         show_default="2G",
     ),
 ]
@@ -132,7 +120,6 @@ Threads = Annotated[
 LossName = Annotated[
     Loss | None,
     _objective(
-        "--loss",
         metavar="LOSS",
         help="hinge: of the worst matching (maximum margin); logistic: of every edge, from the default weights on.",
         show_default="logistic below 1000 labelled pairs with all features; else, and with options of the hinge, hinge",
@@ -155,9 +142,9 @@ CrossValidate = Annotated[
     int | None,
     _objective(
         metavar="K",
-        help="Folds of the labelled pairs that find the AER of λ; 0: none.",
+        help="Folds that find the AER of λ; 0: none.",
         min=0,
-        show_default="5 with --path, and with the logistic loss where labels are few",
+        show_default="5 with --path or the logistic loss",
     ),
 ]
 MissCost = Annotated[
@@ -166,12 +153,7 @@ MissCost = Annotated[
 FalseCost = Annotated[float, _objective(metavar="c⁻", help="Cost of a link outside gold.")]
 PossibleCost = Annotated[
     float | None,
-    _objective(
-        metavar="c°",
-        help="What a possible link takes off the hinge loss: 0 teaches that it is no link.",
-        min=0.0,
-        show_default="10",
-    ),
+    _objective(metavar="c°", help="What a possible link takes off the hinge loss.", min=0.0, show_default="10"),
 ]
 Fertility = Annotated[
     int | None, _objective(metavar="N", help="Links that a word may have.", min=1, show_default="3; 1 for some solvers")
@@ -180,9 +162,7 @@ Fertility = Annotated[
 # Solving
 SolverName = Annotated[
     str | None,
-    _solving(
-        "--solver", metavar="SOLVER", help="How to minimise the hinge loss (see docs/solvers.md).", show_default="bcfw"
-    ),
+    _solving(metavar="SOLVER", help="How to minimise the hinge loss (see docs/solvers.md).", show_default="bcfw"),
 ]
 SolverOptions = Annotated[
     list[str] | None,
@@ -202,9 +182,7 @@ MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, fo
 Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", min=0)]
 
 # Aligning
-Offset = Annotated[
-    float, _links("--offset", metavar="S", help="Added to the score of every edge; above 0 there are more links.")
-]
+Offset = Annotated[float, _links(metavar="S", help="Added to the score of every edge; above 0 there are more links.")]
 
 # Suggesting
 SuggestedPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs to choose.", min=1)]
@@ -213,7 +191,7 @@ SuggestionOrder = Annotated[
 ]
 LabelledPrefixes = Annotated[
     list[str] | None,
-    _data("--gold", metavar="PREFIX", help="Pairs that are aligned by hand already, to be left out; repeatable."),
+    _data(metavar="PREFIX", help="Pairs that are aligned by hand already, to be left out; repeatable."),
 ]
 
 # Aligning without a model
@@ -223,30 +201,18 @@ Unsupervised = Annotated[
 DecodingName = Annotated[
     Decoding | None,
     _unsupervised(
-        "--decoding",
-        metavar="DECODING",
-        help=f"From posteriors of links to links: {_names(Decoding)}.",
-        show_default="soft",
+        metavar="DECODING", help=f"From posteriors of links to links: {_names(Decoding)}.", show_default="soft"
     ),
 ]
 Threshold = Annotated[
     float | None,
     _unsupervised(
-        metavar="T",
-        help="Posterior above which soft and assignment link; the lower, the more links.",
-        min=0.0,
-        max=1.0,
-        show_default="0.5",
+        metavar="T", help="Posterior above which soft and assignment link.", min=0.0, max=1.0, show_default="0.5"
     ),
 ]
 NullPrior = Annotated[
     float | None,
-    _unsupervised(
-        "--null",
-        metavar="P",
-        help="Prior probability that a word translates nothing; the higher, the fewer links.",
-        show_default="0.2",
-    ),
+    _unsupervised("--null", metavar="P", help="Prior probability that a word translates nothing.", show_default="0.2"),
 ]
 Iterations = Annotated[
     int | None,
@@ -254,18 +220,12 @@ Iterations = Annotated[
 ]
 Seconds = Annotated[
     float | None,
-    _unsupervised(
-        metavar="S", help="Leave out passes that would end later than this; two of each lexicon are made in any case."
-    ),
+    _unsupervised(metavar="S", help="Leave out passes that would end later; two of each lexicon are made in any case."),
 ]
 CellMemory = Annotated[
     int | None,
     _unsupervised(
-        "--memory",
-        parser=parse_size,
-        metavar="SIZE",
-        help="Numbers of word pairs held in memory (such as 500M, 4G); more go to disk.",
-        show_default="1G",
+        parser=parse_size, metavar="SIZE", help="Numbers of word pairs in memory; more go to disk.", show_default="1G"
     ),
 ]
 
@@ -275,28 +235,21 @@ Resamples = Annotated[int, _evaluating(metavar="N", help="Bootstrap resamples.",
 BootstrapSeed = Annotated[int, _evaluating("--seed", metavar="N", help="Seed of the bootstrap.", min=0)]
 
 # Links
-ToFormat = Annotated[
-    str, _links("--to", metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")
-]
+ToFormat = Annotated[str, _links(metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")]
 FromFormat = Annotated[
     str | None, _links("--from", metavar="FORMAT", help="One of the formats of --to; recognised if left out.")
 ]
 TextPrefix = Annotated[
-    str | None, _links("--text", metavar="PREFIX", help="The text of the links, which giza and comtrans contain.")
+    str | None, _links(metavar="PREFIX", help="The text of the links, which giza and comtrans contain.")
 ]
 Transpose = Annotated[bool, _links("--transpose", help="Swap source and target.")]
-Method = Annotated[
-    Symmetrization, _links("--method", metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.")
-]
+Method = Annotated[Symmetrization, _links(metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.")]
 TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is written target-source.")]
 
 # Output
 ModelFile = Annotated[str, _output("--model", "-m", metavar="MODEL", help="Model file.")]
 TrainedModel = Annotated[
-    str | None,
-    _output(
-        "--model", "-m", metavar="MODEL", help="Trained model; without it: the text's own statistics, default weights."
-    ),
+    str | None, _output("--model", "-m", metavar="MODEL", help="Trained model; without it: default weights.")
 ]
 OutputFile = Annotated[str, _output("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
 OutputPrefix = Annotated[
