@@ -15,8 +15,8 @@ from corpora.readers import Corpus, open_corpus
 
 
 @pytest.fixture(scope="module")
-def model(sample: Path) -> Model:
-    return aligner.train(sample / "train", max_passes=5, cross_validate=0).model
+def model(model: Path) -> Model:
+    return aligner.load(model)
 
 
 def write(folder: Path, pairs: list[tuple[str, str]]) -> Corpus:
@@ -75,7 +75,7 @@ def test_a_random_order_is_of_the_seed(
 
 def test_links_of_other_aligners_go_with_their_pairs(sample: Path, tmp_path: Path) -> None:
     linked = aligner.train(
-        sample / "train", links=[str(sample / "train.wa"), str(sample / "train.wa")], max_passes=5, cross_validate=0
+        sample / "train", links=[str(sample / "train.wa"), str(sample / "train.wa")], cross_validate=0
     ).model
     corpus = open_corpus(sample / "test")
     streams = [LinksFile.open(str(sample / "test.wa")) for _ in range(2)]
