@@ -44,13 +44,13 @@ LEARNERS = "hinge", "logistic", "with words"
 
 def learn_and_align(learner: str, edges: EdgeTable, links: Links, prior: F64, others: EdgeTable) -> Links:
     """The links of other pairs, by what `aligner train` learns from these."""
-    todo = plan(TrainingSettings(loss="hinge" if learner == "hinge" else "logistic"), len(links))
-    problem = todo.problem(edges, links)
+    planned = plan(TrainingSettings(loss="hinge" if learner == "hinge" else "logistic"), len(links))
+    problem = planned.problem(edges, links)
     if isinstance(problem, LogisticProblem):
         problem = replace(problem, prior=np.concatenate([prior, np.zeros(len(edges.names) - len(prior))]))
-    path = follow_path(problem, links, todo, stop=Stop(passes=200))
+    path = follow_path(problem, links, planned, stop=Stop(passes=200))
     w = path.results[path.chosen].w
-    return links_of(decode_edges(others, scorer_of(todo.solver, edges, w), problem.link_rewards(w)))
+    return links_of(decode_edges(others, scorer_of(planned.solver, edges, w), problem.link_rewards(w)))
 
 
 def held_out_aer(seen: View, prior: F64, labelled: int, learner: str) -> float:

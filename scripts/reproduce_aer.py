@@ -95,12 +95,12 @@ def learn_and_judge(
 
 def learn_as_train_does(statistics: CorpusStatistics, train: Labelled, dev: Labelled) -> Evaluation:
     """With the defaults of `aligner train`: few labels, so the logistic loss, and λ by cross-validation."""
-    todo = plan(TrainingSettings(), len(train.gold))
+    planned = plan(TrainingSettings(), len(train.gold))
     features = FeatureSet(links=tuple(DIRECTIONS[: len(train.others)]))
-    features = with_words(features, train.bitext, todo.words)
+    features = with_words(features, train.bitext, planned.words)
     edges = features.extract(train.bitext, statistics, links=train.others)
-    problem = todo.problem(edges, train.gold)
-    path = follow_path(problem, train.gold, todo, stop=Stop(gap=1e-3, passes=200))
+    problem = planned.problem(edges, train.gold)
+    path = follow_path(problem, train.gold, planned, stop=Stop(gap=1e-3, passes=200))
     w = path.results[path.chosen].w
     return apply_and_judge(statistics, features, dev, w, problem.link_rewards(w))
 

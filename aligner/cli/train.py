@@ -71,11 +71,11 @@ def train(
     (train.giza beside train.de and train.en, comtrans, A3.final). Without any label the model has the statistics of
     the corpus and the weights that come with the program.
     """
-    from aligner.model.default import train_unlabelled, update_model
     from aligner.model.model import load
     from aligner.report.text import format_audit, format_interruption
     from aligner.training.settings import TrainingSettings
     from aligner.training.train import train as run
+    from aligner.training.unlabelled import train_unlabelled, update_model
     from corpora.files import write_atomically
     from corpora.normalize import Normalizer
     from corpora.readers import group_corpora, open_corpus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,14 +17,11 @@ from aligner.model.calibration import Calibration
 from aligner.model.decoding import Alignments, decode_edges
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
-from aligner.progress import Hooks, Progress, tell_passes
 from aligner.svm.prices import LinkRewards
-from aligner.training.inputs import Paths, corpus_record, open_corpora, read_texts
 from corpora.normalize import Normalizer
 from features.extractor import FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable
-from features.translation.model import DEFAULT_MEMORY
 
 F64 = npt.NDArray[np.float64]
 
@@ -71,50 +68,6 @@ def default_model(
     weights = np.array([found.weights[name] for name in features.names])
     facts = {"version": __version__, "default_weights": dict(found.record), **(record or {})}
     return Model(LinearScorer(weights), features, statistics, normalizers, languages, facts, REWARDS, found.calibration)
-
-
-def train_unlabelled(
-    corpora: Paths,
-    *,
-    languages: tuple[str | None, str | None] = (None, None),
-    normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
-    memory: int = DEFAULT_MEMORY,
-    hooks: Hooks = Hooks(),  # noqa: B008 - frozen
-) -> Model:
-    """The default model of corpora, in any form of `corpora.readers.open_corpus`: no label is needed or looked at.
-
-    memory: see `features.translation.model.train_translation`.
-    Raises AlignerError (CorpusError with the line) on bad data.
-    """
-    texts = open_corpora(corpora, languages, hooks.on_corpus)
-    bitext = read_texts(texts, normalizers, hooks.on_progress)
-    statistics = CorpusStatistics.from_bitext(
-        bitext, memory=memory, on_pass=tell_passes(hooks.on_progress),
-        on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),
-    )  # fmt: skip
-    languages = bitext.source.language, bitext.target.language
-    return default_model(statistics, normalizers=normalizers, languages=languages, record=corpus_record(texts, bitext))
-
-
-def update_model(
-    model: Model,
-    corpora: Paths,
-    *,
-    memory: int = DEFAULT_MEMORY,
-    hooks: Hooks = Hooks(),  # noqa: B008 - frozen
-) -> Model:
-    """The model with the statistics of more corpora added, whose text alone is read; the weights stay as they are.
-
-    See `features.statistics.CorpusStatistics.updated`, and `train_unlabelled` for the arguments.
-    """
-    texts = open_corpora(corpora, model.languages, hooks.on_corpus)
-    bitext = read_texts(texts, model.normalizers, hooks.on_progress)
-    statistics = model.statistics.updated(
-        bitext, memory=memory, on_pass=tell_passes(hooks.on_progress),
-        on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),
-    )  # fmt: skip
-    updates = [*model.record.get("updates", []), corpus_record(texts, bitext)]
-    return replace(model, statistics=statistics, record={**model.record, "updates": updates})
 
 
 def decode_with(weights: F64, edges: EdgeTable) -> Alignments:

@@ -19,7 +19,7 @@ from aligner.training.settings import TrainingSettings, plan
 from features.extractor import FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
 
-SOLVER_BYTES_AN_EDGE = 230
+SOLVER_BYTES_PER_EDGE = 230
 """Memory that solvers need for each edge of the longest pair, beside the features."""
 
 
@@ -66,8 +66,8 @@ def train(
     bitext, everything = inputs.read(links, hooks.on_progress)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
     n_labels = len(labelled.links)
-    todo = plan(settings, n_labels)  # complains now, not after the long work
-    feature_set = with_words(feature_set, labelled.bitext, todo.words)
+    planned = plan(settings, n_labels)  # complains now, not after the long work
+    feature_set = with_words(feature_set, labelled.bitext, planned.words)
     statistics = CorpusStatistics.from_bitext(
         bitext,
         lexicons=feature_set.lexicons,
@@ -86,31 +86,31 @@ def train(
     longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))
     edges = feature_set.extract(
         labelled.bitext, statistics, links=labelled.others,
-        memory=max(0, settings.memory - SOLVER_BYTES_AN_EDGE * longest),
+        memory=max(0, settings.memory - SOLVER_BYTES_PER_EDGE * longest),
         on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs"))
     )  # fmt: skip
-    problem = todo.problem(edges, labelled.links)
+    problem = planned.problem(edges, labelled.links)
 
     def audited(point: TracePoint, place: Place) -> bool | None:
         detail = f"primal {point.primal:.5g}, relative gap {point.relative_gap:.1e}"
-        if todo.solutions > 1:
+        if planned.solutions > 1:
             detail = f"{place}: {detail}"
         hooks.on_progress(Progress("training", point.passes, settings.max_passes, "passes", detail))
         return hooks.on_audit(point, place)
 
     def solved(done: int) -> None:
-        if todo.solutions > 1:
-            detail = f"{done} of {todo.solutions} solutions"
-            hooks.on_progress(Progress("path", done, todo.solutions, "solutions", detail))
+        if planned.solutions > 1:
+            detail = f"{done} of {planned.solutions} solutions"
+            hooks.on_progress(Progress("path", done, planned.solutions, "solutions", detail))
 
     stop = Stop(settings.tolerance, settings.max_passes, settings.max_seconds, interrupted=hooks.interrupted)
     followed = follow_path(
-        problem, labelled.links, todo, stop=stop, seed=settings.seed, memory=settings.memory,
+        problem, labelled.links, planned, stop=stop, seed=settings.seed, memory=settings.memory,
         callback=audited, on_solution=solved
     )  # fmt: skip
     result, row = followed.results[followed.chosen], followed.rows[followed.chosen]
     point = result.trace[-1]
-    scorer = scorer_of(todo.solver, edges, result.w)
+    scorer = scorer_of(planned.solver, edges, result.w)
     rewards = problem.link_rewards(result.w)
     found = decode_edges(edges, scorer, rewards)
     training_score = scores(count(labelled.links, links_of(found)).total())
@@ -122,7 +122,7 @@ def train(
         "links_lost": problem.links_lost,
         "features": len(edges.names),
         "fertility": problem.capacity,
-        "loss": todo.loss,
+        "loss": planned.loss,
         "solver": result.signature,
         "notes": list(result.notes),
         "status": result.status.value,

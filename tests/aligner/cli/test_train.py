@@ -49,11 +49,11 @@ def test_threads_are_those_of_the_command(command: str, tmp_path: Path) -> None:
 def test_a_model_whose_file_appears_during_training_is_kept_beside_it(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, labelled: bool, taken: int
 ) -> None:
-    import aligner.model.default
     import aligner.training.train
+    import aligner.training.unlabelled
 
     module, name = (
-        (aligner.training.train, "train") if labelled else (aligner.model.default, "train_unlabelled")
+        (aligner.training.train, "train") if labelled else (aligner.training.unlabelled, "train_unlabelled")
     )  # fmt: skip
     work, others = getattr(module, name), [tmp_path / "M", tmp_path / "M.1"][:taken]
 
