@@ -11,7 +11,7 @@ Loss = Literal["hinge", "logistic"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Output = Literal["pharaoh", "scored", "jsonl"]
 Decoding = Literal[
-    "soft", "assignment", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"
+    "soft", "assignment", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
 ]  # fmt: skip
 Report = Literal["text", "json"]
 Suggestions = Literal["probability", "random"]

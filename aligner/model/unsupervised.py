@@ -153,7 +153,7 @@ def _assigned_links(found: Posteriors, threshold: float) -> Links:
     pair = np.searchsorted(row_offsets, linked, side="right") - 1
     return Links(
         (linked - row_offsets[pair]).astype(np.int32), column_of_row[linked], np.ones(len(linked), np.bool_),
-        np.searchsorted(linked, row_offsets).astype(np.int64)
+        np.searchsorted(linked, row_offsets).astype(np.int64),
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def train(
     numbered = tuple(str(n) for n, _ in enumerate(as_list(links), 1))
     feature_set = FeatureSet(tuple(FAMILIES if settings.families is None else settings.families), numbered)
     inputs = Inputs.open(
-        corpora, gold, languages=settings.languages, normalizers=settings.normalizers, on_corpus=hooks.on_corpus
+        corpora, gold, languages=settings.languages, normalizers=settings.normalizers, on_corpus=hooks.on_corpus,
     )  # fmt: skip
     bitext, everything = inputs.read(links, hooks.on_progress)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
@@ -87,7 +87,7 @@ def train(
     edges = feature_set.extract(
         labelled.bitext, statistics, links=labelled.others,
         memory=max(0, settings.memory - SOLVER_BYTES_PER_EDGE * longest),
-        on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs"))
+        on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs")),
     )  # fmt: skip
     problem = planned.problem(edges, labelled.links)
 
@@ -106,7 +106,7 @@ def train(
     stop = Stop(settings.tolerance, settings.max_passes, settings.max_seconds, interrupted=hooks.interrupted)
     followed = follow_path(
         problem, labelled.links, planned, stop=stop, seed=settings.seed, memory=settings.memory,
-        callback=audited, on_solution=solved
+        callback=audited, on_solution=solved,
     )  # fmt: skip
     result, row = followed.results[followed.chosen], followed.rows[followed.chosen]
     point = result.trace[-1]
