@@ -6,9 +6,9 @@
     >>> sorted(found)
     [(0, 0), (1, 2), (2, 1)]
 
-`train` makes a model, `load` opens one, ``model.align`` and ``model.align_many`` use it, `align_texts` aligns a bitext
-without one, `evaluate` compares links with gold. Everything is imported at its first use, so that importing this
-package costs nothing.
+`train` makes a model, with settings by name: ``aligner.train(corpus, gold, loss="hinge")``. `load` opens one,
+``model.align`` and ``model.align_many`` use it, `align_texts` aligns a bitext without one, `evaluate` compares links
+with gold. What is slow to import is imported at its first use, so that importing this package costs nothing.
 """
 
 from __future__ import annotations
@@ -17,14 +17,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from aligner._version import __version__
+from aligner.progress import Hooks
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
     from aligner.model.decoding import Alignment
     from aligner.model.model import Model, load
     from aligner.model.unsupervised import align_texts
     from aligner.report.evaluation import evaluate
-    from aligner.training.train import Training, train
+    from aligner.training.train import Training
     from corpora import AlignerError
+
+    Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 _HOMES = {
     "Alignment": "aligner.model.decoding",
@@ -34,10 +40,31 @@ _HOMES = {
     "align_texts": "aligner.model.unsupervised",
     "evaluate": "aligner.report.evaluation",
     "load": "aligner.model.model",
-    "train": "aligner.training.train",
 }
 
-__all__ = ["AlignerError", "Alignment", "Model", "Training", "__version__", "align_texts", "evaluate", "load", "train"]
+__all__ = [
+    "AlignerError", "Alignment", "Hooks", "Model", "Training", "__version__", "align_texts", "evaluate", "load",
+    "train",
+]  # fmt: skip
+
+
+def train(
+    corpora: Paths,
+    gold: Paths = (),
+    *,
+    links: Paths = (),
+    hooks: Hooks = Hooks(),  # noqa: B008 - frozen
+    **settings: Any,
+) -> Training:
+    """Count corpora, learn weights from labelled pairs, and return the model and how it came to be.
+
+    settings: fields of `aligner.training.settings.TrainingSettings`, such as ``loss="hinge", max_passes=20``.
+    For the other arguments and the errors see `aligner.training.train.train`, which this calls.
+    """
+    from aligner.training.settings import TrainingSettings
+    from aligner.training.train import train as run
+
+    return run(corpora, gold, TrainingSettings(**settings), links=links, hooks=hooks)
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from aligner.solvers import TracePoint
+    from aligner.training.path import Place
+    from corpora.readers import Corpus
     from features.translation.expectation import Pass
 
 
@@ -26,6 +29,31 @@ class Progress:
     total: float | None = None
     unit: str = ""
     detail: str = ""
+
+
+def ignore(*news: object) -> None:
+    """What is told to nobody."""
+
+
+def never() -> bool:
+    """Whether to end early: no."""
+    return False
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Whom long work tells how far it is.
+
+    on_corpus: told what each path was recognised as.  on_progress: told of each step.
+    on_audit: told of each audit of the solver; training stops if it returns False.  interrupted: asked after each of
+    the solver's passes; where it holds, as with Ctrl-C during the passes, training ends with the weights of the last
+    audit.
+    """
+
+    on_corpus: Callable[[Corpus], None] = ignore
+    on_progress: Callable[[Progress], None] = ignore
+    on_audit: Callable[[TracePoint, Place], bool | None] = ignore
+    interrupted: Callable[[], bool] = never
 
 
 def tell_passes(tell: Callable[[Progress], None]) -> Callable[[Pass], None]:

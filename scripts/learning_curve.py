@@ -32,8 +32,7 @@ from aligner.solvers.newton import Newton
 from aligner.svm.logistic import LogisticProblem
 from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import read_labelled
-from aligner.training.objective import DEFAULT_FERTILITY, FREQUENT_WORDS, LOGISTIC_REGULARIZATION
-from aligner.training.suggestion import doubts
+from aligner.training.settings import DEFAULT_FERTILITY, FREQUENT_WORDS, LOGISTIC_REGULARIZATION
 from corpora.alignment import Links
 from corpora.bitext import read_bitext
 from corpora.normalize import Normalizer
@@ -71,9 +70,10 @@ class Pool:
     def words(self, pairs: I64) -> int:
         return int(self.problem.edges.shapes[pairs].sum())
 
-    def doubts(self, learnt: Learnt, pairs: I64) -> npt.NDArray[np.float64]:
-        edges = self.problem.take(pairs).edges
-        return doubts(learnt[0].scores(edges.features), edges.shapes, edges.offsets, learnt[1])
+    def probabilities(self, learnt: Learnt, pairs: I64) -> npt.NDArray[np.float64]:
+        """Of the links that are found in each pair, which scores are the log-odds of: the mean."""
+        found = decode_edges(self.problem.take(pairs).edges, *learnt)
+        return np.array([np.mean(1 / (1 + np.exp(-np.array(one.scores)))) if one else 0.0 for one in found])
 
 
 def read_pool(text: Corpus, gold: Sequence[Path], languages: tuple[str, str], prior: F64, dev: bool) -> Pool:
@@ -119,7 +119,7 @@ def run(pool: Pool, seed: int) -> npt.NDArray[np.float64]:
     later = np.random.default_rng([seed, 2])
 
     def suggested(learnt: Learnt, left: I64, number: int) -> I64:
-        return left[np.argsort(-pool.doubts(learnt, left), kind="stable")[:number]]
+        return left[np.argsort(pool.probabilities(learnt, left), kind="stable")[:number]]
 
     def at_random(learnt: Learnt, left: I64, number: int) -> I64:
         return later.permutation(left)[:number]

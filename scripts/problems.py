@@ -40,10 +40,6 @@ def text_with_gold(corpus: Corpus, pairs: int | None, gold: Iterable[Corpus]) ->
 
 def comtrans_problem(data: Path, regularization: float) -> MatchingProblem:
     """All pairs of comtrans de-en with their GIZA++ links."""
-    inputs = Inputs.open(
-        str(data / "comtrans-de-en" / "train"), (), source=None, target=None,
-        normalizers=(Normalizer(), Normalizer()), on_corpus=None,
-    )  # fmt: skip
-    bitext, labelled = inputs.read((), lambda progress: None)
+    bitext, labelled = Inputs.open(str(data / "comtrans-de-en" / "train"), ()).read()
     edges = FeatureSet().extract(labelled.bitext, CorpusStatistics.from_bitext(bitext), memory=8 << 30)
     return MatchingProblem.from_links(edges, labelled.links, regularization=regularization)

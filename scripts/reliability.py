@@ -11,7 +11,6 @@ import argparse
 
 from aligner.model.calibration import JudgedLinks, reliability
 from aligner.model.model import load
-from aligner.report.text import format_reliability
 from aligner.training.inputs import read_labelled
 from corpora.readers import open_corpus
 
@@ -25,10 +24,17 @@ def main() -> None:
     model = load(options.model)
     if model.calibration is None:
         parser.error(f"{options.model} has no calibration: its scores are no probabilities")
-    corpus = open_corpus(options.gold, source=model.source_language, target=model.target_language)
-    labelled = read_labelled([corpus], (model.source_normalizer, model.target_normalizer), options.links)
+    corpus = open_corpus(options.gold, source=model.languages[0], target=model.languages[1])
+    labelled = read_labelled([corpus], model.normalizers, options.links)
     judged = JudgedLinks.of(model.align_bitext(labelled.bitext, labelled.others), labelled.links)
-    print(format_reliability(reliability(judged.scores, judged.correct)))
+    found = reliability(judged.scores, judged.correct)
+    print(f"{'probability':<12}{'links':>9}{'mean':>8}{'right':>8}")
+    width = 100 / len(found.links)
+    for number, links in enumerate(found.links):
+        if links:
+            part = f"{width * number:g}-{width * (number + 1):g} %"
+            print(f"{part:<12}{links:>9,}{100 * found.predicted[number]:>8.2f}{100 * found.correct[number]:>8.2f}")
+    print(f"expected calibration error {100 * found.error:.2f} % ({found.links.sum():,} links)")
 
 
 if __name__ == "__main__":

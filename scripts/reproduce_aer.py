@@ -28,8 +28,8 @@ from aligner.report.evaluation import Evaluation
 from aligner.solvers import Stop, make_solver, solve
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import Fertility, LinkRewards
-from aligner.training.objective import DEFAULT_FERTILITY, DEFAULT_REGULARIZATION, Objective
 from aligner.training.path import follow_path
+from aligner.training.settings import DEFAULT_FERTILITY, DEFAULT_REGULARIZATION, TrainingSettings, plan
 from corpora.alignment import Links
 from corpora.bitext import read_bitext
 from corpora.link_files import read_links
@@ -88,16 +88,12 @@ def learn_and_judge(
 
 def learn_as_train_does(statistics: CorpusStatistics, train: Labelled, dev: Labelled) -> Evaluation:
     """With the defaults of `aligner train`: few labels, so the logistic loss, and λ by cross-validation."""
-    objective = Objective()
+    planned = plan(TrainingSettings(), len(train.gold))
     features = FeatureSet(links=tuple(DIRECTIONS[: len(train.others)]))
-    features = with_words(features, train.bitext, objective.words_of(len(train.gold)))
+    features = with_words(features, train.bitext, planned.words)
     edges = features.extract(train.bitext, statistics, links=train.others)
-    regularizations, folds = objective.plan(len(train.gold))
-    problem, solver = objective.problem(edges, train.gold, regularizations[0])
-    path = follow_path(
-        problem, train.gold, solver, regularizations, miss_costs=objective.miss_costs(len(train.gold)), folds=folds,
-        stop=Stop(gap=1e-3, passes=200),
-    )  # fmt: skip
+    problem = planned.problem(edges, train.gold)
+    path = follow_path(problem, train.gold, planned, stop=Stop(gap=1e-3, passes=200))
     w = path.results[path.chosen].w
     return apply_and_judge(statistics, features, dev, w, problem.link_rewards(w))
 

@@ -14,11 +14,12 @@ import typer
 from aligner._version import __version__
 from aligner.cli.align import align
 from aligner.cli.answers import answers_for_errors
+from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
 from aligner.cli.features import features
-from aligner.cli.links import convert, symmetrize
 from aligner.cli.signals import ignore_signals, listen_to_signals
 from aligner.cli.suggest import suggest
+from aligner.cli.symmetrize import symmetrize
 from aligner.cli.train import train
 
 app = typer.Typer(
@@ -50,13 +51,8 @@ def main_options(
 
 
 # In the order of the help.
-app.command()(answers_for_errors(train))
-app.command()(answers_for_errors(align))
-app.command()(answers_for_errors(evaluate))
-app.command()(answers_for_errors(features))
-app.command()(answers_for_errors(suggest))
-app.command()(answers_for_errors(convert))
-app.command()(answers_for_errors(symmetrize))
+for command in (train, align, evaluate, features, suggest, convert, symmetrize):
+    app.command()(answers_for_errors(command))
 
 
 def main() -> None:

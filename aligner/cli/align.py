@@ -1,9 +1,10 @@
 """``aligner align``."""
 
 import sys
-from dataclasses import replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from itertools import islice, repeat
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
@@ -13,6 +14,27 @@ from aligner.cli.texts import check_number_of_links, check_texts, open_for_model
 from aligner.progress import Progress, progress_bar
 from corpora import SettingError
 from corpora.errors import CorpusError
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """Where the links go, in which format, with which messages."""
+
+    path: str
+    format_: str
+    force: bool
+    quiet: bool
+
+    def open(self) -> AbstractContextManager[BinaryIO]:
+        """The file; complains at once where it cannot be written."""
+        from corpora.files import write_atomically
+
+        return write_atomically(self.path, force=self.force)
+
+    @property
+    def without_bar(self) -> bool:
+        """Whether a progress bar would disturb: the links themselves are on the terminal."""
+        return self.quiet or (self.path == "-" and sys.stdout.isatty())
 
 
 def align(
@@ -34,6 +56,7 @@ def align(
     iterations: opt.Iterations = None,
     seconds: opt.Seconds = None,
     memory: opt.CellMemory = None,
+    threads: opt.Threads = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -48,33 +71,33 @@ def align(
         "iterations": iterations, "seconds": seconds, "memory": memory,
     }  # fmt: skip
     given = {name: value for name, value in settings.items() if value is not None}
-    if model is not None:
+    answer = _Answer(output, format_, force, quiet)
+    if model is None:
+        if links:
+            raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
+        _align_without_model(source, target, answer, offset, given)
+    else:
         for name in given:
             raise SettingError(f"--{name} is for text without a model (leave out --{name}, or -m)")
-        _align_with_model(source, target, model, output, format_, links or [], offset, force, quiet)
-        return
-    if links:
-        raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
-    _align_without_model(source, target, output, format_, given, offset, force, quiet)
+        _align_with_model(source, target, answer, offset, model, links or [])
 
 
 def _align_with_model(
-    source: str, target: str | None, model: str, output: str, format_: str, names: list[str], offset: float,
-    force: bool, quiet: bool,
-) -> None:  # fmt: skip
+    source: str, target: str | None, answer: _Answer, offset: float, model: str, names: list[str]
+) -> None:
+    """Align a text, or standard input as it arrives.  names: of files of other aligners' links."""
     from aligner.model.model import load
     from aligner.model.streaming import LinksFile, align_arriving, align_corpus
-    from corpora.files import write_atomically
 
     loaded = load(model)
     if offset:
         loaded = loaded.with_offset(offset)
-    writer = write_atomically(output, force=force)
+    writer = answer.open()
     check_number_of_links(loaded, model, names)
     if target is None and source == "-":
         with writer as file:
             streams = [LinksFile.open(name) for name in names]
-            for lines in align_arriving(loaded, sys.stdin.buffer, format_, streams):
+            for lines in align_arriving(loaded, sys.stdin.buffer, answer.format_, streams):
                 file.write(lines)
                 file.flush()
         return
@@ -82,25 +105,19 @@ def _align_with_model(
     pairs = check_texts(corpus, names)
     if pairs == 0:
         raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
-    with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:
+    with progress_bar(answer.without_bar) as show, writer as file:
         streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
         done = 0
-        for lines in align_corpus(loaded, corpus, format_, streams, pairs):
+        for lines in align_corpus(loaded, corpus, answer.format_, streams, pairs):
             file.write(lines)
             done += lines.count(b"\n")
             show(Progress("aligning", done, pairs, "pairs"))
 
 
 def _align_without_model(
-    source: str,
-    target: str | None,
-    output: str,
-    format_: str,
-    given: dict[str, Any],
-    offset: float,
-    force: bool,
-    quiet: bool,
+    source: str, target: str | None, answer: _Answer, offset: float, given: dict[str, Any]
 ) -> None:
+    """Align a text by its own statistics.  given: options of translation models and of their decoding."""
     if target is None and source == "-":
         raise SettingError("standard input is answered line by line, which needs a model (give files, or -m MODEL)")
     from aligner.model.decoding import PAIRS_AT_ONCE, Alignments
@@ -108,7 +125,7 @@ def _align_without_model(
     from aligner.model.streaming import FORMATS, read_again
     from aligner.model.unsupervised import check_decoding, check_training, decode_texts, estimate
     from corpora.bitext import read_bitext
-    from corpora.files import spilling_beside, write_atomically
+    from corpora.files import spilling_beside
     from corpora.normalize import Normalizer
     from corpora.readers import open_corpus, open_texts
     from features.statistics import CorpusStatistics
@@ -118,34 +135,32 @@ def _align_without_model(
     unsupervised = any(name in given for name in ("unsupervised", "decoding", "threshold"))
     if unsupervised and offset:
         raise SettingError("--offset is of scores, which --unsupervised does not have (give --threshold)")
-    memory = opt.parse_size(given["memory"]) if "memory" in given else None
     settings = {name: given.get(name) for name in ("null", "iterations", "seconds")}
     check_decoding(decoding, threshold)  # complains now, not after the reading
     check_training(**settings)
-    writer = write_atomically(output, force=force)
+    writer = answer.open()
     corpus = open_corpus(source) if target is None else open_texts(source, target)
-    with_text = format_ == "jsonl"
+    with_text = answer.format_ == "jsonl"
     if with_text and not corpus.can_be_read_twice:
         hint = "give files, or another --format"
         raise CorpusError(corpus.name, 0, "jsonl repeats the text, and a pipe can be read only once", hint=hint)
     normalizers = Normalizer(), Normalizer()
-    with spilling_beside(output), progress_bar(quiet) as show:
+    with spilling_beside(answer.path), progress_bar(answer.quiet) as show:
         bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
-        if not quiet:
+        if not answer.quiet:
             say(corpus.description())
         lexicons = AGREEING if unsupervised else tuple(KINDS)
-        translation = estimate(bitext, **settings, memory=memory, lexicons=lexicons, on_progress=show)
+        translation = estimate(bitext, **settings, memory=given.get("memory"), lexicons=lexicons, on_progress=show)
         if unsupervised:
             found = decode_texts(translation, bitext, decoding=decoding, threshold=threshold)
         else:
             counted = CorpusStatistics.from_bitext(bitext, lexicons=())
-            model = default_model(replace(counted, translation=translation))
-            found = model.with_offset(offset).align_text(bitext)
+            found = default_model(replace(counted, translation=translation)).with_offset(offset).align_text(bitext)
     texts = read_again(corpus, len(bitext)) if with_text else repeat((0, b"", b""))
     alignments = iter(found)
     done = 0
-    with progress_bar(quiet or (output == "-" and sys.stdout.isatty())) as show, writer as file:
+    with progress_bar(answer.without_bar) as show, writer as file:
         while some := list(islice(alignments, PAIRS_AT_ONCE)):
-            file.write(FORMATS[format_](normalizers, list(islice(texts, len(some))), Alignments.pack(some)))
+            file.write(FORMATS[answer.format_](normalizers, list(islice(texts, len(some))), Alignments.pack(some)))
             done += len(some)
             show(Progress("aligning", done, len(bitext), "pairs"))

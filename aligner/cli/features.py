@@ -16,7 +16,8 @@ def features(
     source: opt.SourceLanguage = None,
     target: opt.TargetLanguage = None,
     links: opt.LinksFiles = None,
-    memory: opt.Memory = "2G",
+    memory: opt.Memory = 2 << 30,
+    threads: opt.Threads = None,
     format_: opt.ReportFormat = "text",
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -38,12 +39,12 @@ def features(
     labelled = None
     if gold:
         check_number_of_links(loaded, model, links or [])
-        languages = {"source": source or loaded.source_language, "target": target or loaded.target_language}
-        corpora = [open_corpus(prefix, **languages) for prefix in gold]
-        labelled = read_labelled(corpora, (loaded.source_normalizer, loaded.target_normalizer), links or ())
+        source, target = source or loaded.languages[0], target or loaded.languages[1]
+        corpora = [open_corpus(prefix, source=source, target=target) for prefix in gold]
+        labelled = read_labelled(corpora, loaded.normalizers, links or ())
     with progress_bar(quiet) as show:
         report = describe_model(
-            loaded, labelled, memory=opt.parse_size(memory),
+            loaded, labelled, memory=memory,
             on_progress=lambda done, total: show(Progress("ablation", done, total, "alignments of the pairs")),
         )  # fmt: skip
     print(format_features_json(report) if format_ == "json" else format_features_text(report))

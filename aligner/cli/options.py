@@ -1,35 +1,26 @@
 """The names an option may take, the options of all commands in the groups of their help, and how long ones are read."""
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Literal, get_args
 
 import typer
 
-Solver = Literal[
-    "frank-wolfe", "away-frank-wolfe", "pairwise-frank-wolfe", "cutting-plane", "subgradient",
-    "stochastic-subgradient", "bcfw", "bcfw-gap", "bcfw-away", "bcfw-pairwise", "randomized-away",
-    "projected-gradient", "extragradient", "kernel-bcfw",
-]  # fmt: skip
 Loss = Literal["hinge", "logistic"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
-Order = Literal["uniform", "permuted", "gap"]
-Step = Literal["line-search", "decreasing", "lipschitz", "spectral"]
-Average = Literal["none", "uniform", "weighted", "suffix"]
-Projection = Literal["euclidean", "entropic"]
-Kernel = Literal["linear", "polynomial", "rbf"]
 Output = Literal["pharaoh", "scored", "jsonl"]
 Decoding = Literal[
     "soft", "assignment", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
 ]  # fmt: skip
 Report = Literal["text", "json"]
+Suggestions = Literal["probability", "random"]
 Symmetrization = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
 # The groups of the help.
 _data = partial(typer.Option, rich_help_panel="Data")
 _objective = partial(typer.Option, rich_help_panel="Objective")
 _solving = partial(typer.Option, rich_help_panel="Solving")
-_solver = partial(typer.Option, rich_help_panel="Options of some solvers, which have their own defaults")
 _links = partial(typer.Option, rich_help_panel="Links")
 _unsupervised = partial(typer.Option, rich_help_panel="Without a model")
 _evaluating = partial(typer.Option, rich_help_panel="Bootstrap")
@@ -40,10 +31,10 @@ def _names(literal: object) -> str:
     return ", ".join(get_args(literal))
 
 
-def parse_size(size: str) -> int:
-    """Bytes of a size like 500M or 2G.  Raises a usage error."""
+def parse_size(size: str | int) -> int:
+    """Bytes of a size like 500M or 2G, or of a number of them.  Raises a usage error."""
     units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-    parts = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGT]?)B?", size.strip().upper())
+    parts = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGT]?)B?", str(size).strip().upper())
     if parts is None:
         raise typer.BadParameter(f"{size!r} is not a size (give one like 500M or 2G)")
     return int(float(parts[1]) * units[parts[2]])
@@ -58,16 +49,19 @@ def parse_path(path: str) -> tuple[float, float, int]:
         raise typer.BadParameter(f"{path!r} is not LARGEST:SMALLEST:N (give a path like 1:1e-4:9)") from None
 
 
-def _check_size(size: str | None) -> str | None:
-    if size is not None:
-        parse_size(size)
-    return size
+def parse_solver_options(given: Sequence[str]) -> dict[str, str]:
+    """Values by name, of options like order=uniform.  Raises a usage error."""
+    options = dict(option.partition("=")[::2] for option in given)
+    if len(options) < len(given) or not all(map(all, options.items())):
+        raise typer.BadParameter(f"{' '.join(given)!r} is not NAME=VALUE, each name once (give order=uniform, say)")
+    return options
 
 
-def _check_path(path: str | None) -> str | None:
-    if path is not None:
-        parse_path(path)
-    return path
+def _limit_threads(number: int | None) -> int | None:
+    from corpora.threads import limit_threads
+
+    limit_threads(number)
+    return number
 
 
 # Data
@@ -80,8 +74,7 @@ CorpusPaths = Annotated[
     ),
 ]
 GoldPrefixes = Annotated[
-    list[str] | None,
-    _data("--gold", metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable."),
+    list[str] | None, _data(metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable.")
 ]
 SourceLanguage = Annotated[
     str | None, _data("--source", metavar="L", help="Language (file suffix) of the source side.")
@@ -89,53 +82,44 @@ SourceLanguage = Annotated[
 TargetLanguage = Annotated[
     str | None, _data("--target", metavar="L", help="Language (file suffix) of the target side.")
 ]
-MaxLabelled = Annotated[
-    int, _data("--max-labelled", metavar="N", help="Of more labelled pairs use a random sample.", min=1)
-]
+MaxLabelled = Annotated[int, _data(metavar="N", help="Of more labelled pairs use a random sample.", min=1)]
 LinksFiles = Annotated[
-    list[str] | None,
-    _data("--links", metavar="FILE", help="Another aligner's links of these pairs, a feature each; repeatable."),
+    list[str] | None, _data(metavar="FILE", help="Another aligner's links of these pairs, a feature each; repeatable.")
 ]
 Update = Annotated[
-    str | None,
-    _data(
-        "--update",
-        metavar="MODEL",
-        help="Add the text's statistics to this model, whose weights stay; -m is the result.",
-    ),
+    str | None, _data(metavar="MODEL", help="Add the text's statistics to this model; its weights stay.")
 ]
-Families = Annotated[
-    str | None, _data("--features", metavar="F,F...", help="Feature families to use; all by default (see README).")
-]
+Families = Annotated[str | None, _data(metavar="F,F...", help="Feature families to use; all by default (see README).")]
 FrequentWords = Annotated[
     int | None,
     _data(
-        "--words",
         metavar="N",
-        help="Frequent words of each language with a feature of their own.",
+        help="Frequent words with a feature of their own.",
         min=0,
         max=1000,
-        show_default="30 with the logistic loss, 0 with the hinge",
+        show_default="logistic 30, hinge 0",
     ),
 ]
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
 Tokenize = Annotated[bool, _data("--tokenize", help="Tokenise text that is not split by spaces.")]
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]
 Memory = Annotated[
-    str,
+    int,
     _data(
-        callback=_check_size,
+        parser=parse_size,
         metavar="SIZE",
-        help="Features, and numbers of word pairs, held in memory (such as 500M, 2G); more go to disk.",
+        help="Features and numbers of word pairs in memory; more go to disk.",
+        show_default="2G",
     ),
 ]
-
+Threads = Annotated[
+    int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
+]
 
 # Objective
 LossName = Annotated[
     Loss | None,
     _objective(
-        "--loss",
         metavar="LOSS",
         help="hinge: of the worst matching (maximum margin); logistic: of every edge, from the default weights on.",
         show_default="logistic below 1000 labelled pairs with all features; else, and with options of the hinge, hinge",
@@ -150,7 +134,6 @@ Regularization = Annotated[
 Path = Annotated[
     str | None,
     _objective(
-        callback=_check_path,
         metavar="λ:λ:N",
         help="Choose λ by cross-validated AER from N, falling from the first to the second (such as 1:1e-4:9).",
     ),
@@ -159,9 +142,9 @@ CrossValidate = Annotated[
     int | None,
     _objective(
         metavar="K",
-        help="Folds of the labelled pairs that find the AER of λ; 0: none.",
+        help="Folds that find the AER of λ; 0: none.",
         min=0,
-        show_default="5 with --path, and with the logistic loss where labels are few",
+        show_default="5 with --path or the logistic loss",
     ),
 ]
 MissCost = Annotated[
@@ -170,22 +153,20 @@ MissCost = Annotated[
 FalseCost = Annotated[float, _objective(metavar="c⁻", help="Cost of a link outside gold.")]
 PossibleCost = Annotated[
     float | None,
-    _objective(
-        metavar="c°",
-        help="What a possible link takes off the hinge loss: 0 teaches that it is no link.",
-        min=0.0,
-        show_default="10",
-    ),
+    _objective(metavar="c°", help="What a possible link takes off the hinge loss.", min=0.0, show_default="10"),
 ]
 Fertility = Annotated[
-    int | None,
-    _objective(metavar="N", help="Links that a word may have.", min=1, show_default="3; 1 for some solvers"),
+    int | None, _objective(metavar="N", help="Links that a word may have.", min=1, show_default="3; 1 for some solvers")
 ]
 
 # Solving
 SolverName = Annotated[
-    Solver | None,
-    _solving(metavar="SOLVER", help=f"How to minimise the hinge loss: {_names(Solver)}.", show_default="bcfw"),
+    str | None,
+    _solving(metavar="SOLVER", help="How to minimise the hinge loss (see docs/solvers.md).", show_default="bcfw"),
+]
+SolverOptions = Annotated[
+    list[str] | None,
+    _solving(metavar="NAME=VALUE", help="An option that only some solvers have (order=uniform, say); repeatable."),
 ]
 OracleName = Annotated[
     Oracle | None,
@@ -200,77 +181,38 @@ MaxPasses = Annotated[int, _solving(metavar="N", help="Passes over the labelled 
 MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, for each λ.", min=0.0)]
 Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", min=0)]
 
-# Options of some solvers
-OrderName = Annotated[Order | None, _solver(metavar="ORDER", help=f"Order of the pairs in a pass: {_names(Order)}.")]
-StepName = Annotated[
-    Step | None,
-    _solver(
-        metavar="STEP",
-        help="Size of a step: line-search (exact) or decreasing (2n/(k+2n)); of gradients lipschitz (1/L) or spectral.",
-    ),
-]
-AverageName = Annotated[
-    Average | None, _solver(metavar="AVERAGE", help=f"Average of the iterates to return: {_names(Average)}.")
-]
-Cache = Annotated[
-    bool | None, _solver("--cache/--no-cache", help="Try the matchings found before, instead of the oracle.")
-]
-Sample = Annotated[float | None, _solver(metavar="SHARE", help="Share of the pairs in a step.")]
-ProjectionName = Annotated[
-    Projection | None, _solver(metavar="GEOMETRY", help=f"Geometry of the projections: {_names(Projection)}.")
-]
-Radius = Annotated[float | None, _solver(metavar="γ", help="Greatest norm of the weights.")]
-Restarts = Annotated[bool | None, _solver("--restarts/--no-restarts", help="Start again from averages.")]
-KernelName = Annotated[
-    Kernel | None, _solver(metavar="KERNEL", help=f"Kernel of the features of two edges: {_names(Kernel)}.")
-]
-Degree = Annotated[int | None, _solver(metavar="P", help="Degree of the polynomial kernel.")]
-Bandwidth = Annotated[float | None, _solver(metavar="σ", help="Width of the rbf kernel.")]
-
 # Aligning
-Offset = Annotated[
-    float, _links("--offset", metavar="S", help="Added to the score of every edge; above 0 there are more links.")
-]
+Offset = Annotated[float, _links(metavar="S", help="Added to the score of every edge; above 0 there are more links.")]
 
 # Suggesting
 SuggestedPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs to choose.", min=1)]
+SuggestionOrder = Annotated[
+    Suggestions, _data("--order", help="By the mean probability of the model's links, the least first, or at random.")
+]
 LabelledPrefixes = Annotated[
     list[str] | None,
-    _data("--gold", metavar="PREFIX", help="Pairs that are aligned by hand already, to be left out; repeatable."),
+    _data(metavar="PREFIX", help="Pairs that are aligned by hand already, to be left out; repeatable."),
 ]
 
 # Aligning without a model
 Unsupervised = Annotated[
-    bool,
-    _unsupervised("--unsupervised", help="Leave out the default weights; --decoding and --threshold do so too."),
+    bool, _unsupervised("--unsupervised", help="Leave out the default weights; --decoding and --threshold do so too.")
 ]
 DecodingName = Annotated[
     Decoding | None,
     _unsupervised(
-        "--decoding",
-        metavar="DECODING",
-        help=f"From posteriors of links to links: {_names(Decoding)}.",
-        show_default="soft",
+        metavar="DECODING", help=f"From posteriors of links to links: {_names(Decoding)}.", show_default="soft"
     ),
 ]
 Threshold = Annotated[
     float | None,
     _unsupervised(
-        metavar="T",
-        help="Posterior above which soft and assignment link; the lower, the more links.",
-        min=0.0,
-        max=1.0,
-        show_default="0.5",
+        metavar="T", help="Posterior above which soft and assignment link.", min=0.0, max=1.0, show_default="0.5"
     ),
 ]
 NullPrior = Annotated[
     float | None,
-    _unsupervised(
-        "--null",
-        metavar="P",
-        help="Prior probability that a word translates nothing; the higher, the fewer links.",
-        show_default="0.2",
-    ),
+    _unsupervised("--null", metavar="P", help="Prior probability that a word translates nothing.", show_default="0.2"),
 ]
 Iterations = Annotated[
     int | None,
@@ -278,18 +220,12 @@ Iterations = Annotated[
 ]
 Seconds = Annotated[
     float | None,
-    _unsupervised(
-        metavar="S", help="Leave out passes that would end later than this; two of each lexicon are made in any case."
-    ),
+    _unsupervised(metavar="S", help="Leave out passes that would end later; two of each lexicon are made in any case."),
 ]
 CellMemory = Annotated[
-    str | None,
+    int | None,
     _unsupervised(
-        "--memory",
-        callback=_check_size,
-        metavar="SIZE",
-        help="Numbers of word pairs held in memory (such as 500M, 4G); more go to disk.",
-        show_default="1G",
+        parser=parse_size, metavar="SIZE", help="Numbers of word pairs in memory; more go to disk.", show_default="1G"
     ),
 ]
 
@@ -299,28 +235,21 @@ Resamples = Annotated[int, _evaluating(metavar="N", help="Bootstrap resamples.",
 BootstrapSeed = Annotated[int, _evaluating("--seed", metavar="N", help="Seed of the bootstrap.", min=0)]
 
 # Links
-ToFormat = Annotated[
-    str, _links("--to", metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")
-]
+ToFormat = Annotated[str, _links(metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")]
 FromFormat = Annotated[
     str | None, _links("--from", metavar="FORMAT", help="One of the formats of --to; recognised if left out.")
 ]
 TextPrefix = Annotated[
-    str | None, _links("--text", metavar="PREFIX", help="The text of the links, which giza and comtrans contain.")
+    str | None, _links(metavar="PREFIX", help="The text of the links, which giza and comtrans contain.")
 ]
 Transpose = Annotated[bool, _links("--transpose", help="Swap source and target.")]
-Method = Annotated[
-    Symmetrization, _links("--method", metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.")
-]
+Method = Annotated[Symmetrization, _links(metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.")]
 TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is written target-source.")]
 
 # Output
 ModelFile = Annotated[str, _output("--model", "-m", metavar="MODEL", help="Model file.")]
 TrainedModel = Annotated[
-    str | None,
-    _output(
-        "--model", "-m", metavar="MODEL", help="Trained model; without it: the text's own statistics, default weights."
-    ),
+    str | None, _output("--model", "-m", metavar="MODEL", help="Trained model; without it: default weights.")
 ]
 OutputFile = Annotated[str, _output("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
 OutputPrefix = Annotated[

@@ -17,16 +17,19 @@ def suggest(
     target: Annotated[
         str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
     ] = None,
-    model: opt.ModelFile = "aligner.model.model",
+    model: opt.ModelFile = "aligner.model",
     number: opt.SuggestedPairs = 50,
+    order: opt.SuggestionOrder = "probability",
+    seed: opt.Seed = 0,
     gold: opt.LabelledPrefixes = None,
     links: opt.LinksFiles = None,
+    threads: opt.Threads = None,
     output: opt.OutputPrefix = "suggested",
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Choose the pairs that, aligned by hand, would teach the model most; the first would teach most.
+    """Choose pairs to align by hand: those of whose links the model is least sure, or any, which has taught as much.
 
     Writes their text, and the model's links as a start: correct PREFIX.wa, then train with --gold PREFIX.
     """
@@ -39,7 +42,7 @@ def suggest(
     loaded = load(model)
     check_number_of_links(loaded, model, links or [])
     corpus = open_for_model(loaded, model, source, target)
-    languages = corpus.source_language or loaded.source_language, corpus.target_language or loaded.target_language
+    languages = corpus.source_language or loaded.languages[0], corpus.target_language or loaded.languages[1]
     if None in languages or languages[0] == languages[1]:
         languages = "source", "target"
     with ExitStack() as written:
@@ -48,7 +51,7 @@ def suggest(
         ]
         if check_texts(corpus, links or []) == 0:
             raise CorpusError(source, 0, "there are no lines to choose from", hint="check the file name")
-        direction = {"source": loaded.source_language, "target": loaded.target_language}
+        direction = dict(zip(("source", "target"), loaded.languages, strict=True))
         known = {
             (b" ".join(line.split()).decode(errors="replace"), b" ".join(other.split()).decode(errors="replace"))
             for prefix in gold or []
@@ -57,7 +60,7 @@ def suggest(
         with progress_bar(quiet) as show:
             streams = [LinksFile.open(name, corpus.lengths()) for name in links or []]
             found = choose(
-                loaded, corpus, number, links=streams, known=known,
+                loaded, corpus, number, order=order, seed=seed, links=streams, known=known,
                 on_progress=lambda pairs: show(Progress("aligning", pairs, None, "pairs")),
             )  # fmt: skip
         for suggestion in found:

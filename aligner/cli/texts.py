@@ -24,7 +24,7 @@ def open_for_model(loaded: Model, model: str, source: str, target: str | None) -
     """The corpus of a source and a target text, or of a path, in the direction of a model."""
     from corpora.readers import open_corpus, open_texts
 
-    direction = loaded.source_language, loaded.target_language
+    direction = loaded.languages
     if target is None:
         return open_corpus(source, source=direction[0], target=direction[1])
     corpus = open_texts(source, target)

@@ -2,15 +2,16 @@
 
 import json
 from dataclasses import asdict
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.answers import NOT_CONVERGED, refuse_options, say
+from aligner.cli.answers import BAD_DATA, NOT_CONVERGED, refuse_options, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
-from aligner.progress import progress_bar
+from aligner.progress import Hooks, progress_bar
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from corpora.readers import Corpus
 
 
-_ALWAYS = frozenset({"corpus", "memory", "model", "force", "quiet", "verbose", "debug"})
+_ALWAYS = frozenset({"corpus", "memory", "threads", "model", "force", "quiet", "verbose", "debug"})
 _OF_UPDATES = _ALWAYS | {"update"}
 _WITHOUT_LABELS = _ALWAYS | {"source", "target", "case_fold", "tokenize", "stem", "seed", "strict"}
 
@@ -39,7 +40,8 @@ def train(
     case_fold: opt.CaseFold = True,
     tokenize: opt.Tokenize = False,
     stem: opt.Stem = False,
-    memory: opt.Memory = "2G",
+    memory: opt.Memory = 2 << 30,
+    threads: opt.Threads = None,
     loss: opt.LossName = None,
     regularization: opt.Regularization = None,
     path: opt.Path = None,
@@ -49,23 +51,13 @@ def train(
     false_cost: opt.FalseCost = 1.0,
     possible_cost: opt.PossibleCost = None,
     solver: opt.SolverName = None,
+    solver_option: opt.SolverOptions = None,
     oracle: opt.OracleName = None,
     tolerance: opt.Tolerance = 1e-3,
     max_passes: opt.MaxPasses = 200,
     max_seconds: opt.MaxSeconds = float("inf"),
     seed: opt.Seed = 0,
-    order: opt.OrderName = None,
-    step: opt.StepName = None,
-    average: opt.AverageName = None,
-    cache: opt.Cache = None,
-    sample: opt.Sample = None,
-    projection: opt.ProjectionName = None,
-    radius: opt.Radius = None,
-    restarts: opt.Restarts = None,
-    kernel: opt.KernelName = None,
-    degree: opt.Degree = None,
-    bandwidth: opt.Bandwidth = None,
-    model: opt.ModelFile = "aligner.model.model",
+    model: opt.ModelFile = "aligner.model",
     trace: opt.TraceFile = None,
     strict: opt.Strict = False,
     force: opt.Force = False,
@@ -79,10 +71,11 @@ def train(
     (train.giza beside train.de and train.en, comtrans, A3.final). Without any label the model has the statistics of
     the corpus and the weights that come with the program.
     """
-    from aligner.model.default import train_unlabelled, update_model
     from aligner.model.model import load
-    from aligner.report.text import format_audit, format_interruption, format_training, format_unlabelled
+    from aligner.report.text import format_audit, format_interruption
+    from aligner.training.settings import TrainingSettings
     from aligner.training.train import train as run
+    from aligner.training.unlabelled import train_unlabelled, update_model
     from corpora.files import spilling_beside, write_atomically
     from corpora.normalize import Normalizer
     from corpora.readers import group_corpora, open_corpus
@@ -96,7 +89,9 @@ def train(
     languages = first.source_language, first.target_language
     if stem and None in languages:
         raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
-    normalizers = [Normalizer(case_fold, tokenize, language if stem else None) for language in languages]
+    stems = languages if stem else (None, None)
+    normalizers = Normalizer(case_fold, tokenize, stems[0]), Normalizer(case_fold, tokenize, stems[1])
+    audits: list[dict[str, Any]] = []
 
     def describe(found: "Corpus") -> None:
         if not quiet:
@@ -108,80 +103,84 @@ def train(
         if verbose:
             say(f"{place}, {format_audit(point)}")
 
-    def finish(made: "Model") -> None:
-        made.save(model, force=force)
-        if not quiet:
-            report = format_training if "labelled_pairs" in made.record else format_unlabelled
-            (say if "-" in (model, trace) else print)(report(made.record))
-            say(f"model written to {model}")
-
+    labelled = bool(gold) or any(text.has_links for text in texts)
     if update is not None:
         refuse_options(context, _OF_UPDATES, "with --update, which changes a model's statistics only")
-        with spilling_beside(model), progress_bar(quiet) as show:
-            finish(
-                update_model(load(update), corpus, memory=opt.parse_size(memory), on_corpus=describe, on_progress=show)
-            )
-        return
-    if not gold and not any(text.has_links for text in texts):
+    elif not labelled:
         refuse_options(context, _WITHOUT_LABELS, "without labelled pairs, which are not there (give --gold)")
         if not quiet:
             say("no labelled pairs: the model gets the default weights (--gold learns others)")
-        with spilling_beside(model), progress_bar(quiet) as show:
-            unlabelled = train_unlabelled(
-                corpus, source=source, target=target, normalizers=(normalizers[0], normalizers[1]),
-                memory=opt.parse_size(memory), on_corpus=describe, on_progress=show,
-            )  # fmt: skip
-        finish(unlabelled)
-        return
-    audits: list[dict[str, Any]] = []
-    solver_options = {
-        "order": order, "step": step, "average": average, "cache": cache, "sample": sample,
-        "projection": projection, "radius": radius, "restarts": restarts, "kernel": kernel, "degree": degree,
-        "bandwidth": bandwidth,
-    }  # fmt: skip
+    training = None
     with spilling_beside(model), progress_bar(quiet) as show:
-        training = run(
-            corpus,
-            gold=gold or (),
-            source=source,
-            target=target,
-            source_normalizer=normalizers[0],
-            target_normalizer=normalizers[1],
-            families=None if features is None else features.split(","),
-            words=words,
-            links=links or (),
-            max_labelled=max_labelled,
-            loss=loss,
-            solver=solver,
-            solver_options=solver_options,
-            oracle=oracle,
-            regularization=regularization,
-            path=None if path is None else opt.parse_path(path),
-            cross_validate=cross_validate,
-            fertility=fertility,
-            miss_cost=miss_cost,
-            false_cost=false_cost,
-            possible_cost=possible_cost,
-            tolerance=tolerance,
-            max_passes=max_passes,
-            max_seconds=max_seconds,
-            seed=seed,
-            memory=opt.parse_size(memory),
-            on_corpus=describe,
-            on_progress=show,
-            callback=audited,
-            interrupted=lambda: noted_signal() is not None,
-        )
-    finish(training.model)
-    if trace_file is not None:
+        hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None)
+        if update is not None:
+            made = update_model(load(update), corpus, memory=memory, hooks=hooks)
+        elif not labelled:
+            made = train_unlabelled(
+                corpus, languages=(source, target), normalizers=normalizers, memory=memory, hooks=hooks,
+            )  # fmt: skip
+        else:
+            settings = TrainingSettings(
+                languages=(source, target),
+                normalizers=normalizers,
+                families=None if features is None else features.split(","),
+                words=words,
+                max_labelled=max_labelled,
+                loss=loss,
+                solver=solver,
+                solver_options=opt.parse_solver_options(solver_option or []),
+                oracle=oracle,
+                regularization=regularization,
+                path=None if path is None else opt.parse_path(path),
+                cross_validate=cross_validate,
+                fertility=fertility,
+                miss_cost=miss_cost,
+                false_cost=false_cost,
+                possible_cost=possible_cost,
+                tolerance=tolerance,
+                max_passes=max_passes,
+                max_seconds=max_seconds,
+                seed=seed,
+                memory=memory,
+            )
+            training = run(corpus, gold or (), settings, links=links or (), hooks=hooks)
+            made = training.model
+    written = _save(made, model, force=force)
+    if not quiet:
+        _report(made, to_stderr="-" in (model, trace))
+    if written == model and not quiet:
+        say(f"model written to {model}")
+    elif written != model:
+        say(f"{model}:0: a file of this name has appeared during training (the model is in {written})")
+    if training is not None and trace_file is not None:
         with trace_file as file:
             file.writelines(f"{json.dumps(audit)}\n".encode() for audit in audits)
     signum = noted_signal()
     if signum is not None:
         ignore_signals()  # all is written
-        kept = format_interruption(training.model.record) if training.interrupted else "the model is whole"
+        kept = "the model is whole"
+        if training is not None and training.interrupted:
+            kept = format_interruption(made.record)
         say(f"{WORDS[signum]}: {kept}")
         raise typer.Exit(SIGNALLED + signum)
-    if strict and not training.model.record["converged"]:
-        say(f"not converged: {training.model.record['status']} (raise --max-passes or --tolerance)")
+    if written != model:
+        raise typer.Exit(BAD_DATA)
+    if strict and training is not None and not made.record["converged"]:
+        say(f"not converged: {made.record['status']} (raise --max-passes or --tolerance)")
         raise typer.Exit(NOT_CONVERGED)
+
+
+def _save(made: "Model", path: str, *, force: bool) -> str:
+    """Write the model to a path, or beside a file that has appeared there during the work; return where it is."""
+    written = path
+    if not force and Path(path).is_file():
+        written = next(name for number in count(1) if not Path(name := f"{path}.{number}").exists())
+    made.save(written, force=force)
+    return written
+
+
+def _report(made: "Model", *, to_stderr: bool) -> None:
+    from aligner.report.text import format_training, format_unlabelled
+
+    report = format_training if "labelled_pairs" in made.record else format_unlabelled
+    (say if to_stderr else print)(report(made.record))

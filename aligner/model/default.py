@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,15 +17,11 @@ from aligner.model.calibration import Calibration
 from aligner.model.decoding import Alignments, decode_edges
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
-from aligner.progress import Progress, tell_passes
 from aligner.svm.prices import LinkRewards
-from aligner.training.inputs import Paths, corpus_record, open_corpora, read_texts
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus
 from features.extractor import FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable
-from features.translation.training import DEFAULT_MEMORY
 
 F64 = npt.NDArray[np.float64]
 
@@ -33,7 +29,7 @@ PRIOR = {"hmm_soft": 8.0, "bias": -4.0}
 """The unsupervised decoder as a linear score: above 0 where the soft posterior is above a half."""
 
 REWARDS = LinkRewards((0.0, 0.0), (0.0, 0.0))
-"""Up to three links a word, at no price: the weights were learnt edge by edge."""
+"""Rewards of further links: up to three links a word, at no price, as the weights were learnt edge by edge."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class DefaultWeights:
 
 @cache
 def default_weights() -> DefaultWeights:
-    """Those of the package."""
+    """The weights and the calibration that come with the program."""
     content = json.loads(files("aligner.model").joinpath("default_weights.json").read_text("utf-8"))
     calibration = Calibration(**{name: tuple(values) for name, values in content["calibration"].items()})
     return DefaultWeights(content["weights"], calibration, content["record"])
@@ -71,61 +67,7 @@ def default_model(
     found = default_weights()
     weights = np.array([found.weights[name] for name in features.names])
     facts = {"version": __version__, "default_weights": dict(found.record), **(record or {})}
-    return Model(
-        LinearScorer(weights), features, statistics, *normalizers, *languages, facts, REWARDS, found.calibration
-    )
-
-
-def train_unlabelled(
-    corpora: Paths,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
-    memory: int = DEFAULT_MEMORY,
-    on_corpus: Callable[[Corpus], None] | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> Model:
-    """The default model of corpora, in any form of `corpora.readers.open_corpus`: no label is needed or looked at.
-
-    memory: see `features.translation.training.train_translation`.  on_corpus: told what each path was recognised as.
-    Raises AlignerError (CorpusError with the line) on bad data.
-    """
-    tell = on_progress if on_progress is not None else lambda progress: None
-    texts = open_corpora(corpora, source, target, on_corpus)
-    bitext = read_texts(texts, normalizers, tell)
-    statistics = CorpusStatistics.from_bitext(
-        bitext, memory=memory, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),
-        on_pass=tell_passes(tell),
-    )  # fmt: skip
-    languages = bitext.source.language, bitext.target.language
-    record = corpus_record(texts, bitext)
-    return default_model(statistics, normalizers=normalizers, languages=languages, record=record)
-
-
-def update_model(
-    model: Model,
-    corpora: Paths,
-    *,
-    memory: int = DEFAULT_MEMORY,
-    on_corpus: Callable[[Corpus], None] | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> Model:
-    """The model with the statistics of more corpora added, whose text alone is read; the weights stay as they are.
-
-    See `features.statistics.CorpusStatistics.updated`, and `train_unlabelled` for the arguments.
-    """
-    tell = on_progress if on_progress is not None else lambda progress: None
-    normalizers = model.source_normalizer, model.target_normalizer
-    languages = model.source_language, model.target_language
-    texts = open_corpora(corpora, *languages, on_corpus)
-    bitext = read_texts(texts, normalizers, tell)
-    statistics = model.statistics.updated(
-        bitext, memory=memory, on_progress=lambda done: tell(Progress("counting", done, 1.0, "of the words")),
-        on_pass=tell_passes(tell),
-    )  # fmt: skip
-    updates = [*model.record.get("updates", []), corpus_record(texts, bitext)]
-    return replace(model, statistics=statistics, record={**model.record, "updates": updates})
+    return Model(LinearScorer(weights), features, statistics, normalizers, languages, facts, REWARDS, found.calibration)
 
 
 def decode_with(weights: F64, edges: EdgeTable) -> Alignments:

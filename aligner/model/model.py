@@ -30,7 +30,8 @@ from features.statistics import CorpusStatistics
 class Model:
     """A trained aligner.
 
-    scorer: of the features' columns.  source_language, target_language: as the corpus named them, or None.
+    scorer: of the features' columns.  normalizers, languages: of source and target; languages as the corpus named
+    them, or None.
     record: JSON values about the training: corpus, fingerprint, solver, gap, AER…
     rewards: of the second link of a word and on.  calibration: of the scores of links, which are probabilities then.
     """
@@ -38,10 +39,8 @@ class Model:
     scorer: Scorer
     features: FeatureSet
     statistics: CorpusStatistics
-    source_normalizer: Normalizer
-    target_normalizer: Normalizer
-    source_language: str | None
-    target_language: str | None
+    normalizers: tuple[Normalizer, Normalizer]
+    languages: tuple[str | None, str | None]
     record: Mapping[str, Any]
     rewards: LinkRewards = LinkRewards()  # noqa: RUF009 - frozen
     calibration: Calibration | None = None
@@ -105,7 +104,7 @@ class Model:
 
     def builder(self) -> BitextBuilder:
         """An empty bitext whose text is normalised as the model's corpus was."""
-        return BitextBuilder(self.source_normalizer, self.target_normalizer, self.source_language, self.target_language)
+        return BitextBuilder(*self.normalizers, *self.languages)
 
     def align_bitext(self, bitext: Bitext, links: Sequence[Links] = ()) -> Alignments:
         """Align every pair of a bitext made by `builder`.
@@ -113,9 +112,7 @@ class Model:
         links: one for each file of other aligners' links the model was trained with.
         """
         self.check_links(bitext, links)
-        return decode(
-            bitext, self.statistics, self.features, self.scorer, links, self.rewards, self._probabilities
-        )  # fmt: skip
+        return decode(bitext, self.statistics, self.features, self.scorer, links, self.rewards, self._probabilities)
 
     def align_text(self, bitext: Bitext) -> Iterator[Alignment]:
         """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
@@ -123,9 +120,7 @@ class Model:
         Raises AlignerError where the model needs other aligners' links.
         """
         self._check_files(0)
-        return decode_in_threads(
-            bitext, self.statistics, self.features, self.scorer, self.rewards, self._probabilities
-        )  # fmt: skip
+        return decode_in_threads(bitext, self.statistics, self.features, self.scorer, self.rewards, self._probabilities)
 
     @property
     def _probabilities(self) -> Callable[[F64], F64] | None:
@@ -152,8 +147,8 @@ class Model:
             "links": self.features.links,
             "words": self.features.words,
             "feature_names": self.features.names,
-            "languages": [self.source_language, self.target_language],
-            "normalizers": [self.source_normalizer.as_dict(), self.target_normalizer.as_dict()],
+            "languages": self.languages,
+            "normalizers": [normalizer.as_dict() for normalizer in self.normalizers],
             "scorer": self.scorer.describe(),
             "rewards": [self.rewards.source, self.rewards.target],
             "calibration": None if self.calibration is None else self.calibration.describe(),
@@ -178,12 +173,17 @@ def load(path: StrPath) -> Model:
         if features.names != tuple(header["feature_names"]) or scorer.n_features != len(features.names):
             raise AlignerError("the features of this version differ")
         source_normalizer, target_normalizer = (Normalizer.from_dict(n) for n in header["normalizers"])
+        source_language, target_language = header["languages"]
         return Model(
-            scorer, features, CorpusStatistics.from_arrays(arrays), source_normalizer, target_normalizer,
-            header["languages"][0], header["languages"][1], header["record"],
-            LinkRewards(*(tuple(map(float, side)) for side in header.get("rewards", ((), ())))),
-            read_calibration(header.get("calibration")),
-        )  # fmt: skip
+            scorer,
+            features,
+            CorpusStatistics.from_arrays(arrays),
+            normalizers=(source_normalizer, target_normalizer),
+            languages=(source_language, target_language),
+            record=header["record"],
+            rewards=LinkRewards(*(tuple(map(float, side)) for side in header.get("rewards", ((), ())))),
+            calibration=read_calibration(header.get("calibration")),
+        )
     except (AlignerError, LookupError, TypeError, ValueError) as error:
         what = (
             f"was made by version {header.get('version', '?')}, which this version {__version__} cannot read: {error}"

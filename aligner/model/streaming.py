@@ -147,7 +147,7 @@ def jobs(texts: Iterator[TextLine], links: Sequence[LinksFile] = ()) -> Iterator
 
 def _align(model: Model, corpus: Corpus, format_: str, job: Job) -> bytes:
     found = model.align_bitext(job.bitext(model, corpus), job.links)
-    return FORMATS[format_]((model.source_normalizer, model.target_normalizer), job.lines, found)
+    return FORMATS[format_](model.normalizers, job.lines, found)
 
 
 def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:

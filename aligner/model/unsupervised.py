@@ -33,7 +33,7 @@ The others: the likeliest link or NULL of each word in each direction, combined 
 """
 
 LEAST_SCORE = 1e-4
-"""Of a link: what four decimals can show, for links that one direction alone believes in."""
+"""Least score of a link: what four decimals can show, for links that one direction alone believes in."""
 
 
 def align_texts(
@@ -148,12 +148,12 @@ def _links(found: Posteriors, decoding: str, threshold: float) -> Links:
 
 
 def _assigned_links(found: Posteriors, threshold: float) -> Links:
-    mates = best_matchings(found.soft.astype(np.float64) - threshold, found.shapes)
+    column_of_row = best_matchings(found.soft.astype(np.float64) - threshold, found.shapes)
     row_offsets = np.concatenate([[0], np.cumsum(found.shapes[:, 0])])
-    linked = np.flatnonzero(mates >= 0)
+    linked = np.flatnonzero(column_of_row >= 0)
     pair = np.searchsorted(row_offsets, linked, side="right") - 1
     return Links(
-        (linked - row_offsets[pair]).astype(np.int32), mates[linked], np.ones(len(linked), np.bool_),
+        (linked - row_offsets[pair]).astype(np.int32), column_of_row[linked], np.ones(len(linked), np.bool_),
         np.searchsorted(linked, row_offsets).astype(np.int64),
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from aligner.errors import AlignerError
 from aligner.model.decoding import decode_edges, links_of
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
+from aligner.progress import ignore
 from aligner.report.evaluation import count, scores
 from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import Labelled
@@ -21,7 +22,7 @@ from features.table import DEFAULT_MEMORY, EdgeTable
 F64 = npt.NDArray[np.float64]
 
 FERTILITY_FAMILY = "fertility"
-"""Of the rewards for further links of a word, which are no columns of edges."""
+"""Name of the rewards for further links of a word in place of a family: they are no columns of edges."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def describe_model(
     gold: Labelled | None = None,
     *,
     memory: int = DEFAULT_MEMORY,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] = ignore,
 ) -> ModelReport:
     """Weights, ranges and, with gold, ablation deltas of a model with linear weights.
 
@@ -89,40 +90,32 @@ def describe_model(
     names, weights = model.features.names, model.weights
     families = model.features.groups
     columns = {family: [i for i, f in enumerate(families) if f == family] for family in dict.fromkeys(families)}
+    sizes = {family: len(those) for family, those in columns.items()}
+    if model.rewards != LinkRewards():
+        sizes[FERTILITY_FAMILY] = len(model.rewards.source) + len(model.rewards.target)
     ranges, pairs = model.record.get("feature_ranges"), int(model.record.get("labelled_pairs", 0))
     aer: float | None = None
     alone: list[float | None] = [None] * len(names)
-    together: dict[str, float | None] = dict.fromkeys(columns)
-    if model.rewards != LinkRewards():
-        together[FERTILITY_FAMILY] = None
+    together: dict[str, float | None] = dict.fromkeys(sizes)
     if gold is not None:
-        gold_links = gold.links
         model.check_links(gold.bitext, gold.others)
         edges = model.features.extract(gold.bitext, model.statistics, links=gold.others, memory=memory)
         ranges, pairs = edges.ranges().tolist(), len(edges)
-        total, done = 1 + len(names) + len(together), 0
-
-        def error(without: Sequence[int] = (), rewards: LinkRewards = model.rewards) -> float:
-            nonlocal done
-            found = _error(edges, gold_links, weights, without, rewards)
-            done += 1
-            if on_progress is not None:
-                on_progress(done, total)
-            return found
-
-        aer = error()
-        alone = [error([i]) - aer for i in range(len(names))]
-        for family in together:
-            if family == FERTILITY_FAMILY:
-                together[family] = error(rewards=LinkRewards()) - aer
-            else:
-                together[family] = error(columns[family]) - aer
+        without = [*([i] for i in range(len(names))), *(columns.get(family, []) for family in sizes)]
+        aer = _error(edges, gold.links, weights, [], model.rewards)
+        losses = []
+        for done, those in enumerate(without, 1):
+            on_progress(done, 1 + len(without))
+            # What has no columns is the family of rewards.
+            losses.append(_error(edges, gold.links, weights, those, model.rewards if those else LinkRewards()) - aer)
+        on_progress(1 + len(without), 1 + len(without))
+        alone = [*losses[: len(names)]]
+        together = dict(zip(sizes, losses[len(names) :], strict=True))
     lows, highs = ([None] * len(names), [None] * len(names)) if ranges is None else zip(*ranges, strict=True)
     features = [FeatureReport(*row) for row in zip(names, families, weights.tolist(), lows, highs, alone, strict=True)]
     features.sort(key=lambda f: -abs(f.weight) if f.effect is None else -f.effect)
-    sizes = {FERTILITY_FAMILY: len(model.rewards.source) + len(model.rewards.target)}
-    summary = [FamilyReport(f, len(columns[f]) if f in columns else sizes[f], delta) for f, delta in together.items()]
-    return ModelReport(tuple(features), tuple(summary), aer, pairs)
+    summary = tuple(FamilyReport(family, size, together[family]) for family, size in sizes.items())
+    return ModelReport(tuple(features), summary, aer, pairs)
 
 
 def _error(edges: EdgeTable, gold: Links, weights: F64, without: Sequence[int], rewards: LinkRewards) -> float:

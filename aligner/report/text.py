@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from aligner.report.evaluation import Evaluation, Interval
 
 if TYPE_CHECKING:
-    from aligner.model.calibration import Reliability
     from aligner.report.ablation import ModelReport
     from aligner.solvers import TracePoint
 
@@ -37,22 +37,17 @@ def format_text(evaluations: Sequence[Evaluation]) -> str:
             row += [_percent(getattr(evaluation, metric)), _interval(evaluation.intervals[metric])]
         rows.append(row)
     gold = (
-        f"Gold {first.gold}: {first.pairs} sentence pairs, {first.sure} sure links, "
-        f"{first.possible} sure or possible links"
+        f"Gold {first.gold}: {first.pairs} sentence pairs, {first.sure} sure links, {first.possible} sure or possible"
     )
-    parts = [gold, _table(header, rows), _length_table(evaluations)]
-    tested = [(evaluation.name, evaluation.paired) for evaluation in evaluations]
+    parts = [f"{gold} links", _table(header, rows), _length_table(evaluations)]
     tests = [
         [
-            name,
-            test.baseline,
-            f"{100 * test.difference:+.2f}",
-            _interval(test.interval),
+            evaluation.name, test.baseline, f"{100 * test.difference:+.2f}", _interval(test.interval),
             f"{test.p_value:.4f}",
         ]
-        for name, test in tested
-        if test is not None
-    ]
+        for evaluation in evaluations
+        if (test := evaluation.paired) is not None
+    ]  # fmt: skip
     if tests:
         parts.append(_table(["System", "Compared with", "AER difference", interval_title, "p"], tests))
     parts.append("\n".join(dict.fromkeys(evaluation.signature for evaluation in evaluations)))
@@ -72,48 +67,29 @@ def format_json(evaluations: Sequence[Evaluation]) -> str:
 def _as_json(evaluation: Evaluation) -> dict[str, object]:
     test = evaluation.paired
     return {
-        "name": evaluation.name,
-        "gold": evaluation.gold,
+        **{
+            name: getattr(evaluation, name)
+            for name in ("name", "gold", "links", "sure", "possible", "pairs", "lengths")
+        },
         **{metric: 100 * getattr(evaluation, metric) for metric in _METRICS},
-        "links": evaluation.links,
-        "sure": evaluation.sure,
-        "possible": evaluation.possible,
-        "pairs": evaluation.pairs,
         "confidence": 100 * evaluation.confidence,
         "interval": _percents(evaluation.intervals["aer"]),
         "intervals": {metric: _percents(evaluation.intervals[metric]) for metric in _METRICS},
-        "lengths": evaluation.lengths,
-        "by_length": [
-            {
-                "lengths": row.lengths,
-                "pairs": row.pairs,
-                "links": row.links,
-                **{metric: 100 * getattr(row, metric) for metric in _METRICS},
-            }
-            for row in evaluation.by_length
-        ],
-        "paired": None
-        if test is None
-        else {
-            "baseline": test.baseline,
-            "difference": 100 * test.difference,
-            "interval": _percents(test.interval),
-            "p_value": test.p_value,
-        },
+        "by_length": [_in_percent(row._asdict(), *_METRICS) for row in evaluation.by_length],
+        "paired": test and {**_in_percent(test._asdict(), "difference"), "interval": _percents(test.interval)},
         "signature": evaluation.signature,
     }
+
+
+def _in_percent(values: Mapping[str, Any], *fractions: str) -> dict[str, Any]:
+    """The values, those named as percents of what are fractions, or None."""
+    return {name: 100 * value if name in fractions and value is not None else value for name, value in values.items()}
 
 
 def _length_table(evaluations: Sequence[Evaluation]) -> str:
     header = ["System", _LENGTH_TITLES[evaluations[0].lengths], "Pairs", "Links", *_METRICS.values()]
     rows = [
-        [
-            evaluation.name,
-            row.lengths,
-            str(row.pairs),
-            str(row.links),
-            *(_percent(getattr(row, metric)) for metric in _METRICS),
-        ]
+        [evaluation.name, row.lengths, str(row.pairs), str(row.links), *(_percent(getattr(row, m)) for m in _METRICS)]
         for evaluation in evaluations
         for row in evaluation.by_length
     ]
@@ -206,18 +182,8 @@ def format_unlabelled(record: Mapping[str, Any]) -> str:
 
 
 def _path_table(record: Mapping[str, Any]) -> str:
-    """A line for each λ, and miss cost where there are several, the chosen one marked."""
-    several = len({row["miss_cost"] for row in record["path"]}) > 1
-    header = [
-        "λ",
-        *(["c⁺"] if several else []),
-        "held-out AER",
-        "‖w‖",
-        "passes",
-        "relative gap",
-        "passes of folds",
-        "largest gap",
-    ]
+    """A line for each λ, the chosen one marked."""
+    header = ["λ", "held-out AER", "‖w‖", "passes", "relative gap", "passes of folds", "largest gap"]
     rows = []
     for number, row in enumerate(record["path"]):
         mark = " *" if number == record["chosen"] else ""
@@ -226,14 +192,12 @@ def _path_table(record: Mapping[str, Any]) -> str:
         if row["aer"] is not None:
             cells[1] = f"{row['aer']:.2f} ± {row['standard_error']:.2f}"
             cells[5:] = [f"{row['fold_passes']:g}", f"{row['fold_gap']:.1e}"]
-        if several:
-            cells.insert(1, f"{row['miss_cost']:g}")
         rows.append(cells)
     return _table(header, rows)
 
 
 def format_interruption(record: Mapping[str, Any]) -> str:
-    """Of an interrupted training, whose weights these are."""
+    """Whose weights the model of an interrupted training has."""
     regularization = f"{record['regularization']:.4g}"
     if record["finished_folds"]:
         return f"λ {regularization} is the choice of {record['finished_folds']} of {record['folds']} folds"
@@ -270,30 +234,14 @@ def format_features_text(report: ModelReport) -> str:
 
 def format_features_json(report: ModelReport) -> str:
     """The same as a JSON object; AERs and their differences in percent, null without gold."""
-    return json.dumps(
-        {
-            "aer": None if report.aer is None else 100 * report.aer,
-            "pairs": report.pairs,
-            "families": [
-                {"name": f.name, "columns": f.columns, "ablation": None if f.ablation is None else 100 * f.ablation}
-                for f in report.families
-            ],
-            "features": [
-                {
-                    "name": f.name,
-                    "family": f.family,
-                    "weight": f.weight,
-                    "low": f.low,
-                    "high": f.high,
-                    "effect": f.effect,
-                    "ablation": None if f.ablation is None else 100 * f.ablation,
-                }
-                for f in report.features
-            ],
-        },
-        indent=2,
-        allow_nan=False,
-    )
+    features = [{**asdict(feature), "effect": feature.effect} for feature in report.features]
+    found = {
+        **_in_percent({"aer": report.aer}, "aer"),
+        "pairs": report.pairs,
+        "families": [_in_percent(asdict(family), "ablation") for family in report.families],
+        "features": [_in_percent(feature, "ablation") for feature in features],
+    }
+    return json.dumps(found, indent=2, allow_nan=False)
 
 
 def _number(value: float | None) -> str:
@@ -302,17 +250,3 @@ def _number(value: float | None) -> str:
 
 def _difference(fraction: float | None) -> str:
     return "-" if fraction is None else f"{100 * fraction:+.2f}"
-
-
-def format_reliability(found: Reliability) -> str:
-    """A table of the bins that have links, in percent, and the expected calibration error."""
-    bins = len(found.links)
-    rows = [
-        [f"{100 * b / bins:g}-{100 * (b + 1) / bins:g} %", f"{n:,}", _percent(predicted), _percent(correct)]
-        for b, (n, predicted, correct) in enumerate(
-            zip(found.links.tolist(), found.predicted.tolist(), found.correct.tolist(), strict=True)
-        )
-        if n
-    ]
-    table = _table(["Probability", "Links", "Mean probability", "Right"], rows)
-    return f"{table}\n\nexpected calibration error {_percent(found.error)} % ({found.links.sum():,} links)"

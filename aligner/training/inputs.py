@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.progress import Progress
+from aligner.progress import Progress, ignore
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, read_bitext
 from corpora.errors import CorpusError
@@ -32,7 +32,7 @@ class Labelled:
     available: int
 
     def sampled(self, most: int, seed: int) -> Labelled:
-        """At most so many of the pairs, drawn at random, in their order."""
+        """The pairs, or a random sample of the greatest number allowed, in their order."""
         if self.available <= most:
             return self
         sample = np.sort(np.random.default_rng(seed).choice(self.available, most, replace=False))
@@ -54,17 +54,15 @@ class Inputs:
         corpora: Paths,
         gold: Paths,
         *,
-        source: str | None,
-        target: str | None,
-        normalizers: tuple[Normalizer, Normalizer],
-        on_corpus: Callable[[Corpus], None] | None,
+        languages: tuple[str | None, str | None] = (None, None),
+        normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
+        on_corpus: Callable[[Corpus], None] = ignore,
     ) -> Inputs:
         """Recognise the paths; nothing is read yet.  Raises AlignerError where something is missing."""
-
-        texts = open_corpora(corpora, source, target, on_corpus)
+        texts = open_corpora(corpora, languages, on_corpus)
         labelled = tuple(corpus for corpus in texts if corpus.has_links)
         if gold:
-            labelled = _open_all(gold, source, target, on_corpus)
+            labelled = _open_all(gold, languages, on_corpus)
         if not labelled:
             hint = "give hand-aligned pairs with --gold, or a corpus with links like train.giza beside it"
             raise CorpusError(texts[0].name, 0, "no labelled pairs", hint=hint)
@@ -72,7 +70,7 @@ class Inputs:
             raise SettingError("the links of a corpus count its own tokens (leave --tokenize out, or give --gold)")
         return cls(texts, labelled, normalizers)
 
-    def read(self, links: Paths, on_progress: Callable[[Progress], None]) -> tuple[Bitext, Labelled]:
+    def read(self, links: Paths = (), on_progress: Callable[[Progress], None] = ignore) -> tuple[Bitext, Labelled]:
         """Read everything.  links: files of other aligners' links of the labelled pairs."""
         as_it_is = _without_tokenizing(self.normalizers)
         files = as_list(links)
@@ -88,10 +86,10 @@ class Inputs:
 
 
 def open_corpora(
-    corpora: Paths, source: str | None, target: str | None, on_corpus: Callable[[Corpus], None] | None
+    corpora: Paths, languages: tuple[str | None, str | None], on_corpus: Callable[[Corpus], None]
 ) -> tuple[Corpus, ...]:
     """Recognise corpora; nothing is read yet.  Raises AlignerError where there is none or something is missing."""
-    texts = _open_all(corpora, source, target, on_corpus)
+    texts = _open_all(corpora, languages, on_corpus)
     if not texts:
         raise SettingError("there is no corpus (give at least one)")
     return texts
@@ -131,12 +129,12 @@ def as_list(paths: Paths) -> list[str]:
 
 
 def _open_all(
-    paths: Paths, source: str | None, target: str | None, on_corpus: Callable[[Corpus], None] | None
+    paths: Paths, languages: tuple[str | None, str | None], on_corpus: Callable[[Corpus], None]
 ) -> tuple[Corpus, ...]:
+    source, target = languages
     opened = [open_corpus(group, source=source, target=target) for group in group_corpora(as_list(paths))]
     for corpus in opened:
-        if on_corpus is not None:
-            on_corpus(corpus)
+        on_corpus(corpus)
     return tuple(opened)
 
 

@@ -207,7 +207,7 @@ def test_source_and_target_choose_the_direction(model: Path, sample: Path, tmp_p
     run("convert", sample / "test.wa", tmp_path / "t.wa", "--to", "pharaoh", "--transpose")
     backwards = ["--source", "fr", "--target", "en"]
     run("train", tmp_path / "t", "-m", tmp_path / "M", "-q", *backwards)
-    assert (load(tmp_path / "M").source_language, load(tmp_path / "M").target_language) == ("fr", "en")
+    assert load(tmp_path / "M").languages == ("fr", "en")
     by_prefix = run("align", tmp_path / "t", "-m", tmp_path / "M", "-o", tmp_path / "F")
     assert not by_prefix.stderr
     by_name = run("align", tmp_path / "t.fr", tmp_path / "t.en", "-m", tmp_path / "M").stdout

@@ -293,7 +293,7 @@ def test_broken_models(desk: Desk, model: Path) -> None:
         ["--features", ""],
         ["--solver", "nonsense"],
         ["--oracle", "nonsense"],
-        ["--solver", "frank-wolfe", "--order", "uniform"],
+        ["--solver", "frank-wolfe", "--solver-option", "order=uniform"],
         ["--memory", "nonsense"],
         ["--memory", ""],
         ["--memory=-1"],

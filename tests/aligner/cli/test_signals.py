@@ -57,7 +57,19 @@ def answers_signals(pid: int) -> bool:
 
 
 def endless_training(corpus: Path, model: Path, *more: object) -> list[object]:
-    return ["train", corpus, "-m", model, "--step", "decreasing", "--tolerance", 0, "--max-passes", 10**8, *more]
+    return [
+        "train",
+        corpus,
+        "-m",
+        model,
+        "--solver-option",
+        "step=decreasing",
+        "--tolerance",
+        0,
+        "--max-passes",
+        10**8,
+        *more,
+    ]
 
 
 @pytest.mark.parametrize(

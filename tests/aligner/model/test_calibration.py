@@ -17,7 +17,7 @@ from aligner.model.calibration import Calibration, JudgedLinks, read_calibration
 from aligner.model.decoding import Alignment, decode
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
-from aligner.report.text import format_reliability, format_training
+from aligner.report.text import format_training
 from aligner.training.inputs import read_labelled
 from corpora.alignment import Links, PairLinks
 from corpora.readers import open_corpus
@@ -106,7 +106,6 @@ def test_reliability_by_hand(links: list[tuple[float, bool]], bins: int) -> None
         error += abs(sum(p for p, _ in inside) - sum(c for _, c in inside))
     assert found.error == pytest.approx(error / max(1, len(links)), abs=1e-12)
     assert 0.0 <= found.error <= 1.0
-    assert format_reliability(found).count("\n") == 2 + (found.links > 0).sum()
 
 
 def test_what_is_no_probability() -> None:
@@ -138,8 +137,7 @@ def model(sample: Path) -> Model:
 
 
 def test_a_model_gives_probabilities_of_its_scores(model: Model, sample: Path) -> None:
-    normalizers = model.source_normalizer, model.target_normalizer
-    labelled = read_labelled([open_corpus(sample / "test")], normalizers)
+    labelled = read_labelled([open_corpus(sample / "test")], model.normalizers)
     raw = decode(labelled.bitext, model.statistics, model.features, model.scorer, (), model.rewards)
     found = model.align_bitext(labelled.bitext)
     assert list(model.align_text(labelled.bitext)) == found

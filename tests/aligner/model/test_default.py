@@ -14,11 +14,10 @@ from aligner.model.default import (
     decode_with,
     default_model,
     default_weights,
-    train_unlabelled,
-    update_model,
 )
 from aligner.model.model import Model
 from aligner.report.evaluation import evaluate
+from aligner.training.unlabelled import train_unlabelled, update_model
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.normalize import Normalizer

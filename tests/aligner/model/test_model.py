@@ -158,7 +158,7 @@ def test_save_and_load(linked: Model, pairs: Pairs, tmp_path: Path) -> None:
     loaded = aligner.load(tmp_path / "a.model")
     assert loaded.weights.tobytes() == linked.weights.tobytes()
     assert (loaded.features, loaded.record) == (linked.features, linked.record)
-    assert (loaded.source_language, loaded.target_language) == ("en", "fr")
+    assert loaded.languages == ("en", "fr")
     ours, theirs = linked.statistics.to_arrays(), loaded.statistics.to_arrays()
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
     links = [[{(0, 0)} if source and target else () for source, target in pairs]]
@@ -235,12 +235,10 @@ def test_words_are_kept(sample: Path, tmp_path: Path) -> None:
 
 def test_normalizers_are_kept(sample: Path, tmp_path: Path) -> None:
     english, french = Normalizer(casefold=False, stem="en"), Normalizer(stem="french")
-    model = aligner.train(
-        str(sample / "train"), source_normalizer=english, target_normalizer=french, max_passes=2
-    ).model
+    model = aligner.train(str(sample / "train"), normalizers=(english, french), max_passes=2).model
     model.save(tmp_path / "a.model")
     loaded = aligner.load(tmp_path / "a.model")
-    assert (loaded.source_normalizer, loaded.target_normalizer) == (english, french)
+    assert loaded.normalizers == (english, french)
     assert loaded.align(["houses", "The"], ["maisons"]) == model.align(["houses", "The"], ["maisons"])
 
 

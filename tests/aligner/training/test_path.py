@@ -20,8 +20,9 @@ from aligner.solvers.block import Block
 from aligner.solvers.records import Audit
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import BlockProblem
-from aligner.training.path import Place, RegularizationPath, Resumable, follow_path, geometric_path
+from aligner.training.path import Place, RegularizationPath, Resumable, follow_path
 from aligner.training.scorers import scorer_of
+from aligner.training.settings import Plan, geometric_path
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import edge_offsets
 from features.table import EdgeTable
@@ -70,6 +71,10 @@ class Cold:
         return self.solver.audit(problem, state)
 
 
+def planned(solver: Solver[Any, Any], regularizations: tuple[float, ...], folds: int = 0, **costs: Any) -> Plan:
+    return Plan("hinge", solver, regularizations, folds=folds, **costs)
+
+
 def total_passes(path: RegularizationPath) -> float:
     return sum(row.passes for row in path.rows)
 
@@ -105,7 +110,7 @@ def test_warm_starts_reach_the_same_optima(make_example: MakeExample, solver: So
     problem, links = make_example(n=60)
     assert isinstance(solver, Resumable)
     stop = Stop(gap=1e-4, passes=20_000, audit_growth=1.0)
-    warm, cold = (follow_path(problem, links, each, PATH, stop=stop) for each in (solver, Cold(solver)))
+    warm, cold = (follow_path(problem, links, planned(each, PATH), stop=stop) for each in (solver, Cold(solver)))
     for ours, theirs in zip(warm.results, cold.results, strict=True):
         points = [*ours.trace, *theirs.trace]
         assert ours.trace[-1].relative_gap <= stop.gap
@@ -119,7 +124,7 @@ def test_resuming_keeps_the_dual_point(make_example: MakeExample, name: str) -> 
     """D = ℓ - λ/2 ‖w‖² with the same ℓ, and w in proportion to 1/λ."""
     problem, links = make_example()
     solver = make_solver(name)
-    first, second = follow_path(problem, links, solver, (1.0, 0.2), stop=Stop(gap=0.0, passes=3)).results
+    first, second = follow_path(problem, links, planned(solver, (1.0, 0.2)), stop=Stop(gap=0.0, passes=3)).results
     last: list[np.ndarray] = []
     solve(problem, solver, stop=Stop(gap=0.0, passes=3), callback=lambda _, w: last.append(w))
     norm = scorer_of(solver, problem.edges, last[-1]).norm
@@ -132,7 +137,7 @@ def test_resuming_keeps_the_dual_point(make_example: MakeExample, name: str) -> 
 
 def test_without_resuming_each_solution_is_of_its_own(make_example: MakeExample) -> None:
     problem, links = make_example()
-    path = follow_path(problem, links, Cold(Block()), PATH, seed=5)
+    path = follow_path(problem, links, planned(Cold(Block()), PATH), seed=5)
     for regularization, result in zip(PATH, path.results, strict=True):
         alone = solve(replace(problem, regularization=regularization), Block(), seed=5)
         assert result.w.tobytes() == alone.w.tobytes()
@@ -140,7 +145,7 @@ def test_without_resuming_each_solution_is_of_its_own(make_example: MakeExample)
 
 def test_without_folds_the_last_is_chosen(make_example: MakeExample) -> None:
     problem, links = make_example()
-    path = follow_path(problem, links, Block(), PATH)
+    path = follow_path(problem, links, planned(Block(), PATH))
     assert (path.chosen, path.folds, path.finished_folds, path.interrupted) == (len(PATH) - 1, 0, 0, False)
     assert [row.regularization for row in path.rows] == [*PATH]
     for row, result in zip(path.rows, path.results, strict=True):
@@ -155,7 +160,7 @@ def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample) -> N
     """With as many folds as pairs the folds are known: each pair judged by what is learnt from all others."""
     problem, links = make_example(n=14, d=3, largest=4)
     path = (1.0, 0.1)
-    found = follow_path(problem, links, FAST, path, folds=len(links), stop=TIGHT)
+    found = follow_path(problem, links, planned(FAST, path, len(links)), stop=TIGHT)
     projected = 0
     for row in found.rows:
         tables = []
@@ -184,7 +189,7 @@ def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample) -> N
 
 def test_folds_are_of_the_seed_and_leave_every_pair_out_once(make_example: MakeExample) -> None:
     problem, links = make_example(n=23)
-    first, again, other = (follow_path(problem, links, Block(), PATH[:3], folds=4, seed=s) for s in (1, 1, 2))
+    first, again, other = (follow_path(problem, links, planned(Block(), PATH[:3], 4), seed=s) for s in (1, 1, 2))
     assert first.rows == tuple(replace(a, seconds=f.seconds, fold_seconds=f.fold_seconds)
                                for f, a in zip(first.rows, again.rows, strict=True))  # fmt: skip
     assert [row.aer for row in first.rows] != [row.aer for row in other.rows]
@@ -194,12 +199,12 @@ def test_folds_are_of_the_seed_and_leave_every_pair_out_once(make_example: MakeE
 def test_held_out_links_are_those_that_the_error_is_of(make_example: MakeExample) -> None:
     problem, links = make_example()
     sure = Links.from_pairs(PairLinks(pair.sure, frozenset()) for pair in links)  # so that AER is 1 - F1
-    path = follow_path(problem, sure, Block(), PATH, folds=3)
+    path = follow_path(problem, sure, planned(Block(), PATH, 3))
     assert path.held_out is not None
     found, right = len(path.held_out), int(path.held_out.correct.sum())
     assert path.rows[path.chosen].aer == pytest.approx(1 - 2 * right / (found + len(sure.source)))
     assert (path.held_out.scores > 0).all()
-    assert follow_path(problem, sure, Block(), PATH).held_out is None
+    assert follow_path(problem, sure, planned(Block(), PATH)).held_out is None
 
 
 def test_links_that_a_feature_tells_are_found_without_error(make_problem: Callable[..., MatchingProblem]) -> None:
@@ -211,39 +216,22 @@ def test_links_that_a_feature_tells_are_found_without_error(make_problem: Callab
     for i, pair in enumerate(links):
         for j, k in pair.sure:
             edges[i][j, k, 0] = 1
-    (row,) = follow_path(
-        MatchingProblem.from_links(edges, links, regularization=1.0), links, Block(), (1e-3,), folds=4
-    ).rows
+    problem = MatchingProblem.from_links(edges, links, regularization=1.0)
+    (row,) = follow_path(problem, links, planned(Block(), (1e-3,), 4)).rows
     assert row.aer == row.standard_error == 0
 
 
 def test_the_lowest_error_is_chosen_and_of_equal_ones_the_largest(make_example: MakeExample) -> None:
     chosen = set()
     for seed in range(4):
-        path = follow_path(*make_example(seed=seed), Block(), PATH, folds=3)
+        path = follow_path(*make_example(seed=seed), planned(Block(), PATH, 3))
         errors = [row.aer for row in path.rows if row.aer is not None]
         assert path.chosen == errors.index(min(errors))
         chosen.add(path.chosen)
     assert len(chosen) > 1
-    same = follow_path(*make_example(), Cold(Block()), (0.1, 0.1 * (1 - 1e-12)), folds=3)
+    same = follow_path(*make_example(), planned(Cold(Block()), (0.1, 0.1 * (1 - 1e-12)), 3))
     assert same.rows[0].aer == same.rows[1].aer
     assert same.chosen == 0
-
-
-@pytest.mark.parametrize(
-    ("path", "folds", "what"),
-    [
-        ((1.0,), 1, "1 folds"),
-        ((1.0,), 21, "21 folds"),
-        ((1.0, 2.0), 0, "descend"),
-        ((1.0, 1.0), 0, "descend"),
-        ((), 0, "descend"),
-    ],
-)
-def test_settings_that_cannot_work(make_example: MakeExample, path: Any, folds: int, what: str) -> None:
-    problem, links = make_example()
-    with pytest.raises(SettingError, match=what):
-        follow_path(problem, links, Block(), path, folds=folds)
 
 
 @pytest.mark.parametrize("interrupt", [True, False])
@@ -251,7 +239,7 @@ def test_settings_that_cannot_work(make_example: MakeExample, path: Any, folds: 
 def test_whatever_is_finished_is_kept(make_example: MakeExample, interrupt: bool, solutions: int) -> None:
     """Two λ, on all pairs and on three folds, ended at the second audit of the next solution."""
     problem, links = make_example()
-    path = (1.0, 0.1)
+    plan = planned(Block(), (1.0, 0.1), 3)
     done: list[int] = []
     audits: list[Place] = []
 
@@ -263,11 +251,13 @@ def test_whatever_is_finished_is_kept(make_example: MakeExample, interrupt: bool
             raise KeyboardInterrupt
         return False
 
-    found = follow_path(problem, links, Block(), path, folds=3, callback=callback, on_solution=done.append)
-    whole = follow_path(problem, links, Block(), path, folds=3)
+    found = follow_path(problem, links, plan, callback=callback, on_solution=done.append)
+    whole = follow_path(problem, links, plan)
     assert (
         list(dict.fromkeys(audits))
-        == [Place(regularization, fold) for fold in (None, 1, 2, 3) for regularization in path][: solutions + 1]
+        == [Place(regularization, fold) for fold in (None, 1, 2, 3) for regularization in plan.regularizations][
+            : solutions + 1
+        ]
     )
     ended = solutions < 8
     assert found.interrupted == (ended and interrupt)
@@ -285,6 +275,56 @@ def test_whatever_is_finished_is_kept(make_example: MakeExample, interrupt: bool
         assert done == [*range(1, 9)]
 
 
+COSTS = (3.0, 1.0, 9.0)
+
+
+def test_costs_are_chosen_after_lambda_on_the_same_folds(make_example: MakeExample) -> None:
+    """λ is the choice at the first cost; each other cost is judged as a path of its own with that λ would be."""
+    chosen = set()
+    for seed in range(4):
+        problem, links = make_example(seed=seed)
+        plan = planned(Cold(Block()), PATH[2:5], 3, miss_costs=COSTS)
+        done: list[int] = []
+        places: list[Place] = []
+
+        def audited(point: TracePoint, place: Place, places: list[Place] = places) -> None:
+            places.append(place)
+
+        found = follow_path(problem, links, plan, callback=audited, on_solution=done.append)
+        first = follow_path(problem, links, planned(Cold(Block()), PATH[2:5], 3))
+        best = first.rows[first.chosen].regularization
+        settings = [*((λ, 3.0) for λ in PATH[2:5]), (best, 1.0), (best, 9.0)]
+        assert [(row.regularization, row.miss_cost) for row in found.rows] == settings
+        assert {(p.regularization, p.miss_cost) for p in places} == set(settings)
+        assert done == [*range(1, plan.solutions + 1)]
+        for row, result in zip(found.rows, found.results, strict=True):
+            alone = planned(Cold(Block()), (row.regularization,), 3, miss_costs=(row.miss_cost,))
+            other = follow_path(problem, links, alone)
+            assert (row.aer, row.standard_error) == (other.rows[0].aer, other.rows[0].standard_error)
+            assert result.w.tobytes() == other.results[0].w.tobytes()
+        errors = [row.aer for row in found.rows if row.aer is not None]
+        assert found.chosen == errors.index(min(errors))
+        chosen.add(found.rows[found.chosen].miss_cost)
+    assert len(chosen) > 1
+
+
+@pytest.mark.parametrize("solutions", [4, 5, 6, 11])
+def test_costs_without_all_their_folds_are_not_chosen(make_example: MakeExample, solutions: int) -> None:
+    """One λ on all pairs and on three folds, then two costs on all pairs and on three folds."""
+    problem, links = make_example()
+    plan = planned(Block(), (0.1,), 3, miss_costs=COSTS)
+    done: list[int] = []
+
+    def callback(point: TracePoint, place: Place) -> None:
+        if len(done) == solutions:
+            raise KeyboardInterrupt
+
+    found = follow_path(problem, links, plan, callback=callback, on_solution=done.append)
+    assert (found.interrupted, found.finished_folds, found.chosen) == (True, 3, 0)
+    assert [row.aer is None for row in found.rows] == [False, *[True] * (len(found.rows) - 1)]
+    assert found.held_out is not None
+
+
 def test_ctrl_c_before_the_first_audit_leaves_nothing(make_example: MakeExample) -> None:
     @dataclass(frozen=True)
     class Impatient(Cold):
@@ -292,7 +332,7 @@ def test_ctrl_c_before_the_first_audit_leaves_nothing(make_example: MakeExample)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        follow_path(*make_example(), Impatient(Block()), PATH)
+        follow_path(*make_example(), planned(Impatient(Block()), PATH))
 
 
 def test_weights_that_are_not_finite_say_where(make_example: MakeExample) -> None:
@@ -303,7 +343,7 @@ def test_weights_that_are_not_finite_say_where(make_example: MakeExample) -> Non
             return replace(audit, w=audit.w * np.nan) if problem.regularization < 0.5 else audit
 
     with pytest.raises(SettingError, match=r"λ 0\.1: .*raise the regularization"):
-        follow_path(*make_example(), Broken(Block()), (1.0, 0.1))
+        follow_path(*make_example(), planned(Broken(Block()), (1.0, 0.1)))
 
 
 @pytest.mark.parametrize("memory", [0, 1 << 30])
@@ -331,7 +371,7 @@ def test_folds_take_one_more_copy_of_the_features_or_none(make_problem: Callable
     links = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset())] * 40)
 
     def follow(memory: int) -> RegularizationPath:
-        return follow_path(problem, links, Block(), (1.0,), folds=4, stop=Stop(passes=1), memory=memory)
+        return follow_path(problem, links, planned(Block(), (1.0,), 4), stop=Stop(passes=1), memory=memory)
 
     def peak(memory: int) -> float:
         tracemalloc.start()

@@ -1,69 +1,22 @@
-"""Suggested pairs: doubts against brute force, and which pairs are chosen."""
+"""Suggested pairs: which are chosen, in which order."""
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import aligner
 from aligner.errors import SettingError
-from aligner.model.decoding import best_links
 from aligner.model.model import Model
 from aligner.model.streaming import LinksFile
-from aligner.svm.hinge import DEFAULT_FALSE_COST, DEFAULT_MISS_COST
-from aligner.svm.prices import LinkRewards
-from aligner.training.suggestion import doubts, suggest
-from corpora.ragged import edge_offsets
+from aligner.training.suggestion import suggest
 from corpora.readers import Corpus, open_corpus
 
 
-def value(links: np.ndarray, scores: np.ndarray, rewards: LinkRewards) -> float:
-    """Of an alignment, (J, K) bool; -inf where a word has more links than it may."""
-    total = float(scores[links].sum())
-    for degrees, steps in ((links.sum(axis=1), rewards.source), (links.sum(axis=0), rewards.target)):
-        if degrees.max(initial=0) > len(steps) + 1:
-            return -np.inf
-        total += sum(sum(steps[: degree - 1]) for degree in degrees if degree > 1)
-    return total
-
-
-@pytest.mark.parametrize("rewards", [LinkRewards(), LinkRewards((-0.5,), (-0.2, -0.9)), LinkRewards((), (-1.0,))])
-def test_doubts_by_brute_force(rewards: LinkRewards) -> None:
-    rng = np.random.default_rng(0)
-    shapes = np.array([[2, 3], [0, 2], [1, 1], [3, 3], [2, 2], [1, 3]])
-    offsets = edge_offsets(shapes)
-    scores = rng.normal(0.5, 2.0, offsets[-1])
-    found = doubts(scores, shapes, offsets, rewards)
-    assert found.shape == (len(shapes),)
-    for i, (J, K) in enumerate(shapes.tolist()):
-        table = scores[offsets[i] : offsets[i + 1]].reshape(J, K)
-        every = [np.array(bits, np.bool_).reshape(J, K) for bits in product([False, True], repeat=J * K)]
-        best = max(every, key=lambda z: value(z, table, rewards))
-        hinge = max(
-            value(z, table, rewards) + DEFAULT_MISS_COST * (best & ~z).sum() + DEFAULT_FALSE_COST * (z & ~best).sum()
-            for z in every
-        ) - value(best, table, rewards)
-        assert found[i] == pytest.approx(hinge / np.sqrt(J + K), abs=1e-9)
-
-
-def test_sure_alignments_are_in_no_doubt() -> None:
-    shapes = np.array([[3, 3], [3, 3]])
-    sure = np.where(np.eye(3) > 0, 10.0, -10.0).ravel()
-    found = doubts(np.concatenate([sure, np.zeros(9)]), shapes, edge_offsets(shapes), LinkRewards())
-    assert found[0] == 0.0
-    assert found[1] > 1.0
-    links = best_links(np.concatenate([sure, sure]), shapes, edge_offsets(shapes), LinkRewards())
-    assert links.pair.tolist() == [0, 0, 0, 1, 1, 1]
-    assert links.source.tolist() == links.target.tolist() == [0, 1, 2, 0, 1, 2]
-    assert links.edge.tolist() == [0, 4, 8, 9, 13, 17]
-
-
 @pytest.fixture(scope="module")
-def model(sample: Path) -> Model:
-    return aligner.train(sample / "train", max_passes=5).model
+def model(model: Path) -> Model:
+    return aligner.load(model)
 
 
 def write(folder: Path, pairs: list[tuple[str, str]]) -> Corpus:
@@ -77,12 +30,12 @@ def read(sample: Path) -> list[tuple[str, str]]:
     return list(zip(*lines, strict=True))
 
 
-def test_the_most_doubtful_first(model: Model, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_probable_first(model: Model, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [*read(sample), ("", "rien"), ("  a   house \t", "une maison"), ("", "")]
     corpus = write(tmp_path, pairs)
     everything = suggest(model, corpus, 10_000)
     assert {s.line for s in everything} == {i for i, pair in enumerate(pairs, 1) if all(side.strip() for side in pair)}
-    assert [s.doubt for s in everything] == sorted((s.doubt for s in everything), reverse=True)
+    assert [(s.rank, s.line) for s in everything] == sorted((s.alignment.score, s.line) for s in everything)
     for suggestion in everything:
         source, target = (side.split() for side in pairs[suggestion.line - 1])
         assert suggestion.text == (" ".join(source), " ".join(target))
@@ -102,13 +55,27 @@ def test_every_pair_once_and_none_that_is_known(model: Model, sample: Path, tmp_
     rest = suggest(model, corpus, 4, known={s.text for s in once[:3]})
     assert rest == once[3:7]
     assert suggest(model, corpus, 4, known={s.text for s in once}) == []
-    with pytest.raises(SettingError):
+    with pytest.raises(SettingError, match="not 0"):
         suggest(model, corpus, 0)
+    with pytest.raises(SettingError, match="choose from probability, random"):
+        suggest(model, corpus, 1, order="doubt")
+
+
+def test_a_random_order_is_of_the_seed(
+    model: Model, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = write(tmp_path, read(sample))
+    everything = {s.line for s in suggest(model, corpus, 10_000)}
+    monkeypatch.setattr("aligner.model.streaming.PAIRS_AT_ONCE", 7)
+    first, again, other = (suggest(model, corpus, 10_000, order="random", seed=seed) for seed in (1, 1, 2))
+    assert first == again != other
+    assert {s.line for s in first} == everything
+    assert suggest(model, corpus, 5, order="random", seed=1) == first[:5]
 
 
 def test_links_of_other_aligners_go_with_their_pairs(sample: Path, tmp_path: Path) -> None:
     linked = aligner.train(
-        sample / "train", links=[str(sample / "train.wa"), str(sample / "train.wa")], max_passes=5
+        sample / "train", links=[str(sample / "train.wa"), str(sample / "train.wa")], cross_validate=0
     ).model
     corpus = open_corpus(sample / "test")
     streams = [LinksFile.open(str(sample / "test.wa")) for _ in range(2)]

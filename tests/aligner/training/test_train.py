@@ -14,7 +14,7 @@ import pytest
 import aligner
 from aligner.errors import SettingError
 from aligner.model.default import default_weights
-from aligner.progress import Progress
+from aligner.progress import Hooks, Progress
 from aligner.report.evaluation import evaluate
 from aligner.solvers import Status, TracePoint
 from aligner.training.path import Place
@@ -153,7 +153,7 @@ def test_other_oracles(sample: Path, oracle: str) -> None:
 
 
 def test_gold_is_not_counted(sample: Path, training: aligner.Training) -> None:
-    both = aligner.train(str(sample / "train"), gold=[str(sample / "test")])
+    both = aligner.train(str(sample / "train"), gold=[str(sample / "test")], cross_validate=0)
     ours, theirs = training.model.statistics.to_arrays(), both.model.statistics.to_arrays()
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
     assert both.model.record["labelled_pairs"] == len(read_links(sample / "test.wa"))
@@ -163,7 +163,7 @@ def test_gold_is_not_counted(sample: Path, training: aligner.Training) -> None:
 def test_labels_from_the_corpora_that_have_them(sample: Path, tmp_path: Path) -> None:
     for language in ("en", "fr"):
         (tmp_path / f"more.{language}").write_bytes((sample / f"train.{language}").read_bytes())
-    record = aligner.train([tmp_path / "more", sample / "test"], max_passes=2).model.record
+    record = aligner.train([tmp_path / "more", sample / "test"], cross_validate=0).model.record
     n_train, n_test = (len(read_links(sample / f"{part}.wa")) for part in ("train", "test"))
     assert (record["pairs"], record["labelled_pairs"]) == (n_train + n_test, n_test)
     assert record["gold"] == [str(sample / "test")]
@@ -171,18 +171,18 @@ def test_labels_from_the_corpora_that_have_them(sample: Path, tmp_path: Path) ->
 
 def test_one_path_or_many_as_strings_or_paths(sample: Path) -> None:
     train, test, links = sample / "train", sample / "test", sample / "test.wa"
-    first = aligner.train(train, gold=test, links=links, max_passes=2).model
-    again = aligner.train([str(train)], gold=[str(test)], links=[str(links)], max_passes=2).model
+    first = aligner.train(train, gold=test, links=links, cross_validate=0).model
+    again = aligner.train([str(train)], gold=[str(test)], links=[str(links)], cross_validate=0).model
     assert (first.weights == again.weights).all()
     assert first.record["corpora"] == again.record["corpora"] == [str(train)]
 
 
 def test_a_sample_of_the_labels(sample: Path) -> None:
-    record = aligner.train(str(sample / "train"), max_labelled=40, max_passes=2).model.record
+    record = aligner.train(str(sample / "train"), max_labelled=40, cross_validate=0).model.record
     assert (record["labelled_pairs"], record["pairs"]) == (40, record["labelled_pairs_available"])
     # Links of other aligners are of the same pairs: they fit their gold perfectly.
     links = [sample / "train.wa"]
-    guided = aligner.train(str(sample / "train"), links=links, max_labelled=40, max_passes=50, families=["bias"])
+    guided = aligner.train(str(sample / "train"), links=links, max_labelled=40, cross_validate=0, families=["bias"])
     assert guided.model.features.names == ("bias", "links:1")
     assert guided.model.record["labelled_pairs"] == 40
     weights = dict(zip(guided.model.features.names, guided.model.weights, strict=True))
@@ -190,7 +190,7 @@ def test_a_sample_of_the_labels(sample: Path) -> None:
 
 
 def test_families_are_chosen(sample: Path) -> None:
-    model = aligner.train(str(sample / "train"), families=["association", "bias"], max_passes=2).model
+    model = aligner.train(str(sample / "train"), families=["association", "bias"], cross_validate=0).model
     assert model.features.names == (*FAMILIES["association"].NAMES, "bias")
 
 
@@ -201,7 +201,7 @@ def test_the_callback_can_stop(sample: Path) -> None:
         seen.append(point)
         return len(seen) < 3
 
-    training = aligner.train(str(sample / "train"), tolerance=0.0, callback=third)
+    training = aligner.train(str(sample / "train"), tolerance=0.0, hooks=Hooks(on_audit=third))
     assert training.result.status is Status.CALLBACK
     assert not training.interrupted
     assert training.result.trace == tuple(seen)
@@ -218,8 +218,8 @@ def test_an_interrupt_keeps_the_last_audit(sample: Path, how: str) -> None:
         if len(points) == 3 and how == "raised":
             raise KeyboardInterrupt
 
-    asked = {"interrupted": lambda: len(points) == 3} if how == "asked" else {}
-    training = aligner.train(str(sample / "train"), loss="hinge", tolerance=0.0, callback=interrupt, **asked)
+    hooks = Hooks(on_audit=interrupt, interrupted=lambda: len(points) == 3 and how == "asked")
+    training = aligner.train(str(sample / "train"), loss="hinge", tolerance=0.0, hooks=hooks)
     assert training.interrupted
     assert training.model.record["dual"] == points[-1].dual
     passes = int(points[-1].passes)
@@ -231,9 +231,8 @@ def test_progress_is_told(sample: Path) -> None:
     told: list[Progress] = []
     corpora: list[Corpus] = []
     train, test = str(sample / "train"), str(sample / "test")
-    training = aligner.train(
-        train, gold=[test], loss="hinge", on_progress=told.append, on_corpus=corpora.append, max_passes=20
-    )
+    hooks = Hooks(on_corpus=corpora.append, on_progress=told.append)
+    training = aligner.train(train, gold=[test], loss="hinge", hooks=hooks, max_passes=20)
     assert [corpus.name for corpus in corpora] == [train, test]
     stages = list(dict.fromkeys(progress.stage for progress in told))
     assert stages == ["reading", "counting", "translation", "features", "training"]
@@ -246,7 +245,7 @@ def test_progress_is_told(sample: Path) -> None:
 
 def test_uncased_and_cased_words_differ(sample: Path) -> None:
     cased = aligner.train(
-        str(sample / "train"), source_normalizer=Normalizer(casefold=False), max_passes=1
+        str(sample / "train"), normalizers=(Normalizer(casefold=False), Normalizer()), cross_validate=0
     ).model.statistics
     assert {"The", "the"} <= set(cased.source_ids)
     assert "Le" not in cased.target_ids
@@ -288,6 +287,8 @@ def test_uncased_and_cased_words_differ(sample: Path) -> None:
         {"loss": "logistic", "oracle": "scipy"},
         {"loss": "logistic", "possible_cost": 0.0},
         {"loss": "logistic", "solver_options": {"order": "uniform"}},
+        {"words": -1},
+        {"words": 1001},
     ],
     ids=str,
 )

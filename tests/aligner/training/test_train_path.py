@@ -9,7 +9,7 @@ import pytest
 
 import aligner
 from aligner.errors import SettingError
-from aligner.progress import Progress
+from aligner.progress import Hooks, Progress
 from aligner.report.evaluation import count, scores
 from aligner.solvers import TracePoint
 from aligner.training.path import Place
@@ -29,10 +29,8 @@ def test_a_path_chooses_lambda(sample: Path) -> None:
     settings: dict[str, Any] = {"max_labelled": 120, "seed": 4}
     places: list[Place] = []
     told: list[Progress] = []
-    training = aligner.train(
-        sample / "train", path=(100.0, 0.1, 3), cross_validate=4, on_progress=told.append,
-        callback=lambda point, place: places.append(place), **settings,
-    )  # fmt: skip
+    hooks = Hooks(on_progress=told.append, on_audit=lambda point, place: places.append(place))
+    training = aligner.train(sample / "train", path=(100.0, 0.1, 3), cross_validate=4, hooks=hooks, **settings)
     record, rows = training.model.record, training.path.rows
     assert [row.regularization for row in rows] == [100.0, pytest.approx(10**0.5), 0.1]
     assert (record["folds"], record["finished_folds"], len(record["path"])) == (4, 4, 3)
@@ -85,7 +83,7 @@ def test_an_interrupt_keeps_the_finished_folds(sample: Path) -> None:
         if place.fold == 3:
             raise KeyboardInterrupt
 
-    training = aligner.train(sample / "train", path=(10.0, 0.1, 3), max_labelled=60, callback=interrupt)
+    training = aligner.train(sample / "train", path=(10.0, 0.1, 3), max_labelled=60, hooks=Hooks(on_audit=interrupt))
     record = training.model.record
     assert training.interrupted
     assert (record["folds"], record["finished_folds"]) == (5, 2)
@@ -96,5 +94,5 @@ def test_an_interrupt_keeps_the_finished_folds(sample: Path) -> None:
 def test_more_folds_than_labels_are_refused_before_the_long_work(sample: Path) -> None:
     told: list[Progress] = []
     with pytest.raises(SettingError, match="10 labelled pairs cannot be held out in 11 folds"):
-        aligner.train(sample / "train", max_labelled=10, cross_validate=11, on_progress=told.append)
+        aligner.train(sample / "train", max_labelled=10, cross_validate=11, hooks=Hooks(on_progress=told.append))
     assert {progress.stage for progress in told} == {"reading"}

@@ -14,7 +14,16 @@ from aligner.model.default import default_weights
 from aligner.solvers.newton import Newton
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.logistic import LogisticProblem
-from aligner.training.objective import DEFAULT_FOLDS, FEW_PAIRS, FREQUENT_WORDS, LOGISTIC_MISS_COSTS, Objective
+from aligner.training.settings import (
+    DEFAULT_FERTILITY,
+    DEFAULT_FOLDS,
+    FEW_PAIRS,
+    FREQUENT_WORDS,
+    LOGISTIC_MISS_COSTS,
+    Plan,
+    TrainingSettings,
+    plan,
+)
 from corpora.alignment import Links
 from corpora.bitext import read_bitext
 from corpora.normalize import Normalizer
@@ -29,21 +38,21 @@ from features.statistics import CorpusStatistics
         ({}, FEW_PAIRS - 1, "logistic"),
         ({}, FEW_PAIRS, "hinge"),
         ({"loss": "logistic"}, FEW_PAIRS, "logistic"),
-        ({"all_families": False}, 5, "hinge"),
-        ({"loss": "logistic", "all_families": False}, 5, "logistic"),
+        ({"families": ["bias"]}, 5, "hinge"),
+        ({"families": [*FAMILIES]}, 5, "logistic"),
+        ({"loss": "logistic", "families": ["bias"]}, 5, "logistic"),
         ({"loss": "hinge"}, 5, "hinge"),
         ({"solver": "bcfw"}, 5, "hinge"),
         ({"oracle": "scipy"}, 5, "hinge"),
         ({"possible_cost": 0.0}, 5, "hinge"),
-        ({"solver_options": {"order": "uniform", "step": None}}, 5, "hinge"),
-        ({"solver_options": {"order": None}}, 5, "logistic"),
+        ({"solver_options": {"order": "uniform"}}, 5, "hinge"),
         ({"miss_cost": 2.0, "regularization": 0.5}, 5, "logistic"),
     ],
 )
 def test_the_loss(asked: dict[str, Any], pairs: int, loss: str) -> None:
-    objective = Objective(**asked)
-    objective.check()
-    assert objective.loss_of(pairs) == loss
+    found = plan(TrainingSettings(**asked), pairs)
+    assert found.loss == loss
+    assert isinstance(found.solver, Newton) == (loss == "logistic")
 
 
 @pytest.mark.parametrize(
@@ -61,22 +70,56 @@ def test_the_loss(asked: dict[str, Any], pairs: int, loss: str) -> None:
     ],
 )
 def test_the_plan(asked: dict[str, Any], pairs: int, regularizations: tuple[float, ...], folds: int) -> None:
-    found, found_folds = Objective(**asked).plan(pairs)
-    assert found == pytest.approx(regularizations)
-    assert found_folds == folds
-    costs = Objective(**asked).miss_costs(pairs)
-    assert costs == (LOGISTIC_MISS_COSTS if asked == {} and folds else ())
-    assert Objective(**asked, miss_cost=2.0).miss_costs(pairs) == ()
+    found = plan(TrainingSettings(**asked), pairs)
+    assert found.regularizations == pytest.approx(regularizations)
+    assert found.folds == folds
+    default = 3.0 if found.loss == "hinge" else LOGISTIC_MISS_COSTS[0]
+    assert found.miss_costs == (LOGISTIC_MISS_COSTS if asked == {} and folds else (default,))
+    assert plan(TrainingSettings(**asked, miss_cost=2.0), pairs).miss_costs == (2.0,)
+
+
+def test_the_default_choice_takes_at_most_fifty_solutions() -> None:
+    found = plan(TrainingSettings(), FEW_PAIRS - 1)
+    assert (len(found.regularizations), len(found.miss_costs), found.folds) == (5, 4, 5)
+    assert found.solutions == 48
 
 
 def test_frequent_words_are_for_few_labels() -> None:
-    assert Objective().words_of(FEW_PAIRS - 1) == FREQUENT_WORDS
-    assert Objective().words_of(FEW_PAIRS) == Objective(loss="hinge").words_of(5) == 0
-    assert Objective(words=7).words_of(5) == Objective(words=7, loss="hinge").words_of(5) == 7
-    assert Objective(words=0).words_of(5) == 0
-    for words in (-1, 1001):
-        with pytest.raises(SettingError, match=f"{words} words.* from 0 to 1000"):
-            Objective(words=words).check()
+    for settings, pairs, words in [
+        ({}, FEW_PAIRS - 1, FREQUENT_WORDS),
+        ({}, FEW_PAIRS, 0),
+        ({"loss": "hinge"}, 5, 0),
+        ({"words": 7}, 5, 7),
+        ({"words": 7, "loss": "hinge"}, 5, 7),
+        ({"words": 0}, 5, 0),
+    ]:
+        assert plan(TrainingSettings(**settings), pairs).words == words  # type: ignore[arg-type]
+
+
+def test_the_capacity_is_one_where_a_solver_or_an_oracle_knows_no_more() -> None:
+    for settings, capacity in [
+        ({}, DEFAULT_FERTILITY),
+        ({"loss": "hinge"}, DEFAULT_FERTILITY),
+        ({"oracle": "scipy"}, 1),
+        ({"solver": "extragradient"}, 1),
+        ({"fertility": 2, "solver": "bcfw"}, 2),
+    ]:
+        assert plan(TrainingSettings(**settings), 5).capacity == capacity  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ({"regularizations": (1.0, 2.0)}, "descend"),
+        ({"regularizations": (1.0, 1.0)}, "descend"),
+        ({"regularizations": ()}, "descend"),
+        ({"regularizations": (1.0,), "miss_costs": (1.0, 2.0)}, "need folds"),
+        ({"regularizations": (1.0,), "miss_costs": (1.0, -2.0), "folds": 2}, "miss cost"),
+    ],
+)
+def test_plans_that_cannot_be(settings: dict[str, Any], what: str) -> None:
+    with pytest.raises(SettingError, match=what):
+        Plan("logistic", Newton(), **settings)
 
 
 def test_the_prior_needs_all_families(sample: Path) -> None:
@@ -86,28 +129,27 @@ def test_the_prior_needs_all_families(sample: Path) -> None:
     links = Links.from_pairs(corpus.links())
     known = default_weights().weights
     every = FeatureSet().extract(bitext, statistics)
-    problem, solver = Objective().problem(every, links, 0.1)
+    default = plan(TrainingSettings(regularization=0.1), 5)
+    problem = default.problem(every, links)
     assert isinstance(problem, LogisticProblem)
-    assert isinstance(solver, Newton)
     assert problem.prior.tolist() == [known[name] for name in every.names]
     assert "prior:default" in problem.signature
     more = with_words(FeatureSet(), bitext, 4).extract(bitext, statistics)  # of which the default weights know nothing
-    problem, _ = Objective().problem(more, links, 0.1)
+    problem = default.problem(more, links)
     assert isinstance(problem, LogisticProblem)
     assert problem.prior.tolist() == [known[name] for name in every.names] + [0.0] * 8
     few = FeatureSet(("bias", "association")).extract(bitext, statistics)
-    problem, _ = Objective().problem(few, links, 0.1)
+    problem = default.problem(few, links)
     assert isinstance(problem, LogisticProblem)
     assert not problem.prior.any()
     assert "prior:none" in problem.signature
-    problem, _ = Objective(solver="bcfw").problem(few, links, 0.1)
-    assert isinstance(problem, MatchingProblem)
+    assert isinstance(plan(TrainingSettings(solver="bcfw"), 5).problem(few, links), MatchingProblem)
 
 
 def test_few_labels_are_learnt_by_the_logistic_loss(sample: Path) -> None:
     training = aligner.train(str(sample / "train"), max_labelled=40)
     record = training.model.record
-    assert (record["loss"], record["folds"], len(record["path"])) == ("logistic", 5, 20)
+    assert (record["loss"], record["folds"], len(record["path"])) == ("logistic", 5, 8)
     assert record["converged"]
     assert record["calibrated_on"] == "held-out folds"
     assert record["features"] == sum(len(family.NAMES) for family in FAMILIES.values()) + 2 * FREQUENT_WORDS

@@ -1,4 +1,4 @@
-"""``aligner convert`` and ``aligner symmetrize``: links to links."""
+"""``aligner convert``."""
 
 from typing import Annotated
 
@@ -27,22 +27,3 @@ def convert(
     languages = source_language, target_language
     with write_atomically(output, force=force) as file:
         run(source, file, to=to, from_=from_, text=text, languages=languages, transpose=transpose)
-
-
-def symmetrize(
-    forward: Annotated[str, typer.Argument(metavar="FWD", help="Links of one direction.")],
-    reverse: Annotated[str, typer.Argument(metavar="REV", help="Links of the other, also written source-target.")],
-    method: opt.Method = "grow-diag-final-and",
-    transpose_reverse: opt.TransposeReverse = False,
-    output: opt.OutputFile = "-",
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
-    """Combine the links of two directions, as fast_align, eflomal or GIZA++ give them, into one."""
-    from corpora.conversion import symmetrize_files
-    from corpora.files import write_atomically
-    from corpora.formats.pharaoh import write_pharaoh
-
-    with write_atomically(output, force=force) as file:
-        write_pharaoh(file, symmetrize_files(forward, reverse, method, transpose_reverse=transpose_reverse))

@@ -1,0 +1,234 @@
+"""TrainingSettings: what a user asks of training.  Plan: what is done, once the number of labelled pairs is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from aligner.errors import SettingError
+from aligner.matching import get_oracle
+from aligner.model.default import default_weights
+from aligner.solvers import SOLVERS, Solver, make_solver
+from aligner.solvers.newton import Newton
+from aligner.svm.hinge import (
+    DEFAULT_FALSE_COST,
+    DEFAULT_MISS_COST,
+    DEFAULT_POSSIBLE_COST,
+    MatchingProblem,
+    check_costs,
+)
+from aligner.svm.logistic import DEFAULT_MISS_COST as LOGISTIC_MISS_COST
+from aligner.svm.logistic import LogisticProblem
+from aligner.svm.prices import Fertility
+from corpora.alignment import Links
+from corpora.normalize import Normalizer
+from features.extractor import FAMILIES
+from features.table import DEFAULT_MEMORY, EdgeTable
+
+LabelledProblem = MatchingProblem | LogisticProblem
+
+DEFAULT_REGULARIZATION = 0.1
+"""λ of the hinge loss."""
+
+DEFAULT_FERTILITY = 3
+
+DEFAULT_FOLDS = 5
+"""Folds of the cross-validation that chooses λ from a path, or tells the AER and calibrates the probabilities."""
+
+FEW_PAIRS = 1000
+"""Fewer labelled pairs are held out by default, and have features of words: more cost time and change nothing."""
+
+LOGISTIC_REGULARIZATION = 3.0
+"""λ n of the logistic loss."""
+
+FREQUENT_WORDS = 30
+"""Words of each language with a feature of their own, with the logistic loss and few labelled pairs: how these words
+are linked is what annotators differ in most."""
+
+MOST_WORDS = 1000
+"""Words of each language that may have a feature: every edge gets two columns of zeros for each."""
+
+LOSSES = "hinge", "logistic"
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """What a user asks of training; where a setting is None, `plan` decides.  Raises SettingError for what cannot work.
+
+    languages, normalizers: of source and target; languages as suffixes of file names.
+    families: of features, see `features.extractor.FAMILIES`; all by default.
+    words: of each language, how many of the most frequent in the labelled pairs have a feature of their own; by default
+    30 with the logistic loss below 1,000 labelled pairs, otherwise none.
+    max_labelled: of more labelled pairs a random sample is used.
+    loss: hinge, of the worst matching, or logistic, of every edge, towards the default weights where all families are
+    used (see `logistic.LogisticProblem`); by default logistic there, unless what only the hinge knows is given: solver
+    (bcfw by default), solver_options (see `solvers.SOLVERS`), oracle (assignment) or possible_cost.
+    regularization: λ; by default 0.1 with the hinge, and 3 over the number of labelled pairs with the logistic loss.
+    path: (largest λ, smallest λ, how many) to choose λ from, by the AER of cross_validate folds, 5 by default.
+    cross_validate without a path: folds that tell the AER and calibrate the probabilities; by default 5 with the
+    logistic loss and 10 to 999 labelled pairs; 0: none. See `path.follow_path`.
+    fertility: links a word may have, 3 by default, and 1 for solvers that know no more.
+    miss_cost, false_cost, possible_cost: c⁺ (3, logistic 1.5), c⁻ (1) and c° (10) of the loss, see
+    `hinge.MatchingProblem`.
+    tolerance, max_passes, max_seconds: relative duality gap and limits, of each solution.
+    memory: bytes of features, with what solvers need for the longest pair, and of the numbers of word pairs, to hold
+    before they go to a temporary file.
+    """
+
+    languages: tuple[str | None, str | None] = (None, None)
+    normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer())
+    families: Sequence[str] | None = None
+    words: int | None = None
+    max_labelled: int = 50_000
+    loss: str | None = None
+    solver: str | None = None
+    solver_options: Mapping[str, Any] = field(default_factory=dict)
+    oracle: str | None = None
+    regularization: float | None = None
+    path: tuple[float, float, int] | None = None
+    cross_validate: int | None = None
+    fertility: int | None = None
+    miss_cost: float | None = None
+    false_cost: float = DEFAULT_FALSE_COST
+    possible_cost: float | None = None
+    tolerance: float = 1e-3
+    max_passes: int = 200
+    max_seconds: float = inf
+    seed: int = 0
+    memory: int = DEFAULT_MEMORY
+
+    def __post_init__(self) -> None:
+        least = {"max_labelled": 1, "tolerance": 0, "max_passes": 0, "max_seconds": 0, "seed": 0, "memory": 0}
+        for name, smallest in least.items():
+            value = getattr(self, name)
+            if not value >= smallest:  # NaN is not, either
+                raise SettingError(f"{name.replace('_', ' ')} must be a number of at least {smallest}, not {value}")
+        if self.loss is not None and self.loss not in LOSSES:
+            raise SettingError(f"unknown loss {self.loss!r} (choose from {', '.join(LOSSES)})")
+        if self.loss == "logistic" and self.hinge_only:
+            what = "the logistic loss has a solver of its own, without oracle, and leaves possible links out"
+            raise SettingError(f"{what} (leave out what is of the hinge loss only, or choose that)")
+        if self.path is not None and self.regularization is not None:
+            raise SettingError("a path chooses the regularization (give one of the two)")
+        if self.cross_validate is not None and (self.cross_validate < 0 or self.cross_validate == 1):
+            raise SettingError(f"cross-validation has at least 2 folds, or 0 for none, not {self.cross_validate}")
+        if self.words is not None and not 0 <= self.words <= MOST_WORDS:
+            raise SettingError(f"{self.words} words cannot have features of their own (give from 0 to {MOST_WORDS})")
+        plan(self, DEFAULT_FOLDS if self.cross_validate is None else self.cross_validate)  # complains now, not later
+
+    @property
+    def hinge_only(self) -> bool:
+        """Whether something is asked for that only the hinge loss has."""
+        return bool(self.solver_options) or (self.solver, self.oracle, self.possible_cost) != (None, None, None)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How weights are learnt: the loss, its solver, and the λ and costs to choose from.  Raises SettingError.
+
+    regularizations: λ to solve for, descending.  folds: parts of the pairs, each held out once, to choose by; or 0.
+    miss_cost, false_cost: c⁺ and c⁻.  capacity: links a word may have.
+    words: of each language with a feature of their own.
+    oracle, possible_cost: of the hinge loss only.
+    """
+
+    loss: str
+    solver: Solver[Any, Any]
+    regularizations: tuple[float, ...]
+    miss_cost: float = DEFAULT_MISS_COST
+    folds: int = 0
+    words: int = 0
+    capacity: int = DEFAULT_FERTILITY
+    oracle: str = "assignment"
+    false_cost: float = DEFAULT_FALSE_COST
+    possible_cost: float = DEFAULT_POSSIBLE_COST
+
+    def __post_init__(self) -> None:
+        if not self.regularizations or any(later >= earlier for earlier, later in pairwise(self.regularizations)):
+            raise SettingError("a path needs at least one λ, descending")
+        check_costs(self.regularizations[0], self.miss_cost, self.false_cost, self.possible_cost)
+
+    @property
+    def solutions(self) -> int:
+        """Solutions with these λ, on all pairs and without each fold."""
+        return len(self.regularizations) * (1 + self.folds)
+
+    def problem(self, edges: EdgeTable, links: Links) -> LabelledProblem:
+        """The problem of labelled pairs, with the first λ."""
+        costs = {"miss_cost": self.miss_cost, "false_cost": self.false_cost}
+        if self.loss == "logistic":
+            known = default_weights().weights
+            prior = None
+            # Weights of some columns mean nothing without those that they were learnt with.
+            if set(known) <= set(edges.names):
+                prior = np.array([known.get(name, 0.0) for name in edges.names])
+            return LogisticProblem.from_links(
+                edges, links, regularization=self.regularizations[0], prior=prior, prior_name="default",
+                capacity=self.capacity, **costs,
+            )  # fmt: skip
+        return MatchingProblem.from_links(
+            edges, links, regularization=self.regularizations[0], possible_cost=self.possible_cost, oracle=self.oracle,
+            preference=edges.features[:, edges.names.index("dice")] if "dice" in edges.names else None,
+            fertility=Fertility(self.capacity, self.capacity), **costs,
+        )  # fmt: skip
+
+
+def plan(settings: TrainingSettings, n_labels: int) -> Plan:
+    """What is done for these settings with so many labelled pairs.  Raises SettingError for folds they cannot make."""
+    all_families = settings.families is None or set(FAMILIES) <= set(settings.families)
+    few = n_labels < FEW_PAIRS
+    default_loss = "logistic" if all_families and not settings.hinge_only else "hinge"
+    logistic = (settings.loss or default_loss) == "logistic"
+
+    folds = settings.cross_validate
+    if folds is None:
+        enough = logistic and few and n_labels >= 2 * DEFAULT_FOLDS
+        folds = DEFAULT_FOLDS if settings.path is not None or enough else 0
+    if folds and not 2 <= folds <= n_labels:
+        what = f"{n_labels} labelled pairs cannot be held out in {folds} folds"
+        raise SettingError(f"{what} (give from 2 to {n_labels})")
+
+    if settings.path is not None:
+        regularizations = geometric_path(*settings.path)
+    elif settings.regularization is not None:
+        regularizations = (settings.regularization,)
+    else:
+        regularizations = (LOGISTIC_REGULARIZATION / max(n_labels, 1) if logistic else DEFAULT_REGULARIZATION,)
+    miss_cost = settings.miss_cost
+    if miss_cost is None:
+        miss_cost = LOGISTIC_MISS_COST if logistic else DEFAULT_MISS_COST
+
+    oracle = settings.oracle or "assignment"
+    name = settings.solver or "bcfw"
+    solver = make_solver(name, **settings.solver_options)
+    one_link = SOLVERS[name].one_link or not get_oracle(oracle).several
+    capacity = settings.fertility
+    if capacity is None:
+        capacity = 1 if one_link else DEFAULT_FERTILITY
+    words = settings.words
+    if words is None:
+        words = FREQUENT_WORDS if logistic and few else 0
+    possible_cost = DEFAULT_POSSIBLE_COST if settings.possible_cost is None else settings.possible_cost
+    return Plan(
+        "logistic" if logistic else "hinge", Newton() if logistic else solver, regularizations, miss_cost, folds,
+        words, capacity, oracle, settings.false_cost, possible_cost,
+    )  # fmt: skip
+
+
+def geometric_path(largest: float, smallest: float, values: int) -> tuple[float, ...]:
+    """Several λ from the largest to the smallest, each the same fraction of the one before.
+
+    >>> [f"{regularization:g}" for regularization in geometric_path(1, 0.01, 3)]
+    ['1', '0.1', '0.01']
+
+    Raises SettingError unless ∞ > largest > smallest > 0 and there are at least 2 values.
+    """
+    if not (np.isfinite(largest) and largest > smallest > 0 and values >= 2):
+        what = f"a path from λ {largest:g} down to {smallest:g} in {values} values is not possible"
+        raise SettingError(f"{what} (give LARGEST:SMALLEST:N, LARGEST above SMALLEST above 0, N at least 2)")
+    return tuple(np.geomspace(largest, smallest, values).tolist())

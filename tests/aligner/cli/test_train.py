@@ -1,0 +1,81 @@
+"""`aligner train`: options of one solver, threads, and a model that finds its place taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from commands import invoke, run
+
+from aligner.cli.options import parse_solver_options
+from aligner.model.model import load
+from corpora.threads import cores
+
+QUICK = "-q", "--loss", "hinge", "--max-passes", 2, "--max-labelled", 20
+
+
+@pytest.mark.parametrize("given", [["order"], ["order="], ["=uniform"], ["order=gap", "order=uniform"]])
+def test_what_is_no_solver_option(given: list[str]) -> None:
+    with pytest.raises(typer.BadParameter, match="NAME=VALUE"):
+        parse_solver_options(given)
+
+
+def test_solver_options_reach_the_solver(sample: Path, tmp_path: Path) -> None:
+    train = ["train", sample / "train", *QUICK, "-m", tmp_path / "M", "--solver-option"]
+    run(*train, "order=uniform", "--solver-option", "average=weighted")
+    signature = load(tmp_path / "M").record["solver"]
+    assert "uniform" in signature
+    assert "weighted" in signature
+    for wrong in ("order", "order=magic", "magic=order"):
+        refused = run(*train, wrong, "--force", code=2)
+        assert wrong.split("=")[-1] in refused.stderr
+        assert not refused.stdout
+
+
+@pytest.mark.parametrize("command", ["train", "align", "suggest", "features"])
+def test_threads_are_those_of_the_command(command: str, tmp_path: Path) -> None:
+    before = cores()
+    run(command, tmp_path / "nothing", "--threads", 1, code=1)
+    assert cores() == 1
+    run(command, tmp_path / "nothing", code=1)
+    assert cores() == before
+    run(command, tmp_path / "nothing", "--threads", 0, code=2)
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+@pytest.mark.parametrize("taken", [1, 2])
+def test_a_model_whose_file_appears_during_training_is_kept_beside_it(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, labelled: bool, taken: int
+) -> None:
+    import aligner.training.train
+    import aligner.training.unlabelled
+
+    module, name = (
+        (aligner.training.train, "train") if labelled else (aligner.training.unlabelled, "train_unlabelled")
+    )  # fmt: skip
+    work, others = getattr(module, name), [tmp_path / "M", tmp_path / "M.1"][:taken]
+
+    def train(*args: Any, **kwargs: Any) -> Any:
+        for other in others:
+            other.write_bytes(b"another program's")
+        return work(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, train)
+    text = (
+        ["--trace", tmp_path / "T", *QUICK, sample / "train"]
+        if labelled
+        else ["-q", sample / "train.en", sample / "train.fr"]
+    )
+    result = invoke("train", "-m", tmp_path / "M", *text)
+    kept = tmp_path / f"M.{taken}"
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"{tmp_path / 'M'}:0: a file of this name has appeared during training (the model is in {kept})\n"
+    )
+    assert all(other.read_bytes() == b"another program's" for other in others)
+    assert load(kept).align(["a", "house"], ["une", "maison"])
+    assert (tmp_path / "T").exists() == labelled
+    run("train", "-m", tmp_path / "M", *text, "--force")
+    assert load(tmp_path / "M").align(["a", "house"], ["une", "maison"])
