@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
@@ -39,6 +39,7 @@ def some_links(draw: Any) -> JudgedLinks:
     return JudgedLinks(scores, rng.random(n) < draw(st.sampled_from([0.0, 0.5, 0.9, 1.0])))
 
 
+@settings(deadline=None)
 @given(some_links())
 def test_probabilities_rise_with_the_score(judged: JudgedLinks) -> None:
     found = Calibration.fit(judged)
@@ -49,7 +50,13 @@ def test_probabilities_rise_with_the_score(judged: JudgedLinks) -> None:
     assert judged.scores.min() - 1e-9 <= found.scores[0] <= found.scores[-1] <= judged.scores.max() + 1e-9
 
 
+# Bins of one score, whose means of 56 and of 55 numbers are rounded apart.
+ONE_SCORE = JudgedLinks(np.full(111, 1 / 7), np.arange(111) > 55)
+
+
+@settings(deadline=None)
 @given(some_links(), st.floats(-5, 5))
+@example(ONE_SCORE, 5.0)
 def test_an_offset_of_the_scores_changes_no_probability(judged: JudgedLinks, offset: float) -> None:
     found = Calibration.fit(judged)
     shifted = found.shifted(offset).probabilities(judged.scores + offset)

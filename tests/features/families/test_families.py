@@ -44,7 +44,7 @@ SIGNED = {f"{of}margin_{line}" for of in ("", "hmm_", "lexical_") for line in ("
 def test_families_and_names() -> None:
     names = [name for family in FAMILIES.values() for name in family.NAMES]
     assert len(names) == len(set(names))
-    assert list(FAMILIES) == [family.__name__.removeprefix("features.") for family in FAMILIES.values()]
+    assert list(FAMILIES) == [family.__name__.removeprefix("features.families.") for family in FAMILIES.values()]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
