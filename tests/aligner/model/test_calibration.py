@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
@@ -39,7 +39,6 @@ def some_links(draw: Any) -> JudgedLinks:
     return JudgedLinks(scores, rng.random(n) < draw(st.sampled_from([0.0, 0.5, 0.9, 1.0])))
 
 
-@settings(deadline=None)
 @given(some_links())
 def test_probabilities_rise_with_the_score(judged: JudgedLinks) -> None:
     found = Calibration.fit(judged)
@@ -54,7 +53,6 @@ def test_probabilities_rise_with_the_score(judged: JudgedLinks) -> None:
 ONE_SCORE = JudgedLinks(np.full(111, 1 / 7), np.arange(111) > 55)
 
 
-@settings(deadline=None)
 @given(some_links(), st.floats(-5, 5))
 @example(ONE_SCORE, 5.0)
 def test_an_offset_of_the_scores_changes_no_probability(judged: JudgedLinks, offset: float) -> None:
@@ -141,7 +139,7 @@ def test_the_score_of_a_pair_is_the_mean_of_its_links() -> None:
 
 @pytest.fixture(scope="module")
 def model(sample: Path) -> Model:
-    return aligner.train(sample / "train", cross_validate=3, max_passes=20).model
+    return aligner.train(sample / "train", regularization=0.01, cross_validate=3).model
 
 
 def test_a_model_gives_probabilities_of_its_scores(model: Model, sample: Path) -> None:
@@ -168,7 +166,7 @@ def test_a_model_gives_probabilities_of_its_scores(model: Model, sample: Path) -
 def test_calibration_is_on_held_out_folds_where_there_are_any(model: Model, sample: Path) -> None:
     assert model.record["calibrated_on"] == "held-out folds"
     assert re.search(r"^probabilities   of [\d,]+ links in the held-out folds$", format_training(model.record), re.M)
-    seen = aligner.train(sample / "train", max_passes=20, cross_validate=0)
+    seen = aligner.train(sample / "train", cross_validate=0)
     assert seen.path.held_out is None
     assert seen.model.record["calibrated_on"] == "labelled pairs"
     assert seen.model.calibration is not None

@@ -152,7 +152,7 @@ def test_other_oracles(sample: Path, oracle: str) -> None:
 
 
 def test_gold_is_not_counted(sample: Path, training: aligner.Training) -> None:
-    both = aligner.train(str(sample / "train"), gold=[str(sample / "test")])
+    both = aligner.train(str(sample / "train"), gold=[str(sample / "test")], cross_validate=0)
     ours, theirs = training.model.statistics.to_arrays(), both.model.statistics.to_arrays()
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
     assert both.model.record["labelled_pairs"] == len(read_links(sample / "test.wa"))
@@ -162,7 +162,7 @@ def test_gold_is_not_counted(sample: Path, training: aligner.Training) -> None:
 def test_labels_from_the_corpora_that_have_them(sample: Path, tmp_path: Path) -> None:
     for language in ("en", "fr"):
         (tmp_path / f"more.{language}").write_bytes((sample / f"train.{language}").read_bytes())
-    record = aligner.train([tmp_path / "more", sample / "test"], max_passes=2).model.record
+    record = aligner.train([tmp_path / "more", sample / "test"], cross_validate=0).model.record
     n_train, n_test = (len(read_links(sample / f"{part}.wa")) for part in ("train", "test"))
     assert (record["pairs"], record["labelled_pairs"]) == (n_train + n_test, n_test)
     assert record["gold"] == [str(sample / "test")]
@@ -170,18 +170,18 @@ def test_labels_from_the_corpora_that_have_them(sample: Path, tmp_path: Path) ->
 
 def test_one_path_or_many_as_strings_or_paths(sample: Path) -> None:
     train, test, links = sample / "train", sample / "test", sample / "test.wa"
-    first = aligner.train(train, gold=test, links=links, max_passes=2).model
-    again = aligner.train([str(train)], gold=[str(test)], links=[str(links)], max_passes=2).model
+    first = aligner.train(train, gold=test, links=links, cross_validate=0).model
+    again = aligner.train([str(train)], gold=[str(test)], links=[str(links)], cross_validate=0).model
     assert (first.weights == again.weights).all()
     assert first.record["corpora"] == again.record["corpora"] == [str(train)]
 
 
 def test_a_sample_of_the_labels(sample: Path) -> None:
-    record = aligner.train(str(sample / "train"), max_labelled=40, max_passes=2).model.record
+    record = aligner.train(str(sample / "train"), max_labelled=40, cross_validate=0).model.record
     assert (record["labelled_pairs"], record["pairs"]) == (40, record["labelled_pairs_available"])
     # Links of other aligners are of the same pairs: they fit their gold perfectly.
     links = [sample / "train.wa"]
-    guided = aligner.train(str(sample / "train"), links=links, max_labelled=40, max_passes=50, families=["bias"])
+    guided = aligner.train(str(sample / "train"), links=links, max_labelled=40, cross_validate=0, families=["bias"])
     assert guided.model.features.names == ("bias", "links:1")
     assert guided.model.record["labelled_pairs"] == 40
     weights = dict(zip(guided.model.features.names, guided.model.weights, strict=True))
@@ -189,7 +189,7 @@ def test_a_sample_of_the_labels(sample: Path) -> None:
 
 
 def test_families_are_chosen(sample: Path) -> None:
-    model = aligner.train(str(sample / "train"), families=["association", "bias"], max_passes=2).model
+    model = aligner.train(str(sample / "train"), families=["association", "bias"], cross_validate=0).model
     assert model.features.names == (*FAMILIES["association"].NAMES, "bias")
 
 
@@ -245,7 +245,7 @@ def test_progress_is_told(sample: Path) -> None:
 
 def test_uncased_and_cased_words_differ(sample: Path) -> None:
     cased = aligner.train(
-        str(sample / "train"), source_normalizer=Normalizer(casefold=False), max_passes=1
+        str(sample / "train"), source_normalizer=Normalizer(casefold=False), cross_validate=0
     ).model.statistics
     assert {"The", "the"} <= set(cased.source_ids)
     assert "Le" not in cased.target_ids
