@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -22,6 +24,8 @@ COMMAND = [sys.executable, "-m", "aligner.cli"]
 TIMEOUT = 300
 """Seconds after which a process counts as hanging: a slow machine compiles kernels for more than a minute."""
 
+_LINE = re.compile(r".+:(\d+): .+ \(.+\)")
+
 
 def invoke(*arguments: object, stdin: bytes = b"") -> Any:
     """Run a command in this process; the result has exit_code, stdout_bytes, stdout and stderr."""
@@ -33,6 +37,18 @@ def run(*arguments: object, code: int = 0, stdin: bytes = b"") -> Any:
     result = invoke(*arguments, stdin=stdin)
     assert result.exit_code == code, result.stderr
     return result
+
+
+def refused(*arguments: object, line: int = 0, stdin: bytes = b"") -> str:
+    """Run a command that is to fail for bad data, and return its message."""
+    result = invoke(*arguments, stdin=stdin)
+    assert result.exit_code == 1, result.output
+    assert not result.stdout_bytes
+    message: str = result.stderr.removesuffix("\n")
+    match = _LINE.fullmatch(message)  # the dot keeps it to one line
+    assert match is not None, message
+    assert int(match[1]) == line, message
+    return message
 
 
 def write(path: Path, *lines: str, end: str = "\n") -> Path:
@@ -70,6 +86,7 @@ def read_until(stream: int, words: str) -> bytes:
     """Read from a file descriptor until these words have come."""
     read = b""
     while words.encode() not in read:
+        assert select.select([stream], [], [], TIMEOUT)[0], read.decode()
         chunk = os.read(stream, 1 << 16)
         assert chunk, read.decode()
         read += chunk

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import refused, run
 
 from aligner.model.model import load
 from corpora.link_files import read_links
-
-LINE = re.compile(r".+:(\d+): .+ \(.+\)\n")
-
-
-def refused(*arguments: object, line: int = 0) -> str:
-    result = run(*arguments, code=1)
-    assert not result.stdout_bytes
-    match = LINE.fullmatch(result.stderr)
-    assert match is not None, result.stderr
-    assert int(match[1]) == line, result.stderr
-    return str(result.stderr)
 
 
 @pytest.fixture(scope="module")

@@ -151,7 +151,7 @@ def test_a_second_signal_ends_the_writing_of_the_model(sample: Path) -> None:
 
 
 @both_signals
-@pytest.mark.parametrize("library", ["numpy", "llvmlite.binding", "numba", "scipy.sparse"])
+@pytest.mark.parametrize("library", ["numpy", "llvmlite.binding", "numba.core.typing", "numba"])
 def test_signals_while_libraries_are_imported(
     sample: Path, tmp_path: Path, library: str, signum: signal.Signals
 ) -> None:
