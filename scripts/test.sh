@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
-# The whole test suite, slow tests included. Arguments go to pytest, for instance: bash scripts/test.sh -k oracles
+# Every test but the nightly ones, on all cores. Arguments go to pytest, for instance: bash scripts/test.sh -k oracles
+# Workers share the kernels that numba keeps in __pycache__, and the models of the session (`once` in tests/conftest.py).
 source "$(dirname "$0")/setup.sh" dev
-exec python -m pytest -q -m "slow or not slow" "$@"
+exec python -m pytest -q -n auto --dist worksteal -m "not nightly" "$@"

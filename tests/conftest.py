@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -17,6 +18,24 @@ from corpora.ragged import edge_offsets
 from features.table import EdgeTable
 
 ROOT = Path(__file__).resolve().parent.parent
+
+hypothesis.settings.register_profile("untimed", deadline=None)  # a timing is never a test
+hypothesis.settings.load_profile("untimed")
+
+
+PRODUCT = tuple(f"tests/aligner/{folder}/" for folder in ("cli", "model", "report", "training"))
+LIBRARY = "tests/contracts/", *(f"tests/aligner/{folder}/" for folder in ("matching", "svm", "solvers"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the library in the middle, so that two workers begin with kernels that are not the same.
+
+    The example of the package trains as a user does, choosing λ, which is slow.
+    """
+    items.sort(key=lambda item: 0 if item.nodeid.startswith(PRODUCT) else 1 if item.nodeid.startswith(LIBRARY) else 2)
+    for item in items:
+        if item.nodeid == "aligner/__init__.py::aligner":
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +51,33 @@ def data() -> Path:
 def sample() -> Path:
     """The bundled sample corpus."""
     return ROOT / "corpora" / "sample"
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Fill a folder of this name once in a session: the first worker of pytest-xdist does it, the others wait."""
+    base = tmp_path_factory.getbasetemp()
+
+    def fill(name: str, make: Callable[[Path], object]) -> Path:
+        folder, unfinished = base / name, base / f"{name}.unfinished"
+        if not folder.exists():
+            unfinished.mkdir(exist_ok=True)
+            make(unfinished)
+            unfinished.rename(folder)
+        return folder
+
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return fill
+    import fcntl
+
+    base = base.parent  # that of the session
+
+    def fill_alone(name: str, make: Callable[[Path], object]) -> Path:
+        with (base / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return fill(name, make)
+
+    return fill_alone
 
 
 @pytest.fixture(scope="session")

@@ -83,7 +83,8 @@ class Calibration:
         bins = min(max(len(judged) // _LINKS_A_BIN, 1), _MOST_BINS)
         pooled: list[_Bin] = []
         for part in np.array_split(order, bins):
-            score = float(judged.scores[part].mean())
+            scores = judged.scores[part]
+            score = float(np.clip(scores.mean(), scores[0], scores[-1]))  # a mean of equal numbers may be rounded
             current = _Bin(len(part), int(judged.correct[part].sum()), score, score)
             while pooled and (pooled[-1].log_odds >= current.log_odds or pooled[-1].high >= current.low):
                 current = pooled.pop().pooled(current)
@@ -98,7 +99,8 @@ class Calibration:
 
     def shifted(self, offset: float) -> Calibration:
         """The calibration of scores to which a number is added."""
-        return Calibration(tuple(score + offset for score in self.scores), self.log_odds)
+        knots = {score + offset: log_odds for score, log_odds in zip(self.scores, self.log_odds, strict=True)}
+        return Calibration(tuple(knots), tuple(knots.values()))  # fewer where rounding makes two scores one
 
     def describe(self) -> dict[str, Any]:
         """JSON values that `read_calibration` takes."""

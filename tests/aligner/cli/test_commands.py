@@ -32,6 +32,7 @@ def test_version() -> None:
     assert run("--version").stdout == f"aligner {aligner.__version__}\n"
 
 
+@pytest.mark.slow
 def test_quick_start(sample: Path, tmp_path: Path) -> None:
     model, links = tmp_path / "M", tmp_path / "F"
     trained = run("train", sample / "train", "-m", model)
@@ -72,7 +73,7 @@ def test_a_naacl_hypothesis_may_leave_its_last_pairs_without_links(tmp_path: Pat
 
 
 def test_quiet_says_nothing(sample: Path, tmp_path: Path) -> None:
-    result = run("train", sample / "train", "-m", tmp_path / "M", "-q")
+    result = run("train", sample / "train", "-m", tmp_path / "M", "-q", "--cross-validate", 0)
     assert result.stdout == result.stderr == ""
 
 
@@ -92,14 +93,13 @@ def test_trace_and_verbose_give_every_audit(sample: Path, tmp_path: Path) -> Non
     assert said == [(f"{point['oracle_calls']:,}", f"{point['audit_calls']:,}") for point in points]
 
 
-@pytest.mark.slow
 def test_strict_says_by_its_code_that_the_gap_was_not_reached(sample: Path, tmp_path: Path) -> None:
     model = tmp_path / "M"
-    arguments = ["train", sample / "train", "-m", model, "--tolerance", 0, "--max-passes", 2]
+    arguments = ["train", sample / "train", "-m", model, "--tolerance", 0, "--max-passes", 2, "--cross-validate", 0]
     assert "not converged" in run(*arguments, "--strict", code=3).stderr
     assert not load(model).record["converged"]
     run(*arguments, "--force")
-    run("train", sample / "train", "-m", model, "--strict", "--force")
+    run("train", sample / "train", "-m", model, "--strict", "--force", "--cross-validate", 0)
     assert load(model).record["converged"]
 
 
@@ -111,7 +111,7 @@ def test_force_replaces_the_old_file(model: Path, sample: Path, tmp_path: Path) 
 
 
 def test_the_model_on_standard_output_is_the_model(sample: Path, tmp_path: Path) -> None:
-    result = run("train", sample / "train", "-m", "-")
+    result = run("train", sample / "train", "-m", "-", "--cross-validate", 0)
     (tmp_path / "M").write_bytes(result.stdout_bytes)
     assert load(tmp_path / "M").record["pairs"] > 0
     assert "training AER" in result.stderr
@@ -155,7 +155,7 @@ def test_odd_text_keeps_its_lines_and_tokens(model: Path, sample: Path, tmp_path
         assert all(j < len(tokens[0]) and k < len(tokens[1]) and score > 0 for j, k, score in entry["links"])
         if not all(tokens):
             assert links == ""
-    run("train", source, target, "--gold", sample / "test", "-m", tmp_path / "M", "-q")
+    run("train", source, target, "--gold", sample / "test", "-m", tmp_path / "M", "-q", "--cross-validate", 0)
     assert load(tmp_path / "M").record["pairs"] == len(ODD)
 
 
@@ -186,7 +186,6 @@ def test_every_form_of_a_corpus_gives_the_same_links(model: Path, sample: Path, 
     assert run("align", "-", sample / "test.fr", "-m", model, stdin=source).stdout == expected
 
 
-@pytest.mark.slow
 def test_every_form_of_a_corpus_can_be_trained_on(sample: Path, tmp_path: Path) -> None:
     for format_ in ("comtrans", "giza"):
         run("convert", sample / "train", tmp_path / format_, "--to", format_)
@@ -196,7 +195,7 @@ def test_every_form_of_a_corpus_can_be_trained_on(sample: Path, tmp_path: Path) 
         [tmp_path / "comtrans"],
         [tmp_path / "giza"],
     ):
-        run("train", *arguments, "-m", tmp_path / "M", "-q", "--force")
+        run("train", *arguments, "-m", tmp_path / "M", "-q", "--force", "--cross-validate", 0)
         record = load(tmp_path / "M").record
         assert [record["pairs"]] == [record["labelled_pairs"]] == pairs
 
@@ -206,7 +205,7 @@ def test_source_and_target_choose_the_direction(model: Path, sample: Path, tmp_p
         (tmp_path / f"t.{language}").write_bytes((sample / f"test.{language}").read_bytes())
     run("convert", sample / "test.wa", tmp_path / "t.wa", "--to", "pharaoh", "--transpose")
     backwards = ["--source", "fr", "--target", "en"]
-    run("train", tmp_path / "t", "-m", tmp_path / "M", "-q", *backwards)
+    run("train", tmp_path / "t", "-m", tmp_path / "M", "-q", "--cross-validate", 0, *backwards)
     assert load(tmp_path / "M").languages == ("fr", "en")
     by_prefix = run("align", tmp_path / "t", "-m", tmp_path / "M", "-o", tmp_path / "F")
     assert not by_prefix.stderr
@@ -218,10 +217,9 @@ def test_source_and_target_choose_the_direction(model: Path, sample: Path, tmp_p
     assert converted[0] == (sample / "test.fr").read_text().split("\n")[0]
 
 
-@pytest.mark.slow
 def test_links_of_another_aligner_are_a_feature(sample: Path, tmp_path: Path) -> None:
     model = tmp_path / "M"
-    run("train", sample / "train", "-m", model, "-q", "--links", sample / "train.wa")
+    run("train", sample / "train", "-m", model, "-q", "--links", sample / "train.wa", "--cross-validate", 0)
     assert load(model).features.names[-1] == "links:1"
     lines = run("align", sample / "test", "-m", model, "--links", sample / "test.wa").stdout.splitlines()
     assert len(lines) == len(read_links(sample / "test.wa"))
@@ -231,7 +229,7 @@ def test_the_shared_task_triple_is_gold(data: Path, tmp_path: Path) -> None:
     for language, letter in (("en", "e"), ("fr", "f")):
         (tmp_path / f"t.{letter}").symlink_to(data / "hansards" / f"gold-train.{language}")
     trial, model, links = data / "formats" / "trial.naacl", tmp_path / "M", tmp_path / "F"
-    run("train", tmp_path / "t", "--gold", trial, "-m", model, "-q")
+    run("train", tmp_path / "t", "--gold", trial, "-m", model, "-q", "--cross-validate", 0)
     assert load(model).record["labelled_pairs"] == 37
     run("align", trial, "-m", model, "-o", links)
     reports = [

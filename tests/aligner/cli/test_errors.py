@@ -9,23 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from commands import invoke
+from commands import invoke, refused
 
 from corpora.errors import CorpusError
-
-LINE = re.compile(r".+:(\d+): .+ \(.+\)")
-
-
-def refused(*arguments: object, line: int = 0, stdin: bytes = b"") -> str:
-    """Run a command that is to fail for bad data, and return its message."""
-    result = invoke(*arguments, stdin=stdin)
-    assert result.exit_code == 1, result.output
-    assert not result.stdout_bytes
-    message: str = result.stderr.removesuffix("\n")
-    match = LINE.fullmatch(message)  # the dot keeps it to one line
-    assert match is not None, message
-    assert int(match[1]) == line, message
-    return message
 
 
 class Desk:
@@ -345,17 +331,10 @@ def test_a_trace_in_the_place_of_the_model(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["nonsense"],
-        ["train"],
-        ["align"],
-        ["evaluate", "x"],
-        ["convert", "a", "b"],
-        ["align", "a", "b", "c"],
-        ["align", "a", "--format", "x"],
-        ["symmetrize", "a", "b", "--method", "x"],
-        ["evaluate", "a", "b", "--seed=-1"],
+        ["nonsense"], ["train"], ["align"], ["evaluate", "x"], ["convert", "a", "b"], ["align", "a", "b", "c"],
+        ["align", "a", "--format", "x"], ["symmetrize", "a", "b", "--method", "x"], ["evaluate", "a", "b", "--seed=-1"],
     ],
-)
+)  # fmt: skip
 def test_wrong_usage(arguments: list[str]) -> None:
     result = invoke(*arguments)
     assert result.exit_code == 2

@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import refused, run
 
 from aligner.model.model import load
 from corpora.link_files import read_links
-
-LINE = re.compile(r".+:(\d+): .+ \(.+\)\n")
-
-
-def refused(*arguments: object, line: int = 0) -> str:
-    result = run(*arguments, code=1)
-    assert not result.stdout_bytes
-    match = LINE.fullmatch(result.stderr)
-    assert match is not None, result.stderr
-    assert int(match[1]) == line, result.stderr
-    return str(result.stderr)
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
     path = tmp_path_factory.mktemp("model") / "M"
     families = "bias,association,position,competition"
-    run("train", sample / "train", "-m", path, "-q", "--max-passes", 5, "--features", families)
+    run("train", sample / "train", "-m", path, "-q", "--cross-validate", 0, "--features", families)
     return path
 
 
 @pytest.fixture(scope="module")
 def linked(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
     path = tmp_path_factory.mktemp("linked") / "M"
-    run("train", sample / "train", "-m", path, "-q", "--max-passes", 5, "--links", sample / "train.wa",
+    run("train", sample / "train", "-m", path, "-q", "--cross-validate", 0, "--links", sample / "train.wa",
         "--features", "bias,association")  # fmt: skip
     return path
 
@@ -96,7 +84,7 @@ def test_suggestions_are_labelled_pairs_to_correct(model: Path, sample: Path, tm
     aligned = run("align", tmp_path / "s", "-m", model)
     assert aligned.stdout == (tmp_path / "s.wa").read_text()
     # What is corrected is trained with, and left out the next time.
-    run("train", sample / "train", "--gold", prefix, "-m", tmp_path / "N", "-q", "--max-passes", 2)
+    run("train", sample / "train", "--gold", prefix, "-m", tmp_path / "N", "-q", "--cross-validate", 0)
     assert len(read_links(tmp_path / "s.wa")) == load(tmp_path / "N").record["labelled_pairs"] == 7
     run("suggest", *texts, "-m", model, "-n", 7, "-o", tmp_path / "next", "--gold", prefix, "-q")
     assert not {*chosen[0]} & {*(tmp_path / "next.en").read_text("utf-8").splitlines()}

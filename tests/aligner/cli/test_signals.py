@@ -1,25 +1,30 @@
-"""The command as a process: signals at any moment, pipes on both ends, full disks and terminals."""
+"""Signals at any moment of a command: it ends with one line and one exit code, and leaves nothing half done.
+
+Signals are sent when the command has said where it is; only the nightly tests send them by the clock.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import signal
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from commands import COMMAND, TIMEOUT
+from commands import TIMEOUT, on_terminal, read_until, rest_of_terminal, start, wait_for
 
 from aligner.model.model import load
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
+    pytest.mark.usefixtures("model"),  # its training has compiled what most processes here need
+]
 
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 both_signals = pytest.mark.parametrize("signum", list(WORDS), ids=list(WORDS.values()))
@@ -27,26 +32,15 @@ both_signals = pytest.mark.parametrize("signum", list(WORDS), ids=list(WORDS.val
 with_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
 
 
-def hear_signals() -> None:
-    """A shell starts its background jobs with Ctrl-C ignored, which the command respects."""
-    for signum in WORDS:
-        signal.signal(signum, signal.SIG_DFL)
+def nothing_left(signum: signal.Signals) -> str:
+    return f"{WORDS[signum]}: no unfinished file is left\n"
 
 
-def start(*arguments: object, **settings: Any) -> subprocess.Popen[bytes]:
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], preexec_fn=hear_signals, **{**pipes, **settings})
-
-
-def run(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*COMMAND, *map(str, arguments)], input=stdin, capture_output=True, timeout=TIMEOUT)
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + TIMEOUT
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+def write_often(path: Path, corpus: Path, times: int) -> Path:
+    """A corpus again and again, so that a signal comes in the middle."""
+    for suffix in ("en", "fr", "wa"):
+        path.with_suffix(f".{suffix}").write_bytes(corpus.with_suffix(f".{suffix}").read_bytes() * times)
+    return path
 
 
 def answers_signals(pid: int) -> bool:
@@ -57,19 +51,7 @@ def answers_signals(pid: int) -> bool:
 
 
 def endless_training(corpus: Path, model: Path, *more: object) -> list[object]:
-    return [
-        "train",
-        corpus,
-        "-m",
-        model,
-        "--solver-option",
-        "step=decreasing",
-        "--tolerance",
-        0,
-        "--max-passes",
-        10**8,
-        *more,
-    ]
+    return ["train", corpus, "-m", model, "--solver", "frank-wolfe", "--tolerance", 0, "--max-passes", 10**8, *more]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +80,7 @@ def test_a_signal_while_reading_leaves_what_was_there(
     output, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 128 + signum
     assert not output
-    assert errors.decode() == f"{WORDS[signum]}: no unfinished file is left\n"
+    assert errors.decode() == nothing_left(signum)
     assert [p.read_bytes() for p in tmp_path.iterdir()] == ([old] if old else [])
 
 
@@ -106,9 +88,7 @@ def test_a_signal_while_reading_leaves_what_was_there(
 def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
     path, trace = tmp_path / "X", tmp_path / "T"
     process = start(*endless_training(sample / "test", path, "-v", "--trace", trace))
-    assert process.stderr is not None
-    while not (line := process.stderr.readline().decode()).startswith("λ 0.1, pass 3:"):
-        assert line
+    read_until(process.stderr.fileno(), "λ 0.1, pass 3:")
     process.send_signal(signum)
     output, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 128 + signum
@@ -132,11 +112,9 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
 )
 def test_an_interrupt_on_a_path_keeps_what_is_finished(sample: Path, tmp_path: Path, moment: str, message: str) -> None:
     path = tmp_path / "X"
-    limits = ["--tolerance", 0, "--max-passes", 600, "--solver", "frank-wolfe"]
+    limits = ["--tolerance", 0, "--max-passes", 200, "--solver", "frank-wolfe"]
     process = start("train", sample / "test", "-m", path, "--path", "10:0.1:2", "--cross-validate", 2, "-v", *limits)
-    assert process.stderr is not None
-    while not (line := process.stderr.readline().decode()).startswith(moment):
-        assert line
+    read_until(process.stderr.fileno(), f"\n{moment}")
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 128 + signal.SIGINT
@@ -149,42 +127,77 @@ def test_an_interrupt_on_a_path_keeps_what_is_finished(sample: Path, tmp_path: P
     assert [row["regularization"] for row in record["path"]] == [10.0, 0.1]
 
 
-@with_proc
+def test_a_second_signal_ends_at_once(sample: Path, tmp_path: Path) -> None:
+    process = start(*endless_training(sample / "test", tmp_path / "X", "-v"))
+    read_until(process.stderr.fileno(), "pass 3:")
+    for signum in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):  # both wait when it goes on
+        process.send_signal(signum)
+    output, errors = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not output
+    assert errors.decode().endswith(nothing_left(signal.SIGTERM))
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_second_signal_ends_the_writing_of_the_model(sample: Path) -> None:
+    process = start(*endless_training(sample / "test", "-", "-v"))
+    read_until(process.stderr.fileno(), "pass 3:")
+    process.send_signal(signal.SIGINT)
+    select.select([process.stdout], [], [], TIMEOUT)  # a pipe does not hold the whole model, and nobody reads it
+    process.send_signal(signal.SIGINT)
+    assert process.wait(TIMEOUT) == 128 + signal.SIGINT
+    _, errors = process.communicate(timeout=TIMEOUT)
+    assert errors.decode().endswith(nothing_left(signal.SIGINT))
+
+
 @both_signals
-def test_signals_while_libraries_are_imported(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
-    for delay in np.linspace(0, 0.6, 7):
-        process = start(*endless_training(sample / "train", tmp_path / "X", "-q"))
-        wait_for(lambda pid=process.pid: answers_signals(pid))
-        time.sleep(delay)
+@pytest.mark.parametrize("library", ["numpy", "llvmlite.binding", "numba.core.typing", "numba"])
+def test_signals_while_libraries_are_imported(
+    sample: Path, tmp_path: Path, library: str, signum: signal.Signals
+) -> None:
+    environment = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}  # a line for each module
+    process = start(*endless_training(sample / "train", tmp_path / "X", "-q"), env=environment)
+    read_until(process.stderr.fileno(), f" {library}\n")
+    process.send_signal(signum)
+    process.send_signal(signum)
+    output, errors = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 128 + signum, errors.decode()
+    assert not output
+    assert errors.decode().splitlines(keepends=True)[-1] == nothing_left(signum)
+    assert not [*tmp_path.iterdir()]
+
+
+@both_signals
+@pytest.mark.parametrize("stage", ["reading", "counting", "translation", "features"])
+def test_a_signal_before_there_is_a_model(sample: Path, tmp_path: Path, stage: str, signum: signal.Signals) -> None:
+    gold, path = write_often(tmp_path / "t", sample / "train", 20), tmp_path / "X"
+    with on_terminal("train", sample / "train", "--gold", gold, "-m", path) as (process, terminal):
+        read_until(terminal, stage)
         process.send_signal(signum)
-        process.send_signal(signum)
-        output, errors = process.communicate(timeout=TIMEOUT)
-        assert process.returncode == 128 + signum, errors.decode()
-        assert not output
-        assert not [*tmp_path.iterdir()]
+        shown = rest_of_terminal(terminal)
+        assert process.wait(TIMEOUT) == 128 + signum
+    assert shown.endswith(nothing_left(signum).replace("\n", "\r\n").encode())
+    assert {p.name for p in tmp_path.iterdir()} == {"t.en", "t.fr", "t.wa"}
 
 
 @with_proc
+@pytest.mark.nightly
 @both_signals
-def test_a_signal_at_any_moment_of_training(data: Path, sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
+@pytest.mark.parametrize("delay", np.linspace(0, 9, 19))
+def test_a_signal_at_any_time_of_training(data: Path, tmp_path: Path, delay: float, signum: signal.Signals) -> None:
     path = tmp_path / "X"
-    for delay in np.linspace(0.5, 9, 10):
-        process = start(*endless_training(data / "comtrans-de-en" / "train", path, "-q"))
-        wait_for(lambda pid=process.pid: answers_signals(pid))
-        time.sleep(delay)
-        process.send_signal(signum)
-        if delay > 5:  # at an impatient moment: while the model is made or written
-            time.sleep((delay * 7) % 1)
-            process.send_signal(signum)
-        output, errors = process.communicate(timeout=TIMEOUT)
-        assert not output
-        assert process.returncode == 128 + signum, errors.decode()
-        assert errors.decode().startswith(f"{WORDS[signum]}: ")
-        assert errors.count(b"\n") == 1
-        assert {*tmp_path.iterdir()} <= {path}
-        if path.exists():
-            assert load(path).record["labelled_pairs"] > 0
-            path.unlink()
+    process = start(*endless_training(data / "comtrans-de-en" / "train", path, "-q"))
+    wait_for(lambda: answers_signals(process.pid))
+    time.sleep(delay)
+    process.send_signal(signum)
+    time.sleep((delay * 7) % 1)
+    process.send_signal(signum)  # at an impatient moment: while the model is made or written
+    output, errors = process.communicate(timeout=TIMEOUT)
+    assert not output
+    assert process.returncode == 128 + signum, errors.decode()
+    kept = f"{WORDS[signum]}: the model is that of the solver's last audit\n"
+    assert errors.decode() == (kept if path.exists() else nothing_left(signum))
+    assert [load(p).record["labelled_pairs"] > 0 for p in tmp_path.iterdir()] == [True] * path.exists()
 
 
 @both_signals
@@ -198,11 +211,11 @@ def test_a_signal_while_aligning_leaves_no_file(model: Path, tmp_path: Path, sig
     output, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 128 + signum
     assert not output
-    assert errors.decode() == f"{WORDS[signum]}: no unfinished file is left\n"
+    assert errors.decode() == nothing_left(signum)
     assert not [*tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize("moment", ["training", "writing"])
+@pytest.mark.parametrize("moment", ["translation", "writing"])
 @pytest.mark.parametrize("old", [b"", b"old"])
 def test_a_signal_without_a_model_leaves_what_was_there(sample: Path, tmp_path: Path, moment: str, old: bytes) -> None:
     folder = tmp_path / "out"
@@ -210,163 +223,55 @@ def test_a_signal_without_a_model_leaves_what_was_there(sample: Path, tmp_path: 
     output = folder / "F"
     if old:
         output.write_bytes(old)
-    for language in ("en", "fr"):  # long enough for a signal to come in the middle
-        (tmp_path / f"t.{language}").write_bytes((sample / f"train.{language}").read_bytes() * 300)
-    process = start("align", tmp_path / "t", "-o", output, "--force", "--iterations", 1)
-    assert process.stderr is not None
-    assert b"t.en = source" in process.stderr.readline(), "the text is read"
-    if moment == "training":
-        time.sleep(0.3)
-    else:
-        wait_for(lambda: len([*folder.iterdir()]) > bool(old))
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 128 + signal.SIGINT
-    assert errors.decode() == "interrupted: no unfinished file is left\n"
+    text = write_often(tmp_path / "t", sample / "train", 30)
+    with on_terminal("align", text, "-o", output, "--force", "--iterations", 1) as (process, terminal):
+        if moment == "writing":
+            wait_for(lambda: len([*folder.iterdir()]) > bool(old))
+        else:
+            read_until(terminal, moment)
+        process.send_signal(signal.SIGINT)
+        shown = rest_of_terminal(terminal)
+        assert process.wait(TIMEOUT) == 128 + signal.SIGINT
+    assert shown.endswith(b"interrupted: no unfinished file is left\r\n")
     assert [path.read_bytes() for path in folder.iterdir()] == ([old] if old else [])
 
 
-@with_proc
-@both_signals
-def test_a_signal_at_any_moment_of_compiling(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
-    texts, out = [sample / "test.en", sample / "test.fr"], tmp_path / "out"
-    out.mkdir()
-    for number, delay in enumerate(np.linspace(0.4, 11, 6)):
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / f"cache{number % 2}")}
-        process = start("align", *texts, "-o", out / "F", "-q", env=environment)
-        wait_for(lambda pid=process.pid: answers_signals(pid))
-        time.sleep(delay)
-        process.send_signal(signum)
-        output, errors = process.communicate(timeout=TIMEOUT)
-        assert not output
-        assert process.returncode == 128 + signum, errors.decode()
-        assert errors.decode() == f"{WORDS[signum]}: no unfinished file is left\n"
-        assert not [*out.iterdir()]
-
-
-def test_each_line_is_answered_before_the_next(model: Path, sample: Path) -> None:
-    sources, targets = ((sample / f"test.{suffix}").read_bytes().splitlines()[:5] for suffix in ("en", "fr"))
-    expected = run(
-        "align", "-", "-m", model, stdin=b"".join(b"%s ||| %s\n" % p for p in zip(sources, targets, strict=True))
-    )
-    process = start("align", "-", "-m", model)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    answers = []
-    watchdog = threading.Timer(TIMEOUT, process.kill)
-    watchdog.start()
-    for source, target in zip(sources, targets, strict=True):
-        process.stdin.write(b"%s ||| %s\n" % (source, target))
-        process.stdin.flush()
-        answers.append(process.stdout.readline())
-    watchdog.cancel()
-    _, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 0
-    assert not errors
-    assert answers == expected.stdout.splitlines(keepends=True)
-
-
-def test_a_reader_that_has_had_enough_ends_it_quietly(model: Path) -> None:
-    with start("align", "-", "-m", model) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdin.write(b"the house ||| la maison\n")
-        process.stdin.flush()
-        assert process.stdout.readline()
-        process.stdout.close()
-        process.stdin.write(b"the house ||| la maison\n")
-        process.stdin.close()
-        assert process.stderr.read() == b""
-        assert process.wait(TIMEOUT) == -signal.SIGPIPE
-
-
-def from_pipes(folder: Path, contents: list[bytes], arguments: Callable[..., list[object]]) -> Any:
-    """Run a command whose files are pipes, as the shell's <(...) makes them."""
-    paths = [folder / f"pipe{n}" for n in range(len(contents))]
-    for path, content in zip(paths, contents, strict=True):
-        os.mkfifo(path)
-        threading.Thread(target=path.write_bytes, args=(content,), daemon=True).start()
-    result = run(*arguments(*paths))
-    for path in paths:
-        path.unlink()
-    return result
-
-
-def test_pipes_are_as_good_as_files(model: Path, sample: Path, tmp_path: Path) -> None:
-    source, target, gold = ((sample / f"test.{suffix}").read_bytes() for suffix in ("en", "fr", "wa"))
-    expected = run("align", sample / "test", "-m", model).stdout
-    assert from_pipes(tmp_path, [source, target], lambda *p: ["align", *p, "-m", model]).stdout == expected
-    joint = b"".join(b"%s ||| %s\n" % p for p in zip(source.splitlines(), target.splitlines(), strict=True))
-    assert from_pipes(tmp_path, [joint], lambda *p: ["align", *p, "-m", model]).stdout == expected
-    talp = run("convert", sample / "test.wa", "-", "--to", "talp").stdout
-    assert from_pipes(tmp_path, [gold], lambda *p: ["convert", *p, "-", "--to", "talp"]).stdout == talp
-    report = from_pipes(tmp_path, [gold, gold], lambda *p: ["evaluate", *p, "--format", "json"]).stdout
-    assert json.loads(report)[0]["recall"] == 100
-    train = ["--gold", sample / "test", "-m", tmp_path / "M", "-q"]
-    assert from_pipes(tmp_path, [source, target], lambda *p: ["train", *p, *train]).returncode == 0
-    assert load(tmp_path / "M").record["pairs"] == len(source.splitlines())
-
-
-def test_a_pipe_that_ends_early_is_an_error_and_leaves_no_file(model: Path, sample: Path, tmp_path: Path) -> None:
-    source, target = ((sample / f"test.{suffix}").read_bytes() for suffix in ("en", "fr"))
-    short = b"".join(target.splitlines(keepends=True)[:-1])
-    output = tmp_path / "F"
-    result = from_pipes(tmp_path, [source, short], lambda *p: ["align", *p, "-m", model, "-o", output])
-    assert result.returncode == 1
-    n_lines = len(short.splitlines())
-    assert f"pipe1:{n_lines}: ends here" in result.stderr.decode()
-    assert not [*tmp_path.iterdir()]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path, unbuffered: str) -> None:
-    full = Path("/dev/full")
-    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}  # empty: buffered, as where it is not set
-    for arguments in (
-        ["align", sample / "test", "-m", model, "-o", full],
-        ["train", sample / "test", "-m", full, "-q"],
-    ):
-        result = run(*arguments)
-        assert (result.returncode, result.stdout) == (1, b"")
-        assert result.stderr.decode() == "/dev/full:0: No space left on device (check the disk)\n"
-    for arguments in (
-        ["align", sample / "test", "-m", model],
-        ["evaluate", sample / "test.wa", sample / "test.wa"],
-        ["convert", sample / "test.wa", "-", "--to", "talp"],
-        ["symmetrize", sample / "test.wa", sample / "test.wa"],
-    ):
-        with full.open("wb") as stdout:
-            process = start(*arguments, stdout=stdout, env=environment)
-            _, errors = process.communicate(timeout=TIMEOUT)
-        assert process.returncode == 1
-        assert errors.decode() == "-:0: No space left on device (check the disk)\n"
-
-
-@pytest.mark.parametrize("settings", [{"TERM": "xterm"}, {"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_progress_is_shown_on_a_terminal_and_nowhere_else(
-    sample: Path, tmp_path: Path, settings: dict[str, str]
+def interrupt_compiling(
+    sample: Path, folder: Path, number: int, signum: signal.Signals, come: Callable[[int, Path], object]
 ) -> None:
-    import pty
+    """Send a signal when the moment has come; what a compiler has left in its cache is there the next time."""
+    cache, out = folder / f"cache{number % 2}", folder / "out"
+    out.mkdir(exist_ok=True)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    process = start("align", sample / "test.en", sample / "test.fr", "-o", out / "F", "-q", env=environment)
+    come(process.pid, cache)
+    process.send_signal(signum)
+    output, errors = process.communicate(timeout=TIMEOUT)
+    assert not output
+    assert process.returncode == 128 + signum, errors.decode()
+    assert errors.decode() == nothing_left(signum)
+    assert not [*out.iterdir()]
 
-    ours, theirs = pty.openpty()
-    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    process = start("train", sample / "train", "-m", tmp_path / "M", stderr=theirs, env={**environment, **settings})
-    os.close(theirs)
-    shown = b""
-    try:
-        while chunk := os.read(ours, 1 << 16):
-            shown += chunk
-    except OSError:
-        pass  # how Linux tells that the other end is closed
-    finally:
-        os.close(ours)
-    output, _ = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 0
-    assert b"training AER" in output
-    assert b"\x1b" not in output
-    assert b"alphabetical order; --source/--target change it" in shown, "messages are not wrapped"
-    assert shown.endswith(f"model written to {tmp_path / 'M'}\r\n".encode())
-    assert (b"counting" in shown) == (settings["TERM"] != "dumb")
-    assert (b"\x1b[3" in shown or b"\x1b[9" in shown) == (settings == {"TERM": "xterm"}), "colours"
+
+@both_signals
+def test_a_signal_while_compiling(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
+    for compiled in (1, 2, 5):
+        interrupt_compiling(
+            sample, tmp_path, 0, signum,
+            lambda pid, cache, compiled=compiled: wait_for(lambda: len([*cache.rglob("*.nbc")]) >= compiled),
+        )  # fmt: skip
+
+
+@with_proc
+@pytest.mark.nightly
+@both_signals
+def test_a_signal_at_any_time_of_compiling(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
+    def after(delay: float) -> Callable[[int, Path], None]:
+        def come(pid: int, cache: Path) -> None:
+            wait_for(lambda: answers_signals(pid))
+            time.sleep(delay)
+
+        return come
+
+    for number, delay in enumerate(np.linspace(0, 11, 12)):
+        interrupt_compiling(sample, tmp_path, number, signum, after(delay))

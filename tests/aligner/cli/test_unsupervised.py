@@ -164,9 +164,8 @@ def test_every_form_of_the_text_gives_the_same_links(texts: list[Path], tmp_path
     assert run("align", "-", texts[1], "-q", stdin=source).stdout == expected
 
 
-def test_bad_text_is_the_same_line_as_with_a_model(texts: list[Path], sample: Path, tmp_path: Path) -> None:
-    model, output = tmp_path / "M", tmp_path / "F"
-    run("train", sample / "train", "-m", model, "-q")
+def test_bad_text_is_the_same_line_as_with_a_model(texts: list[Path], model: Path, tmp_path: Path) -> None:
+    output = tmp_path / "F"
     short = write(tmp_path / "short.fr", *texts[1].read_text().splitlines()[:-3])
     latin = tmp_path / "latin.fr"
     latin.write_bytes(texts[1].read_text().encode("cp1252"))

@@ -10,7 +10,6 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-import aligner
 from aligner.model import decoding
 from aligner.model.decoding import Alignment, Alignments, decode, decode_edges
 from aligner.model.model import Model
@@ -26,10 +25,10 @@ from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
 from features.table import EdgeTable
 
 
-@pytest.fixture(scope="module", params=["bcfw", "kernel-bcfw"])
-def model(request: pytest.FixtureRequest, sample: Path) -> Model:
+@pytest.fixture(scope="module", params=["linear", "curved"])
+def model(request: pytest.FixtureRequest, model: Model, curved: Model) -> Model:
     """A linear model, and one that scores by an rbf kernel."""
-    return aligner.train(str(sample / "train"), solver=request.param, max_passes=5, max_labelled=60).model
+    return model if request.param == "linear" else curved
 
 
 def scores_by_numpy(model: Model, features: np.ndarray) -> np.ndarray:

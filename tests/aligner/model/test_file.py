@@ -52,7 +52,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def real(sample: Path) -> bytes:
     """The bytes of a whole model."""
-    model = aligner.train(str(sample / "train"), max_passes=1).model
+    model = aligner.train(str(sample / "train"), cross_validate=0).model
     buffer = io.BytesIO()
     write_model(buffer, {"record": dict(model.record)}, {"weights": model.weights, **model.statistics.to_arrays()})
     return buffer.getvalue()
@@ -86,7 +86,7 @@ def test_nothing_but_a_header(file: Path) -> None:
     assert read_model(file) == ({}, {})
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.dictionaries(
         st.text(max_size=5),
@@ -140,7 +140,7 @@ def test_a_changed_byte_in_the_smallest_places(file: Path) -> None:
             read_model(file)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.binary(max_size=200), st.sampled_from([b"", MAGIC, MAGIC + struct.pack("<I", FORMAT_VERSION)]))
 def test_random_bytes(tmp_path_factory: pytest.TempPathFactory, content: bytes, start: bytes) -> None:
     file = tmp_path_factory.mktemp("random") / "file"

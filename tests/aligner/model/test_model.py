@@ -27,30 +27,11 @@ from corpora.normalize import Normalizer
 Pairs = list[tuple[list[str], list[str]]]
 
 
-@pytest.fixture(scope="module")
-def model(sample: Path) -> Model:
-    return aligner.train(str(sample / "train"), max_passes=5).model
-
-
-@pytest.fixture(scope="module")
-def curved(sample: Path) -> Model:
-    """A model that scores by an rbf kernel."""
-    return aligner.train(
-        str(sample / "train"), solver="kernel-bcfw", solver_options={"bandwidth": 1.5}, max_passes=5, max_labelled=80
-    ).model
-
-
 @pytest.fixture(scope="module", params=["model", "curved"])
 def either(request: pytest.FixtureRequest) -> Model:
     """A model of each kind."""
     found: Model = request.getfixturevalue(request.param)
     return found
-
-
-@pytest.fixture(scope="module")
-def linked(sample: Path) -> Model:
-    """A model that looks at another aligner's links: here at the gold itself."""
-    return aligner.train(str(sample / "train"), links=[str(sample / "train.wa")], max_passes=20).model
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +192,7 @@ def test_the_training_error_is_that_of_the_kernel(sample: Path) -> None:
 
 
 def test_models_of_before_there_were_kernels_and_words(sample: Path, pairs: Pairs, tmp_path: Path) -> None:
-    model = aligner.train(sample / "train", families=("bias", "association"), max_passes=2).model
+    model = aligner.train(sample / "train", families=("bias", "association"), cross_validate=0).model
     model.save(tmp_path / "new.model")
     header, arrays = read_model(tmp_path / "new.model")
     del header["scorer"], header["words"]
@@ -223,7 +204,7 @@ def test_models_of_before_there_were_kernels_and_words(sample: Path, pairs: Pair
 
 
 def test_words_are_kept(sample: Path, tmp_path: Path) -> None:
-    model = aligner.train(sample / "train", families=("bias", "association"), words=2, max_passes=2).model
+    model = aligner.train(sample / "train", families=("bias", "association"), words=2, cross_validate=0).model
     assert [len(words) for words in model.features.words] == [2, 2]
     model.save(tmp_path / "a.model")
     loaded = aligner.load(tmp_path / "a.model")
@@ -235,7 +216,7 @@ def test_words_are_kept(sample: Path, tmp_path: Path) -> None:
 
 def test_normalizers_are_kept(sample: Path, tmp_path: Path) -> None:
     english, french = Normalizer(casefold=False, stem="en"), Normalizer(stem="french")
-    model = aligner.train(str(sample / "train"), normalizers=(english, french), max_passes=2).model
+    model = aligner.train(str(sample / "train"), normalizers=(english, french), cross_validate=0).model
     model.save(tmp_path / "a.model")
     loaded = aligner.load(tmp_path / "a.model")
     assert loaded.normalizers == (english, french)

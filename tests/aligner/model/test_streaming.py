@@ -13,7 +13,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import aligner
 from aligner.errors import AlignerError
 from aligner.model.model import Model
 from aligner.model.streaming import FORMATS, LinksFile, align_arriving, align_corpus, check_corpus, check_links
@@ -43,11 +42,6 @@ class Pieces(io.RawIOBase):
 
 def arriving(pieces: Iterable[bytes]) -> io.BufferedReader:
     return io.BufferedReader(Pieces(pieces), 1 << 18)
-
-
-@pytest.fixture(scope="module")
-def model(sample: Path) -> Model:
-    return aligner.train(str(sample / "train"), max_passes=5).model
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +121,7 @@ line = st.lists(st.sampled_from(["a", "house", "\u2028", "\x85", "\ufeff", "é",
 side = line.map(" ".join)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(side, side), max_size=4),
     st.sampled_from([b"\n", b"\r\n"]),
@@ -233,9 +227,9 @@ def test_a_text_that_shrinks_after_it_was_checked(model: Model, files: tuple[Pat
         lines_of(align_corpus(model, corpus, format_, pairs=pairs))
 
 
-def test_links_of_another_aligner(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_of_another_aligner(linked: Model, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aligner.model.streaming.PAIRS_AT_ONCE", 5)
-    model = aligner.train(str(sample / "train"), links=[str(sample / "train.wa")], max_passes=20).model
+    model = linked
     corpus = open_corpus(str(sample / "test"))
     links = list(corpus.links())
     check_links(sample / "test.wa", corpus)

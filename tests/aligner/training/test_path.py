@@ -275,56 +275,6 @@ def test_whatever_is_finished_is_kept(make_example: MakeExample, interrupt: bool
         assert done == [*range(1, 9)]
 
 
-COSTS = (3.0, 1.0, 9.0)
-
-
-def test_costs_are_chosen_after_lambda_on_the_same_folds(make_example: MakeExample) -> None:
-    """λ is the choice at the first cost; each other cost is judged as a path of its own with that λ would be."""
-    chosen = set()
-    for seed in range(4):
-        problem, links = make_example(seed=seed)
-        plan = planned(Cold(Block()), PATH[2:5], 3, miss_costs=COSTS)
-        done: list[int] = []
-        places: list[Place] = []
-
-        def audited(point: TracePoint, place: Place, places: list[Place] = places) -> None:
-            places.append(place)
-
-        found = follow_path(problem, links, plan, callback=audited, on_solution=done.append)
-        first = follow_path(problem, links, planned(Cold(Block()), PATH[2:5], 3))
-        best = first.rows[first.chosen].regularization
-        settings = [*((λ, 3.0) for λ in PATH[2:5]), (best, 1.0), (best, 9.0)]
-        assert [(row.regularization, row.miss_cost) for row in found.rows] == settings
-        assert {(p.regularization, p.miss_cost) for p in places} == set(settings)
-        assert done == [*range(1, plan.solutions + 1)]
-        for row, result in zip(found.rows, found.results, strict=True):
-            alone = planned(Cold(Block()), (row.regularization,), 3, miss_costs=(row.miss_cost,))
-            other = follow_path(problem, links, alone)
-            assert (row.aer, row.standard_error) == (other.rows[0].aer, other.rows[0].standard_error)
-            assert result.w.tobytes() == other.results[0].w.tobytes()
-        errors = [row.aer for row in found.rows if row.aer is not None]
-        assert found.chosen == errors.index(min(errors))
-        chosen.add(found.rows[found.chosen].miss_cost)
-    assert len(chosen) > 1
-
-
-@pytest.mark.parametrize("solutions", [4, 5, 6, 11])
-def test_costs_without_all_their_folds_are_not_chosen(make_example: MakeExample, solutions: int) -> None:
-    """One λ on all pairs and on three folds, then two costs on all pairs and on three folds."""
-    problem, links = make_example()
-    plan = planned(Block(), (0.1,), 3, miss_costs=COSTS)
-    done: list[int] = []
-
-    def callback(point: TracePoint, place: Place) -> None:
-        if len(done) == solutions:
-            raise KeyboardInterrupt
-
-    found = follow_path(problem, links, plan, callback=callback, on_solution=done.append)
-    assert (found.interrupted, found.finished_folds, found.chosen) == (True, 3, 0)
-    assert [row.aer is None for row in found.rows] == [False, *[True] * (len(found.rows) - 1)]
-    assert found.held_out is not None
-
-
 def test_ctrl_c_before_the_first_audit_leaves_nothing(make_example: MakeExample) -> None:
     @dataclass(frozen=True)
     class Impatient(Cold):

@@ -1,0 +1,143 @@
+"""The command as a process: pipes on both ends, full disks and terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import TIMEOUT, on_terminal, rest_of_terminal, run_process, start
+
+from aligner.model.model import load
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")]
+
+
+def test_each_line_is_answered_before_the_next(model: Path, sample: Path) -> None:
+    sources, targets = ((sample / f"test.{suffix}").read_bytes().splitlines()[:5] for suffix in ("en", "fr"))
+    expected = run_process(
+        "align", "-", "-m", model, stdin=b"".join(b"%s ||| %s\n" % p for p in zip(sources, targets, strict=True))
+    )
+    process = start("align", "-", "-m", model)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    answers = []
+    watchdog = threading.Timer(TIMEOUT, process.kill)
+    watchdog.start()
+    for source, target in zip(sources, targets, strict=True):
+        process.stdin.write(b"%s ||| %s\n" % (source, target))
+        process.stdin.flush()
+        answers.append(process.stdout.readline())
+    watchdog.cancel()
+    _, errors = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 0
+    assert not errors
+    assert answers == expected.stdout.splitlines(keepends=True)
+
+
+def test_a_reader_that_has_had_enough_ends_it_quietly(model: Path) -> None:
+    with start("align", "-", "-m", model) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"the house ||| la maison\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write(b"the house ||| la maison\n")
+        process.stdin.close()
+        assert process.stderr.read() == b""
+        assert process.wait(TIMEOUT) == -signal.SIGPIPE
+
+
+def from_pipes(folder: Path, contents: list[bytes], arguments: Callable[..., list[object]]) -> Any:
+    """Run a command whose files are pipes, as the shell's <(...) makes them."""
+    paths = [folder / f"pipe{n}" for n in range(len(contents))]
+    for path, content in zip(paths, contents, strict=True):
+        os.mkfifo(path)
+        threading.Thread(target=path.write_bytes, args=(content,), daemon=True).start()
+    result = run_process(*arguments(*paths))
+    for path in paths:
+        path.unlink()
+    return result
+
+
+def test_pipes_are_as_good_as_files(model: Path, sample: Path, tmp_path: Path) -> None:
+    source, target, gold = ((sample / f"test.{suffix}").read_bytes() for suffix in ("en", "fr", "wa"))
+    expected = run_process("align", sample / "test", "-m", model).stdout
+    assert from_pipes(tmp_path, [source, target], lambda *p: ["align", *p, "-m", model]).stdout == expected
+    joint = b"".join(b"%s ||| %s\n" % p for p in zip(source.splitlines(), target.splitlines(), strict=True))
+    assert from_pipes(tmp_path, [joint], lambda *p: ["align", *p, "-m", model]).stdout == expected
+    talp = run_process("convert", sample / "test.wa", "-", "--to", "talp").stdout
+    assert from_pipes(tmp_path, [gold], lambda *p: ["convert", *p, "-", "--to", "talp"]).stdout == talp
+    report = from_pipes(tmp_path, [gold, gold], lambda *p: ["evaluate", *p, "--format", "json"]).stdout
+    assert json.loads(report)[0]["recall"] == 100
+    train = ["--gold", sample / "test", "-m", tmp_path / "M", "-q", "--cross-validate", 0]
+    assert from_pipes(tmp_path, [source, target], lambda *p: ["train", *p, *train]).returncode == 0
+    assert load(tmp_path / "M").record["pairs"] == len(source.splitlines())
+
+
+def test_a_pipe_that_ends_early_is_an_error_and_leaves_no_file(model: Path, sample: Path, tmp_path: Path) -> None:
+    source, target = ((sample / f"test.{suffix}").read_bytes() for suffix in ("en", "fr"))
+    short = b"".join(target.splitlines(keepends=True)[:-1])
+    output = tmp_path / "F"
+    result = from_pipes(tmp_path, [source, short], lambda *p: ["align", *p, "-m", model, "-o", output])
+    assert result.returncode == 1
+    n_lines = len(short.splitlines())
+    assert f"pipe1:{n_lines}: ends here" in result.stderr.decode()
+    assert not [*tmp_path.iterdir()]
+
+
+FULL = Path("/dev/full")
+with_full_disk = pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
+
+
+@with_full_disk
+def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path) -> None:
+    for arguments in (
+        ["align", sample / "test", "-m", model, "-o", FULL],
+        ["train", sample / "test", "-m", FULL, "-q", "--cross-validate", 0],
+    ):
+        result = run_process(*arguments)
+        assert (result.returncode, result.stdout) == (1, b"")
+        assert result.stderr.decode() == "/dev/full:0: No space left on device (check the disk)\n"
+
+
+@with_full_disk
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_standard_output_is_an_error_of_one_line(model: Path, sample: Path, unbuffered: str) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}  # empty: buffered, as where it is not set
+    for arguments in (
+        ["align", sample / "test", "-m", model],
+        ["evaluate", sample / "test.wa", sample / "test.wa"],
+        ["convert", sample / "test.wa", "-", "--to", "talp"],
+        ["symmetrize", sample / "test.wa", sample / "test.wa"],
+    ):
+        with FULL.open("wb") as stdout:
+            process = start(*arguments, stdout=stdout, env=environment)
+            _, errors = process.communicate(timeout=TIMEOUT)
+        assert process.returncode == 1
+        assert errors.decode() == "-:0: No space left on device (check the disk)\n"
+
+
+@pytest.mark.parametrize("settings", [{"TERM": "xterm"}, {"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_progress_is_shown_on_a_terminal_and_nowhere_else(
+    sample: Path, tmp_path: Path, settings: dict[str, str]
+) -> None:
+    arguments = ["train", sample / "train", "-m", tmp_path / "M", "--cross-validate", 0]
+    with on_terminal(*arguments, **settings) as (process, terminal):
+        shown = rest_of_terminal(terminal)
+        output, _ = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 0
+    assert b"training AER" in output
+    assert b"\x1b" not in output
+    assert b"alphabetical order; --source/--target change it" in shown, "messages are not wrapped"
+    assert shown.endswith(f"model written to {tmp_path / 'M'}\r\n".encode())
+    assert (b"counting" in shown) == (settings["TERM"] != "dumb")
+    assert (b"\x1b[3" in shown or b"\x1b[9" in shown) == (settings == {"TERM": "xterm"}), "colours"
