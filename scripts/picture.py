@@ -1,4 +1,4 @@
-"""The picture of an alignment in README: a sentence pair of the sample corpus, as a model learnt from the sample links it.
+"""The picture of an alignment in README: a pair of the sample corpus, linked by a model that learnt from the sample.
 
     python scripts/picture.py [--pair 33] [--write]
 
@@ -39,9 +39,7 @@ def draw(source: Sequence[str], target: Sequence[str], found: Alignment, gold: P
         for k in range(len(target)):
             x, y = LEFT + CELL * k, TOP + CELL * j
             fill = "#9cc3e6" if (j, k) in gold.sure else "white"
-            lines.append(
-                f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="#ccc"/>'
-            )
+            lines.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="#ccc"/>')
             if (j, k) in gold.possible and (j, k) not in gold.sure:
                 lines.append(
                     f'<rect x="{x + 3}" y="{y + 3}" width="{CELL - 6}" height="{CELL - 6}" fill="none" '
