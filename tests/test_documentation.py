@@ -115,6 +115,7 @@ def test_options_that_pages_name_exist(page: Path) -> None:
     text = "\n".join(line for line in text.splitlines() if not re.search(r"python|pip|scripts/|pytest", line))
     names = ("train", "align", "features", "suggest", "evaluate", "convert", "symmetrize")
     known = "".join(run(name, "--help").stdout for name in names) + run("--help").stdout
+    known += "".join(script.read_text("utf-8") for script in (ROOT / "scripts").glob("*.py"))
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)):
         assert re.search(rf"{option}\b(?!-)", known), option
 
