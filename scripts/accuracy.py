@@ -162,9 +162,7 @@ def gold_dev(study: Study) -> None:
         ours = {
             "no labels, `--unsupervised`": bare,
             "no labels": found_by_default(study.default(test.gold), test.dev, test.statistics),
-            f"{len(test.train.links)} labelled pairs": links_of(
-                test.learnt.align(test.learnt.features.extract(test.dev.bitext, test.statistics))
-            ),
+            f"{len(test.train.links)} labelled pairs": links_of(test.learnt.align(test.dev.bitext, test.statistics)),
         }
         results = {name: judge(test.dev.links, links) for name, links in ours.items()}
         rows += [[test.name, name, *in_percent(result)] for name, result in results.items()]
@@ -195,7 +193,7 @@ def probabilities(study: Study) -> None:
 
     test = study.hansards[-1]
     learnt = test.learnt
-    judged = JudgedLinks.of(learnt.align(learnt.features.extract(test.dev.bitext, test.statistics)), test.dev.links)
+    judged = JudgedLinks.of(learnt.align(test.dev.bitext, test.statistics), test.dev.links)
     found = reliability(Calibration.fit(learnt.held_out)(judged.scores), judged.correct)
     rows = [
         [f"{10 * b}–{10 * b + 10} %", f"{n:,}", f"{100 * mean:.2f}", f"{100 * right:.2f}"]
@@ -236,7 +234,7 @@ def families(study: Study) -> None:
         )  # fmt: skip
         problem = MatchingProblem.from_links(
             train, test.train.links, regularization=0.1, preference=train.features[:, train.names.index("dice")],
-            fertility=Fertility.constant(train.shapes, fertility, fertility),
+            fertility=Fertility(fertility, fertility),
         )  # fmt: skip
         w = solve(problem, make_solver("bcfw"), stop=Stop(gap=1e-3, passes=200)).w
         found = decode_edges(dev, LinearScorer(w[: len(columns)]), problem.link_rewards(w))
@@ -282,8 +280,8 @@ def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
     for number, (rest, held_out) in enumerate(parts(len(seen.labelled.links))):
         chosen = np.sort(np.random.default_rng(number).permutation(rest)[:labels])
         learnt = learn(seen.labelled, chosen, seen.statistics, centre, loss=loss)
-        edges = learnt.features.extract(seen.labelled.bitext.take(held_out), seen.statistics)
-        tables.append(count(seen.labelled.links.take(held_out), links_of(learnt.align(edges))).table)
+        found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
+        tables.append(count(seen.labelled.links.take(held_out), links_of(found)).table)
     return 100 * float(scores(PairCounts(np.concatenate(tables)).total()).aer)
 
 
@@ -314,8 +312,8 @@ def labels(study: Study) -> None:
             gold = seen.labelled.links.take(held_out)
             for column, size in enumerate(sizes):
                 learnt = learn(seen.labelled, np.sort(rest[:size]), seen.statistics, centre, cross_validate=0)
-                edges = learnt.features.extract(seen.labelled.bitext.take(held_out), seen.statistics)
-                errors[draw, column] = aer(gold, links_of(learnt.align(edges)))
+                found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
+                errors[draw, column] = aer(gold, links_of(found))
         spread = errors.std(axis=0, ddof=1) / len(errors) ** 0.5
         cells = [f"{mean:.2f} ± {error:.2f}" for mean, error in zip(errors.mean(axis=0), spread, strict=True)]
         rows.append([f"{seen.gold}, {seen.pairs:,} pairs", *cells])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +17,14 @@ from aligner.model import default
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import Alignments, decode_edges, links_of
 from aligner.model.default import PRIOR, decode_with
-from aligner.model.scoring import Scorer
+from aligner.model.scoring import LinearScorer
 from aligner.report.evaluation import Evaluation, count, scores
 from aligner.solvers import Stop
-from aligner.solvers.kernel import scorer_of
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.logistic import LogisticProblem
-from aligner.training.objective import Objective
+from aligner.svm.prices import LinkRewards
 from aligner.training.path import follow_path
+from aligner.training.settings import TrainingSettings, plan
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.normalize import Normalizer
@@ -176,16 +177,18 @@ def default_weights(seen: Sequence[View], left_out: str | None) -> F64:
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What `aligner train` learns from labelled pairs, without the corpus statistics."""
+    """What `aligner train` learns from labelled pairs, without the corpus statistics.
+
+    held_out: links of the folds, where λ was chosen by some.
+    """
 
     features: FeatureSet
-    problem: MatchingProblem | LogisticProblem
-    scorer: Scorer
-    w: F64
+    scorer: LinearScorer
+    rewards: LinkRewards
     held_out: JudgedLinks | None
 
-    def align(self, edges: EdgeTable) -> Alignments:
-        return decode_edges(edges, self.scorer, self.problem.link_rewards(self.w))
+    def align(self, bitext: Bitext, statistics: CorpusStatistics) -> Alignments:
+        return decode_edges(self.features.extract(bitext, statistics), self.scorer, self.rewards)
 
 
 def learn(
@@ -193,26 +196,22 @@ def learn(
     pairs: npt.NDArray[np.int64],
     statistics: CorpusStatistics,
     centre: F64 | None = None,
-    **settings: object,
+    **settings: Any,
 ) -> Learnt:
     """Learn from some of the labelled pairs as `aligner train` does with these settings.
 
     centre: default weights in place of those that come with the program.
     """
-    objective = Objective(**settings)  # type: ignore[arg-type]
+    todo = plan(TrainingSettings(**settings), len(pairs))
     links, bitext = labelled.links.take(pairs), labelled.bitext.take(pairs)
-    features = with_words(FeatureSet(), bitext, objective.words_of(len(links)))
+    features = with_words(FeatureSet(), bitext, todo.words)
     edges = features.extract(bitext, statistics)
-    regularizations, folds = objective.plan(len(links))
-    problem, solver = objective.problem(edges, links, regularizations[0])
+    problem = todo.problem(edges, links)
     if centre is not None and isinstance(problem, LogisticProblem):
         problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))
-    path = follow_path(
-        problem, links, solver, regularizations, miss_costs=objective.miss_costs(len(links)), folds=folds,
-        stop=Stop(gap=1e-3, passes=200),
-    )  # fmt: skip
+    path = follow_path(problem, links, todo, stop=Stop(gap=1e-3, passes=200))
     w = path.results[path.chosen].w
-    return Learnt(features, problem, scorer_of(solver, edges, w), w, path.held_out)
+    return Learnt(features, LinearScorer(w[: len(edges.names)]), problem.link_rewards(w), path.held_out)
 
 
 def judge(gold: Links, found: Links) -> Evaluation:

@@ -80,8 +80,7 @@ def best_known(problem: MatchingProblem, seconds: float) -> tuple[Result, float,
     from aligner.solvers import Stop, make_solver, solve
 
     result = solve(problem, make_solver("bcfw-pairwise"), stop=Stop(gap=1e-8, passes=1_000_000, seconds=seconds))
-    dual, primal = max(p.dual for p in result.trace), min(p.primal for p in result.trace)
-    return result, dual, (primal - dual) / max(1.0, abs(primal))
+    return result, result.dual, result.relative_gap
 
 
 def race(problem: MatchingProblem, contender: Contender, seeds: int, seconds: float) -> list[Trace]:
@@ -90,7 +89,6 @@ def race(problem: MatchingProblem, contender: Contender, seeds: int, seconds: fl
     solver = make_solver(contender.name, **dict(contender.options))
     limit = seconds if contender.random else WITHOUT_SEEDS * seconds
     stop = Stop(gap=TOLERANCES[-1], passes=100_000, seconds=limit, audit_growth=1.1)
-    solve(problem.take(np.arange(50)), solver, stop=Stop(gap=0.0, passes=6))  # compiles
     return [solve(problem, solver, stop=stop, seed=seed).trace for seed in range(seeds if contender.random else 1)]
 
 
@@ -155,19 +153,27 @@ def extragradient(problem: MatchingProblem, best: Result, iterations: int) -> li
     from aligner.solvers import Stop, make_solver, solve
 
     radius = float(np.linalg.norm(best.w))
-    hinge = min(point.primal for point in best.trace) - problem.regularization / 2 * radius**2
+    hinge = best.primal - problem.regularization / 2 * radius**2
     rows = []
     for projection in ("euclidean", "entropic"):
         for form, restarts in (("memory-efficient", False), ("with restarts", True)):
             solver = make_solver("extragradient", projection=projection, radius=radius, restarts=restarts)
             stop = Stop(gap=1e-3, passes=iterations, audit_growth=1.7)
             start = time.process_time()
-            point = solve(problem, solver, stop=stop).trace[-1]
+            result = solve(problem, solver, stop=stop)
             spent = time.process_time() - start
+            point = result.trace[-1]
             bound = "" if point.bound is None else f"{point.bound / hinge:.1e}"
-            above = f"{point.primal / hinge - 1:.1e}"
+            above = f"{result.primal / hinge - 1:.1e}"
             rows.append(
-                [f"{projection}, {form}", f"{point.passes:g}", above, f"{point.gap / hinge:.1e}", bound, f"{spent:.0f}"]
+                [
+                    f"{projection}, {form}",
+                    f"{point.passes:g}",
+                    above,
+                    f"{result.gap / hinge:.1e}",
+                    bound,
+                    f"{spent:.0f}",
+                ]
             )
     return rows
 
