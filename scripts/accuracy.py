@@ -180,9 +180,9 @@ def gold_dev(study: Study) -> None:
     short.append([f"German-English, {german.pairs:,} pairs", f"{german.unsupervised:.2f}", f"{default:.2f}", "", ""])
     header = ["text", "system", "AER", "95 % interval", "precision", "recall"]
     write = study.options.write
-    publish("gold-dev", markdown(header, rows), pages=[PAGE], write=write)
+    publish("gold-dev", markdown(header, rows, words=2), pages=[PAGE], write=write)
     header = ["text", "`--unsupervised`", "no labels", "with labels", "labels"]
-    others = ", ".join(f"{name} {100 * result.aer:.2f}" for name, result in published.items())
+    others = "; ".join(f"{name}: {100 * result.aer:.2f}" for name, result in published.items())
     note = f"Published links of others for the same Hansards sentences: {others}."
     publish("accuracy", f"{markdown(header, short)}\n\n{note}", pages=[README], write=write)
     probabilities(study)
@@ -194,7 +194,7 @@ def probabilities(study: Study) -> None:
     test = study.hansards[-1]
     learnt = test.learnt
     judged = JudgedLinks.of(learnt.align(test.dev.bitext, test.statistics), test.dev.links)
-    found = reliability(Calibration.fit(learnt.held_out)(judged.scores), judged.correct)
+    found = reliability(Calibration.fit(learnt.held_out).probabilities(judged.scores), judged.correct)
     rows = [
         [f"{10 * b}–{10 * b + 10} %", f"{n:,}", f"{100 * mean:.2f}", f"{100 * right:.2f}"]
         for b, (n, mean, right) in enumerate(zip(found.links, found.predicted, found.correct, strict=True))

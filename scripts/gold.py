@@ -202,14 +202,14 @@ def learn(
 
     centre: default weights in place of those that come with the program.
     """
-    todo = plan(TrainingSettings(**settings), len(pairs))
+    planned = plan(TrainingSettings(**settings), len(pairs))
     links, bitext = labelled.links.take(pairs), labelled.bitext.take(pairs)
-    features = with_words(FeatureSet(), bitext, todo.words)
+    features = with_words(FeatureSet(), bitext, planned.words)
     edges = features.extract(bitext, statistics)
-    problem = todo.problem(edges, links)
+    problem = planned.problem(edges, links)
     if centre is not None and isinstance(problem, LogisticProblem):
         problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))
-    path = follow_path(problem, links, todo, stop=Stop(gap=1e-3, passes=200))
+    path = follow_path(problem, links, planned, stop=Stop(gap=1e-3, passes=200))
     w = path.results[path.chosen].w
     return Learnt(features, LinearScorer(w[: len(edges.names)]), problem.link_rewards(w), path.held_out)
 

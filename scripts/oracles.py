@@ -167,7 +167,7 @@ def main() -> None:
     from gold import hansards_problem
 
     header = ["scores", "oracle", "µs", "scipy / it", "off by"]
-    publish("oracles", markdown(header, compare_oracles(options.problems)), pages=[PAGE], write=options.write)
+    publish("oracles", markdown(header, compare_oracles(options.problems), words=2), pages=[PAGE], write=options.write)
     problem = replace(hansards_problem(Path(options.data), options.pairs, 0.1), possible_cost=0.0)
     header = [
         f"{options.pairs:,} pairs, {problem.n_features} features, λ 0.1", "first pass, ms", "median pass, ms",

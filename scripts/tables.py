@@ -51,9 +51,9 @@ def describe_machine(peers: Sequence[str] = ()) -> str:
     )
 
 
-def markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table.  Its first column is of words, the others are of numbers."""
-    rule = ["---", *("---:" for _ in header[1:])]
+def markdown(header: Sequence[str], rows: Sequence[Sequence[object]], words: int = 1) -> str:
+    """A Markdown table.  words: its first columns that are of words; the others are of numbers."""
+    rule = ["---" if column < words else "---:" for column in range(len(header))]
     return "\n".join("| " + " | ".join(map(str, cells)) + " |" for cells in (header, rule, *rows))
 
 
