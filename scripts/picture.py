@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aligner import Alignment
     from corpora.alignment import PairLinks
 
-CELL, LEFT, TOP, RIGHT = 26, 110, 120, 40
+CELL, LEFT, TOP, RIGHT = 26, 80, 76, 40
 
 
 def draw(source: Sequence[str], target: Sequence[str], found: Alignment, gold: PairLinks) -> str:
