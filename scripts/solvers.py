@@ -93,13 +93,13 @@ def race(problem: MatchingProblem, contender: Contender, seeds: int, seconds: fl
 
 
 def memory_of(problem: MatchingProblem, contender: Contender) -> int:
-    """Peak bytes that five sweeps allocate beside the problem."""
+    """Peak bytes that at most five sweeps allocate beside the problem."""
     from aligner.solvers import Stop, make_solver, solve
 
     tracemalloc.start()
     try:
         solver = make_solver(contender.name, **dict(contender.options))
-        solve(problem, solver, stop=Stop(gap=0.0, passes=5, seconds=5.0))
+        solve(problem, solver, stop=Stop(gap=0.0, passes=5, seconds=1.0))
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -113,13 +113,12 @@ def judged(run: Run, text: Text, *outputs: Path) -> Run:
 
 def ours(text: Text, data: Path, folder: Path) -> dict[str, Run]:
     """Each command with its run; the models stay in the folder."""
-    model, learnt, counts, links = (folder / name for name in ("a.model", "b.model", "c.model", "ours.links"))
+    learnt, counts, links = (folder / name for name in ("all.model", "counts.model", "ours.links"))
     files, gold = (text.source, text.target), ("--gold", data / "hansards" / "gold-train")
     train, align = (*ALIGNER, "train", "-q", "--force"), (*ALIGNER, "align", "-q", *files)
     runs = {
         "align SRC TGT": execute(align, links),
         "align --unsupervised": execute((*align, "--unsupervised"), folder / "bare.links"),
-        "train": execute((*train, *files, "-m", model)),
         "train --gold (100 pairs)": execute((*train, *files, *gold, "-m", learnt)),
         "align -m": execute((*align, "-m", learnt), folder / "learnt.links"),
         "train --gold, counts": execute((*train, *files, *gold, "-m", counts, "--features", COUNTS)),
@@ -212,7 +211,7 @@ def main() -> None:
                 if "counts" not in command:
                     short.append([command, f"{text.pairs:,}", *cost, error])
                 print(*rows[-1], flush=True)
-            calls = calls or library(text, folder / "b.model")
+            calls = calls or library(text, folder / "all.model")
     header = ["process", "pairs", "seconds", "CPU s", "GiB"]
     settings = {"write": options.write, "peers": ["eflomal"]}
     publish("commands", markdown([*header, "pairs/s", "AER of gold-dev"], rows), pages=[PAGE], **settings)
