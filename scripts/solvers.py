@@ -213,9 +213,11 @@ def main() -> None:
         rows.append([contender.label, *cells, f"{last:.0e}", f"{memory_of(problem, contender) / 2**20:.1f}"])
         print(*rows[-1], sep=" | ", flush=True)
     header = ["solver", *(f"gap {tolerance:.0e}" for tolerance in TOLERANCES), "last gap", "MiB"]
-    publish("solvers", f"{markdown(header, rows)}\n\n{title}.", pages=[PAGE], write=options.write)
+    content = f"{markdown(header, rows)}\n\n{title}."
     if options.write:
         draw(curves, result[1], n, title)
+        content += f"\n\n![How far the iterates of each solver are from the optimum]({FIGURE.name})"
+    publish("solvers", content, pages=[PAGE], write=options.write)
     if not options.only or "extragradient" in options.only:
         some = problem.take(np.arange(n // 10))
         best = best_known(replace(some), 20 * options.seconds)[0]
