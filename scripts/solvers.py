@@ -15,6 +15,7 @@ import time
 import tracemalloc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,6 +189,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="names of the solvers to run")
     parser.add_argument("--full", action="store_true", help="5,000 pairs, 10 seeds, 4 s a run, 1,000 iterations")
     options = parser.parse_args()
+    if options.write and find_spec("matplotlib") is None:
+        parser.error("the figure needs matplotlib (pip install '.[plot]')")
     if options.full:
         options.pairs, options.seeds, options.seconds, options.iterations = 5000, 10, 4.0, 1000
 
