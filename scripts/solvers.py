@@ -155,6 +155,7 @@ def extragradient(problem: MatchingProblem, best: Result, iterations: int) -> li
 
     radius = float(np.linalg.norm(best.w))
     hinge = best.primal - problem.regularization / 2 * radius**2
+    scale = max(1.0, hinge)
     rows = []
     for projection in ("euclidean", "entropic"):
         for form, restarts in (("memory-efficient", False), ("with restarts", True)):
@@ -164,14 +165,14 @@ def extragradient(problem: MatchingProblem, best: Result, iterations: int) -> li
             result = solve(problem, solver, stop=stop)
             spent = time.process_time() - start
             point = result.trace[-1]
-            bound = "" if point.bound is None else f"{point.bound / hinge:.1e}"
-            above = f"{result.primal / hinge - 1:.1e}"
+            bound = "" if point.bound is None else f"{point.bound / scale:.1e}"
+            above = f"{(result.primal - hinge) / scale:.1e}"
             rows.append(
                 [
                     f"{projection}, {form}",
                     f"{point.passes:g}",
                     above,
-                    f"{result.gap / hinge:.1e}",
+                    f"{result.gap / scale:.1e}",
                     bound,
                     f"{spent:.0f}",
                 ]
