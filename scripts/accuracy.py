@@ -1,0 +1,344 @@
+"""The tables of docs/accuracy.md, and that of accuracy in README: alignment error rates on the gold sets of --data.
+
+    python scripts/accuracy.py --write                         # Hansards of 10,000 and 100,000 pairs, 60 labels
+    python scripts/accuracy.py --write --full                  # 674,324 pairs too, every corpus and 1,000 labels
+    python scripts/accuracy.py gold-dev families --sizes 10000  # some tables, some sizes
+
+Tables: gold-dev (with that of README and probabilities), families, left-out, losses, labels. Weights are learnt from
+gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made, or by cross-validation. Needs
+scikit-learn for default weights without the gold set at hand, and `--data`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tables import markdown, parser_of, publish
+
+if TYPE_CHECKING:
+    from gold import F64, Labelled, Learnt, View
+
+    from aligner.report.evaluation import Evaluation
+    from corpora.alignment import Links
+    from features.statistics import CorpusStatistics
+
+PAGE, README = "docs/accuracy.md", "README.md"
+TABLES = "gold-dev", "families", "left-out", "losses", "labels"
+PARTS = 5
+"""Into which a gold set is cut, each held out once."""
+
+STEPS = (
+    ("association, position, orthography", ("association", "position", "orthography")),
+    ("+ competition, neighbours", ("competition", "neighbours")),
+    ("+ lexical (IBM 1)", ("lexical",)),
+    ("+ hmm", ("hmm",)),
+    ("+ context, kinds", ("context", "kinds")),
+    ("+ directional", ("directional",)),
+)
+"""Families of features in the order in which they are added."""
+
+PUBLISHED = {
+    "GIZA++ Model 4, intersection": "giza-dev.intersection",
+    "GIZA++ Model 4, grow-diag": "giza-dev.grow-diag",
+    "awesome-align (mBERT, fine-tuned)": "neural-dev.awesome-align",
+    "Cross-Align (mBERT)": "neural-dev.cross-align",
+}
+"""Links of other systems for gold-dev of the Hansards, as published: files of the data folder."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked for.  most: the greatest corpus that default weights are learnt with."""
+
+    data: Path
+    sizes: tuple[int, ...]
+    most: int
+    labelled: tuple[int, ...]
+    draws: int
+    write: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Test:
+    """A text to learn from and another to judge by, under one corpus.  gold: the gold set of the default weights."""
+
+    name: str
+    gold: str
+    train: Labelled
+    dev: Labelled
+    statistics: CorpusStatistics
+
+    @cached_property
+    def learnt(self) -> Learnt:
+        import numpy as np
+        from gold import learn
+
+        return learn(self.train, np.arange(len(self.train.links)), self.statistics)
+
+
+class Study:
+    """What several tables need, made once."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    @cached_property
+    def views(self) -> list[View]:
+        from gold import views
+
+        return views(self.options.data, self.options.most)
+
+    def default(self, left_out: str) -> F64:
+        from gold import default_weights
+
+        return default_weights(self.views, left_out)
+
+    @cached_property
+    def hansards(self) -> list[Test]:
+        from gold import Labelled, text_with_gold
+
+        from corpora.readers import open_corpus
+        from features.statistics import CorpusStatistics
+
+        data = self.options.data
+        train = Labelled.open(data, ("hansards/gold-train", "hansards/gold-trial"), "en", "fr")
+        dev = Labelled.open(data, ("hansards/gold-dev",), "en", "fr")
+        corpus = open_corpus(data / "hansards" / "train")
+        return [
+            Test(
+                f"Hansards English-French, {size:,} pairs", "hansards", train, dev,
+                CorpusStatistics.from_bitext(text_with_gold(corpus, size, (*train.corpora, *dev.corpora))),
+            )
+            for size in self.options.sizes
+        ]  # fmt: skip
+
+    @cached_property
+    def czech(self) -> Test:
+        from gold import Labelled, text_with_gold
+
+        from corpora.readers import open_corpus
+        from features.statistics import CorpusStatistics
+
+        data = self.options.data
+        train, dev = (Labelled.open(data, (f"cs-en-possible/gold-{part}",), "en", "cs") for part in ("train", "dev"))
+        text = text_with_gold(open_corpus(data / "cs-en" / "text", source="en", target="cs"), 2_500, ())
+        return Test("English-Czech, 2,500 pairs", "cs-en", train, dev, CorpusStatistics.from_bitext(text))
+
+    @cached_property
+    def german(self) -> View:
+        from gold import GERMAN, view
+
+        return view(self.options.data, "rwth-de-en", GERMAN, *GERMAN.corpora[0])
+
+
+def found_by_default(weights: F64, labelled: Labelled, statistics: CorpusStatistics) -> Links:
+    from aligner.model.decoding import links_of
+    from aligner.model.default import decode_with
+    from features.extractor import FeatureSet
+
+    return links_of(decode_with(weights, FeatureSet().extract(labelled.bitext, statistics)))
+
+
+def in_percent(result: Evaluation) -> list[str]:
+    low, high = (f"{100 * end:.2f}" for end in result.intervals["aer"])
+    return [f"{100 * result.aer:.2f}", f"{low}–{high}", f"{100 * result.precision:.2f}", f"{100 * result.recall:.2f}"]
+
+
+def gold_dev(study: Study) -> None:
+    """README's table, that of gold-dev, and the probabilities of the last Hansards model."""
+    from gold import aer, judge
+
+    from aligner.model.decoding import links_of
+    from corpora.link_files import read_links
+    from features.translation.posteriors import posteriors
+
+    rows, short = [], []
+    for test in (*study.hansards, study.czech):
+        bare = posteriors(test.statistics.translation, test.dev.bitext).soft_links()
+        ours = {
+            "no labels, `--unsupervised`": bare,
+            "no labels": found_by_default(study.default(test.gold), test.dev, test.statistics),
+            f"{len(test.train.links)} labelled pairs": links_of(test.learnt.align(test.dev.bitext, test.statistics)),
+        }
+        results = {name: judge(test.dev.links, links) for name, links in ours.items()}
+        rows += [[test.name, name, *in_percent(result)] for name, result in results.items()]
+        figures = [f"{100 * result.aer:.2f}" for result in results.values()]
+        short.append([test.name, *figures, f"{len(test.train.links)} pairs"])
+    dev = study.hansards[0].dev
+    published = {
+        name: judge(dev.links, read_links(study.options.data / "hansards" / file)) for name, file in PUBLISHED.items()
+    }
+    rows += [["Hansards, published links", name, *in_percent(result)] for name, result in published.items()]
+    german = study.german
+    from gold import shipped_weights
+
+    default = aer(german.labelled.links, found_by_default(shipped_weights(), german.labelled, german.statistics))
+    short.append([f"German-English, {german.pairs:,} pairs", f"{german.unsupervised:.2f}", f"{default:.2f}", "", ""])
+    header = ["text", "system", "AER", "95 % interval", "precision", "recall"]
+    write = study.options.write
+    publish("gold-dev", markdown(header, rows, words=2), pages=[PAGE], write=write)
+    header = ["text", "`--unsupervised`", "no labels", "with labels", "labels"]
+    others = "; ".join(f"{name}: {100 * result.aer:.2f}" for name, result in published.items())
+    note = f"Published links of others for the same Hansards sentences: {others}."
+    publish("accuracy", f"{markdown(header, short)}\n\n{note}", pages=[README], write=write)
+    probabilities(study)
+
+
+def probabilities(study: Study) -> None:
+    from aligner.model.calibration import Calibration, JudgedLinks, reliability
+
+    test = study.hansards[-1]
+    learnt = test.learnt
+    judged = JudgedLinks.of(learnt.align(test.dev.bitext, test.statistics), test.dev.links)
+    found = reliability(Calibration.fit(learnt.held_out).probabilities(judged.scores), judged.correct)
+    rows = [
+        [f"{10 * b}–{10 * b + 10} %", f"{n:,}", f"{100 * mean:.2f}", f"{100 * right:.2f}"]
+        for b, (n, mean, right) in enumerate(zip(found.links, found.predicted, found.correct, strict=True))
+        if n
+    ]
+    table = markdown(["probability", "links", "mean probability", "right"], rows)
+    note = f"Expected calibration error {100 * found.error:.2f} % ({found.links.sum():,} links)."
+    publish("probabilities", f"{table}\n\n{note}", pages=[PAGE], write=study.options.write)
+
+
+def families(study: Study) -> None:
+    import numpy as np
+    from gold import judge
+
+    from aligner.model.decoding import decode_edges, links_of
+    from aligner.model.scoring import LinearScorer
+    from aligner.solvers import Stop, make_solver, solve
+    from aligner.svm.hinge import MatchingProblem
+    from aligner.svm.prices import Fertility
+    from features.extractor import FeatureSet
+    from features.table import EdgeTable
+
+    test = study.hansards[-1]
+    every = FeatureSet()
+    whole = [every.extract(part.bitext, test.statistics) for part in (test.train, test.dev)]
+    used: tuple[str, ...] = ("bias",)
+    rows = []
+    for name, added, fertility in (*((*step, 1) for step in STEPS), ("the same, up to 3 links a word", (), 3)):
+        used = (*used, *added)
+        columns = [column for column, family in enumerate(every.groups) if family in used]
+        train, dev = (
+            EdgeTable(
+                np.ascontiguousarray(edges.features[:, columns]), edges.shapes, edges.offsets,
+                tuple(edges.names[column] for column in columns),
+            )
+            for edges in whole
+        )  # fmt: skip
+        problem = MatchingProblem.from_links(
+            train, test.train.links, regularization=0.1, preference=train.features[:, train.names.index("dice")],
+            fertility=Fertility(fertility, fertility),
+        )  # fmt: skip
+        w = solve(problem, make_solver("bcfw"), stop=Stop(gap=1e-3, passes=200)).w
+        found = decode_edges(dev, LinearScorer(w[: len(columns)]), problem.link_rewards(w))
+        rows.append([name, len(columns), *in_percent(judge(test.dev.links, links_of(found)))])
+    header = [f"families ({test.name})", "features", "AER", "95 % interval", "precision", "recall"]
+    publish("families", markdown(header, rows), pages=[PAGE], write=study.options.write)
+
+
+def left_out(study: Study) -> None:
+    from gold import aer, shipped_weights
+
+    rows = []
+    for seen in (*study.views, study.german):
+        weights = shipped_weights() if seen is study.german else study.default(seen.gold)
+        default = aer(seen.labelled.links, found_by_default(weights, seen.labelled, seen.statistics))
+        rows.append([seen.gold, f"{seen.pairs:,}", f"{seen.unsupervised:.2f}", f"{default:.2f}"])
+    means = [f"{sum(float(row[column]) for row in rows) / len(rows):.2f}" for column in (2, 3)]
+    table = markdown(["gold set", "pairs of the corpus", "`--unsupervised`", "default"], [*rows, ["mean", "", *means]])
+    publish("left-out", table, pages=[PAGE], write=study.options.write)
+
+
+def losses(study: Study) -> None:
+    columns = [(labels, loss) for labels in study.options.labelled for loss in ("hinge", "logistic")]
+    rows = []
+    for seen in study.views:
+        centre = study.default(seen.gold)
+        errors = [held_out_error(seen, centre, labels, loss) for labels, loss in columns]
+        rows.append([seen.gold, f"{seen.pairs:,}", *(f"{error:.2f}" for error in errors)])
+    means = [f"{sum(float(row[2 + c]) for row in rows) / len(rows):.2f}" for c in range(len(columns))]
+    header = ["gold set", "pairs of the corpus", *(f"{labels:,} labels, {loss}" for labels, loss in columns)]
+    publish("losses", markdown(header, [*rows, ["mean", "", *means]]), pages=[PAGE], write=study.options.write)
+
+
+def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
+    """AER over all parts of a gold set, each aligned by what at most so many pairs of the others taught."""
+    import numpy as np
+    from gold import learn
+
+    from aligner.model.decoding import links_of
+    from aligner.report.evaluation import PairCounts, count, scores
+
+    tables = []
+    for number, (rest, held_out) in enumerate(parts(len(seen.labelled.links))):
+        chosen = np.sort(np.random.default_rng(number).permutation(rest)[:labels])
+        learnt = learn(seen.labelled, chosen, seen.statistics, centre, loss=loss)
+        found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
+        tables.append(count(seen.labelled.links.take(held_out), links_of(found)).table)
+    return 100 * float(scores(PairCounts(np.concatenate(tables)).total()).aer)
+
+
+def parts(pairs: int) -> Iterator[tuple[F64, F64]]:
+    """(The others, the held-out ones) for each part."""
+    import numpy as np
+
+    order = np.random.default_rng(0).permutation(pairs)
+    for part in np.array_split(order, PARTS):
+        yield np.setdiff1d(order, part), np.sort(part)
+
+
+def labels(study: Study) -> None:
+    """Learning curves: without cross-validation, as ten pairs are too few for it."""
+    import numpy as np
+    from gold import aer, learn
+
+    from aligner.model.decoding import links_of
+
+    sizes = (10, 20, 50, 100)
+    rows = []
+    for seen in [seen for seen in study.views if (seen.gold, seen.pairs) in {("cs-en", 2_500), ("hansards", 10_000)}]:
+        centre, n = study.default(seen.gold), len(seen.labelled.links)
+        errors = np.zeros((study.options.draws, len(sizes)))
+        for draw in range(study.options.draws):
+            order = np.random.default_rng(draw).permutation(n)
+            held_out, rest = np.sort(order[: n // PARTS]), order[n // PARTS :]
+            gold = seen.labelled.links.take(held_out)
+            for column, size in enumerate(sizes):
+                learnt = learn(seen.labelled, np.sort(rest[:size]), seen.statistics, centre, cross_validate=0)
+                found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
+                errors[draw, column] = aer(gold, links_of(found))
+        spread = errors.std(axis=0, ddof=1) / len(errors) ** 0.5
+        cells = [f"{mean:.2f} ± {error:.2f}" for mean, error in zip(errors.mean(axis=0), spread, strict=True)]
+        rows.append([f"{seen.gold}, {seen.pairs:,} pairs", *cells])
+    header = [f"gold set (means of {study.options.draws} draws)", *(f"{size} labelled" for size in sizes)]
+    publish("labels", markdown(header, rows), pages=[PAGE], write=study.options.write)
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument(
+        "tables", nargs="*", metavar="TABLE", choices=[*TABLES, []], help=f"{', '.join(TABLES)}; all by default"
+    )
+    parser.add_argument("--sizes", default="10000,100000", help="pairs of the Hansards")
+    parser.add_argument("--full", action="store_true", help="all sizes of corpora and of labelled pairs")
+    asked = parser.parse_args()
+    if find_spec("sklearn") is None:
+        parser.error("default weights without a gold set need scikit-learn (pip install '.[dev]')")
+    sizes = "10000,100000,674324" if asked.full else asked.sizes
+    full = Options(asked.data, tuple(map(int, sizes.split(","))), 100_000, (60, 1000), 20, asked.write)
+    study = Study(full if asked.full else replace(full, most=12_500, labelled=(60,), draws=5))
+    writers = {"gold-dev": gold_dev, "families": families, "left-out": left_out, "losses": losses, "labels": labels}
+    for table in asked.tables or TABLES:
+        writers[table](study)
+
+
+if __name__ == "__main__":
+    main()

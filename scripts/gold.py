@@ -1,0 +1,232 @@
+"""What the scripts measure on: gold sets, the corpora beside them, and what `aligner train` learns from their pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import aligner
+from aligner.model import default
+from aligner.model.calibration import JudgedLinks
+from aligner.model.decoding import Alignments, decode_edges, links_of
+from aligner.model.default import PRIOR, decode_with
+from aligner.model.scoring import LinearScorer
+from aligner.report.evaluation import Evaluation, count, scores
+from aligner.solvers import Stop
+from aligner.svm.hinge import MatchingProblem
+from aligner.svm.logistic import LogisticProblem
+from aligner.svm.prices import LinkRewards
+from aligner.training.path import follow_path
+from aligner.training.settings import TrainingSettings, plan
+from corpora.alignment import Links
+from corpora.bitext import Bitext, BitextBuilder, read_bitext
+from corpora.normalize import Normalizer
+from corpora.readers import Corpus, open_corpus
+from features.extractor import FeatureSet, with_words
+from features.statistics import CorpusStatistics
+from features.table import EdgeTable
+from features.translation.posteriors import posteriors
+
+F64 = npt.NDArray[np.float64]
+
+OFFSET = 0.3
+"""Added to all scores of default weights: logistic regression weighs a false link as much as a missed one, AER less."""
+STRENGTH = 0.1
+"""C of the logistic regressions that make default weights, in scikit-learn's units."""
+
+
+@dataclass(frozen=True)
+class GoldSet:
+    """A gold set, and the corpora that its translation models are learnt from.
+
+    corpora: (prefix, pairs), in ascending order of pairs.  inside: whether these contain the text of the gold set.
+    """
+
+    prefixes: tuple[str, ...]
+    source: str
+    target: str
+    corpora: tuple[tuple[str, int], ...]
+    inside: bool = False
+
+
+GOLD_SETS: Mapping[str, GoldSet] = {
+    "hansards": GoldSet(
+        ("hansards/gold-train", "hansards/gold-trial"), "en", "fr",
+        (("hansards/train", 2_500), ("hansards/train", 10_000), ("hansards/train", 100_000)),
+    ),
+    "europarl": GoldSet(
+        ("europarl/gold",), "en", "fr",
+        (("europarl/train", 2_500), ("europarl/train", 10_000), ("europarl/train", 100_000)),
+    ),
+    "en-es": GoldSet(("en-es/gold",), "en", "es", (("en-es/train", 2_500), ("en-es/train", 12_037))),
+    "fr-en-stories": GoldSet(
+        ("fr-en-stories/gold",), "fr", "en", (("europarl/train", 3_000), ("europarl/train", 50_000)),
+    ),
+    "cs-en": GoldSet(("cs-en/gold-train",), "en", "cs", (("cs-en/text", 2_500),), inside=True),
+}  # fmt: skip
+"""The gold sets that the default weights are learnt from."""
+
+GERMAN = GoldSet(("rwth-de-en/gold",), "de", "en", (("comtrans-de-en/train", 23_580),))
+"""A gold set that no weights are learnt from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Gold pairs: text and links."""
+
+    bitext: Bitext
+    links: Links
+    corpora: tuple[Corpus, ...]
+
+    @classmethod
+    def open(cls, data: Path, prefixes: Iterable[str], source: str, target: str) -> Labelled:
+        corpora = tuple(open_corpus(str(data / prefix), source=source, target=target) for prefix in prefixes)
+        bitext = read_bitext(corpora, Normalizer(), Normalizer())
+        return cls(bitext, Links.from_pairs(pair for part in corpora for pair in part.links()), corpora)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A gold set under the statistics of one corpus.  pairs: of the corpus."""
+
+    gold: str
+    pairs: int
+    labelled: Labelled
+    statistics: CorpusStatistics
+
+    @cached_property
+    def edges(self) -> EdgeTable:
+        return FeatureSet().extract(self.labelled.bitext, self.statistics)
+
+    @cached_property
+    def unsupervised(self) -> float:
+        """AER of the unsupervised decoder."""
+        assert self.statistics.translation is not None
+        return aer(self.labelled.links, posteriors(self.statistics.translation, self.labelled.bitext).soft_links())
+
+    @cached_property
+    def weights(self) -> F64:
+        """A logistic regression of the links on the features of the edges, possible links left out."""
+        from sklearn.linear_model import LogisticRegression
+
+        from aligner.svm._corner_kernels import POSSIBLE, SURE
+        from aligner.svm.hinge import label_edges
+
+        labels, _ = label_edges(self.edges, self.labelled.links)
+        chosen = labels != POSSIBLE
+        regression = LogisticRegression(C=STRENGTH, fit_intercept=False, max_iter=500)
+        regression.fit(self.edges.features[chosen], labels[chosen] == SURE)
+        weights: F64 = regression.coef_[0].astype(np.float64)
+        return weights
+
+
+def view(data: Path, name: str, gold: GoldSet, prefix: str, pairs: int) -> View:
+    """A gold set under the first pairs of a corpus and its own text."""
+    labelled = Labelled.open(data, gold.prefixes, gold.source, gold.target)
+    text = open_corpus(str(data / prefix), source=gold.source, target=gold.target)
+    bitext = text_with_gold(text, pairs, () if gold.inside else labelled.corpora)
+    return View(name, pairs, labelled, CorpusStatistics.from_bitext(bitext))
+
+
+def views(data: Path, most: int) -> list[View]:
+    """Of each gold set under each corpus of at most so many pairs."""
+    return [
+        view(data, name, gold, prefix, pairs)
+        for name, gold in GOLD_SETS.items()
+        for prefix, pairs in gold.corpora
+        if pairs <= most
+    ]
+
+
+def text_with_gold(corpus: Corpus, pairs: int | None, gold: Iterable[Corpus]) -> Bitext:
+    """The first pairs of a corpus, or all, and the text of gold."""
+    builder = BitextBuilder(Normalizer(), Normalizer(), corpus.source_language, corpus.target_language)
+    builder.add_texts(corpus, list(islice(corpus.texts(), pairs)))
+    for part in gold:
+        builder.add_texts(part, list(part.texts()))
+    return builder.bitext()
+
+
+def prior() -> F64:
+    """The unsupervised decoder as weights of all features."""
+    return np.array([PRIOR.get(name, 0.0) for name in FeatureSet().names])
+
+
+def shipped_weights() -> F64:
+    """The default weights that come with the program."""
+    known = default.default_weights().weights
+    return np.array([known[name] for name in FeatureSet().names])
+
+
+def default_weights(seen: Sequence[View], left_out: str | None) -> F64:
+    """Default weights without a gold set: the mean over the others, each that of its corpora, and of the prior."""
+    sets: dict[str, list[F64]] = {}
+    for one in seen:
+        if one.gold != left_out:
+            sets.setdefault(one.gold, []).append(one.weights)
+    mean: F64 = np.mean([*(np.mean(of_set, axis=0) for of_set in sets.values()), prior()], axis=0)
+    return mean + OFFSET * (np.array(FeatureSet().names) == "bias")
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What `aligner train` learns from labelled pairs, without the corpus statistics.
+
+    held_out: links of the folds, where λ was chosen by some.
+    """
+
+    features: FeatureSet
+    scorer: LinearScorer
+    rewards: LinkRewards
+    held_out: JudgedLinks | None
+
+    def align(self, bitext: Bitext, statistics: CorpusStatistics) -> Alignments:
+        return decode_edges(self.features.extract(bitext, statistics), self.scorer, self.rewards)
+
+
+def learn(
+    labelled: Labelled,
+    pairs: npt.NDArray[np.int64],
+    statistics: CorpusStatistics,
+    centre: F64 | None = None,
+    **settings: Any,
+) -> Learnt:
+    """Learn from some of the labelled pairs as `aligner train` does with these settings.
+
+    centre: default weights in place of those that come with the program.
+    """
+    planned = plan(TrainingSettings(**settings), len(pairs))
+    links, bitext = labelled.links.take(pairs), labelled.bitext.take(pairs)
+    features = with_words(FeatureSet(), bitext, planned.words)
+    edges = features.extract(bitext, statistics)
+    problem = planned.problem(edges, links)
+    if centre is not None and isinstance(problem, LogisticProblem):
+        problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))
+    path = follow_path(problem, links, planned, stop=Stop(gap=1e-3, passes=200))
+    w = path.results[path.chosen].w
+    return Learnt(features, LinearScorer(w[: len(edges.names)]), problem.link_rewards(w), path.held_out)
+
+
+def judge(gold: Links, found: Links) -> Evaluation:
+    return aligner.evaluate(gold, [found], gold_name="gold", hypothesis_names=[""])[0]
+
+
+def aer(gold: Links, found: Links) -> float:
+    return 100 * float(scores(count(gold, found).total()).aer)
+
+
+def hansards_problem(data: Path, pairs: int, regularization: float, counted: int = 20_000) -> MatchingProblem:
+    """The first pairs of the Hansards with the links of the default model, under statistics of the first `counted`."""
+    corpus = open_corpus(data / "hansards" / "train")
+    text = text_with_gold(corpus, counted, ())
+    statistics = CorpusStatistics.from_bitext(text)
+    edges = FeatureSet().extract(text.take(np.arange(pairs)), statistics)
+    found = links_of(decode_with(shipped_weights(), edges))
+    return MatchingProblem.from_links(edges, found, regularization=regularization)

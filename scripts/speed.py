@@ -1,0 +1,223 @@
+"""The tables of docs/speed.md, and that of cost in README: commands and other aligners as processes, side by side.
+
+    python scripts/speed.py --write                            # Hansards of 10,000 and 100,000 pairs
+    python scripts/speed.py --write --full                     # 674,324 pairs too, three runs of eflomal
+    python scripts/speed.py --sizes 10000 --fast-align PATH
+
+eflomal takes part where `eflomal-align` is installed, fast_align where its path is given; both with their defaults, in
+both directions. The gold sets' text is added to the corpus, lower-cased, and gold-dev is judged. eflomal draws new
+random numbers at every run: of several runs that of median AER is shown.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tables import ROOT, markdown, parser_of, publish
+
+if TYPE_CHECKING:
+    from corpora.alignment import Links
+
+PAGE, README = "docs/speed.md", "README.md"
+COUNTS = "bias,association,position,orthography,competition,neighbours"
+OF_RU_MAXRSS = 2**30 if sys.platform == "darwin" else 2**20
+ALIGNER = (sys.executable, "-m", "aligner.cli")
+
+
+@dataclass(frozen=True)
+class Text:
+    """Files of a corpus followed by gold sets.  joint: one file of ``source ||| target`` lines.  gold: of the last."""
+
+    source: Path
+    target: Path
+    joint: Path
+    pairs: int
+    gold: Links
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a process took, with the processes it started.  peak: GiB of the largest.  aer: in percent, where judged."""
+
+    wall: float
+    cpu: float
+    peak: float
+    aer: float | None = None
+
+    def __add__(self, other: Run) -> Run:
+        """One after the other."""
+        return Run(self.wall + other.wall, self.cpu + other.cpu, max(self.peak, other.peak))
+
+
+def write_text(data: Path, pairs: int, folder: Path) -> Text:
+    """The first pairs of the Hansards, then gold-train, gold-trial and gold-dev, whose links are kept."""
+    from corpora.alignment import Links
+    from corpora.readers import open_corpus
+
+    hansards = data / "hansards"
+    gold = [open_corpus(hansards / f"gold-{part}") for part in ("train", "trial", "dev")]
+    lines = [*islice(open_corpus(hansards / "train").texts(), pairs), *(line for part in gold for line in part.texts())]
+    source, target = ([line[side].decode().lower() + "\n" for line in lines] for side in (1, 2))
+    files = [folder / name for name in ("text.en", "text.fr", "text.joint")]
+    files[0].write_text("".join(source), "utf-8")
+    files[1].write_text("".join(target), "utf-8")
+    files[2].write_text("".join(f"{a[:-1]} ||| {b}" for a, b in zip(source, target, strict=True)), "utf-8")
+    return Text(files[0], files[1], files[2], len(lines), Links.from_pairs(gold[-1].links()))
+
+
+def execute(command: Sequence[object], output: Path | None = None) -> Run:
+    """Run a program to its end, its standard output into a file; exits where it fails."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    start = time.perf_counter()
+    with (output or Path(os.devnull)).open("wb") as file:
+        parts = [str(part) for part in command]
+        process = subprocess.Popen(parts, stdout=file, stderr=subprocess.PIPE, env=environment)
+        assert process.stderr is not None
+        messages = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(parts)} failed:\n{messages.decode(errors='replace')[-2000:]}")
+    return Run(time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / OF_RU_MAXRSS)
+
+
+def judged(run: Run, text: Text, *outputs: Path) -> Run:
+    """The run with its AER.  outputs: one file of links, or two directions, combined by the best of all methods."""
+    from gold import aer
+
+    from corpora.alignment import Links, PairLinks
+    from corpora.formats.pharaoh import parse_pharaoh
+    from corpora.symmetrize import METHODS, symmetrize
+
+    read = []
+    for output in outputs:
+        with output.open("rb") as lines:
+            last = islice(lines, text.pairs - len(text.gold), None)
+            read.append([pair.sure for pair in parse_pharaoh(last, output)])
+    answers = [read[0]]
+    if len(read) == 2:
+        answers = [[frozenset(symmetrize(*pair, method)) for pair in zip(*read, strict=True)] for method in METHODS]
+    found = (Links.from_pairs(PairLinks(pair, frozenset()) for pair in answer) for answer in answers)
+    return Run(run.wall, run.cpu, run.peak, min(aer(text.gold, links) for links in found))
+
+
+def ours(text: Text, data: Path, folder: Path) -> dict[str, Run]:
+    """Each command with its run; the models stay in the folder."""
+    learnt, counts, links = (folder / name for name in ("all.model", "counts.model", "ours.links"))
+    files, gold = (text.source, text.target), ("--gold", data / "hansards" / "gold-train")
+    train, align = (*ALIGNER, "train", "-q", "--force"), (*ALIGNER, "align", "-q", *files)
+    runs = {
+        "align SRC TGT": execute(align, links),
+        "align --unsupervised": execute((*align, "--unsupervised"), folder / "bare.links"),
+        "train --gold (100 pairs)": execute((*train, *files, *gold, "-m", learnt)),
+        "align -m": execute((*align, "-m", learnt), folder / "learnt.links"),
+        "train --gold, counts": execute((*train, *files, *gold, "-m", counts, "--features", COUNTS)),
+        "align -m, counts": execute((*align, "-m", counts), folder / "counts.links"),
+    }
+    for name, file in (
+        ("align SRC TGT", links), ("align --unsupervised", folder / "bare.links"),
+        ("align -m", folder / "learnt.links"), ("align -m, counts", folder / "counts.links"),
+    ):  # fmt: skip
+        runs[name] = judged(runs[name], text, file)
+    return runs
+
+
+def eflomal(text: Text, folder: Path, repeats: int) -> dict[str, Run]:
+    program = shutil.which(
+        "eflomal-align", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    )
+    if program is None:
+        print("eflomal is not installed", file=sys.stderr)
+        return {}
+    forward, reverse = folder / "eflomal.forward", folder / "eflomal.reverse"
+    command = (program, "--overwrite", "-s", text.source, "-t", text.target, "-f", forward, "-r", reverse)
+    runs = [judged(execute(command), text, forward, reverse) for _ in range(repeats)]
+    return {"eflomal": sorted(runs, key=lambda run: run.aer or 0.0)[(repeats - 1) // 2]}
+
+
+def fast_align(text: Text, folder: Path, program: Path) -> dict[str, Run]:
+    forward, reverse = folder / "fast_align.forward", folder / "fast_align.reverse"
+    command = (program, "-i", text.joint, "-d", "-o", "-v")  # as its README recommends
+    return {
+        "fast_align": judged(execute(command, forward) + execute((*command, "-r"), reverse), text, forward, reverse)
+    }
+
+
+def library(text: Text, model_file: Path) -> list[list[str]]:
+    """Reading, counting and one pair a call, in this process."""
+    import aligner
+    from corpora.bitext import read_bitext
+    from corpora.normalize import Normalizer
+    from corpora.readers import open_corpus
+    from features.cooccurrence import count_cooccurrences
+
+    corpus = open_corpus((text.source, text.target))
+    model = aligner.load(model_file)
+    pairs = [(a.decode().split(), b.decode().split()) for _, a, b in islice(corpus.texts(), 500)]
+    start = [time.perf_counter()]
+    bitext = read_bitext([corpus], Normalizer(), Normalizer())
+    start.append(time.perf_counter())
+    count_cooccurrences(bitext)
+    start.append(time.perf_counter())
+    for source, target in pairs[:100]:  # reads the arrays, compiles
+        model.align(source, target)
+    start.append(time.perf_counter())
+    for source, target in pairs:
+        model.align(source, target)
+    start.append(time.perf_counter())
+    took = {
+        "read_bitext": (0, text.pairs),
+        "count_cooccurrences": (1, text.pairs),
+        "model.align, a pair a call": (3, 500),
+    }
+    return [
+        [name, f"{n:,}", f"{start[i + 1] - start[i]:.2f}", f"{n / (start[i + 1] - start[i]):,.0f}"]
+        for name, (i, n) in took.items()
+    ]
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--sizes", default="10000,100000", help="pairs of the Hansards")
+    parser.add_argument("--full", action="store_true", help="674,324 pairs too, and three runs of eflomal")
+    parser.add_argument("--runs", type=int, default=1, help="of eflomal")
+    parser.add_argument("--fast-align", type=Path, metavar="PATH", help="the program")
+    options = parser.parse_args()
+    sizes = "10000,100000,674324" if options.full else options.sizes
+    rows, short, calls = [], [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        ours(write_text(options.data, 300, folder), options.data, folder)  # compiles
+        for size in map(int, sizes.split(",")):
+            text = write_text(options.data, size, folder)
+            runs = {f"`aligner {command}`": run for command, run in ours(text, options.data, folder).items()}
+            runs |= eflomal(text, folder, 3 if options.full else options.runs)
+            if options.fast_align is not None:
+                runs |= fast_align(text, folder, options.fast_align)
+            for command, run in runs.items():
+                error = "" if run.aer is None else f"{run.aer:.2f}"
+                cost = f"{run.wall:.1f}", f"{run.cpu:.1f}", f"{run.peak:.2f}"
+                rows.append([command, f"{text.pairs:,}", *cost, f"{text.pairs / run.wall:,.0f}", error])
+                if "counts" not in command:
+                    short.append([command, f"{text.pairs:,}", *cost, error])
+                print(*rows[-1], flush=True)
+            calls = calls or library(text, folder / "all.model")
+    header = ["process", "pairs", "seconds", "CPU s", "GiB"]
+    settings = {"write": options.write, "peers": ["eflomal"]}
+    publish("commands", markdown([*header, "pairs/s", "AER of gold-dev"], rows), pages=[PAGE], **settings)
+    publish("library", markdown(["call", "pairs", "seconds", "pairs/s"], calls), pages=[PAGE], **settings)
+    publish("cost", markdown([*header, "AER of gold-dev"], short), pages=[README], **settings)
+
+
+if __name__ == "__main__":
+    main()

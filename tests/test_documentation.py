@@ -1,0 +1,162 @@
+"""README and docs/: examples run, links lead somewhere, and the scripts behind the tables explain themselves.
+
+Examples of a page run from top to bottom in a folder of its own that holds the sample corpus and, unless the page
+trains it, the model ``my.model``. Blocks marked ``sh`` are commands, run in this process; blocks marked ``python`` are
+doctests. What is not to run is marked ``console``.
+"""
+
+from __future__ import annotations
+
+import doctest
+import io
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+from commands import run
+
+import aligner
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SCRIPTS = sorted(path for path in (ROOT / "scripts").glob("*.py") if "__main__" in path.read_text("utf-8"))
+EXAMPLES = re.compile(r"^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+MODEL = "my.model"
+
+
+def execute(line: str) -> None:
+    """Run one line: ``aligner …``, perhaps with ``> FILE`` behind it or ``echo TEXT |`` before it."""
+    words = shlex.split(line, comments=True)
+    stdin = b""
+    if words and words[0] == "echo":
+        bar = words.index("|")
+        stdin, words = (" ".join(words[1:bar]) + "\n").encode(), words[bar + 1 :]
+    if not words:
+        return
+    output = words.pop() if words[-2:-1] == [">"] else None
+    if output is not None:
+        words.pop()
+    assert words[0] == "aligner", line
+    result = run(*words[1:], stdin=stdin)
+    if output is not None:
+        Path(output).write_bytes(result.stdout_bytes)
+
+
+def run_examples(page: Path) -> int:
+    """The number of examples of a page, all run in the current folder."""
+    text, names, count = page.read_text("utf-8"), {}, 0
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for example in EXAMPLES.finditer(text):
+        line = text[: example.start(2)].count("\n")
+        if example[1] == "sh":
+            for command in example[2].replace("\\\n", " ").splitlines():
+                execute(command)
+                count += 1
+            continue
+        test = doctest.DocTestParser().get_doctest(example[2], names, page.name, str(page), line)
+        report = io.StringIO()
+        with redirect_stdout(io.StringIO()):
+            runner.run(test, out=report.write, clear_globs=False)
+        assert not report.getvalue(), report.getvalue()
+        names.update(test.globs)
+        count += len(test.examples)
+    return count
+
+
+@pytest.fixture(scope="session")
+def sample_model(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
+    """A model of the sample corpus, as README trains it but for the choice of λ."""
+    path = tmp_path_factory.mktemp("documentation") / MODEL
+    run("train", sample / "train", "-m", path, "--cross-validate", 0, "-q")
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if EXAMPLES.search(page.read_text("utf-8"))], ids=lambda p: p.name
+)
+def test_examples_run(
+    page: Path, sample: Path, sample_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file in sample.glob("t*.*"):
+        shutil.copy(file, tmp_path)
+    if f"train train -m {MODEL}" not in page.read_text("utf-8"):
+        shutil.copy(sample_model, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run_examples(page) > 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_and_paths_lead_somewhere(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", text):
+        file = page.parent / target if target else page
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", file.read_text("utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    for path in re.findall(r"`((?:aligner|corpora|features|scripts|tests|docs)/[\w./-]*)`", text):
+        assert (ROOT / path).exists(), path
+
+
+def test_readme_is_one_page_long() -> None:
+    assert 100 <= len(PAGES[0].read_text("utf-8").splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_options_that_pages_name_exist(page: Path) -> None:
+    text = "\n".join(part for part in re.findall(r"`[^`\n]+`|^ *aligner .*$", page.read_text("utf-8"), re.MULTILINE))
+    text = "\n".join(line for line in text.splitlines() if not re.search(r"python|pip|scripts/|pytest", line))
+    names = ("train", "align", "features", "suggest", "evaluate", "convert", "symmetrize")
+    known = "".join(run(name, "--help").stdout for name in names) + run("--help").stdout
+    known += "".join(script.read_text("utf-8") for script in (ROOT / "scripts").glob("*.py"))
+    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)):
+        assert re.search(rf"{option}\b(?!-)", known), option
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.name)
+def test_scripts_say_what_they_do_without_optional_packages(script: Path) -> None:
+    code = f"""if True:
+        import runpy, sys
+        sys.modules.update(dict.fromkeys(["sklearn", "matplotlib", "eflomal"]))  # as if they were not installed
+        sys.path.insert(0, {str(script.parent)!r})
+        sys.argv = [{script.name!r}, "--help"]
+        runpy.run_path({str(script)!r}, run_name="__main__")
+    """
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert script.name in result.stdout
+
+
+def test_every_table_is_written_by_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    scripts = "".join(path.read_text("utf-8") for path in SCRIPTS)
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        tables = re.findall(r"<!-- table: ([\w-]+) -->\n", text)
+        assert len(tables) == len(set(tables)) == text.count("<!-- end of table -->")
+        for name in tables:
+            assert f'"{name}"' in scripts, name
+
+
+def test_a_table_goes_between_its_markers(tmp_path: Path) -> None:
+    tables = runpy.run_path(str(ROOT / "scripts" / "tables.py"))
+    page = tmp_path / "page.md"
+    around = "before\n<!-- table: one -->\n{}<!-- end of table -->\n<!-- table: two -->\n<!-- end of table -->\nafter\n"
+    page.write_text(around.format("of old\n"), "utf-8")
+    content = tables["markdown"](["solver", "gap"], [["bcfw", r"\1"]])
+    tables["put_table"](page, "one", content)
+    assert page.read_text("utf-8") == around.format(content + "\n")
+    with pytest.raises(ValueError, match="0 places"):
+        tables["put_table"](page, "three", content)
+
+
+def test_the_version_of_the_pages_is_that_of_the_package() -> None:
+    for page in PAGES:
+        for version in re.findall(r"<sub>`[^`]*`: aligner ([^,]*),", page.read_text("utf-8")):
+            assert version == aligner.__version__, f"{page.name}: measure its tables again"
