@@ -49,15 +49,17 @@ class Links:
     """The links of n sentence pairs, packed: those of pair i are rows offsets[i]:offsets[i + 1].
 
     Rows are sorted by (source, target) within a pair, so that equal links are equal arrays.
+    format: of the file they were read from, one of `link_files.LINK_FORMATS`; "" for links that are of no file.
     """
 
     source: I32  # (m,) 0-based word positions
     target: I32  # (m,)
     sure: Bools  # (m,) False: possible
     offsets: I64  # (n + 1,)
+    format: str = ""
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[PairLinks]) -> Links:
+    def from_pairs(cls, pairs: Iterable[PairLinks], format: str = "") -> Links:
         """Pack a stream of pairs, keeping 9 bytes a link and 8 a pair."""
         ends = array("q", [0])
         positions = array("i")  # source, target, source, target, ...
@@ -77,6 +79,7 @@ class Links:
             target=np.ascontiguousarray(both[:, 1]),
             sure=np.frombuffer(sure, dtype=np.bool_),
             offsets=np.frombuffer(ends, dtype=np.int64),
+            format=format,
         )
 
     def __len__(self) -> int:
@@ -97,7 +100,7 @@ class Links:
 
     def take(self, pairs: I64) -> Links:
         """The links of these pairs, (m,) indices, in their order."""
-        return Links.from_pairs(self[int(pair)] for pair in pairs)
+        return Links.from_pairs((self[int(pair)] for pair in pairs), self.format)
 
     def __iter__(self) -> Iterator[PairLinks]:
         return (self[index] for index in range(len(self)))

@@ -49,6 +49,7 @@ def convert(
     corpus = _text_of(source, from_, text, languages)
     if corpus is None and to in _TEXT_FORMATS:
         raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it with --text")
+    links: Iterator[PairLinks]
     if text is None and corpus is not None and from_ is None:
         links = corpus.links()
     else:
@@ -102,7 +103,7 @@ def symmetrize_files(
 
     Both are written source-target, unless transpose_reverse.  Raises CorpusError where one file is shorter.
     """
-    there = open_links(reverse)
+    there: Iterator[PairLinks] = open_links(reverse)
     if transpose_reverse:
         there = map(transposed, there)
     for number, (one, other) in enumerate(zip_longest(open_links(forward), there)):

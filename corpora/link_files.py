@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
 from corpora import recognize
@@ -14,9 +15,30 @@ from corpora.formats.giza import parse_a3
 from corpora.formats.naacl import NaaclLink, gather_naacl, parse_naacl
 from corpora.formats.pharaoh import parse_pharaoh
 
-LINK_FORMATS = ("pharaoh", "talp", "naacl", "giza", "comtrans")
+INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0}
+"""The number of a sentence's first word, in each format of links."""
+
+LINK_FORMATS = tuple(INDEX_BASES)
 
 Lengths = Iterable[tuple[int, int]]  # source and target words of each sentence pair
+
+
+@dataclass(frozen=True, eq=False)
+class LinkStream:
+    """The links of each pair of a file, read as they are asked for.  format: one of LINK_FORMATS."""
+
+    pairs: Iterator[PairLinks]
+    format: str
+
+    def __iter__(self) -> Iterator[PairLinks]:
+        return self.pairs
+
+    def __next__(self) -> PairLinks:
+        return next(self.pairs)
+
+    def read(self) -> Links:
+        """All links, packed."""
+        return Links.from_pairs(self.pairs, self.format)
 
 
 def open_links(
@@ -25,7 +47,7 @@ def open_links(
     format: str | None = None,
     lengths: Lengths | None = None,
     sentences: Sequence[int] | None = None,
-) -> Iterator[PairLinks]:
+) -> LinkStream:
     """The links of each pair of a file (or ``-``).
 
     format: one of LINK_FORMATS; None: from the first lines, and talp from the name.
@@ -41,18 +63,19 @@ def open_links(
     first_lines = list(islice(lines, recognize.HEAD_LINES))
     lines = chain(first_lines, lines)
     pairs: Iterator[PairLinks]
-    match format or recognize.links_format(path, first_lines):
+    format = format or recognize.links_format(path, first_lines)
+    match format:
         case "naacl":
-            return iter(_naacl_links(lines, path, lengths, sentences))
+            return LinkStream(iter(_naacl_links(lines, path, lengths, sentences)), format)
         case "giza":
             pairs, step = (pair.links for pair in parse_a3(lines, path)), 3
         case "comtrans":
             pairs, step = (pair.links for pair in parse_comtrans(lines, path)), 3
         case "talp":
-            pairs, step = parse_pharaoh(lines, path, base=1), 1
+            pairs, step = parse_pharaoh(lines, path, base=INDEX_BASES[format]), 1
         case _:
             pairs, step = parse_pharaoh(lines, path), 1
-    return pairs if lengths is None else _checked(pairs, lengths, path, step)
+    return LinkStream(pairs if lengths is None else _checked(pairs, lengths, path, step), format)
 
 
 def read_links(
@@ -62,7 +85,7 @@ def read_links(
     sentences: Sequence[int] | None = None,
 ) -> Links:
     """All links of a file, packed; see ``open_links``."""
-    return Links.from_pairs(open_links(path, format=format, lengths=lengths, sentences=sentences))
+    return open_links(path, format=format, lengths=lengths, sentences=sentences).read()
 
 
 def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: int) -> Iterator[PairLinks]:

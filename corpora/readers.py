@@ -16,18 +16,8 @@ from corpora.files import StrPath, read_lines
 from corpora.formats.comtrans import read_comtrans
 from corpora.formats.giza import A3Pair, read_a3
 from corpora.formats.naacl import is_marked_up, parse_sentence
-from corpora.link_files import LINK_FORMATS, open_links, read_links
+from corpora.link_files import LinkStream, open_links
 from corpora.symmetrize import symmetrize
-
-__all__ = [
-    "LINK_FORMATS",
-    "Corpus",
-    "group_corpora",
-    "open_corpus",
-    "open_links",
-    "parse_joint",
-    "read_links",
-]
 
 TWO_DIRECTIONS = "grow-diag-final-and"
 
@@ -45,14 +35,14 @@ class Corpus:
     source_file: str
     target_file: str
     texts: Callable[[], Iterator[TextLine]] = field(repr=False)
-    _links: Callable[[], Iterator[PairLinks]] | None = field(repr=False)
+    _links: Callable[[], LinkStream] | None = field(repr=False)
     _target_shift: int = 0  # lines from a source sentence to its target sentence in the same file
 
     @property
     def has_links(self) -> bool:
         return self._links is not None
 
-    def links(self) -> Iterator[PairLinks]:
+    def links(self) -> LinkStream:
         """The links of each pair, checked against the text.
 
         Raises CorpusError if there are none, if their number differs from the text's, and on a broken
@@ -171,7 +161,7 @@ def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:
     def texts() -> Iterator[TextLine]:
         return ((pair.line, pair.source, pair.target) for pair in read_comtrans(path))
 
-    def links() -> Iterator[PairLinks]:
+    def links() -> LinkStream:
         return open_links(path, format="comtrans", lengths=_lengths(texts()))
 
     name = os.fspath(path)
@@ -183,8 +173,8 @@ def _giza(path: StrPath, source: str | None, target: str | None) -> Corpus:
     def texts() -> Iterator[TextLine]:
         return map(_a3_text, read_a3(path))
 
-    def links() -> Iterator[PairLinks]:
-        return (pair.links for pair in read_a3(path))
+    def links() -> LinkStream:
+        return LinkStream((pair.links for pair in read_a3(path)), "giza")
 
     name = os.fspath(path)
     form = "GIZA++ A3.final file, the side with NULL = source"
@@ -262,7 +252,7 @@ def _text_pair(
     def texts() -> Iterator[TextLine]:
         return (pair for _, pair in numbered()) if marked_up else _side_by_side(source_file, target_file)
 
-    def links(path: Path) -> Iterator[PairLinks]:
+    def links(path: Path) -> LinkStream:
         numbers = [number for number, _ in numbered()] if marked_up else None
         return open_links(path, lengths=_lengths(texts()), sentences=numbers)
 
@@ -301,15 +291,13 @@ def _without_markup(
 
 def _two_directions(name: str, first: StrPath, second: StrPath, source: str | None, target: str | None) -> Corpus:
     def pairs() -> Iterator[tuple[A3Pair, A3Pair]]:
-        last = 0
+        last, hint = 0, "give the two directions of one GIZA++ run"
         for forward, reverse in zip_longest(read_a3(first), read_a3(second)):
             if forward is None or reverse is None:
                 shorter = first if forward is None else second
-                hint = "give the two directions of one GIZA++ run"
                 raise CorpusError(shorter, last, "has fewer pairs than the other direction", hint=hint)
             if not _opposite(forward, reverse):
                 what = f"is not the pair at line {forward.line} of {os.fspath(first)} with its sides swapped"
-                hint = "give the two directions of one GIZA++ run"
                 raise CorpusError(second, reverse.line, what, hint=hint)
             last = forward.line + 2
             yield forward, reverse
@@ -317,11 +305,14 @@ def _two_directions(name: str, first: StrPath, second: StrPath, source: str | No
     def texts() -> Iterator[TextLine]:
         return (_a3_text(forward) for forward, _ in pairs())
 
-    def links() -> Iterator[PairLinks]:
+    def symmetrized() -> Iterator[PairLinks]:
         for forward, reverse in pairs():
             transposed = {(i, j) for j, i in reverse.links.sure}
             sure = symmetrize(forward.links.sure, transposed, TWO_DIRECTIONS)
             yield PairLinks(frozenset(sure), frozenset())
+
+    def links() -> LinkStream:
+        return LinkStream(symmetrized(), "giza")
 
     form = f"GIZA++ A3.final files of two directions ({TWO_DIRECTIONS}), the first's side with NULL = source"
     return Corpus(name, form, source, target, os.fspath(first), os.fspath(first), texts, links)

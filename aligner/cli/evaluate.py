@@ -23,7 +23,7 @@ def evaluate(
     """Report AER, precision, recall and F1 of links against gold, with intervals; a paired test for two HYPs."""
     from aligner.report.evaluation import evaluate as judge
     from aligner.report.text import format_json, format_text
-    from corpora.alignment import Links, check_range
+    from corpora.alignment import check_range
     from corpora.link_files import read_links
     from corpora.readers import open_corpus
     from corpora.recognize import is_stream
@@ -33,7 +33,7 @@ def evaluate(
         gold_links = read_links(gold)
     else:
         corpus = open_corpus(gold, source=source, target=target)
-        gold_links = Links.from_pairs(corpus.links())
+        gold_links = corpus.links().read()
         lengths = list(corpus.lengths())
     sentences = range(1, len(gold_links) + 1)  # the NAACL format does not say how many pairs there are
     found = [read_links(name, sentences=sentences) for name in hypotheses]

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from aligner._version import __version__
 from corpora.alignment import I64, Bools, Links
 from corpora.errors import CorpusError
+from corpora.link_files import INDEX_BASES
 
 F64 = npt.NDArray[np.float64]
 Interval = tuple[float, float]
@@ -255,7 +256,6 @@ def evaluate(
         return []
     systems = [count(gold, hypothesis) for hypothesis in hypotheses]
     resampled = bootstrap(systems, resamples, seed)
-    signature = _signature(gold, gold_name, resamples, confidence, seed)
     evaluations: list[Evaluation] = []
     for index, (name, system) in enumerate(zip(hypothesis_names, systems, strict=True)):
         links, sure, possible = system.total()[:3].tolist()
@@ -285,7 +285,7 @@ def evaluate(
                 lengths="links" if source_lengths is None else "text",
                 by_length=_by_length(system, lengths),
                 paired=paired,
-                signature=signature,
+                signature=_signature(gold, hypotheses[index], gold_name, resamples, confidence, seed),
             )
         )
     return evaluations
@@ -297,12 +297,9 @@ def _check_pairs(gold: Links, hypotheses: Sequence[Links], gold_name: str, names
         raise CorpusError(gold_name, 0, "the gold has no sentence pairs", hint="check how it was made")
     for name, hypothesis in zip(names, hypotheses, strict=True):
         if len(hypothesis) != pairs:
-            raise CorpusError(
-                name,
-                min(pairs, len(hypothesis)),
-                f"has {len(hypothesis)} lines but the gold {gold_name} has {pairs}",
-                hint="one line per sentence pair, empty lines too",
-            )
+            what = f"has {len(hypothesis)} lines but the gold {gold_name} has {pairs}"
+            hint = "one line per sentence pair, empty lines too"
+            raise CorpusError(name, min(pairs, len(hypothesis)), what, hint=hint)
 
 
 def _linked_lengths(alignments: Sequence[Links]) -> I64:
@@ -331,13 +328,12 @@ def _paired_test(baseline: str, difference: float, resampled: F64, confidence: f
     return PairedTest(baseline, difference, percentile_interval(resampled, confidence), p_value)
 
 
-def _signature(gold: Links, gold_name: str, resamples: int, confidence: float, seed: int) -> str:
+def _signature(gold: Links, hypothesis: Links, gold_name: str, resamples: int, confidence: float, seed: int) -> str:
     """All that changes the figures; AERs with different signatures are not comparable."""
     parts = {
-        "gold": PurePath(gold_name).name,
-        "sp": "sure-only" if bool(gold.sure.all()) else "marked",
+        "gold": f"{PurePath(gold_name).name},{_reading(gold)}",
+        "links": _reading(hypothesis),
         "f1": "sure+possible",
-        "base": "0",
         "null": "ignored",
         "pairs": str(len(gold)),
         "bootstrap": str(resamples),
@@ -346,3 +342,9 @@ def _signature(gold: Links, gold_name: str, resamples: int, confidence: float, s
         "version": __version__,
     }
     return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+
+def _reading(links: Links) -> str:
+    """How links were read: format, number of a sentence's first word, and whether any is marked as possible."""
+    read_as = f"{links.format},base-{INDEX_BASES[links.format]}" if links.format else "arrays"
+    return f"{read_as},{'all-sure' if links.sure.all() else 'sure-and-possible'}"

@@ -10,7 +10,7 @@ import pytest
 
 from corpora.alignment import NO_LINKS, Links, PairLinks
 from corpora.errors import CorpusError
-from corpora.readers import LINK_FORMATS, open_links, read_links
+from corpora.link_files import LINK_FORMATS, open_links, read_links
 
 PAIRS = [
     PairLinks(frozenset({(0, 0), (1, 1)}), frozenset()),

@@ -6,8 +6,9 @@ import pytest
 
 from corpora.bitext import read_bitext
 from corpora.errors import CorpusError
+from corpora.link_files import read_links
 from corpora.normalize import Normalizer
-from corpora.readers import open_corpus, read_links
+from corpora.readers import open_corpus
 
 GOLD = [
     ("hansards/gold-train", "en", 100),

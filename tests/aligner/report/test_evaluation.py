@@ -17,7 +17,7 @@ from aligner.report import evaluation
 from aligner.report.evaluation import PairCounts, bootstrap, count, evaluate, percentile_interval, scores
 from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
-from corpora.readers import read_links
+from corpora.link_files import read_links
 
 METRICS = ("aer", "precision", "recall", "f1")
 
@@ -335,8 +335,23 @@ def test_signature_names_all_conventions() -> None:
     settings: dict[str, Any] = {"hypothesis_names": ["h"], "resamples": 50, "confidence": 0.999, "seed": 3}
     [first] = evaluate(marked, [unmarked], gold_name="some/where/gold-dev.wa", **settings)
     assert first.signature == (
-        "gold:gold-dev.wa|sp:marked|f1:sure+possible|base:0|null:ignored|pairs:1|"
+        "gold:gold-dev.wa,arrays,sure-and-possible|links:arrays,all-sure|f1:sure+possible|null:ignored|pairs:1|"
         f"bootstrap:50|confidence:99.9|seed:3|version:{__version__}"
     )
     [second] = evaluate(unmarked, [unmarked], gold_name="gold-dev.wa", **settings)
-    assert "|sp:sure-only|" in second.signature
+    assert "gold:gold-dev.wa,arrays,all-sure|" in second.signature
+
+
+def test_the_signature_tells_how_files_were_read(tmp_path: Path) -> None:
+    """The same lines as Pharaoh and as TALP are other links, with another AER: one signature would hide it."""
+    lines = b"1-1 2p2\n"
+    (tmp_path / "gold.wa").write_bytes(lines)
+    (tmp_path / "gold.talp").write_bytes(lines)
+    hypothesis = read_links(tmp_path / "gold.talp")
+    found = {}
+    for name in ("gold.wa", "gold.talp"):
+        gold = read_links(tmp_path / name)
+        [found[name]] = evaluate(gold, [hypothesis], gold_name="gold", hypothesis_names=["h"], resamples=2)
+    assert found["gold.wa"].aer > found["gold.talp"].aer == 0
+    assert "gold:gold,pharaoh,base-0,sure-and-possible|links:talp,base-1," in found["gold.wa"].signature
+    assert "gold:gold,talp,base-1,sure-and-possible|" in found["gold.talp"].signature

@@ -194,17 +194,6 @@ def test_the_table_of_a_path() -> None:
     ]
 
 
-def test_several_costs_have_a_column() -> None:
-    judged = {"fold_gap": 9e-4, "standard_error": 0.5, "aer": 9.0}
-    path = [{**judged, "regularization": λ, "miss_cost": cost} for cost in (1.5, 2.25) for λ in (1.0, 0.1)]
-    text = format_training(record(*path, chosen=2, regularization=1.0, folds=5, finished_folds=5))
-    header, *rows = text.split("\n\n")[1].splitlines()
-    assert re.split(" {2,}", header.strip())[:3] == ["λ", "c⁺", "held-out AER"]
-    assert [re.split(" {2,}", row.strip())[:2] for row in rows] == [
-        ["1", "1.5"], ["0.1", "1.5"], ["1 *", "2.25"], ["0.1", "2.25"],
-    ]  # fmt: skip
-
-
 def test_a_path_that_was_interrupted() -> None:
     rows = {"regularization": 10.0}, {"regularization": 1.0}
     early = record(*rows, regularization=1.0, chosen=1, folds=5)
