@@ -17,7 +17,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from aligner._version import __version__
-from aligner.progress import Hooks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from aligner.model.decoding import Alignment
     from aligner.model.model import Model, load
     from aligner.model.unsupervised import align_texts
+    from aligner.progress import Hooks
     from aligner.report.evaluation import evaluate
     from aligner.training.train import Training
     from corpora import AlignerError
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Alignment": "aligner.model.decoding",
     "AlignerError": "corpora",
+    "Hooks": "aligner.progress",
     "Model": "aligner.model.model",
     "Training": "aligner.training.train",
     "align_texts": "aligner.model.unsupervised",
@@ -53,7 +54,7 @@ def train(
     gold: Paths = (),
     *,
     links: Paths = (),
-    hooks: Hooks = Hooks(),  # noqa: B008 - frozen
+    hooks: Hooks | None = None,
     **settings: Any,
 ) -> Training:
     """Count corpora, learn weights from labelled pairs, and return the model and how it came to be.
@@ -61,10 +62,11 @@ def train(
     settings: fields of `aligner.training.settings.TrainingSettings`, such as ``loss="hinge", max_passes=20``.
     For the other arguments and the errors see `aligner.training.train.train`, which this calls.
     """
+    from aligner.progress import Hooks
     from aligner.training.settings import TrainingSettings
     from aligner.training.train import train as run
 
-    return run(corpora, gold, TrainingSettings(**settings), links=links, hooks=hooks)
+    return run(corpora, gold, TrainingSettings(**settings), links=links, hooks=hooks or Hooks())
 
 
 def __getattr__(name: str) -> Any:

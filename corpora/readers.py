@@ -311,11 +311,9 @@ def _two_directions(name: str, first: StrPath, second: StrPath, source: str | No
             sure = symmetrize(forward.links.sure, transposed, TWO_DIRECTIONS)
             yield PairLinks(frozenset(sure), frozenset())
 
-    def links() -> LinkStream:
-        return LinkStream(symmetrized(), "giza")
-
     form = f"GIZA++ A3.final files of two directions ({TWO_DIRECTIONS}), the first's side with NULL = source"
-    return Corpus(name, form, source, target, os.fspath(first), os.fspath(first), texts, links)
+    files = os.fspath(first), os.fspath(first)
+    return Corpus(name, form, source, target, *files, texts, lambda: LinkStream(symmetrized(), "giza"))
 
 
 def _opposite(forward: A3Pair, reverse: A3Pair) -> bool:

@@ -40,7 +40,7 @@ def test_the_trace_says_of_each_audit_where_it_was(followed: tuple[Path, Any]) -
     for audit, line in zip(audits, said, strict=True):
         fold = "" if audit["fold"] is None else f" without fold {audit['fold']}"
         assert line.startswith(f"λ {audit['regularization']:.4g}{fold}, pass {audit['passes']:g}: ")
-        assert audit["gap"] == pytest.approx(audit["primal"] - audit["dual"])
+        assert audit["gap"] <= audit["primal"] - audit["dual"] + 1e-9  # of the best primal and dual so far
         assert audit["gap"] >= -1e-9
     assert {audit["fold"] for audit in audits} == {None, 1, 2, 3}
     last = {(audit["regularization"], audit["fold"]): audit for audit in audits}
@@ -49,7 +49,7 @@ def test_the_trace_says_of_each_audit_where_it_was(followed: tuple[Path, Any]) -
         assert row["passes"] == last[row["regularization"], None]["passes"]
         assert row["fold_passes"] == sum(audit["passes"] for audit in folds)
     end = last[record["regularization"], None]
-    assert end.pop("fold") is end.pop("miss_cost") is None
+    assert end.pop("fold") is None
     assert {name: record[name] for name in end} == end
 
 

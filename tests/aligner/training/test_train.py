@@ -73,7 +73,11 @@ def test_convergence_is_certified(training: aligner.Training) -> None:
     record, last = training.model.record, training.result.trace[-1]
     assert record["converged"] is True
     assert 0 <= record["relative_gap"] == last.relative_gap <= 1e-3
-    assert (record["primal"], record["dual"], record["passes"]) == (last.primal, last.dual, last.passes)
+    assert (record["primal"], record["dual"], record["passes"]) == (
+        training.result.primal,
+        training.result.dual,
+        last.passes,
+    )
     model = training.model
     further = [*np.diff(model.rewards.source, prepend=0.0), *np.diff(model.rewards.target, prepend=0.0)]
     np.testing.assert_allclose([*model.weights, *further], training.result.w)
