@@ -97,7 +97,7 @@ FrequentWords = Annotated[
         help="Frequent words with a feature of their own.",
         min=0,
         max=1000,
-        show_default="logistic 30, hinge 0",
+        show_default="30 with the logistic loss below 1000 labelled pairs; else 0",
     ),
 ]
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
@@ -122,13 +122,13 @@ LossName = Annotated[
     _objective(
         metavar="LOSS",
         help="hinge: of the worst matching (maximum margin); logistic: of every edge, from the default weights on.",
-        show_default="logistic below 1000 labelled pairs with all features; else, and with options of the hinge, hinge",
+        show_default="logistic; hinge with options that are its own, or without some features",
     ),
 ]
 Regularization = Annotated[
     float | None,
     _objective(
-        metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; logistic: by cross-validation"
+        metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; logistic 3 / labelled pairs"
     ),
 ]
 Path = Annotated[
@@ -144,7 +144,7 @@ CrossValidate = Annotated[
         metavar="K",
         help="Folds that find the AER of λ; 0: none.",
         min=0,
-        show_default="5 with --path or the logistic loss",
+        show_default="5 with --path, and with the logistic loss for 10 to 999 labelled pairs",
     ),
 ]
 MissCost = Annotated[
