@@ -24,6 +24,9 @@ NAMES = (
 _LONG = 200
 """Rivals beyond which the higher ones are counted by sorting them."""
 
+_LINES_AT_ONCE = 64
+"""Of such a pair, so that what is sorted stays small."""
+
 _PIECE = 16
 """Edges that the processor compares in one go; those of a shorter piece would go one by one."""
 
@@ -120,19 +123,17 @@ def _write(line, higher, best, second, ranks, margins, shares):
 
 
 def _stand_among_many(values: Matrix, out: Matrix) -> None:
-    """The same for the values (J, K) of one pair, with rivals sorted."""
-    for column, lines in enumerate((values, values.T)):
+    """The same for the values (J, K) of one pair, with rivals sorted, some lines at a time."""
+    places = out.reshape(*values.shape, out.shape[1])
+    for column, lines, standing in ((0, values, places), (1, values.T, places.swapaxes(0, 1))):
         n = lines.shape[1]
         if lines.size == 0:
             return
-        ascending = np.sort(lines, axis=1)
-        higher = [
-            n - np.searchsorted(line, wanted, side="right") for line, wanted in zip(ascending, lines, strict=True)
-        ]
-        best, second = ascending[:, -1:], ascending[:, -2:-1] if n > 1 else np.zeros((1, 1), np.float32)
-        found = (
-            1.0 / (1.0 + np.array(higher, np.float32)), lines - np.where(lines == best, second, best),
-            lines / np.where(best > 0.0, best, np.float32(1.0)),
-        )  # fmt: skip
-        for place, standing in enumerate(found):
-            out[:, column + 2 * place] = (standing.T if column else standing).ravel()
+        for first in range(0, len(lines), _LINES_AT_ONCE):
+            some, into = lines[first : first + _LINES_AT_ONCE], standing[first : first + _LINES_AT_ONCE]
+            ascending = np.sort(some, axis=1)
+            higher = [n - np.searchsorted(line, wanted, "right") for line, wanted in zip(ascending, some, strict=True)]
+            best, second = ascending[:, -1:], ascending[:, -2:-1] if n > 1 else np.zeros((1, 1), np.float32)
+            into[:, :, column] = 1.0 / (1.0 + np.array(higher, np.float32))
+            into[:, :, column + 2] = some - np.where(some == best, second, best)
+            into[:, :, column + 4] = some / np.where(best > 0.0, best, np.float32(1.0))
