@@ -261,7 +261,7 @@ def test_a_sentence_of_2000_words_fits(model: Path, tmp_path: Path) -> None:
     write(tmp_path / "t.wa", "0-0 1-1", " ".join(f"{n}-{n}" for n in range(2000)), "0-0")
     for arguments, gibibytes in (
         (["align", tmp_path / "t", "-m", model, "-o", tmp_path / "F"], 2),
-        # Four million edges of 164 columns are 2.5 GiB, mapped from a file; the widest family is half a GiB beside them.
+        # Four million edges of 164 columns are 2.5 GiB, mapped from a file; beside them the widest family.
         (["train", tmp_path / "t", "-m", tmp_path / "M", "-q"], 3.5),
     ):
         process = subprocess.Popen([*COMMAND, *map(str, arguments)])
