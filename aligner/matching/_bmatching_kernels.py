@@ -315,5 +315,6 @@ def bmatch_blocks(scores, shapes, offsets, row_offsets, source_rewards, target_r
         else:
             bmatch_block_greedily(block, J, K, source_rewards, target_rewards, flow)
         first = row_offsets[i] * capacity
-        column_of_row[first : first + J * capacity] = flow.columns[: J * capacity]
+        for slot in range(J * capacity):  # a slice's assignment would compile fifty functions that word its error
+            column_of_row[first + slot] = flow.columns[slot]
     return -1
