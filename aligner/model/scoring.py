@@ -60,7 +60,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LinearScorer:
-    """s = w·φ  [SPEC §1].  weights: (d,)."""
+    """s = w·φ  [TLK05].  weights: (d,)."""
 
     weights: F64
 

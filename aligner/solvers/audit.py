@@ -95,10 +95,10 @@ def _sum_compiled(blocks: _kernels.Blocks, w: F64, shares: F64) -> tuple[F64, F6
 
 
 def primal_value(problem: BlockProblem, w: F64, answers: Answers) -> float:
-    """P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z H_i(z; w)  [SPEC §3], of exact answers at w."""
+    """P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z H_i(z; w)  [LJSP13], of exact answers at w."""
     return 0.5 * problem.regularization * float(w @ w) + float(answers.hinges.mean())
 
 
 def dual_value(problem: BlockProblem, w: F64, loss: float) -> float:
-    """D(α) = ℓ(α) - λ/2 ‖w(α)‖²  [SPEC §3], with w clipped."""
+    """D(α) = ℓ(α) - λ/2 ‖w(α)‖²  [LJSP13], with w clipped."""
     return loss - 0.5 * problem.regularization * float(w @ w)

@@ -239,7 +239,7 @@ class Extragradient:
         return lead <= allowed or step <= 1.0  # η = 1/L is never too long, but for rounding
 
     def _judge(self, problem: BlockProblem, state: SaddleState, w: F64, of_z: F64) -> Candidate:
-        """Upper and lower value, max_z J(w, z) by the oracle and min_w J(w, z) in closed form  [SPEC §6]."""
+        """Upper and lower value, max_z J(w, z) by the oracle and min_w J(w, z) in closed form  [TLJ06]."""
         answers = ask_all(problem, w)
         moved = (state.start.of_target - of_z) / problem.n_blocks
         loss = -float(moved[-1])

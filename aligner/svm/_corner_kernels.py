@@ -37,7 +37,7 @@ def score_edges(features, w, scores):
 
 @nb.njit(cache=True, nogil=True)
 def add_costs(labels, costs, scores):
-    """Loss-augment: add to each edge what linking it costs, costs[label]  [SPEC §2]."""
+    """Loss-augment: add to each edge what linking it costs, costs[label]  [TLK05]."""
     for e in range(len(labels)):
         scores[e] += costs[labels[e]]
 
@@ -174,7 +174,7 @@ def fill_corners(chosen, column_of_row, starts, blocks, psi, losses):
 
 @nb.njit(cache=True, nogil=True)
 def block_corner(i, blocks, w, scratch, psi):
-    """The corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [SPEC §3].
+    """The corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [LJSP13].
 
     Fills psi (d + r,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)); the matching is in scratch.column_of_row.
     """

@@ -69,7 +69,7 @@ def label_edges(edges: Edges, links: Links) -> tuple[U8, I64]:
 
 @dataclass(frozen=True, eq=False)
 class MatchingProblem:
-    """A structured SVM over matchings with the S/P-aware weighted Hamming loss  [SPEC §2-3].
+    """A structured SVM over matchings with the S/P-aware weighted Hamming loss  [TLK05].
 
     edges: features of n pairs.  labels: (E,) uint8, OTHER, POSSIBLE or SURE, where SURE marks the target matching.
     gold: (n, d) summed features of the target matchings.  sure: (n,) their sizes.
@@ -78,7 +78,7 @@ class MatchingProblem:
 
         L(z) = Σ_{jk ∈ S} c⁺ (1 − z(j,k)) + Σ_{jk ∉ P} c⁻ z(j,k) − Σ_{jk ∈ P∖S} c° z(j,k),    L(y) = 0.
 
-    With c° = 0 that is SPEC §2, where a possible link is free; but the target y has none, so each that scores above 0
+    With c° = 0 a possible link is free, as in [TLK05]; but the target y has none, so each that scores above 0
     adds to the hinge, and what looks like a sure link is taught to be none. With a large c° the oracle never takes one:
     it is as if gold said nothing of them, which is what it does.
     links_lost: sure links that the target matching has no room for; they count as possible.
@@ -232,7 +232,7 @@ class MatchingProblem:
         return self.take(np.array([np.argmin(np.where(sizes > 0, sizes, sizes.max() + 1))]))
 
     def corners(self, blocks: I64, w: F64) -> Corners:
-        """argmax_z H_i(z; w) for each of these blocks, H_i(z; w) = L_i(z) − w·ψ_i(z)  [SPEC §3].
+        """argmax_z H_i(z; w) for each of these blocks, H_i(z; w) = L_i(z) − w·ψ_i(z)  [LJSP13].
 
         Raises ScoreError where w is not finite, ValueError where a weight of fertility is above 0, and AlignerError
         where an exact oracle answers worse than the target: the oracle or the features are wrong.
@@ -255,7 +255,7 @@ class MatchingProblem:
         return found
 
     def exact_corners(self, blocks: I64, w: F64) -> Corners:
-        """`corners`, but by the assignment oracle where the chosen one is approximate  [SPEC §5]."""
+        """`corners`, but by the assignment oracle where the chosen one is approximate  [LJSP13]."""
         return (self if self.oracle.exact else self._with_exact_oracle).corners(blocks, w)
 
     @shared_property

@@ -112,7 +112,7 @@ class Problem(Protocol):
 class BlockProblem(Problem, Protocol):
     """All that Frank-Wolfe, cutting-plane and subgradient solvers know of a problem.
 
-    min_w  λ/2 ‖w‖² + 1/n Σ_i max_z [L_i(z) − w·ψ_i(z)]   [SPEC §3], with a block for each i, over the w whose last
+    min_w  λ/2 ‖w‖² + 1/n Σ_i max_z [L_i(z) − w·ψ_i(z)]   [LJSP13], with a block for each i, over the w whose last
     n_nonpositive coordinates are at most 0. For a dual point α with v = 1/(λn) Σ_i Σ_z α_i(z) ψ_i(z) the Lagrangian
     λ/2 ‖w‖² − λ w·v + ℓ(α) is least at w = clip(v), the last coordinates cut to at most 0, where w·v = ‖w‖²: so
     D(α) = ℓ − λ/2 ‖clip(v)‖², and P(w) − D(α) = λ w·(v − v_s) − ℓ + ℓ_s at the oracle's answers s. As clip moves no

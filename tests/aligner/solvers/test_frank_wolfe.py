@@ -40,7 +40,7 @@ def test_line_search_finds_the_greatest_dual_on_its_way(make_problem: MakeProble
 
 
 def test_the_gap_is_that_of_the_batch_corner(make_problem: MakeProblem) -> None:
-    """P − D = λ (w − w_s)·w − ℓ + ℓ_s  [SPEC §3], from the corner alone."""
+    """P − D = λ (w − w_s)·w − ℓ + ℓ_s  [LJSP13], from the corner alone."""
     problem = make_problem(n=15)
     solver = FrankWolfe()
     state = solver.init(problem, np.random.default_rng(0))
