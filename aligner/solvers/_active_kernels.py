@@ -11,7 +11,7 @@ import numpy.typing as npt
 from aligner.solvers._block_kernels import (
     best_step,
     block_gap,
-    clip_point,
+    clip_into,
     count_step,
     decreasing_step,
     draw_by_gap,
@@ -133,7 +133,6 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
         loss_gain = pool.losses[towards] - pool.losses[worst]
         direction[:] = pool.vectors[towards] - pool.vectors[worst]
     elif kind == AWAY and own - lowest > highest - own and active > 1:
-        kind = AWAY
         longest = weights[worst] / (1.0 - weights[worst])
         loss_gain = point.block_loss[i] - pool.losses[worst]
         direction[:] = point.block_w[i] - pool.vectors[worst]
@@ -147,17 +146,14 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
     else:
         gamma = decreasing_step(point)
     move_block(i, gamma, direction, loss_gain, point)
-    if kind == PAIRWISE:
-        weights[towards] += gamma
-        weights[worst] = weights[worst] - gamma if gamma < longest else 0.0
-    else:
+    if kind != PAIRWISE:
         growth = 1.0 - gamma if kind == FORWARD else 1.0 + gamma
         for slot in range(pool.counts[i]):
             weights[pool.slots[i, slot]] *= growth
-        if kind == FORWARD:
-            weights[towards] += gamma
-        else:
-            weights[worst] = weights[worst] - gamma if gamma < longest else 0.0
+    if kind != AWAY:
+        weights[towards] += gamma
+    if kind != FORWARD:
+        weights[worst] = weights[worst] - gamma if gamma < longest else 0.0
     if not keep:
         slot = 0
         while slot < pool.counts[i]:
@@ -234,7 +230,7 @@ def active_steps(order, draws, start, gaps, rule, blocks, bounds, regularization
 @nb.njit(cache=True, nogil=True)
 def settle(point, pool):
     """Make the weights of each block sum to 1 again and the point anew from them, free of rounding errors."""
-    point.w[:] = 0.0
+    point.v[:] = 0.0
     point.loss[0] = 0.0
     for i in range(len(pool.counts)):
         total = 0.0
@@ -245,10 +241,36 @@ def settle(point, pool):
         for slot in range(pool.counts[i]):
             place = pool.slots[i, slot]
             pool.weights[place] /= total
-            for c in range(len(point.w)):
+            for c in range(len(point.v)):
                 point.block_w[i, c] += pool.weights[place] * pool.vectors[place, c]
             point.block_loss[i] += pool.weights[place] * pool.losses[place]
-        for c in range(len(point.w)):
-            point.w[c] += point.block_w[i, c]
+        for c in range(len(point.v)):
+            point.v[c] += point.block_w[i, c]
         point.loss[0] += point.block_loss[i]
-    clip_point(point)
+    clip_into(point.v, point.n_nonpositive, point.w)
+
+
+@nb.njit(cache=True, nogil=True)
+def take_answers(blocks, start, psi, losses, regularization, point, pool):
+    """Take the corners psi (m, d), losses (m,) of these blocks into the pool, from position `start` on.
+
+    psi is overwritten.  Returns the position reached: that of a block the pool has no room for, or m.
+    """
+    for b in range(start, len(blocks)):
+        if not make_room(blocks[b], pool.slots.shape[1], pool):
+            return b
+        take_answer(blocks[b], psi[b], losses[b], regularization, point, pool)
+    return len(blocks)
+
+
+@nb.njit(cache=True, nogil=True)
+def away_steps(order, regularization, direction, point, pool):
+    """A step of each of these blocks: towards the best corner it has or away from the worst of its active set.
+
+    Corners without weight after it are dropped.  direction: (d,) scratch.
+    """
+    for t in range(len(order)):
+        i = order[t]
+        if pool.counts[i] > 1:
+            best = kept_extremes(i, regularization, point.w, pool)[0]
+            active_step(i, best, AWAY, True, False, regularization, direction, point, pool)

@@ -41,19 +41,20 @@ def average_weight(average, step):
 class Point(NamedTuple):
     """A dual point and its running average, changed in place.
 
-    w: (d,) = clip(v), v = Σ_i block_w[i]: the last r coordinates are cut to at most 0, see `problem.BlockProblem`.
-    tail: (r,) these coordinates of v.  loss: (1,) = Σ_i block_loss[i].  block_w: (n, d).  block_loss: (n,).
-    mean_w: (d,) of v.  mean_loss: (1,).  steps: (1,) int64, those done so far.
+    v: (d,) = Σ_i block_w[i].  w: (d,) = clip(v), the last n_nonpositive cut to at most 0, see `protocols.BlockProblem`.
+    loss: (1,) = Σ_i block_loss[i].  block_w: (n, d).  block_loss: (n,).  mean_v: (d,).  mean_loss: (1,).
+    steps: (1,) those done so far.
     """
 
+    v: F64
     w: F64
-    tail: F64
     loss: F64
     block_w: F64
     block_loss: F64
-    mean_w: F64
+    mean_v: F64
     mean_loss: F64
     steps: npt.NDArray[np.int64]
+    n_nonpositive: int
 
 
 class Gaps(NamedTuple):
@@ -121,29 +122,23 @@ def draw_by_gap(gaps, draw):
 
 
 @nb.njit(cache=True, nogil=True)
-def move_block(i, gamma, direction, loss_gain, point):
-    """Move a block's share of (w, ℓ) by gamma · (direction, loss_gain)."""
-    free = len(point.w) - len(point.tail)
-    for c in range(free):
-        change = gamma * direction[c]
-        point.block_w[i, c] += change
-        point.w[c] += change
-    for c in range(len(point.tail)):
-        change = gamma * direction[free + c]
-        point.block_w[i, free + c] += change
-        point.tail[c] += change
-        point.w[free + c] = min(0.0, point.tail[c])
-    point.block_loss[i] += gamma * loss_gain
-    point.loss[0] += gamma * loss_gain
+def clip_into(v, n_nonpositive, w):
+    """w = clip(v): the last n_nonpositive coordinates are cut to at most 0."""
+    free = len(v) - n_nonpositive
+    for c in range(len(v)):
+        w[c] = v[c] if c < free else min(0.0, v[c])
 
 
 @nb.njit(cache=True, nogil=True)
-def clip_point(point):
-    """Where w is v: keep its last coordinates in the tail and cut them to at most 0."""
-    free = len(point.w) - len(point.tail)
-    for c in range(len(point.tail)):
-        point.tail[c] = point.w[free + c]
-        point.w[free + c] = min(0.0, point.tail[c])
+def move_block(i, gamma, direction, loss_gain, point):
+    """Move a block's share of (v, ℓ) by gamma · (direction, loss_gain)."""
+    for c in range(len(point.v)):
+        change = gamma * direction[c]
+        point.block_w[i, c] += change
+        point.v[c] += change
+    clip_into(point.v, point.n_nonpositive, point.w)
+    point.block_loss[i] += gamma * loss_gain
+    point.loss[0] += gamma * loss_gain
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUMS)
@@ -198,11 +193,8 @@ def count_step(average, point):
     """Take the iterate up into the average."""
     rho = average_weight(average, point.steps[0])
     if rho > 0.0:
-        free = len(point.w) - len(point.tail)
-        for c in range(free):
-            point.mean_w[c] += rho * (point.w[c] - point.mean_w[c])
-        for c in range(len(point.tail)):
-            point.mean_w[free + c] += rho * (point.tail[c] - point.mean_w[free + c])
+        for c in range(len(point.v)):
+            point.mean_v[c] += rho * (point.v[c] - point.mean_v[c])
         point.mean_loss[0] += rho * (point.loss[0] - point.mean_loss[0])
     point.steps[0] += 1
 

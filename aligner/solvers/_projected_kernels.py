@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from aligner.matching._price_kernels import EUCLIDEAN
 from aligner.matching._projection_kernels import make_projection_workspace, project_block
-from aligner.svm._corner_kernels import DONE, NOT_FINITE, add_costs, score_edges
+from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, add_costs, score_edges
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -28,13 +28,24 @@ FLATTEST = 1e-5
 """The least curvature, relative to its bound: beyond, a projection would drown in its own prices."""
 
 
+class Edges(NamedTuple):
+    """The edges of a problem.  features: (E, d) float32.  shapes: (n, 2).  offsets: (n + 1,).  labels: (E,).
+    costs: (3,), of each label.
+    """
+
+    features: npt.NDArray[np.float32]
+    shapes: I64
+    offsets: I64
+    labels: npt.NDArray[np.uint8]
+    costs: F64
+
+
 class Marginals(NamedTuple):
     """A point of the marginal dual, changed in place, and what the steps know of the blocks.
 
     z: (E,) in the polytope of each block.  w: (d,) = Σ_i F_i (y_i − z_i) / (λn).
     bounds: (n,) of the largest eigenvalue of F_iᵀF_i.  curvatures: (n,) of the next steps, 1/length but for λn.
-    row_prices: (ΣJ,), column_prices: (ΣK,) of the last projections; row_starts, column_starts: (n + 1,) where those of
-    each block begin.
+    row_prices: (ΣJ,), column_prices: (ΣK,) of the last projections.  starts: (n + 1, 2) where those of a block begin.
     """
 
     z: F64
@@ -43,8 +54,7 @@ class Marginals(NamedTuple):
     curvatures: F64
     row_prices: F64
     column_prices: F64
-    row_starts: I64
-    column_starts: I64
+    starts: I64
 
 
 # A norm may be summed in any order.
@@ -60,55 +70,39 @@ def curvature_bounds(features, offsets, bounds):
 
 
 @nb.njit(cache=True, nogil=True)
-def add_features(features, weights, total):
-    """total += Σ_e weights[e] features[e]."""
-    for e in range(len(weights)):
-        if weights[e] != 0.0:
-            for c in range(len(total)):
-                total[c] += weights[e] * features[e, c]
-
-
-@nb.njit(cache=True, nogil=True)
-def settle(features, labels, target, scale, point):
-    """Make w anew from z, free of rounding errors; edges of the label `target` are those of the target matchings."""
+def settle(edges, scale, point):
+    """Make w anew from z, free of rounding errors."""
     point.w[:] = 0.0
-    for e in range(len(labels)):
-        moved = (1.0 if labels[e] == target else 0.0) - point.z[e]
+    for e in range(len(edges.labels)):
+        moved = (1.0 if edges.labels[e] == SURE else 0.0) - point.z[e]
         if moved != 0.0:
             for c in range(len(point.w)):
-                point.w[c] += moved * features[e, c]
+                point.w[c] += moved * edges.features[e, c]
     for c in range(len(point.w)):
         point.w[c] /= scale
 
 
 @nb.njit(cache=True, nogil=True)
-def projected_steps(order, spectral, features, shapes, offsets, labels, costs, scale, point):
+def projected_steps(order, spectral, edges, scale, point):
     """A step of each of these blocks: towards z_i + ∇_i/L_i, projected, as far as the dual gains  [Nesterov 2012].
 
     scale: λn.  spectral: whether a block's next step takes the curvature that this one met.
     Returns (code, block at fault).
     """
-    work = make_projection_workspace(shapes)
-    scores = np.empty(len(work.plan))
-    goals = np.empty(len(work.plan))
-    points = np.empty(len(work.plan))
+    work = make_projection_workspace(edges.shapes)
+    most = len(work.plan)
+    scores, goals, points = np.empty(most), np.empty(most), np.empty(most)
     change = np.empty(len(point.w))
-    longest = 1
-    for i in range(len(shapes)):
-        longest = max(longest, shapes[i, 0], shapes[i, 1])
-    capacity = np.ones(longest)
-    for t in range(len(order)):
-        i = order[t]
-        J = shapes[i, 0]
-        K = shapes[i, 1]
-        first = offsets[i]
-        last = offsets[i + 1]
-        z = point.z[first:last]
+    capacity = np.ones(len(work.sums))
+    for i in order:
+        J, K = edges.shapes[i, 0], edges.shapes[i, 1]
+        first, last = edges.offsets[i], edges.offsets[i + 1]
+        features, z = edges.features[first:last], point.z[first:last]
         score = scores[: last - first]  # of an edge, n times the gradient of the dual
         goal = goals[: last - first]
         ahead = points[: last - first]
-        score_edges(features[first:last], point.w, score)
-        add_costs(labels[first:last], costs, score)
+        score_edges(features, point.w, score)
+        add_costs(edges.labels[first:last], edges.costs, score)
         size = 0.0
         for e in range(len(z)):
             ahead[e] = z[e] + scale / point.curvatures[i] * score[e]
@@ -117,8 +111,8 @@ def projected_steps(order, spectral, features, shapes, offsets, labels, costs, s
             return NOT_FINITE, i
         project_block(
             EUCLIDEAN, ahead, J, K, capacity[:J], capacity[:K],
-            point.row_prices[point.row_starts[i] : point.row_starts[i + 1]],
-            point.column_prices[point.column_starts[i] : point.column_starts[i + 1]],
+            point.row_prices[point.starts[i, 0] : point.starts[i + 1, 0]],
+            point.column_prices[point.starts[i, 1] : point.starts[i + 1, 1]],
             np.inf, ACCURACY, ITERATIONS, work, goal,
         )  # fmt: skip
         slope = 0.0
@@ -130,7 +124,10 @@ def projected_steps(order, spectral, features, shapes, offsets, labels, costs, s
         if not slope > 0.0:
             continue
         change[:] = 0.0
-        add_features(features[first:last], goal, change)
+        for e in range(len(goal)):
+            if goal[e] != 0.0:
+                for c in range(len(change)):
+                    change[c] += goal[e] * features[e, c]
         curvature = 0.0
         for c in range(len(change)):
             curvature += change[c] * change[c]

@@ -6,14 +6,11 @@ from typing import NamedTuple
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
 from aligner.matching._price_kernels import EUCLIDEAN, exponentials
 from aligner.matching._projection_kernels import make_projection_workspace, project_block
+from aligner.solvers._projected_kernels import F64, I64
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 SPREAD = 0.01
 """Of the entropic start: what each word of the target has to share with all edges, so that none is 0."""
@@ -25,40 +22,40 @@ ITERATIONS = 200
 """Of a projection; an answer that is less exact is feasible all the same."""
 
 
-LEAST = 1e-300
-"""What a center is raised to before its logarithm is taken."""
-
-
-class Edges(NamedTuple):
-    """The edges of a problem.  features: (E, d) float32.  shapes: (n, 2).  offsets: (n + 1,).  labels: (E,).
-    costs: (3,), of each label.
-    """
-
-    features: npt.NDArray[np.float32]
-    shapes: I64
-    offsets: I64
-    labels: npt.NDArray[np.uint8]
-    costs: F64
-
-
 class Stored(NamedTuple):
     """What the stored form keeps of every edge (E,) and word, or arrays of length 0.
 
-    center: û_z, its logarithm for ENTROPIC.  pull: Σ η (F_iᵀ u_w + c_i) since.  total: Σ η u_z since.  z: the last u_z.
+    center: û_z, its logarithm for ENTROPIC.  total: Σ η u_z since.  z: the last u_z.  pull: Σ η (F_iᵀ u_w + c_i) since.
     row_prices: (ΣJ,), column_prices: (ΣK,) of v_z.  starts: (n + 1, 2) where those of a block begin.
     next_pull, next_row_prices, next_column_prices: of the step that is tried.
     """
 
+    starts: I64
     center: F64
-    pull: F64
     total: F64
     z: F64
-    row_prices: F64
-    column_prices: F64
-    starts: I64
+    pull: F64
     next_pull: F64
+    row_prices: F64
     next_row_prices: F64
+    column_prices: F64
     next_column_prices: F64
+
+
+class Step(NamedTuple):
+    """The weights of an iteration.
+
+    sum_w, total: Σ η u_w and Σ η before it, which stand for s_z.  ahead_w: v_w.  point_w: u_w.  size: η.
+    z_step: of a score.
+    """
+
+    geometry: int
+    sum_w: F64
+    total: float
+    ahead_w: F64
+    point_w: F64
+    size: float
+    z_step: float
 
 
 @nb.njit(cache=True, nogil=True)
@@ -79,13 +76,18 @@ def add_edge(features, e, cost, z, total):
 
 
 @nb.njit(cache=True, nogil=True)
-def start_sums(geometry, first, last, edges, of_target, of_center):
-    """Add up (F_i y_i, c_i·y_i) and (F_i û_i, c_i·û_i), (d + 1,) each, of blocks.  Returns the links of the targets."""
+def make_start(geometry, edges, center, of_target, of_center):
+    """center = û_z, if it is not empty; adds up (F_i y_i, c_i·y_i) and (F_i û_i, c_i·û_i), (d + 1,) each.
+
+    Returns the links of the targets.
+    """
     links = 0
-    for i in range(first, last):
+    for i in range(len(edges.shapes)):
         for e in range(edges.offsets[i], edges.offsets[i + 1]):
             label = edges.labels[e]
             start = start_of(geometry, label, edges.shapes[i, 0], edges.shapes[i, 1])
+            if len(center) > 0:
+                center[e] = start
             start = start if geometry == EUCLIDEAN else np.exp(start)
             if label == SURE:
                 links += 1
@@ -93,32 +95,6 @@ def start_sums(geometry, first, last, edges, of_target, of_center):
             if start != 0.0:
                 add_edge(edges.features, e, edges.costs[label], start, of_center)
     return links
-
-
-@nb.njit(cache=True, nogil=True)
-def fill_start(geometry, edges, center):
-    """center = û_z of every edge, see `start_of`."""
-    for i in range(len(edges.shapes)):
-        for e in range(edges.offsets[i], edges.offsets[i + 1]):
-            center[e] = start_of(geometry, edges.labels[e], edges.shapes[i, 0], edges.shapes[i, 1])
-
-
-@nb.njit(cache=True, nogil=True)
-def add_scaled(factor, z, total):
-    """total += factor · z, without a third array."""
-    for e in range(len(z)):
-        total[e] += factor * z[e]
-
-
-@nb.njit(cache=True, nogil=True)
-def move_center(geometry, z, center):
-    """center = z, or its logarithm for ENTROPIC; returns the squared distance that z was from it."""
-    gone = 0.0
-    for e in range(len(z)):
-        before = center[e] if geometry == EUCLIDEAN else np.exp(center[e])
-        gone += (z[e] - before) * (z[e] - before)
-        center[e] = z[e] if geometry == EUCLIDEAN else np.log(max(z[e], LEAST))
-    return gone
 
 
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -168,42 +144,32 @@ def project(geometry, x, J, K, capacity, row_prices, column_prices, work, z):
 
 
 @nb.njit(cache=True, nogil=True)
-def three_steps(
-    geometry, first, last, edges, stored, sum_w, total, ahead_w, point_w, step, z_step, of_point, of_ahead, moved
-):
+def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
     """u_z = T(v_z, -F(v)) and the next v_z = T(û_z, s), of blocks; v_z itself is computed anew  [TLJ06 Fig. 2].
 
-    sum_w, total: Σ η u_w and Σ η, which stand for s_z, before this step.  ahead_w: v_w.  point_w: u_w.  step: η.
-    z_step: of a score.  of_point, of_ahead: (d + 1,), to which (F z, c·z) of u and of the next v are added.
+    of_point, of_ahead: (d + 1,), to which (F z, c·z) of u and of the next v are added.
     moved: (2,), to which d(u, v) and d(next v, u) are added.  Returns (code, block at fault).
     """
-    longest = 1
-    most = 1
-    for i in range(first, last):
-        longest = max(longest, edges.shapes[i, 0], edges.shapes[i, 1])
-        most = max(most, edges.shapes[i, 0] * edges.shapes[i, 1])
+    geometry, z_step = step.geometry, step.z_step
     work = make_projection_workspace(edges.shapes[first:last])
-    capacity = np.ones(longest)
-    all_row_prices = np.empty(longest)
-    all_column_prices = np.empty(longest)
+    most, longest = len(work.plan), len(work.sums)
+    capacity, all_row_prices, all_column_prices = np.ones(longest), np.empty(longest), np.empty(longest)
     all_pulls, all_points, all_goals = np.empty(most), np.empty(most), np.empty(most)
     all_aheads, all_now, all_then = np.empty(most), np.empty(most), np.empty(most)
     keeps = len(stored.center) > 0
     for i in range(first, last):
-        J = edges.shapes[i, 0]
-        K = edges.shapes[i, 1]
-        begin = edges.offsets[i]
-        end = edges.offsets[i + 1]
+        J, K = edges.shapes[i, 0], edges.shapes[i, 1]
+        begin, end = edges.offsets[i], edges.offsets[i + 1]
         pull, now, then = all_pulls[: J * K], all_now[: J * K], all_then[: J * K]
         ahead, point, goal = all_aheads[: J * K], all_points[: J * K], all_goals[: J * K]
         row_prices, column_prices = all_row_prices[:J], all_column_prices[:K]
-        three_scores(edges.features[begin:end], sum_w, ahead_w, point_w, pull, now, then)
+        three_scores(edges.features[begin:end], step.sum_w, step.ahead_w, step.point_w, pull, now, then)
         size = 0.0
         for e in range(J * K):
             cost = edges.costs[edges.labels[begin + e]]
-            pull[e] = stored.pull[begin + e] if keeps else pull[e] + total * cost
-            now[e] = step * (now[e] + cost)
-            then[e] = pull[e] + step * (then[e] + cost)
+            pull[e] = stored.pull[begin + e] if keeps else pull[e] + step.total * cost
+            now[e] = step.size * (now[e] + cost)
+            then[e] = pull[e] + step.size * (then[e] + cost)
             size += abs(pull[e]) + abs(now[e]) + abs(then[e])
         if not np.isfinite(size):  # the projections must never see a NaN
             return NOT_FINITE, i

@@ -1,12 +1,14 @@
-"""The dual point of the blocks, and the corners that they keep, where solvers begin."""
+"""Where solvers begin: the dual point of the blocks, the corners that they keep, the arrays of their edges."""
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from aligner.solvers._active_kernels import Pool
 from aligner.solvers._block_kernels import Point
-from aligner.svm.protocols import BlockProblem
+from aligner.solvers._projected_kernels import Edges
+from aligner.svm.protocols import BlockProblem, edges_of
 
 _SLOTS = 8
 """Corners that a block can keep at first."""
@@ -16,8 +18,8 @@ def new_point(problem: BlockProblem) -> Point:
     """All mass on the targets: w = 0, ℓ = 0."""
     n, d = problem.n_blocks, problem.n_features
     return Point(
-        np.zeros(d), np.zeros(problem.n_nonpositive), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d),
-        np.zeros(1), np.zeros(1, np.int64),
+        np.zeros(d), np.zeros(d), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d), np.zeros(1),
+        np.zeros(1, np.int64), problem.n_nonpositive,
     )  # fmt: skip
 
 
@@ -49,3 +51,22 @@ def larger_pool(pool: Pool, block: int) -> Pool:
         vectors = np.concatenate([vectors, np.zeros_like(vectors)])
         losses, weights = (np.concatenate([a, np.zeros_like(a)]) for a in (losses, weights))
     return Pool(slots, pool.counts, vectors, losses, weights, free, pool.n_free)
+
+
+def rescale(point: Point, pool: Pool | None, old: float, new: float) -> float:
+    """The same dual point at another λ, which is returned: v(α) and the corners are scaled by 1/λ."""
+    for vectors in (point.v, point.w, point.block_w, *([] if pool is None else [pool.vectors])):
+        vectors *= old / new
+    return new
+
+
+def edge_arrays(problem: BlockProblem, solver: str) -> Edges:
+    """The edges of a problem, for kernels of this solver.  Raises SettingError where they are not at hand."""
+    matchings = edges_of(problem, solver)
+    table = matchings.edges
+    return Edges(table.features, table.shapes, table.offsets, matchings.labels, matchings.costs)
+
+
+def word_starts(shapes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """(n + 1, 2) where the source and the target words of each block begin.  shapes: (n, 2)."""
+    return np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(shapes, axis=0)])

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.solvers import _atomic_kernels as kernels
 from aligner.solvers._active_kernels import Pool, settle
 from aligner.solvers.driver import solve
 from aligner.solvers.orders import I64
@@ -90,15 +89,16 @@ class LeastSquares(BlockDefaults):
 
     def best_of(self, atoms: I64, w: F64) -> Corners:
         """The best corner among these atoms at w."""
-        column, sign = kernels.best_column(atoms, self.columns, self.target - w, self.domain is Domain.L1_BALL)
-        psi, loss = self._atom(column, sign)
-        return Corners(psi[None], np.array([loss]), np.array([column], np.int32))
+        return self._best(atoms, self.columns[atoms], w)
 
     def corners(self, blocks: I64, w: F64) -> Corners:
-        products = self.columns @ (self.target - w)
-        column = int(np.argmax(np.abs(products) if self.domain is Domain.L1_BALL else products))
-        psi, loss = self._atom(column, -1.0 if self.domain is Domain.L1_BALL and products[column] < 0 else 1.0)
-        return Corners(psi[None], np.array([loss]), np.array([column], np.int32))
+        return self._best(np.arange(self.n_atoms), self.columns, w)
+
+    def _best(self, atoms: I64, columns: F64, w: F64) -> Corners:
+        products, ball = columns @ (self.target - w), self.domain is Domain.L1_BALL
+        best = int(np.argmax(np.abs(products) if ball else products))
+        psi, loss = self._atom(int(atoms[best]), -1.0 if ball and products[best] < 0 else 1.0)
+        return Corners(psi[None], np.array([loss]))
 
     def rehearsal(self) -> LeastSquares:
         """Of one atom."""
@@ -108,26 +108,24 @@ class LeastSquares(BlockDefaults):
         """x (p,), the mixture of atoms that a pool holds; atoms of equal image, as of equal columns, are one."""
         x = np.zeros(self.n_atoms)
         for place in pool.slots[0, : pool.counts[0]]:
-            found = self._find(pool.vectors[place], float(pool.losses[place]))
-            if found is not None:  # the start of the ℓ1-ball is 0
-                column, sign = found
-                x[column] += sign * self.radius * pool.weights[place]
+            column, sign = self._find(pool.vectors[place], float(pool.losses[place]))
+            x[column] += sign * self.radius * pool.weights[place]
         return x
 
-    def _find(self, psi: F64, loss: float) -> tuple[int, float] | None:
-        """The column and sign of an atom: a pool keeps both numbers of it as they were given."""
+    def _find(self, psi: F64, loss: float) -> tuple[int, float]:
+        """The column and sign of an atom: a pool keeps both numbers of it as they were given.  Sign 0: of the start."""
         for sign in (1.0, -1.0) if self.domain is Domain.L1_BALL else (1.0,):
             for column in np.flatnonzero(sign * self.losses == loss):
                 if np.array_equal(self._atom(int(column), sign)[0], psi):
                     return int(column), sign
-        return None
+        return 0, 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """x (p,), feasible but for rounding, ½‖Ax − b‖² at it, and a bound of its distance from the minimum.
+    """x (p,), feasible but for rounding, ½‖Ax − b‖² at it, and how far that is above the minimum, at most.
 
-    The objective less the gap is a lower bound of the minimum.  trace: of the search, with D as the dual.
+    trace: of the search, with D as the dual.
     """
 
     x: F64

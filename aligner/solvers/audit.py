@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.solvers.records import F64
+from aligner.solvers.records import F64, Audit
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem
@@ -33,15 +33,10 @@ class Answers:
     mix_loss: float
 
 
-def clip(problem: BlockProblem, v: F64) -> F64:
-    """The w of a dual point, v = w(α) with its last coordinates cut to at most 0, see `problem.BlockProblem`.
-
-    v itself where nothing is to be cut.
-    """
-    if problem.n_nonpositive == 0:
-        return v
+def clip(v: F64, n_nonpositive: int) -> F64:
+    """The w of a dual point, a copy of v = w(α) with the last coordinates cut to at most 0, see `BlockProblem`."""
     w = v.copy()
-    tail = w[-problem.n_nonpositive :]
+    tail = w[len(w) - n_nonpositive :]
     np.minimum(tail, 0.0, out=tail)
     return w
 
@@ -52,46 +47,31 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
     exact: whatever oracle the problem trains with; otherwise the gap of an approximate one is a lower estimate.
     shares: (n,) of the blocks, 1 by default.
     """
-    n = problem.n_blocks
+    n, blocks = problem.n_blocks, problem.compiled()
     share = np.ones(n) if shares is None else np.ascontiguousarray(shares, np.float64)
-    blocks = problem.compiled()
-    if blocks is None:
-        hinges, psi, losses = _sum_corners(problem, w, exact, share)
-    else:
-        hinges, psi, losses = _sum_compiled(blocks, w, share)
-    scale = problem.regularization * n
-    return Answers(hinges, psi[0] / scale, losses[0] / n, psi[1] / scale, losses[1] / n)
-
-
-def _sum_corners(problem: BlockProblem, w: F64, exact: bool, shares: F64) -> tuple[F64, F64, F64]:
-    """(n,) hinges, and the sums over all blocks of ψ_i (2, d) and L_i (2,): plain, and each times its share."""
     find = problem.exact_corners if exact else problem.corners
-    n = problem.n_blocks
     hinges, psi, losses = np.empty(n), np.zeros((2, len(w))), np.zeros(2)
-    for first in range(0, n, _BLOCKS_AT_ONCE):
+
+    def sum_compiled(first: int) -> tuple[F64, F64]:
+        """Sums over some blocks of ψ_i (2, d) and L_i (2,), plain, and each times its share; no corner is kept."""
+        psi, losses = np.zeros((2, len(w))), np.zeros(2)
+        last = min(first + _BLOCKS_OF_A_THREAD, n)
+        check_code(*_kernels.sum_corners(first, last, blocks, w, share, hinges, psi, losses))
+        return psi, losses
+
+    def sum_generic(first: int) -> tuple[F64, F64]:
         part = np.arange(first, min(first + _BLOCKS_AT_ONCE, n))
         corners = find(part, w)
         hinges[part] = corners.losses - corners.psi @ w
-        psi += corners.psi.sum(axis=0), shares[part] @ corners.psi
-        losses += corners.losses.sum(), shares[part] @ corners.losses
-    return hinges, psi, losses
+        psi = np.stack([corners.psi.sum(axis=0), share[part] @ corners.psi])
+        return psi, np.array([corners.losses.sum(), share[part] @ corners.losses])
 
-
-def _sum_compiled(blocks: _kernels.Blocks, w: F64, shares: F64) -> tuple[F64, F64, F64]:
-    """The same by kernels, which keep no corners."""
-    n = len(shares)
-    hinges, total_psi, total_losses = np.empty(n), np.zeros((2, len(w))), np.zeros(2)
-
-    def work(first: int) -> tuple[F64, F64]:
-        psi, losses = np.zeros((2, len(w))), np.zeros(2)
-        last = min(first + _BLOCKS_OF_A_THREAD, n)
-        check_code(*_kernels.sum_corners(first, last, blocks, w, shares, hinges, psi, losses))
-        return psi, losses
-
-    for psi, losses in map_threads(work, range(0, n, _BLOCKS_OF_A_THREAD)):
-        total_psi += psi
-        total_losses += losses
-    return hinges, total_psi, total_losses
+    some, many = range(0, n, _BLOCKS_OF_A_THREAD), range(0, n, _BLOCKS_AT_ONCE)
+    for part_psi, part_losses in map(sum_generic, many) if blocks is None else map_threads(sum_compiled, some):
+        psi += part_psi
+        losses += part_losses
+    scale = problem.regularization * n
+    return Answers(hinges, psi[0] / scale, losses[0] / n, psi[1] / scale, losses[1] / n)
 
 
 def primal_value(problem: BlockProblem, w: F64, answers: Answers) -> float:
@@ -102,3 +82,8 @@ def primal_value(problem: BlockProblem, w: F64, answers: Answers) -> float:
 def dual_value(problem: BlockProblem, w: F64, loss: float) -> float:
     """D(α) = ℓ(α) - λ/2 ‖w(α)‖²  [LJSP13], with w clipped."""
     return loss - 0.5 * problem.regularization * float(w @ w)
+
+
+def judge(problem: BlockProblem, w: F64, loss: float, answers: Answers, *, used: bool = False) -> Audit:
+    """The audit of w and of the dual point with this w and ℓ.  answers: exact ones at w."""
+    return Audit(w, primal_value(problem, w, answers), dual_value(problem, w, loss), used=used)

@@ -18,9 +18,5 @@ class Average(Enum):
     @property
     def code(self) -> int:
         """Its code in the kernels."""
-        return {
-            "none": kernels.LAST,
-            "uniform": kernels.UNIFORM,
-            "weighted": kernels.WEIGHTED,
-            "suffix": kernels.SUFFIX,
-        }[self.value]
+        codes = {Average.NONE: kernels.LAST, Average.UNIFORM: kernels.UNIFORM, Average.WEIGHTED: kernels.WEIGHTED}
+        return codes.get(self, kernels.SUFFIX)

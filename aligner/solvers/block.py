@@ -8,8 +8,8 @@ import numpy as np
 
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
-from aligner.solvers.active import larger_pool, new_point, new_pool
-from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_value
+from aligner.solvers.active import larger_pool, new_point, new_pool, rescale
+from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import I64, Order, Permuted
 from aligner.solvers.records import F64, Audit
@@ -67,36 +67,28 @@ class Block:
         parts = ["bcfw", f"order:{self.order.name}", f"step:{self.step.name}", f"average:{self.average.value}"]
         return "|".join([*parts, "cache"] if self.cache else parts)
 
-    @property
-    def _keeps_corners(self) -> bool:
-        return self.cache or not isinstance(self.step, Forward)
-
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState:
         n, d = problem.n_blocks, problem.n_features
-        gaps = n if self._keeps_corners or self.order.by_gap else 0
+        keeps_corners = self.cache or not isinstance(self.step, Forward)
+        gaps = n if keeps_corners or self.order.by_gap else 0
         blocks = problem.compiled()
         return BlockState(
             rng,
             problem.regularization,
             new_point(problem),
             kernels.Gaps(np.full(gaps, np.inf), np.zeros(gaps + 1)),
-            new_pool(n, d) if self._keeps_corners else None,
+            new_pool(n, d) if keeps_corners else None,
             no_bounds() if blocks is None else new_bounds(n, blocks.features),
         )
 
     def resume(self, problem: BlockProblem, state: BlockState) -> None:
-        """Go on from the same dual point α in a problem that differs in λ only: w(α) is scaled by 1/λ."""
-        ratio = state.regularization / problem.regularization
-        point = state.point
-        for vectors in (point.w, point.tail, point.block_w, *([] if state.pool is None else [state.pool.vectors])):
-            vectors *= ratio
-        state.regularization = problem.regularization
-        point.steps[0] = 0  # averages and decreasing steps begin anew
+        """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
+        state.regularization = rescale(state.point, state.pool, state.regularization, problem.regularization)
+        state.point.steps[0] = 0  # averages and decreasing steps begin anew
         state.gaps.last[:] = np.inf
 
     def sweep(self, problem: BlockProblem, state: BlockState) -> int:
-        point, gaps = state.point, state.gaps
-        n = problem.n_blocks
+        point, gaps, n = state.point, state.gaps, problem.n_blocks
         calls = 0
         if self._is_stale(state):
             self._refresh(state, ask_all(problem, point.w, exact=False))
@@ -106,7 +98,7 @@ class Block:
         order = np.zeros(0, np.int64) if by_gap else self.order.draw(n, state.rng)
         draws = state.rng.random(n) if by_gap else np.zeros(0)
         state.sweeps += 1
-        take_steps = self._active_steps if self._keeps_corners else self._forward_steps
+        take_steps = self._generic_steps if problem.compiled() is None else self._compiled_steps
         for first in range(0, n, _BLOCKS_AT_ONCE):
             part = slice(first, first + _BLOCKS_AT_ONCE)
             calls += take_steps(problem, state, order[part], draws[part])
@@ -114,76 +106,61 @@ class Block:
         if state.pool is not None:
             active.settle(point, state.pool)
         else:
-            point.w[:] = point.block_w.sum(axis=0)
-            kernels.clip_point(point)
+            point.v[:] = point.block_w.sum(axis=0)
+            point.w[:] = clip(point.v, point.n_nonpositive)
             point.loss[0] = point.block_loss.sum()
         return calls
 
-    def _forward_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
-        point, gaps, regularization = state.point, state.gaps, problem.regularization
-        blocks = problem.compiled()
-        number = max(len(order), len(draws))
-        if blocks is not None:
-            options = self.step.line_search, self.average.code
-            check_code(
-                *kernels.forward_steps(order, draws, gaps, *options, blocks, state.bounds, regularization, point)
-            )
-            return number
-        for t in range(number):  # the same steps on corners that the problem gives one by one, with any oracle
-            block = int(order[t]) if len(order) > 0 else kernels.draw_by_gap(gaps, draws[t])
-            psi, loss = self._ask(problem, state, block)
-            kernels.forward_step(block, psi, loss, self.step.line_search, regularization, point)
-            kernels.count_step(self.average.code, point)
-        return number
-
-    def _ask(self, problem: BlockProblem, state: BlockState, block: int) -> tuple[F64, float]:
-        """ψ and the loss of the oracle's answer of a block; writes down the block's gap."""
-        point, gaps = state.point, state.gaps
-        corners = problem.corners(np.array([block]), point.w)
-        psi, loss = corners.psi[0].copy(), float(corners.losses[0])
-        if len(gaps.last) > 0:
-            hinge = loss - float(psi @ point.w)
-            kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, point.w, problem.regularization, point))
-        return psi, loss
-
-    def _active_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
-        blocks = problem.compiled()
-        if blocks is None:
-            return self._generic_active_steps(problem, state, order, draws)
+    def _compiled_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
+        """Steps of the blocks of an order or, if it is empty, drawn by gap; returns the oracle calls."""
+        blocks, size = problem.compiled(), max(len(order), len(draws))
+        if state.pool is None:
+            code, block = kernels.forward_steps(
+                order, draws, state.gaps, self.step.line_search, self.average.code, blocks, state.bounds,
+                problem.regularization, state.point,
+            )  # fmt: skip
+            check_code(code, block)
+            return size
         rule = active.Rule(self.step.kind, self.step.line_search, self.cache, _KEPT, self.average.code)
-        done, calls, size = 0, 0, max(len(order), len(draws))
+        done, calls = 0, 0
         while done < size:
             code, block, done, new = active.active_steps(
                 order, draws, done, state.gaps, rule, blocks, state.bounds, problem.regularization, state.point,
                 state.pool,
             )  # fmt: skip
             calls += new
-            if code == active.FULL and state.pool is not None:
+            if code == active.FULL:
                 state.pool = larger_pool(state.pool, block)
             else:
                 check_code(code, block)
         return calls
 
-    def _generic_active_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
+    def _generic_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
         """The same steps on corners that the problem gives one by one, with any oracle."""
         point, gaps, regularization = state.point, state.gaps, problem.regularization
         direction = np.empty(len(point.w))
         calls = 0
         for t in range(max(len(order), len(draws))):
             block = int(order[t]) if len(order) > 0 else kernels.draw_by_gap(gaps, draws[t])
-            place = -1
-            if self.cache:
-                place = active.kept_answer(block, gaps, regularization, point, state.pool)
+            place = active.kept_answer(block, gaps, regularization, point, state.pool) if self.cache else -1
             if place < 0:
-                psi, loss = self._ask(problem, state, block)
+                corners = problem.corners(np.array([block]), point.w)
+                psi, loss = corners.psi[0].copy(), float(corners.losses[0])
                 calls += 1
-                if state.pool is not None and not active.make_room(block, _KEPT, state.pool):
-                    state.pool = larger_pool(state.pool, block)
-                place = active.take_answer(block, psi, loss, regularization, point, state.pool)
-            active.active_step(
-                block, place, self.step.kind, self.step.line_search, self.cache, regularization, direction, point,
-                state.pool,
-            )  # fmt: skip
+                if len(gaps.last) > 0:
+                    hinge = loss - float(psi @ point.w)
+                    kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, point.w, regularization, point))
+                if state.pool is None:
+                    kernels.forward_step(block, psi, loss, self.step.line_search, regularization, point)
+                else:
+                    if not active.make_room(block, _KEPT, state.pool):
+                        state.pool = larger_pool(state.pool, block)
+                    place = active.take_answer(block, psi, loss, regularization, point, state.pool)
+            if state.pool is not None:
+                active.active_step(
+                    block, place, self.step.kind, self.step.line_search, self.cache, regularization, direction, point,
+                    state.pool,
+                )  # fmt: skip
             kernels.count_step(self.average.code, point)
         return calls
 
@@ -199,9 +176,10 @@ class Block:
     def audit(self, problem: BlockProblem, state: BlockState) -> Audit:
         point = state.point
         averaged = self.average is not Average.NONE and point.steps[0] > 0
-        w, loss = (clip(problem, point.mean_w), point.mean_loss[0]) if averaged else (point.w, point.loss[0])
+        v, loss = (point.mean_v, point.mean_loss) if averaged else (point.v, point.loss)
+        w = clip(v, point.n_nonpositive)
         answers = ask_all(problem, w)
         used = not averaged and self._is_stale(state)
         if used:
             self._refresh(state, answers)
-        return Audit(w.copy(), primal_value(problem, w, answers), dual_value(problem, w, float(loss)), used=used)
+        return judge(problem, w, float(loss[0]), answers, used=used)

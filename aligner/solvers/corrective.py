@@ -7,7 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-from aligner.solvers.audit import Answers, ask_all, dual_value, primal_value
+from aligner.solvers.audit import Answers, ask_all, judge
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.simplex import Mixture
 from aligner.svm.protocols import BlockProblem
@@ -72,8 +72,7 @@ class Corrective:
     def audit(self, problem: BlockProblem, state: CorrectiveState) -> Audit:
         w = state.mixture.w
         state.answers = ask_all(problem, w)
-        primal, dual = primal_value(problem, w, state.answers), dual_value(problem, w, state.mixture.loss)
-        return Audit(w, primal, dual, used=True)
+        return judge(problem, w, state.mixture.loss, state.answers, used=True)
 
 
 def shift_weight(mixture: Mixture, corner: int, regularization: float, *, pairwise: bool) -> None:

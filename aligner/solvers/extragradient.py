@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from aligner.errors import SettingError
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
 from aligner.solvers import _saddle_kernels as kernels
+from aligner.solvers._projected_kernels import Edges
+from aligner.solvers.active import edge_arrays, word_starts
 from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.saddle import Look, Start, feature_norm, look_ahead, measure_start
-from aligner.svm.protocols import BlockProblem, edges_of
+from aligner.svm.protocols import BlockProblem
 
 _CHECKS = 10
 """Sweeps between two looks at the gap, for restarts."""
@@ -24,6 +27,9 @@ _LITTLE = 0.8
 _TOO_LONG = 0.36
 """When to begin anew: the gap has fallen to this share, or to this share and rises again, or after this share of all
 iterations  [Applegate et al. 2021 §3.2, PDLP]."""
+
+_LEAST = 1e-300
+"""What a center is raised to before its logarithm is taken."""
 
 
 class Projection(Enum):
@@ -38,8 +44,7 @@ class Projection(Enum):
         return EUCLIDEAN if self is Projection.EUCLIDEAN else ENTROPIC
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
+class Candidate(NamedTuple):
     """An answer: w (d,) and (F z, c·z) (d + 1,), its upper and its lower value."""
 
     w: F64
@@ -56,30 +61,28 @@ class Candidate:
 class SaddleState:
     """Two vectors of sums stand for û, s and the average, and two more for the present step: O(d) memory.
 
-    norm: ‖F‖₂.  weight: the primal weight ω.  center_w: û_w.  of_center: (d + 1,) Σ_i (F_i z_i, c_i·z_i) of û_z.
-    sum_w, sum_z, total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η since û.  ahead_w, of_ahead: v.  point_w, of_point: u.
-    step: η, relative to 1/L.  tries: steps tried.  sweeps, since: iterations, all and since û.  best: û, once there was
-    a restart; last_gap: at the last look.
+    norm: ‖F‖₂.  weight: the primal weight ω.  center_w: û_w.  sum_w, sum_z, total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η
+    since û.  ahead_w, of_ahead: v.  point_w, of_point: u.  step: η, relative to 1/L.  tries: steps tried.
+    sweeps, since: iterations, all and since û.  best: û, once there was a restart; last_gap: at the last look.
     """
 
-    edges: kernels.Edges
+    edges: Edges
     stored: kernels.Stored
     start: Start
     norm: float
     weight: float
-    center_w: F64
-    of_center: F64
-    sum_w: F64
-    sum_z: F64
-    ahead_w: F64
-    of_ahead: F64
-    point_w: F64
-    of_point: F64
-    total: float = 0.0
+    center_w: F64 = field(init=False)
+    sum_w: F64 = field(init=False)
+    sum_z: F64 = field(init=False)
+    total: float = field(init=False)
+    since: int = field(init=False)
+    ahead_w: F64 = field(init=False)
+    of_ahead: F64 = field(init=False)
+    point_w: F64 = field(init=False)
+    of_point: F64 = field(init=False)
     step: float = 1.0
     tries: int = 0
     sweeps: int = 0
-    since: int = 0
     best: Candidate | None = None
     last_gap: float = inf
 
@@ -103,7 +106,7 @@ class SaddleState:
 
     def begin(self, w: F64, of_z: F64) -> None:
         """Begin anew at û = (w, z), where stored.center is z."""
-        self.center_w, self.of_center = w.copy(), of_z.copy()
+        self.center_w = w.copy()
         self.sum_w, self.sum_z, self.total, self.since = np.zeros_like(w), np.zeros_like(of_z), 0.0, 0
         self.ahead_w, self.of_ahead = w.copy(), of_z.copy()
 
@@ -120,30 +123,27 @@ class Extragradient:
     radius: γ, for Ψ = 0 within ‖w‖ <= γ as in the source. By default Ψ(w) = λ/2 ‖w‖², kept whole in the steps of w
     (not linearised): they stay closed, the saddle point is that of the problem all other solvers solve, upper and
     lower value are its primal and dual, and no γ has to be known.
-    adaptive: steps grow beyond η = 1/L, L = ‖F‖₂/√n, as long as Nesterov's proof allows it where they are taken:
+    Steps grow beyond η = 1/L, L = ‖F‖₂/√n, as long as Nesterov's proof allows it where they are taken:
     η ⟨∇J(u) − ∇J(v), u − v⁺⟩ <= d(u, v) + d(v⁺, u), v⁺ the next v. The dense direction of F that makes L large is
     hardly ever moved along by matchings, so that they grow a hundredfold; a step that went too far is taken again.
     The primal weight ω = √(D_w/D_z) (steps ω/L in w and 1/(ωL) in z) makes both halves of the bound equal.
 
     Memory-efficient form [TLJ06 §4.3]: s_z = Σ η (F_iᵀ u_w + c_i) is linear in Σ η u_w, so that every z_i is computed
     anew from sums of d numbers: solver memory is O(d) whatever the corpus (but for d x d moments, which `feature_norm`
-    sums once). stored: keep what belongs to edges and
-    words instead, five numbers an edge; the same iterates. restarts: begin anew at the average or the last u, whichever
-    has the smaller gap, when it has fallen enough, with ω anew from the distances gone  [Applegate et al. 2021]; û_z
-    is then any point, so that this is the stored form.
+    sums once). restarts: begin anew at the average or the last u, whichever has the smaller gap, when it has fallen
+    enough, with ω anew from the distances gone  [Applegate et al. 2021]; û_z is then any point, so that what belongs to
+    edges and words is stored, five numbers an edge: the same iterates up to the first restart.
 
-    Guarantee: the gap is at most `Audit.bound` = (D_w/ω + ω D_z) L / Σ η, or (D_w + D_z) L/(τ + 1) for ω = η = 1, with
-    D the largest distance from û, or, without a radius, that to the best w against the average z [N07 Thm. 2]; none
-    is told after a restart, from where convergence is linear with a rate not known. A sweep is one iteration: one
-    reading of the features and three projections a pair (two in the stored form), repeated if the step went too far. It
-    asks the oracle only where restarts need to know the gap.
+    Guarantee: the gap is at most `Audit.bound` = (D_w/ω + ω D_z) L / Σ η, with D the largest distance from û, or,
+    without a radius, that to the best w against the average z [N07 Thm. 2]; none is told after a restart, from where
+    convergence is linear with a rate not known. A sweep is one iteration: one reading of the features and three
+    projections a pair (two in the stored form), repeated if the step went too far. It asks the oracle only where
+    restarts need to know the gap.
     """
 
     projection: Projection = Projection.EUCLIDEAN
     radius: float | None = None
     restarts: bool = False
-    stored: bool = False
-    adaptive: bool = True
 
     def __post_init__(self) -> None:
         if self.radius is not None and not (np.isfinite(self.radius) and self.radius > 0):
@@ -153,65 +153,49 @@ class Extragradient:
     def signature(self) -> str:
         radius = "none" if self.radius is None else f"{self.radius:g}"
         parts = ["extragradient", f"projection:{self.projection.value}", f"radius:{radius}"]
-        parts += [name for name in ("restarts", "stored") if getattr(self, name)]
-        return "|".join(parts if self.adaptive else [*parts, "step:lipschitz"])
+        return "|".join([*parts, "restarts"] if self.restarts else parts)
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SaddleState:
         """û: w = 0, and the target z = y, mixed with all edges for entropic.  Raises SettingError without edges."""
-        matchings = edges_of(problem, "extragradient")
-        table, d = matchings.edges, problem.n_features
-        edges = kernels.Edges(table.features, table.shapes, table.offsets, matchings.labels, matchings.costs)
-        start = measure_start(edges, self.projection.code)
+        edges = edge_arrays(problem, "extragradient")
+        shapes = edges.shapes if self.restarts else edges.shapes[:0]
+        starts = word_starts(shapes)
+        of_edges = np.zeros((5, edges.offsets[len(shapes)]))
+        of_rows, of_columns = (np.zeros((2, m)) for m in starts[-1])
+        stored = kernels.Stored(starts, *of_edges, *of_rows, *of_columns)
+        start = measure_start(edges, stored, self.projection.code)
         # λ/2 ‖w*‖² <= P(0), the mean of the largest losses.
         of_w = self.radius**2 / 2 if self.radius is not None else start.loss / problem.regularization
         weight = sqrt(of_w / start.span) if of_w > 0.0 and start.span > 0.0 else 1.0
-        zero, zeros = np.zeros(d), np.zeros(d + 1)
-        state = SaddleState(
-            edges, self._store(edges), start, feature_norm(edges, rng), weight, zero, zeros, zero, zeros, zero, zeros,
-            zero.copy(), start.of_center.copy(),
-        )  # fmt: skip
-        state.begin(zero, start.of_center)
+        state = SaddleState(edges, stored, start, feature_norm(edges), weight)
+        state.begin(np.zeros(problem.n_features), start.of_center)
         return state
 
-    def _store(self, edges: kernels.Edges) -> kernels.Stored:
-        if not (self.stored or self.restarts):
-            none, no_starts = np.zeros(0), np.zeros((0, 2), np.int64)
-            return kernels.Stored(none, none, none, none, none, none, no_starts, none, none, none)
-        starts = np.zeros((len(edges.shapes) + 1, 2), np.int64)
-        np.cumsum(edges.shapes, axis=0, out=starts[1:])
-        rows, columns = starts[-1].tolist()
-        per_edge, per_row, per_column = (np.zeros((k, m)) for k, m in ((5, edges.offsets[-1]), (2, rows), (2, columns)))
-        kernels.fill_start(self.projection.code, edges, per_edge[0])
-        return kernels.Stored(
-            per_edge[0], per_edge[1], per_edge[2], per_edge[3], per_row[0], per_column[0], starts, per_edge[4],
-            per_row[1], per_column[1],
-        )  # fmt: skip
-
     def sweep(self, problem: BlockProblem, state: SaddleState) -> int:
-        while True:
+        fits = False
+        while not fits:
             step = state.step
             point_w = self._move(problem, state, state.ahead_w, state.force(state.of_ahead, 1.0) * step, step)
+            weights = state.sum_w, state.total, state.ahead_w, point_w
             look = look_ahead(
-                state.edges, state.stored, self.projection.code, state.sum_w, state.total, state.ahead_w, point_w,
-                step, state.z_step,
-            )  # fmt: skip
+                state.edges, state.stored, kernels.Step(self.projection.code, *weights, step, state.z_step)
+            )
             sum_z, total = state.sum_z + step * look.of_point, state.total + step
             ahead_w = self._move(problem, state, state.center_w, state.force(sum_z, total), total)
-            if not self.adaptive or self._adapt(state, look, point_w, ahead_w):
-                break
+            fits = self._adapt(state, look, point_w, ahead_w)
         state.sum_w, state.sum_z, state.total = state.sum_w + step * point_w, sum_z, total
         state.ahead_w, state.of_ahead, state.point_w, state.of_point = ahead_w, look.of_ahead, point_w, look.of_point
         state.sweeps += 1
         state.since += 1
-        if not (self.stored or self.restarts):
+        if not self.restarts:
             return 0
         kept = state.stored
-        kernels.add_scaled(step, kept.z, kept.total)
+        kept.total[:] += step * kept.z
         state.stored = kept._replace(
             pull=kept.next_pull, row_prices=kept.next_row_prices, column_prices=kept.next_column_prices,
             next_pull=kept.pull, next_row_prices=kept.row_prices, next_column_prices=kept.column_prices,
         )  # fmt: skip
-        if not self.restarts or state.sweeps % _CHECKS > 0:
+        if state.sweeps % _CHECKS > 0:
             return 0
         self._consider_restart(problem, state)
         return 2 * problem.n_blocks
@@ -258,8 +242,11 @@ class Extragradient:
         if not (enough or state.since >= _TOO_LONG * state.sweeps):
             return
         kept = state.stored
+        entropic = self.projection is Projection.ENTROPIC
+        left = np.exp(kept.center) if entropic else kept.center
         center = kept.total / state.total if best is average else kept.z
-        gone_z = kernels.move_center(self.projection.code, center, kept.center) / problem.n_blocks
+        gone_z = float(((center - left) ** 2).sum()) / problem.n_blocks
+        kept.center[:] = np.log(np.maximum(center, _LEAST)) if entropic else center
         gone_w = float(np.linalg.norm(best.w - state.center_w))
         if gone_w > 0.0 and gone_z > 0.0:
             state.weight = sqrt(state.weight * gone_w / sqrt(gone_z))
@@ -280,7 +267,7 @@ class Extragradient:
 
     def audit(self, problem: BlockProblem, state: SaddleState) -> Audit:
         """The average since û; where û of the last restart is better, that one, and the better of the lower values."""
-        w, of_z = state.center_w.copy(), state.of_center
+        w, of_z = state.center_w.copy(), state.of_ahead  # that of û before the first step
         if state.total > 0.0:
             w, of_z = state.sum_w / state.total, state.sum_z / state.total
         answer = self._judge(problem, state, w, of_z)

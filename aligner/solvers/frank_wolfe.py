@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligner.solvers._block_kernels import average_weight
-from aligner.solvers.audit import Answers, ask_all, clip, dual_value, primal_value
+from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Forward
@@ -32,7 +32,7 @@ class BatchState:
         """The oracle's answers at the iterate, and how many calls they cost now."""
         if self.answers is not None:
             return self.answers, 0
-        return ask_all(problem, clip(problem, self.v), exact=False), problem.n_blocks
+        return ask_all(problem, clip(self.v, problem.n_nonpositive), exact=False), problem.n_blocks
 
     def advance(self, v: F64, loss: float, average: Average) -> None:
         """Go on to the next iterate and take it up into the average."""
@@ -46,12 +46,11 @@ class BatchState:
         """Judge the iterate, and keep the answers for the next step, or judge the average."""
         averaged = average is not Average.NONE and self.passes > 0
         v, loss = (self.mean_v, self.mean_loss) if averaged else (self.v, self.loss)
-        w = clip(problem, v)
+        w = clip(v, problem.n_nonpositive)
         answers = ask_all(problem, w)
         if not averaged:
             self.answers = answers
-        primal, dual = primal_value(problem, w, answers), dual_value(problem, w, loss)
-        return Audit(w.copy(), primal, dual, used=not averaged)
+        return judge(problem, w, loss, answers, used=not averaged)
 
 
 @dataclass(frozen=True)
@@ -77,13 +76,14 @@ class FrankWolfe:
         answers, calls = state.ask(problem)
         difference = state.v - answers.corner_w
         loss_gain = answers.corner_loss - state.loss
-        gamma = self.step.size(
-            problem.regularization,
-            difference,
-            clip(problem, state.v),
-            loss_gain,
-            decreasing=2.0 / (state.passes + 2.0),
-        )
+        slope = problem.regularization * float(difference @ clip(state.v, problem.n_nonpositive)) + loss_gain
+        curvature = problem.regularization * float(difference @ difference)
+        if not self.step.line_search:
+            gamma = 2.0 / (state.passes + 2.0)
+        elif curvature > 0:
+            gamma = min(1.0, max(0.0, slope / curvature))
+        else:  # the corner has the same w: only the loss can differ
+            gamma = 1.0 if slope > 0 else 0.0
         state.advance(state.v - gamma * difference, state.loss + gamma * loss_gain, self.average)
         return calls
 

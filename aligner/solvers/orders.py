@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 I64 = npt.NDArray[np.int64]
-
-
-class Order(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def by_gap(self) -> bool:
-        """Whether blocks are drawn one by one by their gaps instead of ahead of a pass."""
-        ...
-
-    def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
-        """The blocks of one pass, (n_blocks,); by gap, those of a pass before gaps are known."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -33,6 +18,7 @@ class Uniform:
     by_gap: bool = False
 
     def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
+        """The blocks of one pass, (n_blocks,)."""
         return rng.integers(n_blocks, size=n_blocks)
 
 
@@ -56,8 +42,11 @@ class ByGap:
     by_gap: bool = True
 
     def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
+        """The blocks of a pass before gaps are known."""
         return rng.permutation(n_blocks)
 
+
+Order = Uniform | Permuted | ByGap
 
 ORDERS: dict[str, Order] = {order.name: order for order in (Uniform(), Permuted(), ByGap())}
 

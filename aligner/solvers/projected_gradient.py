@@ -8,12 +8,13 @@ from enum import Enum
 import numpy as np
 
 from aligner.solvers import _projected_kernels as kernels
-from aligner.solvers.audit import ask_all, dual_value, primal_value
+from aligner.solvers.active import edge_arrays, word_starts
+from aligner.solvers.audit import ask_all, judge
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit
 from aligner.svm._corner_kernels import SURE
 from aligner.svm.corners import check_code
-from aligner.svm.protocols import BlockProblem, edges_of
+from aligner.svm.protocols import BlockProblem
 
 _BLOCKS_AT_ONCE = 512
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -34,6 +35,7 @@ class MarginalState:
     """A point of the marginal dual.  regularization: the λ that its w is scaled by."""
 
     rng: np.random.Generator
+    edges: kernels.Edges
     regularization: float
     point: kernels.Marginals
 
@@ -61,44 +63,32 @@ class ProjectedGradient:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> MarginalState:
         """z = y, where w = 0 and ℓ = 0.  Raises SettingError where single edges are not at hand."""
-        matchings = edges_of(problem, "projected-gradient")
-        edges = matchings.edges
+        edges = edge_arrays(problem, "projected-gradient")
         bounds = np.empty(problem.n_blocks)
         kernels.curvature_bounds(edges.features, edges.offsets, bounds)
-        row_starts, column_starts = np.zeros((2, problem.n_blocks + 1), np.int64)
-        np.cumsum(edges.shapes[:, 0], out=row_starts[1:])
-        np.cumsum(edges.shapes[:, 1], out=column_starts[1:])
+        starts = word_starts(edges.shapes)
         point = kernels.Marginals(
-            (matchings.labels == SURE).astype(np.float64), np.zeros(problem.n_features), bounds, bounds.copy(),
-            np.zeros(row_starts[-1]), np.zeros(column_starts[-1]), row_starts, column_starts,
+            (edges.labels == SURE).astype(np.float64), np.zeros(problem.n_features), bounds, bounds.copy(),
+            np.zeros(starts[-1, 0]), np.zeros(starts[-1, 1]), starts,
         )  # fmt: skip
-        return MarginalState(rng, problem.regularization, point)
+        return MarginalState(rng, edges, problem.regularization, point)
 
     def resume(self, problem: BlockProblem, state: MarginalState) -> None:
         """Go on from the same dual point in a problem that differs in λ only: w(z) is scaled by 1/λ."""
-        vectors = state.point.w
-        vectors *= state.regularization / problem.regularization
+        state.point.w[:] *= state.regularization / problem.regularization
         state.regularization = problem.regularization
 
     def sweep(self, problem: BlockProblem, state: MarginalState) -> int:
-        matchings = edges_of(problem, "projected-gradient")
-        edges, scale = matchings.edges, problem.regularization * problem.n_blocks
-        spectral = self.step is GradientStep.SPECTRAL
+        scale, spectral = problem.regularization * problem.n_blocks, self.step is GradientStep.SPECTRAL
         order = self.order.draw(problem.n_blocks, state.rng)
         for first in range(0, len(order), _BLOCKS_AT_ONCE):
-            code, block = kernels.projected_steps(
-                order[first : first + _BLOCKS_AT_ONCE], spectral, edges.features, edges.shapes, edges.offsets,
-                matchings.labels, matchings.costs, scale, state.point,
-            )  # fmt: skip
-            check_code(code, block)
-        kernels.settle(edges.features, matchings.labels, SURE, scale, state.point)
+            part = order[first : first + _BLOCKS_AT_ONCE]
+            check_code(*kernels.projected_steps(part, spectral, state.edges, scale, state.point))
+        kernels.settle(state.edges, scale, state.point)
         return 0
 
     def audit(self, problem: BlockProblem, state: MarginalState) -> Audit:
         w = state.point.w.copy()
-        answers = ask_all(problem, w)
-        # L_i is linear in z, and 0 at the target.
-        matchings = edges_of(problem, "projected-gradient")
-        moved = state.point.z - (matchings.labels == SURE)
-        loss = float(matchings.costs[matchings.labels] @ moved) / problem.n_blocks
-        return Audit(w, primal_value(problem, w, answers), dual_value(problem, w, loss))
+        moved = state.point.z - (state.edges.labels == SURE)  # L_i is linear in z, and 0 at the target
+        loss = float(state.edges.costs[state.edges.labels] @ moved) / problem.n_blocks
+        return judge(problem, w, loss, ask_all(problem, w))

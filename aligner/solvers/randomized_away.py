@@ -8,11 +8,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.solvers import _atomic_kernels as kernels
-from aligner.solvers._active_kernels import Pool, settle
+from aligner.solvers import _active_kernels as kernels
 from aligner.solvers._block_kernels import Point
-from aligner.solvers.active import larger_pool, new_point, new_pool
-from aligner.solvers.audit import ask_all, dual_value, primal_value
+from aligner.solvers.active import larger_pool, new_point, new_pool, rescale
+from aligner.solvers.audit import ask_all, judge
 from aligner.solvers.orders import I64, Permuted, Uniform
 from aligner.solvers.records import F64, Audit
 from aligner.svm.protocols import BlockProblem, Corners
@@ -37,7 +36,7 @@ class RandomizedState:
     rng: np.random.Generator
     regularization: float
     point: Point
-    pool: Pool
+    pool: kernels.Pool
 
 
 @dataclass(frozen=True)
@@ -74,40 +73,32 @@ class RandomizedAway:
         return RandomizedState(rng, problem.regularization, new_point(problem), new_pool(n, d))
 
     def resume(self, problem: BlockProblem, state: RandomizedState) -> None:
-        """Go on from the same dual point in a problem that differs in λ only: w(α) is scaled by 1/λ."""
-        ratio = state.regularization / problem.regularization
-        for vectors in (state.point.w, state.point.tail, state.point.block_w, state.pool.vectors):
-            vectors *= ratio
-        state.regularization = problem.regularization
+        """Go on from the same dual point in a problem that differs in λ only."""
+        state.regularization = rescale(state.point, state.pool, state.regularization, problem.regularization)
 
     def sweep(self, problem: BlockProblem, state: RandomizedState) -> int:
-        atomic = problem if isinstance(problem, AtomicProblem) else None
-        size = problem.n_blocks if atomic is None else atomic.n_atoms
+        size = problem.n_atoms if isinstance(problem, AtomicProblem) else problem.n_blocks
         share = max(1, round(self.sample * size))
         order = self.order.draw(size, state.rng)
         direction = np.empty(problem.n_features)
         for first in range(0, size, share):
-            drawn = order[first : first + share]
-            if atomic is None:
-                self._take(drawn, problem.corners(drawn, state.point.w), state)
+            blocks = order[first : first + share]
+            if isinstance(problem, AtomicProblem):
+                blocks, corners = np.zeros(1, np.int64), problem.best_of(blocks, state.point.w)
             else:
-                self._take(np.zeros(1, np.int64), atomic.best_of(drawn, state.point.w), state)
+                corners = problem.corners(blocks, state.point.w)
+            taken = 0
+            while taken < len(blocks):
+                taken = kernels.take_answers(
+                    blocks, taken, corners.psi, corners.losses, state.regularization, state.point, state.pool
+                )
+                if taken < len(blocks):
+                    state.pool = larger_pool(state.pool, int(blocks[taken]))
             everyone = state.rng.permutation(problem.n_blocks)
             kernels.away_steps(everyone, problem.regularization, direction, state.point, state.pool)
-        settle(state.point, state.pool)
+        kernels.settle(state.point, state.pool)
         return problem.n_blocks  # an order is one pass; over all atoms, it is as much as one whole call
-
-    def _take(self, blocks: I64, corners: Corners, state: RandomizedState) -> None:
-        taken = 0
-        while True:
-            taken = kernels.take_answers(
-                blocks, taken, corners.psi, corners.losses, state.regularization, state.point, state.pool
-            )
-            if taken == len(blocks):
-                return
-            state.pool = larger_pool(state.pool, int(blocks[taken]))
 
     def audit(self, problem: BlockProblem, state: RandomizedState) -> Audit:
         w = state.point.w.copy()
-        answers = ask_all(problem, w)
-        return Audit(w, primal_value(problem, w, answers), dual_value(problem, w, float(state.point.loss[0])))
+        return judge(problem, w, float(state.point.loss[0]), ask_all(problem, w))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aligner.solvers import _active_kernels as kernels
-from aligner.solvers.records import F64
 
 
 @dataclass(frozen=True)
@@ -22,16 +21,6 @@ class Forward:
     @property
     def name(self) -> str:
         return "line-search" if self.line_search else "decreasing"
-
-    def size(self, regularization: float, difference: F64, w: F64, loss_gain: float, *, decreasing: float) -> float:
-        """γ of the step along -difference, whose corner has loss_gain more of ℓ; `decreasing` without line search."""
-        if not self.line_search:
-            return decreasing
-        slope = regularization * float(difference @ w) + loss_gain
-        curvature = regularization * float(difference @ difference)
-        if curvature > 0:
-            return min(1.0, max(0.0, slope / curvature))
-        return 1.0 if slope > 0 else 0.0  # the corner has the same w: only the loss can differ
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
@@ -21,44 +20,30 @@ _BLOCKS_AT_ONCE = 4096
 """Blocks of one compiled call, between which Ctrl-C is heard."""
 
 
-class Schedule(Enum):
-    """β_t of the steps t = 0, 1, 2…"""
-
-    FRANK_WOLFE = "2/(t+2)"
-    """β_t = 2/(λ(t + 2)): gap O(1/t) for the weighted average  [Lacoste-Julien, Schmidt and Bach 2012]."""
-    PEGASOS = "1/(t+1)"
-    """β_t = 1/(λ(t + 1)): the iterate is the mean of all answers; O(log t / t)  [Shalev-Shwartz et al. 2007]."""
-
-    def step(self, t: int) -> float:
-        """λ β_t."""
-        return 2.0 / (t + 2.0) if self is Schedule.FRANK_WOLFE else 1.0 / (t + 1.0)
-
-
 @dataclass(frozen=True)
 class Subgradient:
     """Batch subgradient descent: w ← w − β_t (λw − 1/n Σ_i ψ_i(z_i)), z_i the oracle's answers at w  [LJSP13 §4].
 
-    It is batch Frank-Wolfe with γ_t = λβ_t: w ← (1 − γ) w + γ w_s. So w has a dual point, whose ℓ is mixed in the same
-    proportions, and a gap; Frank-Wolfe chooses γ by line search where this fixes it ahead. Where weights must not be
-    above 0 the steps are those of v, of which w is clipped: dual averaging  [Xiao 2010].
+    β_t = 2/(λ(t + 2)). It is batch Frank-Wolfe with γ_t = λβ_t: w ← (1 − γ) w + γ w_s. So w has a dual point, whose ℓ
+    is mixed in the same proportions, and a gap; Frank-Wolfe chooses γ by line search where this fixes it ahead. Where
+    weights must not be above 0 the steps are those of v, of which w is clipped: dual averaging  [Xiao 2010].
 
-    Guarantee: gap O(1/t), or O(log t / t) with Schedule.PEGASOS; the objective may rise on the way.
-    Solver memory: O(d). An audit of the last iterate is the very pass of oracle calls that the next step needs.
+    Guarantee: gap O(1/t) for the weighted average  [Lacoste-Julien, Schmidt and Bach 2012]; the objective may rise on
+    the way. Solver memory: O(d). An audit of the last iterate is the pass of oracle calls that the next step needs.
     """
 
     average: Average = Average.NONE
-    schedule: Schedule = Schedule.FRANK_WOLFE
 
     @property
     def signature(self) -> str:
-        return f"subgradient|schedule:{self.schedule.value}|average:{self.average.value}"
+        return f"subgradient|schedule:2/(t+2)|average:{self.average.value}"
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BatchState:
         return BatchState(np.zeros(problem.n_features), np.zeros(problem.n_features))
 
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
         answers, calls = state.ask(problem)
-        regularization, gamma = problem.regularization, self.schedule.step(state.passes)
+        regularization, gamma = problem.regularization, 2.0 / (state.passes + 2.0)
         subgradient = regularization * state.v - regularization * answers.corner_w
         v = state.v - gamma / regularization * subgradient
         state.advance(v, state.loss + gamma * (answers.corner_loss - state.loss), self.average)
@@ -105,8 +90,8 @@ class StochasticSubgradient:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> WalkState:
         n, d = problem.n_blocks, problem.n_features
         walk = kernels.Walk(
-            np.zeros(d), np.zeros(problem.n_nonpositive), np.zeros(1), np.zeros(d), np.zeros(1), np.zeros(1, np.int64),
-            np.zeros(n, np.int64), np.zeros(1), np.zeros(1), np.zeros(n),
+            np.zeros(d), np.zeros(d), np.zeros(1), np.zeros(d), np.zeros(1), np.zeros(1, np.int64),
+            np.zeros(n, np.int64), np.zeros(1), np.zeros(1), np.zeros(n), problem.n_nonpositive,
         )  # fmt: skip
         return WalkState(rng, walk, Mixture.of_target(d, problem.n_nonpositive))
 
@@ -127,9 +112,8 @@ class StochasticSubgradient:
     def audit(self, problem: BlockProblem, state: WalkState) -> Audit:
         walk, lower = state.walk, state.lower
         averaged = self.average is not Average.NONE and walk.steps[0] > 0
-        free = problem.n_features - problem.n_nonpositive
-        v = walk.mean_w if averaged else np.concatenate([walk.w[:free], walk.tail])
-        w, loss = clip(problem, v), float((walk.mean_loss if averaged else walk.loss)[0])
+        v, loss = (walk.mean_v, walk.mean_loss[0]) if averaged else (walk.v, walk.loss[0])
+        w = clip(v, problem.n_nonpositive)
         met = block_weights(walk, averaged=averaged)
         scale = 1.0 / met.max() if walk.steps[0] > 0 else 0.0
         answers = ask_all(problem, w, shares=1.0 - scale * met)
@@ -137,7 +121,7 @@ class StochasticSubgradient:
         lower.find(answers.corner_w, answers.corner_loss)
         lower.optimise(problem.regularization)
         lower.keep(lower.weights > 0)
-        return Audit(w.copy(), primal_value(problem, w, answers), dual_value(problem, lower.w, lower.loss))
+        return Audit(w, primal_value(problem, w, answers), dual_value(problem, lower.w, lower.loss))
 
 
 def block_weights(walk: kernels.Walk, *, averaged: bool) -> F64:

@@ -191,10 +191,7 @@ def test_weights_that_are_not_finite_are_refused(make_problem: MakeProblem) -> N
     problem = make_problem(n=4)
     state = ProjectedGradient().init(problem, np.random.default_rng(0))
     state.point.w[0] = np.nan
-    edges = problem.edges
-    code, _ = kernels.projected_steps(
-        np.arange(4), True, edges.features, edges.shapes, edges.offsets, problem.labels, problem.costs, 1.0, state.point
-    )
+    code, _ = kernels.projected_steps(np.arange(4), True, state.edges, 1.0, state.point)
     assert code == kernels.NOT_FINITE
 
 

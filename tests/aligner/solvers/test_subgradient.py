@@ -16,7 +16,7 @@ from aligner.solvers.corrective import Corrective
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.steps import Forward
-from aligner.solvers.subgradient import Schedule, StochasticSubgradient, Subgradient, block_weights
+from aligner.solvers.subgradient import StochasticSubgradient, Subgradient, block_weights
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import BlockDefaults, Corners
 
@@ -58,21 +58,6 @@ def test_batch_subgradient_is_frank_wolfe(average: Average, make_problem: MakePr
         assert (ours.primal, ours.dual) == pytest.approx((theirs.primal, theirs.dual), rel=1e-9)
 
 
-def test_pegasos_schedule_averages_all_answers(make_problem: MakeProblem) -> None:
-    """w_t = mean of the t batch corners met, and ℓ likewise; the first step forgets w = 0."""
-    problem = make_problem(n=20)
-    solver = Subgradient(schedule=Schedule.PEGASOS)
-    state = solver.init(problem, np.random.default_rng(0))
-    corners, losses = [], []
-    for _ in range(12):
-        answers = ask_all(problem, state.v)
-        corners.append(answers.corner_w)
-        losses.append(answers.corner_loss)
-        solver.sweep(problem, state)
-        np.testing.assert_allclose(state.v, np.mean(corners, axis=0), rtol=1e-9, atol=1e-12)
-        assert state.loss == pytest.approx(np.mean(losses), rel=1e-12)
-
-
 def weights_of_visits(average: Average, steps: int) -> np.ndarray:
     """How much of each visit is in the answer after so many steps, by the definition of its average."""
     iterates = np.tril(np.ones((steps, steps))) / np.arange(1, steps + 1)[:, None]  # row k: the mean of visits 1…k
@@ -99,7 +84,7 @@ def test_answer_is_the_sum_of_its_visits(
         solver.sweep(recorded, state)
         shares = weights_of_visits(average, len(recorded.visits))
         blocks, psi, losses = (np.array(part) for part in zip(*recorded.visits, strict=True))
-        w, loss = (state.walk.mean_w, state.walk.mean_loss) if averaged else (state.walk.w, state.walk.loss)
+        w, loss = (state.walk.mean_v, state.walk.mean_loss) if averaged else (state.walk.w, state.walk.loss)
         np.testing.assert_allclose(w, shares @ psi / recorded.regularization, rtol=1e-9, atol=1e-12)
         assert loss[0] == pytest.approx(shares @ losses, rel=1e-10)
         expected = 7 * np.bincount(blocks, shares, minlength=7)
