@@ -81,7 +81,7 @@ def best_known(problem: MatchingProblem, seconds: float) -> tuple[Result, float,
     from aligner.solvers import Stop, make_solver, solve
 
     result = solve(problem, make_solver("bcfw-pairwise"), stop=Stop(gap=1e-8, passes=1_000_000, seconds=seconds))
-    return result, result.dual, result.relative_gap
+    return result, result.dual, result.trace[-1].relative_gap
 
 
 def race(problem: MatchingProblem, contender: Contender, seeds: int, seconds: float) -> list[Trace]:

@@ -51,17 +51,6 @@ class Pool(NamedTuple):
 
 
 @nb.njit(cache=True, nogil=True)
-def add_corner(i, pool):
-    """A place for a new corner of a block, its last slot."""
-    pool.n_free[0] -= 1
-    place = pool.free[pool.n_free[0]]
-    pool.slots[i, pool.counts[i]] = place
-    pool.counts[i] += 1
-    pool.weights[place] = 0.0
-    return place
-
-
-@nb.njit(cache=True, nogil=True)
 def drop_corner(i, slot, pool):
     pool.free[pool.n_free[0]] = pool.slots[i, slot]
     pool.n_free[0] += 1
@@ -79,16 +68,6 @@ def make_room(i, limit, pool):
                 drop_corner(i, slot, pool)
                 return True
     return pool.counts[i] < pool.slots.shape[1] and pool.n_free[0] > 0
-
-
-@nb.njit(cache=True, nogil=True)
-def find_corner(i, vector, loss, pool):
-    """The place of this corner in the block's set, or -1; matchings with one ψ and one loss are one corner here."""
-    for slot in range(pool.counts[i]):
-        place = pool.slots[i, slot]
-        if pool.losses[place] == loss and np.all(pool.vectors[place] == vector):
-            return place
-    return -1
 
 
 @nb.njit(cache=True, nogil=True)
@@ -175,15 +154,24 @@ def kept_answer(i, gaps, regularization, point, pool):
 
 @nb.njit(cache=True, nogil=True)
 def take_answer(i, psi, loss, regularization, point, pool):
-    """The place of the oracle's corner in the pool, where it may be new; psi = ψ_i is overwritten."""
+    """The place of the oracle's corner in the block's set, where it may be new; psi = ψ_i is overwritten.
+
+    Matchings with one ψ and one loss are one corner here.
+    """
     n = len(point.block_loss)
     for c in range(len(psi)):
         psi[c] /= regularization * n
-    place = find_corner(i, psi, loss / n, pool)
-    if place < 0:
-        place = add_corner(i, pool)
-        pool.vectors[place] = psi
-        pool.losses[place] = loss / n
+    for slot in range(pool.counts[i]):
+        place = pool.slots[i, slot]
+        if pool.losses[place] == loss / n and np.all(pool.vectors[place] == psi):
+            return place
+    pool.n_free[0] -= 1
+    place = pool.free[pool.n_free[0]]
+    pool.slots[i, pool.counts[i]] = place
+    pool.counts[i] += 1
+    pool.vectors[place] = psi
+    pool.losses[place] = loss / n
+    pool.weights[place] = 0.0
     return place
 
 

@@ -44,7 +44,7 @@ class Marginals(NamedTuple):
     """A point of the marginal dual, changed in place, and what the steps know of the blocks.
 
     z: (E,) in the polytope of each block.  w: (d,) = Σ_i F_i (y_i − z_i) / (λn).
-    bounds: (n,) of the largest eigenvalue of F_iᵀF_i.  curvatures: (n,) of the next steps, 1/length but for λn.
+    bounds: (n,) of the largest eigenvalue of F_iᵀF_i, > 0.  curvatures: (n,) of the next steps, 1/length but for λn.
     row_prices: (ΣJ,), column_prices: (ΣK,) of the last projections.  starts: (n + 1, 2) where those of a block begin.
     """
 
@@ -55,18 +55,6 @@ class Marginals(NamedTuple):
     row_prices: F64
     column_prices: F64
     starts: I64
-
-
-# A norm may be summed in any order.
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def curvature_bounds(features, offsets, bounds):
-    """bounds[i] = ‖F_i‖² of Frobenius, the sum of the eigenvalues of F_iᵀF_i; 1 where they are all 0."""
-    for i in range(len(bounds)):
-        total = 0.0
-        for e in range(offsets[i], offsets[i + 1]):
-            for c in range(features.shape[1]):
-                total += features[e, c] * features[e, c]
-        bounds[i] = total if total > 0.0 else 1.0
 
 
 @nb.njit(cache=True, nogil=True)

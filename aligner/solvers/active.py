@@ -26,31 +26,24 @@ def new_point(problem: BlockProblem) -> Point:
 def new_pool(n_blocks: int, n_features: int) -> Pool:
     """Each block with its target as the only corner: ψ = 0, L = 0, weight 1."""
     size = 2 * n_blocks
-    places = np.arange(n_blocks)
     slots = np.zeros((n_blocks, _SLOTS), np.int64)
-    slots[:, 0] = places
-    weights = np.zeros(size)
-    weights[:n_blocks] = 1.0
-    free = np.zeros(size, np.int64)
-    free[: size - n_blocks] = np.arange(n_blocks, size)
+    slots[:, 0] = np.arange(n_blocks)
     return Pool(
-        slots, np.ones(n_blocks, np.int64), np.zeros((size, n_features)), np.zeros(size), weights, free,
-        np.array([size - n_blocks]),
+        slots, np.ones(n_blocks, np.int64), np.zeros((size, n_features)), np.zeros(size),
+        np.repeat([1.0, 0.0], n_blocks), np.roll(np.arange(size), n_blocks), np.array([n_blocks]),
     )  # fmt: skip
 
 
 def larger_pool(pool: Pool, block: int) -> Pool:
     """The same corners, with slots for more of this block."""
-    slots, vectors, losses, weights, free = pool.slots, pool.vectors, pool.losses, pool.weights, pool.free
-    if pool.counts[block] >= slots.shape[1]:
-        slots = np.concatenate([slots, np.zeros_like(slots)], axis=1)
+    if pool.counts[block] >= pool.slots.shape[1]:
+        pool = pool._replace(slots=np.concatenate([pool.slots, np.zeros_like(pool.slots)], axis=1))
     if pool.n_free[0] == 0:
-        size = len(losses)
-        free = np.concatenate([np.arange(size, 2 * size), np.zeros(size, np.int64)])
-        pool.n_free[0] = size
-        vectors = np.concatenate([vectors, np.zeros_like(vectors)])
-        losses, weights = (np.concatenate([a, np.zeros_like(a)]) for a in (losses, weights))
-    return Pool(slots, pool.counts, vectors, losses, weights, free, pool.n_free)
+        size, arrays = len(pool.free), (pool.vectors, pool.losses, pool.weights)
+        vectors, losses, weights = (np.concatenate([array, np.zeros_like(array)]) for array in arrays)
+        free, n_free = np.roll(np.arange(2 * size), size), np.array([size])
+        pool = pool._replace(vectors=vectors, losses=losses, weights=weights, free=free, n_free=n_free)
+    return pool
 
 
 def rescale(point: Point, pool: Pool | None, old: float, new: float) -> float:

@@ -51,10 +51,7 @@ class LeastSquares(BlockDefaults):
 
     @classmethod
     def of(cls, matrix: npt.ArrayLike, target: npt.ArrayLike, domain: Domain, radius: float) -> LeastSquares:
-        """matrix: (N, p), without a copy where it is float64 and Fortran-contiguous.  target: (N,).
-
-        Raises SettingError for a radius that is not above 0, ValueError where the arrays do not fit or are not finite.
-        """
+        """For matrix, target and errors see `least_squares`."""
         if not (np.isfinite(radius) and radius > 0):
             raise SettingError(f"radius must be a number above 0, not {radius}")
         columns = np.ascontiguousarray(np.asarray(matrix, np.float64).T)

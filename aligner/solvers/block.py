@@ -11,7 +11,7 @@ from aligner.solvers import _block_kernels as kernels
 from aligner.solvers.active import larger_pool, new_point, new_pool, rescale
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
-from aligner.solvers.orders import I64, Order, Permuted
+from aligner.solvers.orders import I64, ByGap, Order, Permuted
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.steps import Away, Forward, Pairwise
 from aligner.svm._bound_kernels import Bounds, new_bounds, no_bounds
@@ -70,16 +70,12 @@ class Block:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState:
         n, d = problem.n_blocks, problem.n_features
         keeps_corners = self.cache or not isinstance(self.step, Forward)
-        gaps = n if keeps_corners or self.order.by_gap else 0
+        known = n if keeps_corners or isinstance(self.order, ByGap) else 0
+        gaps = kernels.Gaps(np.full(known, np.inf), np.zeros(known + 1))
+        pool = new_pool(n, d) if keeps_corners else None
         blocks = problem.compiled()
-        return BlockState(
-            rng,
-            problem.regularization,
-            new_point(problem),
-            kernels.Gaps(np.full(gaps, np.inf), np.zeros(gaps + 1)),
-            new_pool(n, d) if keeps_corners else None,
-            no_bounds() if blocks is None else new_bounds(n, blocks.features),
-        )
+        bounds = no_bounds() if blocks is None else new_bounds(n, blocks.features)
+        return BlockState(rng, problem.regularization, new_point(problem), gaps, pool, bounds)
 
     def resume(self, problem: BlockProblem, state: BlockState) -> None:
         """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
@@ -94,7 +90,7 @@ class Block:
             self._refresh(state, ask_all(problem, point.w, exact=False))
             calls += n
         kernels.sum_gaps(gaps)
-        by_gap = self.order.by_gap and bool(np.isfinite(gaps.last).all())
+        by_gap = isinstance(self.order, ByGap) and bool(np.isfinite(gaps.last).all())
         order = np.zeros(0, np.int64) if by_gap else self.order.draw(n, state.rng)
         draws = state.rng.random(n) if by_gap else np.zeros(0)
         state.sweeps += 1
@@ -165,7 +161,7 @@ class Block:
         return calls
 
     def _is_stale(self, state: BlockState) -> bool:
-        return self.order.by_gap and state.sweeps >= _SWEEPS_BETWEEN_REFRESHES
+        return isinstance(self.order, ByGap) and state.sweeps >= _SWEEPS_BETWEEN_REFRESHES
 
     def _refresh(self, state: BlockState, answers: Answers) -> None:
         point = state.point

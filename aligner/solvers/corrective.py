@@ -45,7 +45,7 @@ class Corrective:
     so that in batch they need not beat plain Frank-Wolfe. FULL is the 1-slack cutting-plane method [LJSP13 §4]: its
     program is solved to rounding, so that its dual is the greatest over all corners so far; ε takes O(1/ε) passes.
     Solver memory: d numbers for each corner in use, and for FULL for each corner found: none is pruned.
-    An audit is the very pass of oracle calls that the next step needs, and is used for it.
+    An audit is the pass of oracle calls that the next step needs.
     """
 
     correction: Correction = Correction.FULL
@@ -86,19 +86,13 @@ def shift_weight(mixture: Mixture, corner: int, regularization: float, *, pairwi
     gradient = mixture.losses - regularization * (mixture.points @ mixture.w)
     worst = int(np.where(x > 0, gradient, np.inf).argmin())
     mean = float(x @ gradient)
-    direction = np.zeros_like(x)
+    unit = np.eye(len(x))
     if pairwise:
-        direction[corner] += 1.0
-        direction[worst] -= 1.0
-        longest = float(x[worst])
+        direction, longest = unit[corner] - unit[worst], float(x[worst])
     elif gradient[corner] - mean >= mean - gradient[worst]:
-        direction -= x
-        direction[corner] += 1.0
-        longest = 1.0
+        direction, longest = unit[corner] - x, 1.0
     else:
-        direction += x
-        direction[worst] -= 1.0
-        longest = float(x[worst] / (1.0 - x[worst])) if x[worst] < 1.0 else 0.0
+        direction, longest = x - unit[worst], float(x[worst] / (1.0 - x[worst])) if x[worst] < 1.0 else 0.0
     slope = float(direction @ gradient)
     change: F64 = direction @ mixture.points
     curvature = regularization * float(change @ change)

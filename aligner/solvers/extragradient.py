@@ -172,14 +172,12 @@ class Extragradient:
         return state
 
     def sweep(self, problem: BlockProblem, state: SaddleState) -> int:
-        fits = False
+        geometry, fits = self.projection.code, False
         while not fits:
             step = state.step
             point_w = self._move(problem, state, state.ahead_w, state.force(state.of_ahead, 1.0) * step, step)
-            weights = state.sum_w, state.total, state.ahead_w, point_w
-            look = look_ahead(
-                state.edges, state.stored, kernels.Step(self.projection.code, *weights, step, state.z_step)
-            )
+            weights = kernels.Step(geometry, state.sum_w, state.total, state.ahead_w, point_w, step, state.z_step)
+            look = look_ahead(state.edges, state.stored, weights)
             sum_z, total = state.sum_z + step * look.of_point, state.total + step
             ahead_w = self._move(problem, state, state.center_w, state.force(sum_z, total), total)
             fits = self._adapt(state, look, point_w, ahead_w)
@@ -258,11 +256,8 @@ class Extragradient:
     def _bound(self, problem: BlockProblem, state: SaddleState, of_z: F64) -> float | None:
         if state.best is not None or state.total == 0.0:
             return None
-        if self.radius is None:
-            best = (state.start.of_target - of_z)[:-1] / (problem.n_blocks * problem.regularization)
-            of_w = 0.5 * float(best @ best)
-        else:
-            of_w = 0.5 * self.radius**2
+        best = -state.force(of_z, 1.0) / problem.regularization
+        of_w = 0.5 * (float(best @ best) if self.radius is None else self.radius**2)
         return (of_w / state.w_step + state.start.span / state.z_step) / state.total
 
     def audit(self, problem: BlockProblem, state: SaddleState) -> Audit:

@@ -59,7 +59,7 @@ class FrankWolfe:
 
     v ← (1 − γ) v + γ v_s with v_s = 1/(λn) Σ_i ψ_i(z_i) of the oracle's answers; γ by line search, or 2/(k + 2).
     Guarantee: gap O(1/k) after k passes  [Jaggi 2013 Thm. 2]; with line search the dual never falls. Memory: O(d).
-    An audit at the iterate is the very pass of oracle calls that the next step needs, and is used for it.
+    An audit at the iterate is the pass of oracle calls that the next step needs.
     """
 
     step: Forward = Forward()  # noqa: RUF009 - frozen

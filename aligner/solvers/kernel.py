@@ -58,10 +58,9 @@ class KernelBlock:
 
     def sweep(self, problem: BlockProblem, state: KernelState) -> int:
         matchings = edges_of(problem, "kernel-bcfw")
-        chosen = self.order.draw(problem.n_blocks, state.rng)
-        for block in chosen.tolist():
+        for block in self.order.draw(problem.n_blocks, state.rng).tolist():
             self._step(matchings, state, block)
-        return len(chosen)
+        return problem.n_blocks
 
     def _step(self, problem: EdgeProblem, state: KernelState, block: int) -> None:
         """The step of BCFW: along the direction to the oracle's answer the dual gains γ · slope - γ²/2 · curvature."""
@@ -98,9 +97,7 @@ class KernelBlock:
         if hinges[worst] < -HINGE_TOLERANCE * max(1.0, losses[worst]):
             check_code(NEGATIVE_HINGE, worst)
         half_norm = 0.5 * regularization * float(coefficients @ scores)
-        primal = half_norm + float(hinges.mean())
-        dual = -float(costs @ state.moved) / n - half_norm
-        return Audit(coefficients, primal, dual)
+        return Audit(coefficients, half_norm + float(hinges.mean()), -float(costs @ state.moved) / n - half_norm)
 
     def _scores(self, edges: Edges, coefficients: F64, features: npt.NDArray[np.float32]) -> F64:
         """Σ_e coefficients[e] K(φ_e, ·) of edges with these features."""

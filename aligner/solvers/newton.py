@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +23,7 @@ _SHORTEST = 1e-9
 """Shorter steps change nothing but rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sums:
+class Sums(NamedTuple):
     """The loss at some w.  value: 1/n Σ c log(1 + exp(-y w·x)).  gradient: (d,), curvature: (d, d) of it.
 
     entropy: 1/n Σ c H(a) of the dual point a = σ(-y w·x).
@@ -108,17 +109,13 @@ def _sums(problem: LogisticProblem, w: F64) -> Sums:
     costs = np.array([problem.false_cost, problem.miss_cost]) / problem.n_blocks
     features, d = problem.edges.features, len(w)
 
-    def work(first: int) -> tuple[float, float, F64, F64]:
+    def work(first: int) -> Sums:
         gradient, curvature = np.zeros(d), np.zeros((d, d))
         last = min(first + _EDGES_AT_ONCE, len(features))
-        losses, entropies = add_logistic(features, problem.signs, first, last, w, costs, gradient, curvature)
-        return losses, entropies, gradient, curvature
+        value, entropy = add_logistic(features, problem.signs, first, last, w, costs, gradient, curvature)
+        return Sums(value, entropy, gradient, curvature)
 
-    value = entropy = 0.0
-    gradient, curvature = np.zeros(d), np.zeros((d, d))
-    for losses, entropies, first, second in map_threads(work, range(0, len(features), _EDGES_AT_ONCE)):
-        value += losses
-        entropy += entropies
-        gradient += first
-        curvature += second
-    return Sums(value, entropy, gradient, curvature)
+    total = Sums(0.0, 0.0, np.zeros(d), np.zeros((d, d)))
+    for part in map_threads(work, range(0, len(features), _EDGES_AT_ONCE)):
+        total = Sums(*map(add, total, part))
+    return total

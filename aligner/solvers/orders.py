@@ -15,7 +15,6 @@ class Uniform:
     """Each block drawn independently, as the convergence proof assumes  [LJSP13 Alg. 4]."""
 
     name: str = "uniform"
-    by_gap: bool = False
 
     def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
         """The blocks of one pass, (n_blocks,)."""
@@ -27,7 +26,6 @@ class Permuted:
     """Every block once a pass, in a new random order each time; faster than Uniform in practice."""
 
     name: str = "permuted"
-    by_gap: bool = False
 
     def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
         return rng.permutation(n_blocks)
@@ -39,7 +37,6 @@ class ByGap:
     permuted. Gaps grow stale while other blocks move w, so the solver asks for all of them anew every few passes."""
 
     name: str = "gap"
-    by_gap: bool = True
 
     def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
         """The blocks of a pass before gaps are known."""

@@ -113,7 +113,3 @@ class Result:
     @property
     def gap(self) -> float:
         return self.primal - self.dual
-
-    @property
-    def relative_gap(self) -> float:
-        return self.trace[-1].relative_gap if self.trace else inf

@@ -82,7 +82,7 @@ def test_the_answer_is_the_best_iterate_with_the_best_bound() -> None:
     result = told((50.0, 0.0), (13.0, 10.0), (12.0, 2.0), (40.0, 11.0), (30.0, 1.0))
     assert result.w.tolist() == [2.0]
     assert (result.primal, result.dual, result.gap) == (12.0, 11.0, 1.0)
-    assert result.relative_gap == 1.0 / 12.0
+    assert result.trace[-1].relative_gap == 1.0 / 12.0
     assert [point.gap for point in result.trace] == [50.0, 3.0, 2.0, 1.0, 1.0]
     assert [point.primal for point in result.trace] == [50.0, 13.0, 12.0, 40.0, 30.0], "those of the iterates"
 

@@ -86,8 +86,8 @@ def test_the_optimum_is_that_of_bcfw(step: GradientStep, regularization: float, 
     problem = make_problem(n=15, d=4, regularization=regularization)
     ours = solve(problem, ProjectedGradient(step=step), stop=Stop(1e-6, 50_000))
     theirs = solve(problem, Block(), stop=Stop(1e-5, 50_000))
-    assert ours.relative_gap <= 1e-6
-    assert theirs.relative_gap <= 1e-5
+    assert ours.trace[-1].relative_gap <= 1e-6
+    assert theirs.trace[-1].relative_gap <= 1e-5
     gaps = np.array([ours.gap, theirs.gap])
     assert abs(ours.primal - theirs.primal) <= gaps.max()
     # P is strongly convex: λ/2 ‖w − w*‖² is at most the gap at w.
