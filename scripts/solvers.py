@@ -172,7 +172,7 @@ def extragradient(problem: MatchingProblem, best: Result, iterations: int) -> li
                     f"{projection}, {form}",
                     f"{point.passes:g}",
                     above,
-                    f"{result.gap / scale:.1e}",
+                    f"{point.gap / scale:.1e}",
                     bound,
                     f"{spent:.0f}",
                 ]

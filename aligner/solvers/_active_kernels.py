@@ -13,7 +13,6 @@ from aligner.solvers._block_kernels import (
     block_gap,
     clip_into,
     count_step,
-    decreasing_step,
     draw_by_gap,
     move_block,
     set_gap,
@@ -123,7 +122,8 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
     if line_search:
         gamma = best_step(regularization, direction, loss_gain, point.w, longest)
     else:
-        gamma = decreasing_step(point)
+        n = len(point.block_loss)
+        gamma = 2.0 * n / (point.steps[0] + 2.0 * n)
     move_block(i, gamma, direction, loss_gain, point)
     if kind != PAIRWISE:
         growth = 1.0 - gamma if kind == FORWARD else 1.0 + gamma

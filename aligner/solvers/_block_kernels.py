@@ -158,13 +158,6 @@ def best_step(regularization, direction, loss_gain, w, longest):
 
 
 @nb.njit(cache=True, nogil=True)
-def decreasing_step(point):
-    """γ = 2n/(k + 2n) at step k  [LJSP13 Alg. 4]."""
-    n = len(point.block_loss)
-    return 2.0 * n / (point.steps[0] + 2.0 * n)
-
-
-@nb.njit(cache=True, nogil=True)
 def forward_step(i, psi, corner_loss, line_search, regularization, point):
     """A step of a block towards a corner  [LJSP13 Alg. 4]; psi = ψ_i is overwritten, corner_loss = L_i."""
     n = len(point.block_loss)
@@ -175,7 +168,7 @@ def forward_step(i, psi, corner_loss, line_search, regularization, point):
     if line_search:
         gamma = best_step(regularization, psi, loss_gain, point.w, 1.0)
     else:
-        gamma = decreasing_step(point)
+        gamma = 2.0 * n / (point.steps[0] + 2.0 * n)
     move_block(i, gamma, psi, loss_gain, point)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from aligner.matching._price_kernels import EUCLIDEAN, exponentials
 from aligner.matching._projection_kernels import make_projection_workspace, project_block
 from aligner.solvers._projected_kernels import F64, I64
-from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE
+from aligner.svm._bound_kernels import SUMS
+from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, score_edges
 
 SPREAD = 0.01
 """Of the entropic start: what each word of the target has to share with all edges, so that none is 0."""
@@ -97,23 +98,6 @@ def make_start(geometry, edges, center, of_target, of_center):
     return links
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def three_scores(features, first_w, second_w, third_w, first, second, third):
-    """The scores of edges by three weight vectors."""
-    for e in range(len(first)):
-        a = 0.0
-        b = 0.0
-        s = 0.0
-        for c in range(features.shape[1]):
-            x = features[e, c]
-            a += x * first_w[c]
-            b += x * second_w[c]
-            s += x * third_w[c]
-        first[e] = a
-        second[e] = b
-        third[e] = s
-
-
 @nb.njit(cache=True, nogil=True)
 def take_prices(x, J, K, row_prices, column_prices):
     """x -= the prices of each edge's words."""
@@ -122,7 +106,7 @@ def take_prices(x, J, K, row_prices, column_prices):
             x[j * K + k] -= row_prices[j] + column_prices[k]
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
 def distance(geometry, z, x, other, other_x):
     """d(z, other): ½ ‖z - other‖², or KL(z ‖ other), where x and other_x are logarithms of z and other."""
     total = 0.0
@@ -152,8 +136,7 @@ def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
     """
     geometry, z_step = step.geometry, step.z_step
     work = make_projection_workspace(edges.shapes[first:last])
-    most, longest = len(work.plan), len(work.sums)
-    capacity, all_row_prices, all_column_prices = np.ones(longest), np.empty(longest), np.empty(longest)
+    most, capacity = len(work.plan), np.ones(len(work.sums))
     all_pulls, all_points, all_goals = np.empty(most), np.empty(most), np.empty(most)
     all_aheads, all_now, all_then = np.empty(most), np.empty(most), np.empty(most)
     keeps = len(stored.center) > 0
@@ -162,8 +145,10 @@ def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
         begin, end = edges.offsets[i], edges.offsets[i + 1]
         pull, now, then = all_pulls[: J * K], all_now[: J * K], all_then[: J * K]
         ahead, point, goal = all_aheads[: J * K], all_points[: J * K], all_goals[: J * K]
-        row_prices, column_prices = all_row_prices[:J], all_column_prices[:K]
-        three_scores(edges.features[begin:end], step.sum_w, step.ahead_w, step.point_w, pull, now, then)
+        row_prices, column_prices = np.zeros(J), np.zeros(K)
+        score_edges(edges.features[begin:end], step.sum_w, pull)
+        score_edges(edges.features[begin:end], step.ahead_w, now)
+        score_edges(edges.features[begin:end], step.point_w, then)
         size = 0.0
         for e in range(J * K):
             cost = edges.costs[edges.labels[begin + e]]
@@ -184,8 +169,6 @@ def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
             column_prices[:] = stored.column_prices[stored.starts[i, 1] : stored.starts[i + 1, 1]]
             take_prices(pull, J, K, row_prices, column_prices)
         else:
-            row_prices[:] = 0.0
-            column_prices[:] = 0.0
             project(geometry, pull, J, K, capacity, row_prices, column_prices, work, ahead)
         if geometry == EUCLIDEAN:
             for e in range(J * K):

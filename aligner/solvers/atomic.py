@@ -7,7 +7,7 @@ Frank-Wolfe gap max_s ∇·(x − s). `randomized-away` needs the products of A 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -76,10 +76,6 @@ class LeastSquares(BlockDefaults):
         """Columns; in the ℓ1-ball each stands for both of its signs."""
         return len(self.columns)
 
-    @property
-    def signature(self) -> str:
-        return f"least-squares|domain:{self.domain.value}|radius:{self.radius:g}"
-
     def _atom(self, column: int, sign: float) -> tuple[F64, float]:
         """ψ and L of an atom."""
         return sign * self.radius * self.columns[column] - self.start, sign * float(self.losses[column])
@@ -96,10 +92,6 @@ class LeastSquares(BlockDefaults):
         best = int(np.argmax(np.abs(products) if ball else products))
         psi, loss = self._atom(int(atoms[best]), -1.0 if ball and products[best] < 0 else 1.0)
         return Corners(psi[None], np.array([loss]))
-
-    def rehearsal(self) -> LeastSquares:
-        """Of one atom."""
-        return replace(self, columns=self.columns[:1], losses=self.losses[:1])
 
     def coefficients(self, pool: Pool) -> F64:
         """x (p,), the mixture of atoms that a pool holds; atoms of equal image, as of equal columns, are one."""

@@ -121,8 +121,7 @@ class Extragradient:
     T is the proximal step, in z the projection on the matching polytope, Euclidean or entropic  [TLJ06 §4.1-4.2].
 
     radius: γ, for Ψ = 0 within ‖w‖ <= γ as in the source. By default Ψ(w) = λ/2 ‖w‖², kept whole in the steps of w
-    (not linearised): they stay closed, the saddle point is that of the problem all other solvers solve, upper and
-    lower value are its primal and dual, and no γ has to be known.
+    (not linearised): the saddle point is that of the problem all other solvers solve, its values primal and dual.
     Steps grow beyond η = 1/L, L = ‖F‖₂/√n, as long as Nesterov's proof allows it where they are taken:
     η ⟨∇J(u) − ∇J(v), u − v⁺⟩ <= d(u, v) + d(v⁺, u), v⁺ the next v. The dense direction of F that makes L large is
     hardly ever moved along by matchings, so that they grow a hundredfold; a step that went too far is taken again.
@@ -253,29 +252,21 @@ class Extragradient:
         state.begin(best.w, best.of_z)
         state.best, state.last_gap = best, inf
 
-    def _bound(self, problem: BlockProblem, state: SaddleState, of_z: F64) -> float | None:
-        if state.best is not None or state.total == 0.0:
-            return None
-        best = -state.force(of_z, 1.0) / problem.regularization
-        of_w = 0.5 * (float(best @ best) if self.radius is None else self.radius**2)
-        return (of_w / state.w_step + state.start.span / state.z_step) / state.total
-
     def audit(self, problem: BlockProblem, state: SaddleState) -> Audit:
         """The average since û; where û of the last restart is better, that one, and the better of the lower values."""
-        w, of_z = state.center_w.copy(), state.of_ahead  # that of û before the first step
+        w, of_z, bound = state.center_w, state.of_ahead, None  # û before the first step
         if state.total > 0.0:
             w, of_z = state.sum_w / state.total, state.sum_z / state.total
-        answer = self._judge(problem, state, w, of_z)
-        bound = self._bound(problem, state, of_z)
-        upper, lower = answer.upper, answer.lower
-        if state.best is not None:
-            lower = max(lower, state.best.lower)
-            if state.best.upper < upper:
-                w, upper = state.best.w.copy(), state.best.upper
+            if state.best is None:
+                best_w = -state.force(of_z, 1.0) / problem.regularization
+                of_w = 0.5 * (float(best_w @ best_w) if self.radius is None else self.radius**2)
+                bound = (of_w / state.w_step + state.start.span / state.z_step) / state.total
+        answers = [self._judge(problem, state, w, of_z), *([] if state.best is None else [state.best])]
+        best, lower = min(answers, key=lambda answer: answer.upper), max(answer.lower for answer in answers)
         steps = f"step 1/L times {state.step:.3g}, L = {state.lipschitz:.6g}, primal weight {state.weight:.4g}"
         notes = [f"‖F‖₂ = {state.norm:.6g}; {steps}"]
         if self.radius is not None:
             notes.append(f"the gap is that of the game within ‖w‖ <= γ = {self.radius:g}, in which λ has no part")
         if self.restarts:
             notes.append("restarts keep five numbers for each edge in memory")
-        return Audit(w, upper, lower, bound=bound, notes=tuple(notes))
+        return Audit(best.w.copy(), best.upper, lower, bound=bound, notes=tuple(notes))

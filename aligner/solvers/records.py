@@ -25,10 +25,6 @@ class Status(Enum):
     NEGATIVE_GAP = "the duality gap is negative: an oracle answered worse than the target, and nothing is certified"
 
 
-def never() -> bool:
-    return False
-
-
 @dataclass(frozen=True)
 class Stop:
     """When to stop.
@@ -44,7 +40,7 @@ class Stop:
     passes: int = 50
     seconds: float = inf
     audit_growth: float = 1.25
-    interrupted: Callable[[], bool] = never
+    interrupted: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True)
@@ -109,7 +105,3 @@ class Result:
     def dual(self) -> float:
         """The greatest dual value of all audits, a lower bound of the optimum; -∞ without one."""
         return max((point.dual for point in self.trace), default=-inf)
-
-    @property
-    def gap(self) -> float:
-        return self.primal - self.dual

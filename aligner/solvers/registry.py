@@ -23,8 +23,7 @@ class Entry:
     config: its class, or what makes one, as module:name of this package.
     options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
     preset: values of options, as a user writes them, or of other fields of the class, as module:name.
-    one_link: whether it is for problems with one link a word only: it knows the matching polytope, not what oracles
-    answer.
+    one_link: whether it knows the matching polytope only, of problems with one link a word.
     """
 
     config: str

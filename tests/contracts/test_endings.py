@@ -19,7 +19,7 @@ def test_every_solver_ends_when_it_should(configuration: Configuration, make_pro
     problem, solver = make_problem(n=20), configuration.solver
     converged = run(problem, solver, gap=0.5, passes=5000)
     assert converged.status is Status.CONVERGED
-    assert converged.relative_gap <= 0.5 < converged.trace[0].relative_gap
+    assert converged.trace[-1].relative_gap <= 0.5 < converged.trace[0].relative_gap
     passes = run(problem, solver, gap=-1.0, passes=4)
     assert (passes.status, passes.trace[-1].passes) == (Status.PASSES, 4)
     assert run(problem, solver, gap=-1.0, passes=10**9, seconds=0.01).status is Status.SECONDS

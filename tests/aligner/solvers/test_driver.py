@@ -81,7 +81,7 @@ def told(*values: tuple[float, float], gap: float = 1e-3) -> Result:
 def test_the_answer_is_the_best_iterate_with_the_best_bound() -> None:
     result = told((50.0, 0.0), (13.0, 10.0), (12.0, 2.0), (40.0, 11.0), (30.0, 1.0))
     assert result.w.tolist() == [2.0]
-    assert (result.primal, result.dual, result.gap) == (12.0, 11.0, 1.0)
+    assert (result.primal, result.dual, result.trace[-1].gap) == (12.0, 11.0, 1.0)
     assert result.trace[-1].relative_gap == 1.0 / 12.0
     assert [point.gap for point in result.trace] == [50.0, 3.0, 2.0, 1.0, 1.0]
     assert [point.primal for point in result.trace] == [50.0, 13.0, 12.0, 40.0, 30.0], "those of the iterates"
@@ -112,7 +112,7 @@ class Wrong(BlockDefaults):
 @pytest.mark.parametrize("name", [name for name, entry in SOLVERS.items() if not entry.one_link])
 def test_a_wrong_oracle_is_told(name: str) -> None:
     result = solve(Wrong(), make_solver(name))
-    assert result.gap == -521.0
+    assert result.trace[-1].gap == -521.0
     assert result.status is Status.NEGATIVE_GAP
 
 

@@ -88,7 +88,7 @@ def test_the_optimum_is_that_of_bcfw(step: GradientStep, regularization: float, 
     theirs = solve(problem, Block(), stop=Stop(1e-5, 50_000))
     assert ours.trace[-1].relative_gap <= 1e-6
     assert theirs.trace[-1].relative_gap <= 1e-5
-    gaps = np.array([ours.gap, theirs.gap])
+    gaps = np.array([ours.trace[-1].gap, theirs.trace[-1].gap])
     assert abs(ours.primal - theirs.primal) <= gaps.max()
     # P is strongly convex: λ/2 ‖w − w*‖² is at most the gap at w.
     assert np.linalg.norm(ours.w - theirs.w) <= np.sqrt(2 * gaps / regularization).sum()
