@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from aligner.matching._price_kernels import EUCLIDEAN
 from aligner.matching._projection_kernels import make_projection_workspace, project_block
+from aligner.svm._bound_kernels import SUMS
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, add_costs, score_edges
 
 F64 = npt.NDArray[np.float64]
@@ -55,6 +56,17 @@ class Marginals(NamedTuple):
     row_prices: F64
     column_prices: F64
     starts: I64
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+def curvature_bounds(features, offsets, bounds):
+    """bounds[i] = ‖F_i‖² of Frobenius, the sum of the eigenvalues of F_iᵀF_i; 1 where they are all 0."""
+    for i in range(len(bounds)):
+        total = 0.0
+        for e in range(offsets[i], offsets[i + 1]):
+            for c in range(features.shape[1]):
+                total += features[e, c] * features[e, c]
+        bounds[i] = total if total > 0.0 else 1.0
 
 
 @nb.njit(cache=True, nogil=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
 
 import numpy as np
 
@@ -65,8 +64,8 @@ class ProjectedGradient:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> MarginalState:
         """z = y, where w = 0 and ℓ = 0.  Raises SettingError where single edges are not at hand."""
         edges = edge_arrays(problem, "projected-gradient")
-        squares = [np.square(edges.features[a:b]).sum(dtype=np.float64) for a, b in pairwise(edges.offsets)]
-        bounds = np.array([square or 1.0 for square in squares])  # by the norm of Frobenius, the sum of eigenvalues
+        bounds = np.empty(problem.n_blocks)
+        kernels.curvature_bounds(edges.features, edges.offsets, bounds)
         starts = word_starts(edges.shapes)
         point = kernels.Marginals(
             (edges.labels == SURE).astype(np.float64), np.zeros(problem.n_features), bounds, bounds.copy(),
