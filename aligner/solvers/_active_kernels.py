@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
 from aligner.solvers._block_kernels import (
     best_step,
@@ -18,6 +17,7 @@ from aligner.solvers._block_kernels import (
     set_gap,
     total_gap,
 )
+from aligner.solvers.records import F64, I64
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
 
 FORWARD = 0
@@ -40,13 +40,13 @@ class Pool(NamedTuple):
     free: (P,) the first n_free[0] places that are not in use.
     """
 
-    slots: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
-    vectors: npt.NDArray[np.float64]
-    losses: npt.NDArray[np.float64]
-    weights: npt.NDArray[np.float64]
-    free: npt.NDArray[np.int64]
-    n_free: npt.NDArray[np.int64]
+    slots: I64
+    counts: I64
+    vectors: F64
+    losses: F64
+    weights: F64
+    free: I64
+    n_free: I64
 
 
 @nb.njit(cache=True, nogil=True)

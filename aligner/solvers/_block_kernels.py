@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
+from aligner.solvers.records import F64, I64
 from aligner.svm._bound_kernels import SUMS
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
-
-F64 = npt.NDArray[np.float64]
 
 LAST = 0
 UNIFORM = 1
@@ -53,7 +51,7 @@ class Point(NamedTuple):
     block_loss: F64
     mean_v: F64
     mean_loss: F64
-    steps: npt.NDArray[np.int64]
+    steps: I64
     n_nonpositive: int
 
 

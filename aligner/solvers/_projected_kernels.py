@@ -6,15 +6,12 @@ from typing import NamedTuple
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
 from aligner.matching._price_kernels import EUCLIDEAN
 from aligner.matching._projection_kernels import make_projection_workspace, project_block
+from aligner.solvers.records import F64, I64
 from aligner.svm._bound_kernels import SUMS
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, add_costs, score_edges
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 ACCURACY = 1e-12
 """Gap of a projection. An answer that is less exact is still feasible, and the line search makes the most of it."""
@@ -27,18 +24,6 @@ FALL = 0.1
 
 FLATTEST = 1e-5
 """The least curvature, relative to its bound: beyond, a projection would drown in its own prices."""
-
-
-class Edges(NamedTuple):
-    """The edges of a problem.  features: (E, d) float32.  shapes: (n, 2).  offsets: (n + 1,).  labels: (E,).
-    costs: (3,), of each label.
-    """
-
-    features: npt.NDArray[np.float32]
-    shapes: I64
-    offsets: I64
-    labels: npt.NDArray[np.uint8]
-    costs: F64
 
 
 class Marginals(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from aligner.matching._price_kernels import EUCLIDEAN, exponentials
 from aligner.matching._projection_kernels import make_projection_workspace, project_block
-from aligner.solvers._projected_kernels import F64, I64
+from aligner.solvers.records import F64, I64
 from aligner.svm._bound_kernels import SUMS
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, score_edges
 

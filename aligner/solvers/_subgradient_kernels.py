@@ -6,14 +6,11 @@ from typing import NamedTuple
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
 from aligner.solvers._block_kernels import average_weight, clip_into
+from aligner.solvers.records import F64, I64
 from aligner.svm._bound_kernels import no_bounds
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 
 class Walk(NamedTuple):

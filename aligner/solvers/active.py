@@ -1,14 +1,12 @@
-"""Where solvers begin: the dual point of the blocks, the corners that they keep, the arrays of their edges."""
+"""The dual point of the blocks, and the corners that they keep, where solvers begin."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.solvers._active_kernels import Pool
 from aligner.solvers._block_kernels import Point
-from aligner.solvers._projected_kernels import Edges
-from aligner.svm.protocols import BlockProblem, edges_of
+from aligner.svm.protocols import BlockProblem
 
 _SLOTS = 8
 """Corners that a block can keep at first."""
@@ -51,15 +49,3 @@ def rescale(point: Point, pool: Pool | None, old: float, new: float) -> float:
     for vectors in (point.v, point.w, point.block_w, *([] if pool is None else [pool.vectors])):
         vectors *= old / new
     return new
-
-
-def edge_arrays(problem: BlockProblem, solver: str) -> Edges:
-    """The edges of a problem, for kernels of this solver.  Raises SettingError where they are not at hand."""
-    matchings = edges_of(problem, solver)
-    table = matchings.edges
-    return Edges(table.features, table.shapes, table.offsets, matchings.labels, matchings.costs)
-
-
-def word_starts(shapes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """(n + 1, 2) where the source and the target words of each block begin.  shapes: (n, 2)."""
-    return np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(shapes, axis=0)])

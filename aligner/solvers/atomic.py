@@ -16,9 +16,8 @@ import numpy.typing as npt
 from aligner.errors import SettingError
 from aligner.solvers._active_kernels import Pool, settle
 from aligner.solvers.driver import solve
-from aligner.solvers.orders import I64
 from aligner.solvers.randomized_away import RandomizedAway
-from aligner.solvers.records import F64, Status, Stop, TracePoint
+from aligner.solvers.records import F64, I64, Status, Stop, TracePoint
 from aligner.svm.protocols import BlockDefaults, Corners
 
 

@@ -50,7 +50,7 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
     n, blocks = problem.n_blocks, problem.compiled()
     share = np.ones(n) if shares is None else np.ascontiguousarray(shares, np.float64)
     find = problem.exact_corners if exact else problem.corners
-    hinges, psi, losses = np.empty(n), np.zeros((2, len(w))), np.zeros(2)
+    hinges, total_psi, total_losses = np.empty(n), np.zeros((2, len(w))), np.zeros(2)
 
     def sum_compiled(first: int) -> tuple[F64, F64]:
         """Sums over some blocks of ψ_i (2, d) and L_i (2,), plain, and each times its share; no corner is kept."""
@@ -67,11 +67,11 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
         return psi, np.array([corners.losses.sum(), share[part] @ corners.losses])
 
     some, many = range(0, n, _BLOCKS_OF_A_THREAD), range(0, n, _BLOCKS_AT_ONCE)
-    for part_psi, part_losses in map(sum_generic, many) if blocks is None else map_threads(sum_compiled, some):
-        psi += part_psi
-        losses += part_losses
-    scale = problem.regularization * n
-    return Answers(hinges, psi[0] / scale, losses[0] / n, psi[1] / scale, losses[1] / n)
+    for psi, losses in map(sum_generic, many) if blocks is None else map_threads(sum_compiled, some):
+        total_psi += psi
+        total_losses += losses
+    (corner_psi, mix_psi), (corner_loss, mix_loss), scale = total_psi, total_losses, problem.regularization * n
+    return Answers(hinges, corner_psi / scale, corner_loss / n, mix_psi / scale, mix_loss / n)
 
 
 def primal_value(problem: BlockProblem, w: F64, answers: Answers) -> float:

@@ -11,8 +11,8 @@ from aligner.solvers import _block_kernels as kernels
 from aligner.solvers.active import larger_pool, new_point, new_pool, rescale
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
-from aligner.solvers.orders import I64, ByGap, Order, Permuted
-from aligner.solvers.records import F64, Audit
+from aligner.solvers.orders import ByGap, Order, Permuted
+from aligner.solvers.records import F64, I64, Audit
 from aligner.solvers.steps import Away, Forward, Pairwise
 from aligner.svm._bound_kernels import Bounds, new_bounds, no_bounds
 from aligner.svm.corners import check_code

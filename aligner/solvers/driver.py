@@ -67,9 +67,8 @@ def solve(
         state = solver.init(problem, np.random.default_rng(seed))
     signature = f"{solver.signature}|{problem.signature}|seed:{seed}"
     judged: list[_Judged] = []
-    passes = oracle_calls = audit_calls = 0
+    passes = oracle_calls = audit_calls = next_audit = 0
     seconds = 0.0
-    next_audit = 0
 
     def ended(status: Status) -> Result:
         w, notes = (judged[-1].best.w, judged[-1].last.notes) if judged else (np.zeros(problem.n_features), ())

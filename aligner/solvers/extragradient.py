@@ -12,9 +12,8 @@ import numpy as np
 from aligner.errors import SettingError
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
 from aligner.solvers import _saddle_kernels as kernels
-from aligner.solvers._projected_kernels import Edges
-from aligner.solvers.active import edge_arrays, word_starts
 from aligner.solvers.audit import ask_all, dual_value, primal_value
+from aligner.solvers.edges import Edges, edge_arrays, word_starts
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.saddle import Look, Start, feature_norm, look_ahead, measure_start
 from aligner.svm.protocols import BlockProblem

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.matching import Oracle, best_matchings
-from aligner.solvers.orders import I64, Order, Permuted
-from aligner.solvers.records import F64, Audit
+from aligner.solvers.orders import Order, Permuted
+from aligner.solvers.records import F64, I64, Audit
 from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE
 from aligner.svm.corners import check_code
 from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature, make_kernel

@@ -8,8 +8,8 @@ from enum import Enum
 import numpy as np
 
 from aligner.solvers import _projected_kernels as kernels
-from aligner.solvers.active import edge_arrays, word_starts
 from aligner.solvers.audit import ask_all, judge
+from aligner.solvers.edges import Edges, edge_arrays, word_starts
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit
 from aligner.svm._corner_kernels import SURE
@@ -35,7 +35,7 @@ class MarginalState:
     """A point of the marginal dual.  regularization: the λ that its w is scaled by."""
 
     rng: np.random.Generator
-    edges: kernels.Edges
+    edges: Edges
     regularization: float
     point: kernels.Marginals
 

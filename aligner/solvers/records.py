@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
 
 
 class Status(Enum):

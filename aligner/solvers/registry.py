@@ -35,6 +35,9 @@ class Entry:
 _AVERAGE: dict[str, type | str] = {"average": "averages:Average"}
 _VISITING: dict[str, type | str] = {"order": "orders:VISITING_ORDERS"}
 _BATCH: dict[str, type | str] = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
+_MARGINAL: dict[str, type | str] = {**_VISITING, "step": "projected_gradient:GradientStep"}
+_SADDLE: dict[str, type | str] = {"projection": "extragradient:Projection", "radius": float, "restarts": bool}
+_KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING}
 _BLOCK: dict[str, type | str] = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
 
 SOLVERS: Mapping[str, Entry] = {
@@ -49,17 +52,9 @@ SOLVERS: Mapping[str, Entry] = {
     "bcfw-away": Entry("block:Block", _BLOCK, {"order": "gap", "step": "away", "cache": "yes"}),
     "bcfw-pairwise": Entry("block:Block", _BLOCK, {"order": "gap", "step": "pairwise", "cache": "yes"}),
     "randomized-away": Entry("randomized_away:RandomizedAway", {**_VISITING, "sample": float}),
-    "projected-gradient": Entry(
-        "projected_gradient:ProjectedGradient", {**_VISITING, "step": "projected_gradient:GradientStep"}, one_link=True
-    ),
-    "extragradient": Entry(
-        "extragradient:Extragradient",
-        {"projection": "extragradient:Projection", "radius": float, "restarts": bool},
-        one_link=True,
-    ),
-    "kernel-bcfw": Entry(
-        "kernel:kernel_block", {"kernel": str, "degree": int, "bandwidth": float, **_VISITING}, one_link=True
-    ),
+    "projected-gradient": Entry("projected_gradient:ProjectedGradient", _MARGINAL, one_link=True),
+    "extragradient": Entry("extragradient:Extragradient", _SADDLE, one_link=True),
+    "kernel-bcfw": Entry("kernel:kernel_block", _KERNEL, one_link=True),
 }
 
 
@@ -77,13 +72,11 @@ def make_solver(name: str = "bcfw", **options: Any) -> Solver[BlockProblem, Any]
         if option not in entry.options:
             has = f"it has {', '.join(entry.options)}" if entry.options else "it has none"
             raise SettingError(f"{name} has no option {option} ({has})")
-    values = {**entry.preset, **given}
-    solver: Solver[BlockProblem, Any] = _resolve(entry.config)(
-        **{
-            option: _read(option, entry.options[option], value) if option in entry.options else _resolve(value)
-            for option, value in values.items()
-        }
-    )
+    values = {
+        option: _read(option, entry.options[option], value) if option in entry.options else _resolve(value)
+        for option, value in {**entry.preset, **given}.items()
+    }
+    solver: Solver[BlockProblem, Any] = _resolve(entry.config)(**values)
     return solver
 
 
