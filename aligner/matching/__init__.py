@@ -47,8 +47,8 @@ class Task(NamedTuple):
         return len(self.source_rewards) + len(self.target_rewards) > 0
 
 
-Match = Callable[[Task, I32], int]
-"""Fills column_of_row (ΣJ · B,), see `best_bmatchings`.  Returns a pair whose scores are NaN or +inf, or -1."""
+Match = Callable[[Task, I32], None]
+"""Fills column_of_row (ΣJ · B,), see `best_bmatchings`, which is -1 everywhere.  No score is NaN or +inf."""
 
 
 @dataclass(frozen=True)
@@ -119,24 +119,31 @@ def best_bmatchings(
     Raises ScoreError on NaN or +inf, naming the matrix, ValueError where the arrays do not fit or rewards are not as
     said, and SettingError for an oracle that knows one link a word only.
     """
+    flat, sizes, offsets = check_scores(scores, shapes, "best matching")
+    source, target = _checked_rewards("source", source_rewards), _checked_rewards("target", target_rewards)
+    chosen = oracle if isinstance(oracle, Oracle) else get_oracle(oracle)
+    if len(source) + len(target) > 0:
+        chosen.check_several()
+    row_offsets = np.concatenate([[0], np.cumsum(sizes[:, 0])])
+    column_of_row = np.full(row_offsets[-1] * (len(source) + 1), -1, np.int32)
+    chosen.match(Task(flat, sizes, offsets, row_offsets, source, target), column_of_row)
+    return column_of_row
+
+
+def check_scores(scores: npt.ArrayLike, shapes: npt.ArrayLike, what: str) -> tuple[F64, I64, I64]:
+    """(E,) scores, (n, 2) shapes and (n + 1,) offsets for kernels.
+
+    Raises ValueError where they do not fit, and ScoreError on NaN or +inf, by which no `what` exists.
+    """
     flat = np.ascontiguousarray(scores, np.float64)
     sizes = np.ascontiguousarray(shapes, np.int64).reshape(-1, 2)
     offsets = edge_offsets(sizes)
     if flat.shape != (offsets[-1],):
         raise ValueError(f"{flat.shape} scores for shapes that need ({offsets[-1]},)")
-    row_offsets = np.concatenate([[0], np.cumsum(sizes[:, 0])])
-    source, target = _checked_rewards("source", source_rewards), _checked_rewards("target", target_rewards)
-    task, chosen = (
-        Task(flat, sizes, offsets, row_offsets, source, target),
-        oracle if isinstance(oracle, Oracle) else get_oracle(oracle),
-    )
-    if task.several:
-        chosen.check_several()
-    column_of_row = np.full(row_offsets[-1] * (len(source) + 1), -1, np.int32)
-    at_fault = chosen.match(task, column_of_row)
-    if at_fault >= 0:
-        raise ScoreError(f"the scores of pair {at_fault} are not finite (no best matching exists)")
-    return column_of_row
+    if not flat.max(initial=-np.inf) < np.inf:
+        pair = np.searchsorted(offsets, np.argmin(flat < np.inf), side="right") - 1
+        raise ScoreError(f"the scores of pair {pair} are not finite (no {what} exists)")
+    return flat, sizes, offsets
 
 
 def _checked_rewards(side: str, given: npt.ArrayLike) -> F64:

@@ -11,20 +11,19 @@ import numpy.typing as npt
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-# Lets LLVM turn the max, min and second-best loops below into vector reductions. NaN is refused before any of
-# them runs, and infinities are not assumed away: `distance` needs them.
+# Lets LLVM turn the max, min and second-best loops below into vector reductions. Scores are not NaN, and infinities
+# are not assumed away: `distance` needs them.
 VECTOR = {"nnan", "nsz"}
 
 
 class Workspace(NamedTuple):
     """Scratch of the matching kernels for blocks of up to E edges, R words on the shorter side and C on the longer.
 
-    column_of_row: (C,) the answer of `match_block`.  flipped: (E,) the transpose of a block.
+    flipped: (E,) the transpose of a block.
     row_match, u: (R,) of `assign`, and column_match, v: (C,).  distance, unscanned, parent, scanned: (C,) of a search.
     queue: (R,) rows that wait for theirs.
     """
 
-    column_of_row: npt.NDArray[np.int32]
     flipped: F64
     row_match: I64
     column_match: I64
@@ -49,11 +48,9 @@ def largest_sides(shapes):
 
 
 @nb.njit(cache=True, nogil=True)
-def make_workspace(shapes):
-    """Scratch for the largest of these blocks."""
-    short, long, edges = largest_sides(shapes)
+def make_workspace(short, long, edges):
+    """Scratch for blocks of such `largest_sides`."""
     return Workspace(
-        column_of_row=np.empty(long, np.int32),
         flipped=np.empty(edges),
         row_match=np.empty(short, np.int64),
         column_match=np.empty(long, np.int64),
@@ -65,15 +62,6 @@ def make_workspace(shapes):
         scanned=np.empty(long, np.int64),
         queue=np.empty(short, np.int64),
     )
-
-
-@nb.njit(cache=True, nogil=True)
-def all_below_infinity(scores):
-    """False if any score is NaN or +inf (-inf is a forbidden edge, which is harmless)."""
-    fine = True
-    for e in range(len(scores)):
-        fine &= scores[e] < np.inf
-    return fine
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
@@ -242,9 +230,8 @@ def assign(values, work):
 
 
 @nb.njit(cache=True, nogil=True)
-def match_block(scores, J, K, work):
-    """Best matching of one block of J * K scores, in work.column_of_row[:J]: the column of each row or -1."""
-    column_of_row = work.column_of_row
+def match_block(scores, J, K, work, column_of_row):
+    """Best matching of one block of J * K scores, into column_of_row (J,): the column of each row or -1."""
     if J <= K:
         assign(scores.reshape(J, K), work)
         for j in range(J):
@@ -261,17 +248,11 @@ def match_block(scores, J, K, work):
 
 @nb.njit(cache=True, nogil=True)
 def match_blocks(scores, shapes, offsets, row_offsets, column_of_row):
-    """Best matchings of many blocks, into column_of_row (ΣJ,).  Returns the pair whose scores are at fault, or -1."""
-    work = make_workspace(shapes)
+    """Best matchings of many blocks, into column_of_row (ΣJ,)."""
+    work = make_workspace(*largest_sides(shapes))
     for i in range(len(shapes)):
-        J = shapes[i, 0]
-        K = shapes[i, 1]
-        block = scores[offsets[i] : offsets[i] + J * K]
-        if not all_below_infinity(block):
-            return i
-        match_block(block, J, K, work)
-        column_of_row[row_offsets[i] : row_offsets[i] + J] = work.column_of_row[:J]
-    return -1
+        J, K = shapes[i, 0], shapes[i, 1]
+        match_block(scores[offsets[i] : offsets[i] + J * K], J, K, work, column_of_row[row_offsets[i] :])
 
 
 @nb.njit(cache=True, nogil=True, fastmath=VECTOR)
@@ -296,20 +277,13 @@ def match_blocks_greedily(scores, shapes, offsets, row_offsets, column_of_row):
     Taking the best edge first gives the matching that is stable when rows and columns prefer higher scores, and that
     is found without sorting, by rows that propose to columns  [Gale and Shapley 1962].
     """
-    widest = 1
+    _, longest, _ = largest_sides(shapes)
+    held = np.empty(longest)
+    holder = np.empty(longest, np.int64)
     for i in range(len(shapes)):
-        widest = max(widest, shapes[i, 1])
-    held = np.empty(widest)
-    holder = np.empty(widest, np.int64)
-    for i in range(len(shapes)):
-        J = shapes[i, 0]
-        K = shapes[i, 1]
-        block = scores[offsets[i] : offsets[i] + J * K]
-        if not all_below_infinity(block):
-            return i
-        values = block.reshape(J, K)
+        J, K = shapes[i, 0], shapes[i, 1]
+        values = scores[offsets[i] : offsets[i] + J * K].reshape(J, K)
         columns = column_of_row[row_offsets[i] : row_offsets[i] + J]
-        columns[:] = -1
         held[:K] = 0.0
         for first in range(J):
             j = first
@@ -324,4 +298,3 @@ def match_blocks_greedily(scores, shapes, offsets, row_offsets, column_of_row):
                 if rejected >= 0:
                     columns[rejected] = -1
                 j = rejected
-    return -1

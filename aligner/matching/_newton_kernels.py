@@ -80,15 +80,16 @@ def solve_tight(n, tight, curvature, answers, idle, system, diagonal, step):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def newton_step(u, v, longest, work, curvature, answers, step):
-    """step = Newton's for the rows' prices, the columns' being the best at any of these, no entry beyond `longest`.
+def newton_step(geometry, values, u, v, capacity, ceiling, weights, longest):
+    """Newton's step for the rows' prices, the columns' being the best at any of these, no entry beyond `longest`.
 
     The rows beyond capacity or with a price take part, and the columns with a price answer.
     """
-    rows, columns = curvature.shape
-    excess = work.excess[:rows]
-    idle = work.idle[:columns]
-    tight = work.tight
+    rows, columns = values.shape
+    excess, step, diagonal, tight = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows, np.int64)
+    answers, idle = np.empty(columns), np.empty(columns)
+    curvature, system = np.empty((rows, columns)), np.empty((rows, rows))
+    derivatives(geometry, values, u, v, capacity, ceiling, weights, excess, curvature, answers)
     for _ in range(3):
         n = 0
         idle[:] = 0.0
@@ -107,7 +108,7 @@ def newton_step(u, v, longest, work, curvature, answers, step):
                 for p in range(n):
                     for k in range(columns):
                         step[tight[p]] -= curvature[tight[p], k] * curvature[j, k] * answers[k] * u[j]
-        solve_tight(n, tight, curvature, answers, idle, work.system[: n * n].reshape(n, n), work.diagonal, step)
+        solve_tight(n, tight, curvature, answers, idle, system, diagonal, step)
         jammed = False
         for p in range(n):
             j = tight[p]
@@ -127,3 +128,4 @@ def newton_step(u, v, longest, work, curvature, answers, step):
                         excess[j] += curvature[j, k] * v[k]
         if not jammed:
             break
+    return step

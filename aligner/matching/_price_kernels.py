@@ -162,14 +162,14 @@ def fit_rows(geometry, values, u, v, capacity, ceiling, weights):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def fit_columns(geometry, across, u, v, capacity, ceiling, weights, sums):
+def fit_columns(geometry, across, u, v, capacity, ceiling, weights):
     """The columns' best prices at these prices of the rows, in place; like `fit_rows`."""
     rows, columns = weights.shape
     if geometry == EUCLIDEAN:
         for k in range(columns):
             v[k] = euclidean_price(across[k], u, v[k], capacity[k], ceiling)
         return 1.0
-    sums[:] = 0.0
+    sums = np.zeros(columns)
     largest = 1.0
     for j in range(rows):
         for k in range(columns):
@@ -224,14 +224,14 @@ def dual_objective(geometry, values, u, v, u_capacity, v_capacity, ceiling, weig
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUM)
-def make_feasible(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights, sums, scales, plan):
+def make_feasible(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights, plan):
     """plan = the z of these prices, scaled into the polytope.  Returns its duality gap, a sum of terms >= 0, and what
     the gap would be if every x were wrong by 1: the sums of words whose prices are not 0 would be wrong by so much.
 
     An edge's term z·log z - z - z·x + exp(x) of ENTROPIC, where z = f·exp(x), is bounded by exp(x)·(1 - f)².
     """
     rows, columns = values.shape
-    sums[:] = 0.0
+    sums, scales = np.zeros(columns), np.empty(columns)
     for j in range(rows):
         for k in range(columns):
             if geometry == EUCLIDEAN:

@@ -9,14 +9,11 @@ import numpy as np
 from aligner.matching import F64, I32, I64, Task
 
 
-def match_one_by_one(best: Callable[[F64, F64, F64], tuple[I64, I64]], task: Task, column_of_row: I32) -> int:
+def match_one_by_one(best: Callable[[F64, F64, F64], tuple[I64, I64]], task: Task, column_of_row: I32) -> None:
     """Fill column_of_row with the answers of best((J, K) scores, rewards) -> rows and columns of links; see `Match`."""
-    column_of_row[:] = -1
     slots = column_of_row.reshape(-1, len(task.source_rewards) + 1)
     for i, (J, K) in enumerate(task.shapes.tolist()):
         block = task.scores[task.offsets[i] : task.offsets[i + 1]].reshape(J, K)
-        if not (block < np.inf).all():
-            return i
         if block.size == 0:
             continue
         rows, columns = best(block, task.source_rewards, task.target_rewards)
@@ -24,4 +21,3 @@ def match_one_by_one(best: Callable[[F64, F64, F64], tuple[I64, I64]], task: Tas
         for j in range(J):
             found = np.sort(columns[useful & (rows == j)])
             slots[task.row_offsets[i] + j, : len(found)] = found
-    return -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import pairwise
 
 import numpy as np
@@ -14,24 +15,25 @@ from corpora.threads import cores, map_threads
 _EDGES_WORTH_A_THREAD = 50_000
 
 
-def match(task: Task, column_of_row: I32) -> int:
+def match(task: Task, column_of_row: I32) -> None:
     """Exact: shortest augmenting paths, far from their worst case as a rule.
 
     O(min(J, K)^2 max(J, K)) for matchings [Jonker and Volgenant 1987]; for b-matchings a path for each link, O(capacity
     · J) of O(edges + words²) each.
     """
 
-    def run(part: slice) -> int:
+    def run(part: slice) -> None:
         blocks = task.scores, task.shapes[part], task.offsets[part], task.row_offsets[part]
-        if not task.several:
-            return int(match_blocks(*blocks, column_of_row))
-        return int(bmatch_blocks(*blocks, task.source_rewards, task.target_rewards, True, column_of_row))
+        if task.several:
+            bmatch_blocks(*blocks, task.source_rewards, task.target_rewards, True, column_of_row)
+        else:
+            match_blocks(*blocks, column_of_row)
 
     parts = _parts(task.offsets)
     if len(parts) == 1:
-        return run(parts[0])
-    faults = zip(parts, map_threads(run, parts), strict=True)
-    return next((fault + part.start for part, fault in faults if fault >= 0), -1)
+        run(parts[0])
+    else:
+        deque(map_threads(run, parts), maxlen=0)
 
 
 def _parts(offsets: I64) -> list[slice]:

@@ -14,12 +14,12 @@ matching found is within min(J, K) * greatest / RESOLUTION of the optimum: 1e-12
 Each reward is off by as much, so that a link that brings two of them may be off by thrice as much."""
 
 
-def match(task: Task, column_of_row: I32) -> int:
+def match(task: Task, column_of_row: I32) -> None:
     """Exact up to rounding (see RESOLUTION): the network simplex itself works on integers.
 
     Each link that a word may have is an arc of its own  [LTKJ06 §3].
     """
-    return match_one_by_one(_best, task, column_of_row)
+    match_one_by_one(_best, task, column_of_row)
 
 
 def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I64]:

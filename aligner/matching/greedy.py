@@ -11,13 +11,14 @@ from aligner.matching._bmatching_kernels import bmatch_blocks
 from aligner.matching._kernels import match_blocks_greedily
 
 
-def match(task: Task, column_of_row: I32) -> int:
+def match(task: Task, column_of_row: I32) -> None:
     """Fast, and at least half of the best score; that bounds no share of a block's gap.
 
     Of tied edges any may come first. With several links a word the edge that adds most is next, with the rewards it
     brings.
     """
     blocks = task.scores, task.shapes, task.offsets, task.row_offsets
-    if not task.several:
-        return int(match_blocks_greedily(*blocks, column_of_row))
-    return int(bmatch_blocks(*blocks, task.source_rewards, task.target_rewards, False, column_of_row))
+    if task.several:
+        bmatch_blocks(*blocks, task.source_rewards, task.target_rewards, False, column_of_row)
+    else:
+        match_blocks_greedily(*blocks, column_of_row)

@@ -15,21 +15,16 @@ for entropic.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from aligner.errors import ScoreError
-from aligner.matching import _projection_kernels as kernels
+from aligner.matching import F64, I64, check_scores
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
-from corpora.ragged import edge_offsets
+from aligner.matching._projection_kernels import project_block
 from corpora.threads import map_threads
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-
-_BLOCKS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,103 +43,51 @@ class Nearest:
     converged: npt.NDArray[np.bool_]
 
 
-def nearest_euclidean(
-    q: npt.ArrayLike,
+def nearest_points(
+    scores: npt.ArrayLike,
     shapes: npt.ArrayLike,
     *,
+    entropic: bool = False,
     row_capacity: npt.ArrayLike = 1.0,
     column_capacity: npt.ArrayLike = 1.0,
     start: Nearest | None = None,
     tolerance: float = 1e-12,
     max_iterations: int = 200,
 ) -> Nearest:
-    """argmin over z in Z of ½ ‖z − q‖², for each of many matrices  [TLJ06 §4.1].
+    """The point of Z nearest to each of many matrices: Euclidean, or entropic, whose scores are log z' + s.
 
-    q: (E,) the matrices one after another, each row by row, as in `best_matchings`; -inf forbids an edge.
+    scores: (E,) the matrices one after another, each row by row, as in `best_matchings`; -inf forbids an edge.
     shapes: (n, 2) rows and columns of each.
-    row_capacity, column_capacity: >= 1, of every word or one for all, (sum J,) and (sum K,).
+    row_capacity, column_capacity: >= 1, of every word or one for all, (ΣJ,) and (ΣK,).
     start: prices to go on from, for instance of the last call with scores nearly the same.
     tolerance: of the duality gap, beyond what rounding hides of it.  max_iterations: for each matrix.
     Raises ScoreError on NaN or +inf, naming the matrix, and ValueError where the arguments do not fit.
     """
-    return _nearest(
-        EUCLIDEAN, q, shapes, row_capacity, column_capacity, start, tolerance, max_iterations
-    )  # fmt: skip
-
-
-def nearest_entropic(
-    logits: npt.ArrayLike,
-    shapes: npt.ArrayLike,
-    *,
-    row_capacity: npt.ArrayLike = 1.0,
-    column_capacity: npt.ArrayLike = 1.0,
-    start: Nearest | None = None,
-    tolerance: float = 1e-12,
-    max_iterations: int = 200,
-) -> Nearest:
-    """argmin over z in Z of KL(z ‖ exp(logits)) = Σ z log z − z logits − z + exp(logits), as `nearest_euclidean`.
-
-    logits: (E,) = log z' + s for the Bregman projection of z' exp(s)  [TLJ06 §4.2]; -inf forbids an edge.
-    """
-    return _nearest(ENTROPIC, logits, shapes, row_capacity, column_capacity, start, tolerance, max_iterations)
-
-
-def _nearest(
-    geometry: int,
-    scores: npt.ArrayLike,
-    shapes: npt.ArrayLike,
-    row_capacity: npt.ArrayLike,
-    column_capacity: npt.ArrayLike,
-    start: Nearest | None,
-    tolerance: float,
-    max_iterations: int,
-) -> Nearest:
-    flat = np.ascontiguousarray(scores, np.float64)
-    sizes = np.ascontiguousarray(shapes, np.int64).reshape(-1, 2)
-    offsets, row_offsets, column_offsets = edge_offsets(sizes), _starts(sizes[:, 0]), _starts(sizes[:, 1])
-    if flat.shape != (offsets[-1],):
-        raise ValueError(f"{flat.shape} scores for shapes that need ({offsets[-1]},)")
-    bad = ~(flat < np.inf)
-    if bad.any():
-        pair = int(np.searchsorted(offsets, np.argmax(bad), side="right")) - 1
-        raise ScoreError(f"the scores of pair {pair} are not finite (no nearest point exists)")
-    row_capacities = _capacities("row", row_capacity, row_offsets[-1])
-    column_capacities = _capacities("column", column_capacity, column_offsets[-1])
-    found = Nearest(
-        np.empty(offsets[-1]),
-        np.zeros(row_offsets[-1]),
-        np.zeros(column_offsets[-1]),
-        np.zeros(len(sizes)),
-        np.zeros(len(sizes), np.int64),
-        np.ones(len(sizes), np.bool_),
-    )
+    flat, sizes, offsets = check_scores(scores, shapes, "nearest point")
+    row_starts, column_starts = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(sizes, axis=0)]).T
+    u_capacity = _capacities("row", row_capacity, row_starts[-1])
+    v_capacity = _capacities("column", column_capacity, column_starts[-1])
+    u, v = np.zeros(row_starts[-1]), np.zeros(column_starts[-1])
     if start is not None:
-        for name, prices, given in (
-            ("row", found.u, start.u),
-            ("column", found.v, start.v),
-        ):
+        for side, prices, given in (("row", u, start.u), ("column", v, start.v)):
             if given.shape != prices.shape or not (given >= 0.0).all():
-                raise ValueError(f"the {name} prices to start from do not fit the shapes")
+                raise ValueError(f"the {side} prices to start from do not fit the shapes")
             prices[:] = given
+    n = len(sizes)
+    found = Nearest(np.empty(offsets[-1]), u, v, np.empty(n), np.empty(n, np.int64), np.empty(n, np.bool_))
+    geometry = ENTROPIC if entropic else EUCLIDEAN
 
-    blocks = kernels.Projections(
-        scores=flat, shapes=sizes, offsets=offsets, row_offsets=row_offsets, column_offsets=column_offsets,
-        row_capacities=row_capacities, column_capacities=column_capacities, **vars(found),
-    )  # fmt: skip
+    def work(i: int) -> None:
+        rows, columns = slice(*row_starts[i : i + 2]), slice(*column_starts[i : i + 2])
+        edges = slice(*offsets[i : i + 2])
+        one_link = (u_capacity[rows] == 1.0).all() or (v_capacity[columns] == 1.0).all()
+        found.converged[i], found.gaps[i], found.iterations[i] = project_block(
+            geometry, flat[edges], sizes[i, 0], sizes[i, 1], u_capacity[rows], v_capacity[columns], u[rows], v[columns],
+            np.inf if one_link else 1.0, tolerance, max_iterations, found.z[edges],
+        )  # fmt: skip
 
-    def work(first: int) -> None:
-        last = min(first + _BLOCKS_AT_ONCE, len(sizes))
-        kernels.project_blocks(geometry, first, last, blocks, tolerance, max_iterations)
-
-    for _ in map_threads(work, range(0, len(sizes), _BLOCKS_AT_ONCE)):
-        pass
+    deque(map_threads(work, range(n)), maxlen=0)
     return found
-
-
-def _starts(counts: I64) -> I64:
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
-    return starts
 
 
 def _capacities(side: str, capacity: npt.ArrayLike, words: int) -> F64:

@@ -9,9 +9,9 @@ from aligner.matching import F64, I32, I64, Task
 from aligner.matching._references import match_one_by_one
 
 
-def match(task: Task, column_of_row: I32) -> int:
+def match(task: Task, column_of_row: I32) -> None:
     """Exact: pairs of score <= 0 that the complete assignment has to make are dropped."""
-    return match_one_by_one(_best, task, column_of_row)
+    match_one_by_one(_best, task, column_of_row)
 
 
 def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I64]:

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
+from aligner.matching._kernels import largest_sides
 from aligner.matching._price_kernels import EUCLIDEAN
-from aligner.matching._projection_kernels import make_projection_workspace, project_block
+from aligner.matching._projection_kernels import project_block
 from aligner.solvers.records import F64, I64
 from aligner.svm._bound_kernels import SUMS
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, add_costs, score_edges
@@ -74,11 +75,10 @@ def projected_steps(order, spectral, edges, scale, point):
     scale: λn.  spectral: whether a block's next step takes the curvature that this one met.
     Returns (code, block at fault).
     """
-    work = make_projection_workspace(edges.shapes)
-    most = len(work.plan)
+    _, longest, most = largest_sides(edges.shapes)
     scores, goals, points = np.empty(most), np.empty(most), np.empty(most)
     change = np.empty(len(point.w))
-    capacity = np.ones(len(work.sums))
+    capacity = np.ones(longest)
     for i in order:
         J, K = edges.shapes[i, 0], edges.shapes[i, 1]
         first, last = edges.offsets[i], edges.offsets[i + 1]
@@ -98,7 +98,7 @@ def projected_steps(order, spectral, edges, scale, point):
             EUCLIDEAN, ahead, J, K, capacity[:J], capacity[:K],
             point.row_prices[point.starts[i, 0] : point.starts[i + 1, 0]],
             point.column_prices[point.starts[i, 1] : point.starts[i + 1, 1]],
-            np.inf, ACCURACY, ITERATIONS, work, goal,
+            np.inf, ACCURACY, ITERATIONS, goal,
         )  # fmt: skip
         slope = 0.0
         length = 0.0

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
+from aligner.matching._kernels import largest_sides
 from aligner.matching._price_kernels import EUCLIDEAN, exponentials
-from aligner.matching._projection_kernels import make_projection_workspace, project_block
+from aligner.matching._projection_kernels import project_block
 from aligner.solvers.records import F64, I64
 from aligner.svm._bound_kernels import SUMS
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, score_edges
@@ -119,10 +120,10 @@ def distance(geometry, z, x, other, other_x):
 
 
 @nb.njit(cache=True, nogil=True)
-def project(geometry, x, J, K, capacity, row_prices, column_prices, work, z):
+def project(geometry, x, J, K, capacity, row_prices, column_prices, z):
     """z = the point nearest to x, and x less its prices: the logarithm of z for ENTROPIC, but for rounding."""
     project_block(
-        geometry, x, J, K, capacity[:J], capacity[:K], row_prices, column_prices, np.inf, ACCURACY, ITERATIONS, work, z
+        geometry, x, J, K, capacity[:J], capacity[:K], row_prices, column_prices, np.inf, ACCURACY, ITERATIONS, z
     )
     take_prices(x, J, K, row_prices, column_prices)
 
@@ -135,10 +136,10 @@ def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
     moved: (2,), to which d(u, v) and d(next v, u) are added.  Returns (code, block at fault).
     """
     geometry, z_step = step.geometry, step.z_step
-    work = make_projection_workspace(edges.shapes[first:last])
-    most, capacity = len(work.plan), np.ones(len(work.sums))
+    _, longest, most = largest_sides(edges.shapes[first:last])
+    capacity = np.ones(longest)
     all_pulls, all_points, all_goals = np.empty(most), np.empty(most), np.empty(most)
-    all_aheads, all_now, all_then = np.empty(most), np.empty(most), np.empty(most)
+    all_aheads, all_now, all_then, bits = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     keeps = len(stored.center) > 0
     for i in range(first, last):
         J, K = edges.shapes[i, 0], edges.shapes[i, 1]
@@ -169,13 +170,13 @@ def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
             column_prices[:] = stored.column_prices[stored.starts[i, 1] : stored.starts[i + 1, 1]]
             take_prices(pull, J, K, row_prices, column_prices)
         else:
-            project(geometry, pull, J, K, capacity, row_prices, column_prices, work, ahead)
+            project(geometry, pull, J, K, capacity, row_prices, column_prices, ahead)
         if geometry == EUCLIDEAN:
             for e in range(J * K):
                 ahead[e] = max(0.0, pull[e])
                 now[e] = ahead[e] + z_step * now[e]
         else:
-            exponentials(pull, work.bits[: J * K], ahead)
+            exponentials(pull, bits[: J * K], ahead)
             for e in range(J * K):
                 now[e] = pull[e] + z_step * now[e]
 
@@ -183,11 +184,11 @@ def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
         next_row_prices, next_column_prices = row_prices.copy(), column_prices.copy()
         row_prices[:] = 0.0
         column_prices[:] = 0.0
-        project(geometry, now, J, K, capacity, row_prices, column_prices, work, point)
+        project(geometry, now, J, K, capacity, row_prices, column_prices, point)
         moved[0] += distance(geometry, point, now, ahead, pull)
 
         # The next v, from û, whose prices will be much like those of v.
-        project(geometry, goal, J, K, capacity, next_row_prices, next_column_prices, work, ahead)
+        project(geometry, goal, J, K, capacity, next_row_prices, next_column_prices, ahead)
         moved[1] += distance(geometry, ahead, goal, point, now)
         for e in range(J * K):
             cost = edges.costs[edges.labels[begin + e]]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.matching._bmatching_kernels import Flow, bmatch_block, make_flow
-from aligner.matching._kernels import F64, I64, Workspace, make_workspace, match_block
+from aligner.matching._kernels import F64, I64, Workspace, largest_sides, make_workspace, match_block
 from aligner.svm._bound_kernels import SUMS, Bounds, dot, keep_scores, no_bounds, score_likely
 
 OTHER = 0
@@ -71,12 +71,10 @@ class Scratch(NamedTuple):
 
     column_of_row: npt.NDArray[np.int32]
     scores: F64
-    source_rewards: F64
-    target_rewards: F64
+    likely: I64
+    bounds: Bounds
     matching: Workspace
     flow: Flow
-    bounds: Bounds
-    likely: I64
 
 
 @nb.njit(cache=True, nogil=True)
@@ -89,18 +87,14 @@ def several_links(blocks):
 def make_scratch(blocks, bounds):
     """Scratch for the largest of the blocks."""
     shapes = blocks.shapes
-    none = shapes[:0]
-    several = several_links(blocks)
-    matching = make_workspace(shapes)
+    short, long, edges = largest_sides(shapes)
     return Scratch(
-        column_of_row=np.empty(len(matching.v) * blocks.source_capacity, np.int32),
-        scores=np.empty(len(matching.flipped)),
-        source_rewards=np.empty(blocks.source_capacity - 1),
-        target_rewards=np.empty(blocks.target_capacity - 1),
-        matching=matching,
-        flow=make_flow(shapes if several else none, blocks.source_capacity, blocks.target_capacity),
+        column_of_row=np.empty(long * blocks.source_capacity, np.int32),
+        scores=np.empty(edges),
+        likely=np.empty(edges + 1, np.int64),
         bounds=bounds,
-        likely=np.empty(len(matching.flipped) + 1, np.int64),
+        matching=make_workspace(short, long, edges),
+        flow=make_flow(shapes if several_links(blocks) else shapes[:0], blocks.target_capacity),
     )
 
 
@@ -166,17 +160,19 @@ def fill_corner(i, column_of_row, blocks, psi):
 
 
 @nb.njit(cache=True, nogil=True)
-def fill_corners(chosen, column_of_row, starts, blocks, psi, losses):
-    """The corners of some blocks from their matchings: psi (m, d + r) and losses (m,)."""
+def fill_corners(chosen, column_of_row, blocks, psi, losses):
+    """The corners of some blocks from their matchings, stacked: psi (m, d + r) and losses (m,)."""
+    start = 0
     for b in range(len(chosen)):
-        losses[b] = fill_corner(chosen[b], column_of_row[starts[b] : starts[b + 1]], blocks, psi[b])
+        losses[b] = fill_corner(chosen[b], column_of_row[start:], blocks, psi[b])
+        start += blocks.shapes[chosen[b], 0] * blocks.source_capacity
 
 
 @nb.njit(cache=True, nogil=True)
 def block_corner(i, blocks, w, scratch, psi):
     """The corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [LJSP13].
 
-    Fills psi (d + r,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)); the matching is in scratch.column_of_row.
+    Fills psi (d + r,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)).
     """
     if not np.isfinite(dot(w, w)):  # the matching kernels must never see a NaN
         return NOT_FINITE, 0.0, 0.0
@@ -187,16 +183,12 @@ def block_corner(i, blocks, w, scratch, psi):
     J, K = blocks.shapes[i, 0], blocks.shapes[i, 1]
     scores = scratch.scores[: J * K]
     useful_scores(i, blocks, w, scratch.bounds, scratch.likely, scores)
-    slots = J * blocks.source_capacity
     if several_links(blocks):
         cut = d + blocks.source_capacity - 1
-        scratch.source_rewards[:] = np.cumsum(w[d:cut])
-        scratch.target_rewards[:] = np.cumsum(w[cut:])
-        bmatch_block(scores, J, K, scratch.source_rewards, scratch.target_rewards, scratch.flow)
-        scratch.column_of_row[:slots] = scratch.flow.columns[:slots]
+        source_rewards, target_rewards = np.cumsum(w[d:cut]), np.cumsum(w[cut:])
+        bmatch_block(scores, J, K, source_rewards, target_rewards, scratch.flow, scratch.column_of_row)
     else:
-        match_block(scores, J, K, scratch.matching)
-        scratch.column_of_row[:slots] = scratch.matching.column_of_row[:slots]
+        match_block(scores, J, K, scratch.matching, scratch.column_of_row)
     loss = fill_corner(i, scratch.column_of_row, blocks, psi)
     hinge = loss - dot(psi, w)
     if hinge < -HINGE_TOLERANCE * max(1.0, loss):
@@ -205,14 +197,13 @@ def block_corner(i, blocks, w, scratch, psi):
 
 
 @nb.njit(cache=True, nogil=True)
-def block_corners(chosen, blocks, w, starts, psi, losses, column_of_row):
-    """The corners of many blocks: fills psi (m, d + r), losses (m,), column_of_row.  Returns (code, block at fault)."""
+def block_corners(chosen, blocks, w, psi, losses):
+    """The corners of many blocks: fills psi (m, d + r) and losses (m,).  Returns (code, block at fault)."""
     scratch = make_scratch(blocks, no_bounds())
     for b in range(len(chosen)):
         code, losses[b], _ = block_corner(chosen[b], blocks, w, scratch, psi[b])
         if code != DONE:
             return code, chosen[b]
-        column_of_row[starts[b] : starts[b + 1]] = scratch.column_of_row[: starts[b + 1] - starts[b]]
     return DONE, -1
 
 

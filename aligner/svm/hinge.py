@@ -16,10 +16,9 @@ from aligner.svm.corners import check_code
 from aligner.svm.prices import Fertility, LinkRewards
 from aligner.svm.protocols import Corners, Edges, Links
 from corpora.ragged import edge_offsets
-from corpora.threads import map_threads, shared_property
+from corpora.threads import map_threads
 
 F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
 
@@ -132,29 +131,21 @@ class MatchingProblem:
             largest = float((edges.shapes * capacities).min(axis=1).max(initial=1)) + 1.0
             weights[sure_edges] += np.clip(preference[sure_edges], 0.0, 1.0) / largest
         column_of_row = best_bmatchings(weights, edges.shapes, *(np.zeros(capacity - 1) for capacity in capacities))
-        starts = _slot_starts(edges.shapes, capacities[0])
-        slot_pair = np.repeat(np.arange(len(edges)), np.diff(starts))
-        rows = (np.arange(starts[-1]) - starts[slot_pair]) // capacities[0]
-        matched = column_of_row >= 0
-        target_edges = (edges.offsets[slot_pair] + rows * edges.shapes[slot_pair, 1] + column_of_row)[matched]
+        widths = np.repeat(edges.shapes[:, 1], edges.shapes[:, 0])
+        row_edges = np.repeat(np.cumsum(widths) - widths, capacities[0])  # the first edge of each slot's row
+        target_edges = (row_edges + column_of_row)[column_of_row >= 0]
         labels[sure_edges] = _kernels.POSSIBLE
         labels[target_edges] = _kernels.SURE
+        gold = np.zeros((len(edges), len(edges.names) + len(fertility.names)))
         problem = cls(
-            edges,
-            labels,
-            gold=np.zeros((len(edges), len(edges.names) + len(fertility.names))),
-            sure=np.bincount(slot_pair[matched], minlength=len(edges)).astype(np.int64),
-            regularization=float(regularization),
-            miss_cost=float(miss_cost),
-            false_cost=float(false_cost),
-            possible_cost=float(possible_cost),
-            oracle=found,
-            links_lost=len(sure_edges) - len(target_edges),
-            fertility=fertility,
-        )
-        psi = np.empty_like(problem.gold)  # of the targets, whose features are still to be added
-        _kernels.fill_corners(np.arange(len(edges)), column_of_row, starts, problem.arrays, psi, np.empty(len(edges)))
-        return replace(problem, gold=0.0 - psi)
+            edges, labels, gold, np.diff(np.searchsorted(target_edges, edges.offsets)),
+            float(regularization), float(miss_cost), float(false_cost), float(possible_cost),
+            found, len(sure_edges) - len(target_edges), fertility,
+        )  # fmt: skip
+        # ψ of the targets, whose features are still to be added, is 0 less their features.
+        _kernels.fill_corners(np.arange(len(edges)), column_of_row, problem.arrays, gold, np.empty(len(edges)))
+        np.subtract(0.0, gold, out=gold)
+        return problem
 
     def take(self, pairs: I64, *, memory: int | None = None) -> MatchingProblem:
         """The problem of these pairs alone, (m,) indices, in their order: a copy.  links_lost stays that of all.
@@ -238,50 +229,38 @@ class MatchingProblem:
         where an exact oracle answers worse than the target: the oracle or the features are wrong.
         """
         chosen = np.ascontiguousarray(blocks, np.int64)
-        starts = _slot_starts(self.edges.shapes[chosen], self.fertility.source_capacity)
-        found = Corners(np.empty((len(chosen), self.n_features)), np.empty(len(chosen)), np.empty(starts[-1], np.int32))
-        arrays = self.arrays
+        found = Corners(np.empty((len(chosen), self.n_features)), np.empty(len(chosen)))
         fill = self._fill_compiled if self.oracle.name == "assignment" else self._fill
-        parts = [slice(i, min(i + _BLOCKS_AT_ONCE, len(chosen))) for i in range(0, len(chosen), _BLOCKS_AT_ONCE)]
 
-        def work(part: slice) -> None:
-            slots = starts[part.start : part.stop + 1]
-            fill(arrays, chosen[part], w, slots, found.psi[part], found.losses[part], found.mates)
+        def work(first: int) -> None:
+            part = slice(first, first + _BLOCKS_AT_ONCE)
+            fill(chosen[part], w, found.psi[part], found.losses[part])
 
-        if len(parts) == 1:
-            work(parts[0])
+        if len(chosen) <= _BLOCKS_AT_ONCE:
+            work(0)
         else:
-            deque(map_threads(work, parts), maxlen=0)
+            deque(map_threads(work, range(0, len(chosen), _BLOCKS_AT_ONCE)), maxlen=0)
         return found
 
     def exact_corners(self, blocks: I64, w: F64) -> Corners:
         """`corners`, but by the assignment oracle where the chosen one is approximate  [LJSP13]."""
-        return (self if self.oracle.exact else self._with_exact_oracle).corners(blocks, w)
+        exact = self if self.oracle.exact else replace(self, oracle=get_oracle("assignment"))
+        return exact.corners(blocks, w)
 
-    @shared_property
-    def _with_exact_oracle(self) -> MatchingProblem:
-        return replace(self, oracle=get_oracle("assignment"))
+    def _fill_compiled(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
+        check_code(*_kernels.block_corners(chosen, self.arrays, w, psi, losses))
 
-    def _fill_compiled(
-        self, arrays: _kernels.Blocks, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32
-    ) -> None:
-        code, block = _kernels.block_corners(chosen, arrays, w, starts, psi, losses, mates)
-        check_code(code, block)
-
-    def _fill(
-        self, arrays: _kernels.Blocks, chosen: I64, w: F64, starts: I64, psi: F64, losses: F64, mates: I32
-    ) -> None:
-        shapes = self.edges.shapes[chosen]
+    def _fill(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
         if not np.isfinite(w).all():
             check_code(_kernels.NOT_FINITE, -1)
+        arrays, shapes = self.arrays, self.edges.shapes[chosen]
         offsets = edge_offsets(shapes)
         scores = np.empty(offsets[-1])
         for i, block in enumerate(chosen.tolist()):
             _kernels.augmented_scores(block, arrays, w, scores[offsets[i] : offsets[i + 1]])
         rewards = self.link_rewards(w)
-        part = best_bmatchings(scores, shapes, rewards.source, rewards.target, oracle=self.oracle)
-        mates[starts[0] : starts[-1]] = part
-        _kernels.fill_corners(chosen, part, starts - starts[0], arrays, psi, losses)
+        column_of_row = best_bmatchings(scores, shapes, rewards.source, rewards.target, oracle=self.oracle)
+        _kernels.fill_corners(chosen, column_of_row, arrays, psi, losses)
         if self.oracle.exact:
             hinges = losses - psi @ w
             worst = int(np.argmin(hinges / np.maximum(1.0, losses)))
@@ -293,8 +272,3 @@ def take_values(values: npt.NDArray[Value], offsets: I64, pairs: I64) -> npt.NDA
     """The values, (E,), of the edges of these pairs alone, (m,) indices, in their order."""
     parts = [values[offsets[pair] : offsets[pair + 1]] for pair in pairs.tolist()]
     return np.concatenate([values[:0], *parts])
-
-
-def _slot_starts(shapes: I64, capacity: int) -> I64:
-    """(n + 1,) where the rows of each pair begin, with so many slots each."""
-    return np.concatenate([[0], np.cumsum(capacity * shapes[:, 0])])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -73,15 +73,10 @@ class Links(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """Corners of m blocks: solvers tell two of them apart by ψ and L alone.
-
-    psi: (m, d) = ψ_i(z_i).  losses: (m,) = L_i(z_i).  mates: of matchings, (sum J * B,) packed: of each source word,
-    which may have B links, the columns in ascending order, then -1; no solver asks for them.
-    """
+    """Corners of m blocks, (m, d) psi = ψ_i(z_i) and (m,) losses = L_i(z_i), which is all that tells them apart."""
 
     psi: F64
     losses: F64
-    mates: I32 = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 class Problem(Protocol):

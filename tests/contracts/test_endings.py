@@ -68,7 +68,7 @@ class Poisoned(Plain):
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         corners = super().corners(blocks, w)
         psi = corners.psi * np.nan if self.calls > self.after else corners.psi
-        return Corners(psi, corners.losses, corners.mates)
+        return Corners(psi, corners.losses)
 
 
 @every_solver_of_corners

@@ -126,8 +126,8 @@ def test_reference_oracles_agree_on_sentences(oracle: str) -> None:
 def test_certificate_proves_the_optimum(scores: np.ndarray) -> None:
     """Dual variables of the words, >= 0, that cover each edge and add up to the score: weak duality."""
     J, K = scores.shape
-    work = make_workspace(np.array([[J, K]]))
-    match_block(scores.ravel(), J, K, work)
+    work = make_workspace(min(J, K), max(J, K), J * K)
+    match_block(scores.ravel(), J, K, work, np.empty(J, np.int32))
     u, v = (work.u[:J], work.v[:K]) if J <= K else (work.v[:J], work.u[:K])
     assert (u >= 0).all()
     assert (v >= 0).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from scipy.optimize import minimize
 
 from aligner.errors import ScoreError
 from aligner.matching import best_matchings
-from aligner.matching.projection import Nearest, nearest_entropic, nearest_euclidean
+from aligner.matching.projection import Nearest, nearest_points
 
 Project = Callable[..., Nearest]
+nearest_euclidean: Project = partial(nearest_points, entropic=False)
+nearest_entropic: Project = partial(nearest_points, entropic=True)
 both = pytest.mark.parametrize("nearest", [nearest_euclidean, nearest_entropic], ids=["euclidean", "entropic"])
 scales = pytest.mark.parametrize("scale", [0.3, 3.0, 30.0, 1000.0])
 

@@ -38,7 +38,7 @@ class Simplices(BlockDefaults):
         losses = np.concatenate([np.zeros((len(blocks), 1)), self.losses[blocks]], axis=1)
         best = np.argmax(losses - vectors @ w, axis=1)
         every = np.arange(len(blocks))
-        return Corners(vectors[every, best], losses[every, best], best.astype(np.int32))
+        return Corners(vectors[every, best], losses[every, best])
 
 
 def simplices(n: int = 40, corners: int = 5, d: int = 8, seed: int = 0, regularization: float = 0.1) -> Simplices:

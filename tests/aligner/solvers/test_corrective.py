@@ -33,7 +33,7 @@ class Polytopes(BlockDefaults):
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         best = (self.losses[blocks] - self.psi[blocks] @ w).argmax(axis=1)
-        return Corners(self.psi[blocks, best], self.losses[blocks, best], best.astype(np.int32))
+        return Corners(self.psi[blocks, best], self.losses[blocks, best])
 
 
 def polytopes(seed: int, n: int, m: int, d: int) -> Polytopes:

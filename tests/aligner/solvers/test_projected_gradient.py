@@ -220,7 +220,7 @@ class CornersOnly(BlockDefaults):
     regularization: float = 1.0
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
-        return Corners(np.zeros((len(blocks), 2)), np.zeros(len(blocks)), np.zeros(0, np.int32))
+        return Corners(np.zeros((len(blocks), 2)), np.zeros(len(blocks)))
 
 
 def test_other_problems_are_refused() -> None:

@@ -142,7 +142,7 @@ class Intervals(BlockDefaults):
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         goes = self.losses[blocks] > w[blocks]
         psi = np.eye(len(self.losses))[blocks] * goes[:, None]
-        return Corners(psi, self.losses[blocks] * goes, goes.astype(np.int32))
+        return Corners(psi, self.losses[blocks] * goes)
 
 
 @every_order
