@@ -39,8 +39,6 @@ def match(task: Task, column_of_row: I32) -> None:
 def _parts(offsets: I64) -> list[slice]:
     """Runs of pairs with about as many edges each, enough for all cores."""
     n = len(offsets) - 1
-    n_runs = int(min(4 * cores(), offsets[-1] // _EDGES_WORTH_A_THREAD)) if cores() > 1 else 1
-    if n_runs <= 1:
-        return [slice(0, n)]
+    n_runs = max(1, min(4 * cores(), int(offsets[-1]) // _EDGES_WORTH_A_THREAD)) if cores() > 1 else 1
     cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], n_runs + 1)).clip(0, n).tolist()
     return [slice(first, last) for first, last in pairwise(cuts)]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.matching import Oracle, best_bmatchings, get_oracle
+from aligner.matching import F64, I64, Oracle, best_bmatchings, get_oracle
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.corners import check_code
 from aligner.svm.prices import Fertility, LinkRewards
@@ -18,15 +18,11 @@ from aligner.svm.protocols import Corners, Edges, Links
 from corpora.ragged import edge_offsets
 from corpora.threads import map_threads
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
 
 Value = TypeVar("Value", bound=np.generic)
 
-_BLOCKS_AT_ONCE = 512
-"""Blocks that a thread takes at once."""
-
+_BLOCKS_AT_ONCE = 512  # by a thread
 _EDGES_AT_ONCE = 1 << 20
 
 DEFAULT_MISS_COST = 3.0
@@ -165,13 +161,8 @@ class MatchingProblem:
         return self.fertility.rewards(w[len(w) - self.n_nonpositive :])
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Of all columns: those of edges, then those of fertility."""
-        return self.edges.names + self.fertility.names
-
-    @property
     def n_features(self) -> int:
-        return len(self.names)
+        return len(self.edges.names) + self.n_nonpositive
 
     @property
     def capacity(self) -> int:
@@ -198,12 +189,8 @@ class MatchingProblem:
 
     @property
     def costs(self) -> F64:
-        """What linking an edge adds to the loss, by its label."""
-        costs = np.zeros(3)
-        costs[_kernels.OTHER] = self.false_cost
-        costs[_kernels.POSSIBLE] = -self.possible_cost
-        costs[_kernels.SURE] = -self.miss_cost
-        return costs
+        """What linking an edge adds to the loss, by its label: OTHER, POSSIBLE, SURE."""
+        return np.array([self.false_cost, -self.possible_cost, -self.miss_cost])
 
     @property
     def arrays(self) -> _kernels.Blocks:
@@ -214,7 +201,6 @@ class MatchingProblem:
         )  # fmt: skip
 
     def compiled(self) -> _kernels.Blocks | None:
-        """The arrays for compiled solvers, which use the assignment oracle; None where another was asked for."""
         return self.arrays if self.oracle.name == "assignment" else None
 
     def rehearsal(self) -> MatchingProblem | None:

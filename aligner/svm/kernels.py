@@ -27,10 +27,7 @@ class Linear:
 
     name: ClassVar[str] = "linear"
     code: ClassVar[int] = _expansions.LINEAR
-
-    @property
-    def parameter(self) -> float:
-        return 0.0
+    parameter: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)

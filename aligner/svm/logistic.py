@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from aligner.matching import F64, I64
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.hinge import check_costs, label_edges, take_values
 from aligner.svm.prices import LinkRewards
 from aligner.svm.protocols import Edges, Links
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 DEFAULT_MISS_COST = 1.5
 """Of the logistic loss, without cross-validation: AER forgives some false links."""
@@ -44,6 +43,8 @@ class LogisticProblem:
     false_cost: float
     capacity: int
     prior_name: str
+    links_lost = 0  # every sure link is a case, however many a word has
+    notes: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def from_links(
@@ -86,18 +87,9 @@ class LogisticProblem:
         return len(self.edges.names)
 
     @property
-    def links_lost(self) -> int:
-        """None: every sure link is a case, however many a word has."""
-        return 0
-
-    @property
     def signature(self) -> str:
         costs = f"miss:{self.miss_cost:g}|false:{self.false_cost:g}"
         return f"logistic|lambda:{self.regularization:g}|{costs}|prior:{self.prior_name}|fertility:{self.capacity}"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return ()
 
     def rehearsal(self) -> LogisticProblem | None:
         """None: its kernels are compiled by the sums at the start, before the clock starts."""

@@ -21,27 +21,22 @@ U8 = npt.NDArray[np.uint8]
 
 
 class Edges(Protocol):
-    """The features of all edges of n pairs: edge (j, k) of pair i is row offsets[i] + j * K + k, (J, K) = shapes[i]."""
+    """The features of all edges of n pairs: edge (j, k) of pair i is row offsets[i] + j * K + k, (J, K) = shapes[i].
+
+    features: (E, d), C-contiguous.  shapes: (n, 2).  offsets: (n + 1,).  names: (d,).
+    """
 
     @property
-    def features(self) -> npt.NDArray[np.float32]:
-        """(E, d), C-contiguous."""
-        ...
+    def features(self) -> npt.NDArray[np.float32]: ...
 
     @property
-    def shapes(self) -> I64:
-        """(n, 2)."""
-        ...
+    def shapes(self) -> I64: ...
 
     @property
-    def offsets(self) -> I64:
-        """(n + 1,)."""
-        ...
+    def offsets(self) -> I64: ...
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """(d,)."""
-        ...
+    def names(self) -> tuple[str, ...]: ...
 
     def __len__(self) -> int: ...
 
@@ -50,7 +45,6 @@ class Edges(Protocol):
 
         memory: bytes the features may take before they go to a temporary file; None: as many as usual.
         """
-        ...
 
 
 class Links(Protocol):
@@ -97,11 +91,9 @@ class Problem(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know of how it is solved."""
-        ...
 
     def rehearsal(self) -> Problem | None:
         """A small problem with arrays of the same types, on which solvers compile; None: nothing is compiled."""
-        ...
 
 
 class BlockProblem(Problem, Protocol):
@@ -117,19 +109,15 @@ class BlockProblem(Problem, Protocol):
     @property
     def n_nonpositive(self) -> int:
         """How many of the weights, the last ones, must not be above 0."""
-        ...
 
     def corners(self, blocks: I64, w: F64) -> Corners:
         """argmax_z L_i(z) − w·ψ_i(z) for each of these blocks, as well as the oracle can."""
-        ...
 
     def exact_corners(self, blocks: I64, w: F64) -> Corners:
         """The same, exactly, for audits: with an approximate oracle a gap would be no certificate."""
-        ...
 
     def compiled(self) -> Blocks | None:
         """The arrays that compiled solvers can work on; None where its oracle is not the one that kernels have."""
-        ...
 
     def rehearsal(self) -> BlockProblem | None: ...
 
