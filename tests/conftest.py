@@ -10,7 +10,7 @@ import hypothesis
 import numpy as np
 import pytest
 
-from aligner.matching import best_bmatchings
+from aligner.matching import best_matchings
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
@@ -103,7 +103,7 @@ def make_problem() -> Callable[..., MatchingProblem]:
         scores = features @ rng.standard_normal(d) + rng.standard_normal(offsets[-1])
         fertility = Fertility(capacity, capacity)
         rewards = fertility.rewards(np.full(len(fertility.names), -0.4))
-        mates = best_bmatchings(scores, shapes, rewards.source, rewards.target)
+        mates = best_matchings(scores, shapes, rewards.source, rewards.target)
         pairs, slot = [], 0
         for J, K in shapes.tolist():
             sure = {(s // capacity, int(k)) for s, k in enumerate(mates[slot : slot + J * capacity]) if k >= 0}

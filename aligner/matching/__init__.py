@@ -48,7 +48,7 @@ class Task(NamedTuple):
 
 
 Match = Callable[[Task, I32], None]
-"""Fills column_of_row (ΣJ · B,), see `best_bmatchings`, which is -1 everywhere.  No score is NaN or +inf."""
+"""Fills column_of_row (ΣJ · B,), see `best_matchings`, which is -1 everywhere.  No score is NaN or +inf."""
 
 
 @dataclass(frozen=True)
@@ -89,30 +89,20 @@ def get_oracle(name: str) -> Oracle:
     return Oracle(name, exact, several, import_module(path).match)
 
 
-def best_matchings(scores: npt.ArrayLike, shapes: npt.ArrayLike, *, oracle: str | Oracle = "assignment") -> I32:
-    """Best matching of each of many score matrices, stacked.
-
-    scores: (E,) the matrices one after another, each row by row, any sign; -inf forbids an edge.
-    shapes: (n, 2) rows and columns of each.
-    Returns (ΣJ,) the column of every row, or -1 for an unmatched word.
-    Raises ScoreError on NaN or +inf, naming the matrix, and ValueError where scores and shapes do not fit.
-    """
-    return best_bmatchings(scores, shapes, (), (), oracle=oracle)
-
-
-def best_bmatchings(
+def best_matchings(
     scores: npt.ArrayLike,
     shapes: npt.ArrayLike,
-    source_rewards: npt.ArrayLike,
-    target_rewards: npt.ArrayLike,
+    source_rewards: npt.ArrayLike = (),
+    target_rewards: npt.ArrayLike = (),
     *,
     oracle: str | Oracle = "assignment",
 ) -> I32:
-    """Best b-matching of each of many score matrices, stacked: words may have several links, at decreasing rewards.
+    """Best matching of each of many score matrices, stacked; words may have several links, at decreasing rewards.
 
     argmax_z Σ_jk s(j,k) z(j,k) + Σ_j Σ_{t=2..deg(j)} ρ_t + Σ_k Σ_{t=2..deg(k)} σ_t   [LTKJ06 §3]
 
-    scores, shapes: as for `best_matchings`.
+    scores: (E,) the matrices one after another, each row by row, any sign; -inf forbids an edge.
+    shapes: (n, 2) rows and columns of each.
     source_rewards: (B - 1,) ρ_2, ρ_3 ... of any row, 0 >= ρ_2 >= ρ_3 >= ..., where B links are the most a row may have.
     target_rewards: (C - 1,) σ_2, σ_3 ... of any column likewise.
     Returns (ΣJ · B,) for each row its B slots, that is its columns in ascending order, then -1.
@@ -120,7 +110,7 @@ def best_bmatchings(
     said, and SettingError for an oracle that knows one link a word only.
     """
     flat, sizes, offsets = check_scores(scores, shapes, "best matching")
-    source, target = _checked_rewards("source", source_rewards), _checked_rewards("target", target_rewards)
+    source, target = check_rewards("source", source_rewards), check_rewards("target", target_rewards)
     chosen = oracle if isinstance(oracle, Oracle) else get_oracle(oracle)
     if len(source) + len(target) > 0:
         chosen.check_several()
@@ -146,8 +136,8 @@ def check_scores(scores: npt.ArrayLike, shapes: npt.ArrayLike, what: str) -> tup
     return flat, sizes, offsets
 
 
-def _checked_rewards(side: str, given: npt.ArrayLike) -> F64:
-    """The rewards of a side.  Raises ValueError."""
+def check_rewards(side: str, given: npt.ArrayLike) -> F64:
+    """The rewards of further links of a side.  Raises ValueError."""
     rewards = np.ascontiguousarray(given, np.float64)
     if rewards.ndim != 1 or not (np.isfinite(rewards).all() and (np.diff(rewards, prepend=0.0) <= 0).all()):
         raise ValueError(f"{side} rewards must be finite, at most 0, and must not rise with the links of a word")

@@ -41,9 +41,10 @@ def largest_sides(shapes):
     """(the longest shorter side, the longest side, the most edges) of these blocks, each at least 1."""
     short, long, edges = 1, 1, 1
     for i in range(len(shapes)):
-        short = max(short, min(shapes[i, 0], shapes[i, 1]))
-        long = max(long, shapes[i, 0], shapes[i, 1])
-        edges = max(edges, shapes[i, 0] * shapes[i, 1])
+        J, K = shapes[i, 0], shapes[i, 1]
+        short = max(short, min(J, K))
+        long = max(long, max(J, K))  # of three at once it would compile another function
+        edges = max(edges, J * K)
     return short, long, edges
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligner.matching import best_bmatchings
+from aligner.matching import best_matchings
 from aligner.model._link_kernels import unpack_mates, write_lines
 from aligner.model.scoring import Scorer, score_in_threads
 from aligner.svm.prices import LinkRewards
@@ -200,7 +200,7 @@ class FoundLinks(NamedTuple):
 
 def best_links(scores: F64, shapes: I64, offsets: I64, rewards: LinkRewards) -> FoundLinks:
     """The links of the best alignments.  scores: (E,) of all edges of pairs with these shapes and offsets."""
-    return unpack_links(best_bmatchings(scores, shapes, rewards.source, rewards.target), shapes, offsets)
+    return unpack_links(best_matchings(scores, shapes, rewards.source, rewards.target), shapes, offsets)
 
 
 def unpack_links(mates: npt.NDArray[np.int32], shapes: I64, offsets: I64) -> FoundLinks:

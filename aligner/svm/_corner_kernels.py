@@ -46,7 +46,7 @@ class Blocks(NamedTuple):
     """The arrays of a matching problem: what compiled solvers work on.
 
     features: (E, d) float32.  shapes: (n, 2).  offsets: (n + 1,).  labels: (E,).  costs: (3,), of linking an edge of
-    each label.  miss_cost: c⁺.  sure: (n,) links of the targets.  gold: (n, d + r) summed features of the targets.
+    each label.  sure: (n,) links of the targets.  gold: (n, d + r) summed features of the targets.
     source_capacity, target_capacity: links a word may have, whose prices make the last r columns, see
     `aligner.svm.prices.Fertility`.
     """
@@ -56,7 +56,6 @@ class Blocks(NamedTuple):
     offsets: I64
     labels: npt.NDArray[np.uint8]
     costs: F64
-    miss_cost: float
     sure: I64
     gold: F64
     source_capacity: int
@@ -136,7 +135,7 @@ def fill_corner(i, column_of_row, blocks, psi):
     """
     J, K = blocks.shapes[i, 0], blocks.shapes[i, 1]
     d, capacity = blocks.features.shape[1], blocks.source_capacity
-    loss = blocks.miss_cost * blocks.sure[i]
+    loss = -blocks.costs[SURE] * blocks.sure[i]
     psi[:] = blocks.gold[i]
     for slot in range(J * capacity):
         if column_of_row[slot] >= 0:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.matching import F64, I64, Oracle, best_bmatchings, get_oracle
+from aligner.matching import F64, I64, Oracle, best_matchings, get_oracle
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.corners import check_code
 from aligner.svm.prices import Fertility, LinkRewards
@@ -126,7 +126,7 @@ class MatchingProblem:
         if preference is not None:
             largest = float((edges.shapes * capacities).min(axis=1).max(initial=1)) + 1.0
             weights[sure_edges] += np.clip(preference[sure_edges], 0.0, 1.0) / largest
-        column_of_row = best_bmatchings(weights, edges.shapes, *(np.zeros(capacity - 1) for capacity in capacities))
+        column_of_row = best_matchings(weights, edges.shapes, *(np.zeros(capacity - 1) for capacity in capacities))
         widths = np.repeat(edges.shapes[:, 1], edges.shapes[:, 0])
         row_edges = np.repeat(np.cumsum(widths) - widths, capacities[0])  # the first edge of each slot's row
         target_edges = (row_edges + column_of_row)[column_of_row >= 0]
@@ -196,8 +196,8 @@ class MatchingProblem:
     def arrays(self) -> _kernels.Blocks:
         """The arrays for kernels."""
         return _kernels.Blocks(
-            self.edges.features, self.edges.shapes, self.edges.offsets, self.labels, self.costs, self.miss_cost,
-            self.sure, self.gold, self.fertility.source_capacity, self.fertility.target_capacity,
+            self.edges.features, self.edges.shapes, self.edges.offsets, self.labels, self.costs, self.sure,
+            self.gold, self.fertility.source_capacity, self.fertility.target_capacity,
         )  # fmt: skip
 
     def compiled(self) -> _kernels.Blocks | None:
@@ -245,7 +245,7 @@ class MatchingProblem:
         for i, block in enumerate(chosen.tolist()):
             _kernels.augmented_scores(block, arrays, w, scores[offsets[i] : offsets[i + 1]])
         rewards = self.link_rewards(w)
-        column_of_row = best_bmatchings(scores, shapes, rewards.source, rewards.target, oracle=self.oracle)
+        column_of_row = best_matchings(scores, shapes, rewards.source, rewards.target, oracle=self.oracle)
         _kernels.fill_corners(chosen, column_of_row, arrays, psi, losses)
         if self.oracle.exact:
             hinges = losses - psi @ w

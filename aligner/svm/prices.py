@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-F64 = npt.NDArray[np.float64]
+from aligner.matching import F64, check_rewards
 
 
 @dataclass(frozen=True)
@@ -21,9 +20,8 @@ class LinkRewards:
     target: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for rewards in (self.source, self.target):
-            if not (np.isfinite(rewards).all() and (np.diff(rewards, prepend=0.0) <= 0.0).all()):
-                raise ValueError(f"rewards of further links must be at most 0 and not rise, not {rewards}")
+        check_rewards("source", self.source)
+        check_rewards("target", self.target)
 
 
 @dataclass(frozen=True)

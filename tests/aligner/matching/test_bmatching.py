@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligner.errors import ScoreError, SettingError
-from aligner.matching import F64, ORACLES, best_bmatchings, best_matchings, get_oracle
+from aligner.matching import F64, ORACLES, best_matchings, get_oracle
 from aligner.matching import _bmatching_kernels as kernels
 
 ABLE = [name for name in ORACLES if get_oracle(name).several]
@@ -66,7 +66,7 @@ def random_case(rng: np.random.Generator, largest: int, least: int = 0) -> tuple
 
 def solve(case: tuple[F64, F64, F64], oracle: str = "assignment") -> np.ndarray:
     scores, *rewards = case
-    return links_of(best_bmatchings(scores.ravel(), [scores.shape], *rewards, oracle=oracle), *scores.shape)
+    return links_of(best_matchings(scores.ravel(), [scores.shape], *rewards, oracle=oracle), *scores.shape)
 
 
 def test_it_equals_networkx_on_500_problems() -> None:
@@ -127,12 +127,11 @@ def test_duals_prove_the_optimum(seed: int) -> None:
 
 @pytest.mark.parametrize("kernel", ["assignment", "greedy"])
 def test_one_link_a_word_is_a_matching(kernel: str) -> None:
-    """By the public function, bit by bit, and by the kernels of b-matching where ties cannot occur."""
+    """By the kernels of b-matching, too, where ties cannot occur."""
     rng = np.random.default_rng(2)
     shapes = rng.integers(0, 12, (80, 2))
     scores = rng.standard_normal(shapes.prod(axis=1).sum())
     mates = best_matchings(scores, shapes, oracle=kernel)
-    np.testing.assert_array_equal(best_bmatchings(scores, shapes, (), (), oracle=kernel), mates)
     offsets, row_offsets = (np.append(0, np.cumsum(sizes)) for sizes in (shapes.prod(axis=1), shapes[:, 0]))
     direct = np.empty_like(mates)
     none, exact = np.zeros(0), kernel == "assignment"
@@ -157,8 +156,8 @@ def test_the_batch_is_its_parts(oracle: str) -> None:
     blocks = [rng.standard_normal(size) for size in sizes]
     rewards = -rng.random(1), -np.cumsum(rng.random(2))
     scores = np.concatenate([block.ravel() for block in blocks])
-    together = best_bmatchings(scores, sizes, *rewards, oracle=oracle)
-    apart = [best_bmatchings(block.ravel(), [block.shape], *rewards, oracle=oracle) for block in blocks]
+    together = best_matchings(scores, sizes, *rewards, oracle=oracle)
+    apart = [best_matchings(block.ravel(), [block.shape], *rewards, oracle=oracle) for block in blocks]
     np.testing.assert_array_equal(together, np.concatenate(apart))
 
 
@@ -167,26 +166,26 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes = rng.integers(1, 9, (60, 2))
     scores = rng.standard_normal(shapes.prod(axis=1).sum())
     rewards = [-rng.random(1), -rng.random(1)]
-    one = best_bmatchings(scores, shapes, *rewards)
+    one = best_matchings(scores, shapes, *rewards)
     monkeypatch.setattr("aligner.matching.assignment._EDGES_WORTH_A_THREAD", 100)
     monkeypatch.setattr("aligner.matching.assignment.cores", lambda: 3)
-    np.testing.assert_array_equal(best_bmatchings(scores, shapes, *rewards), one)
+    np.testing.assert_array_equal(best_matchings(scores, shapes, *rewards), one)
     scores[-1] = np.nan
     with pytest.raises(ScoreError, match="pair 59"):
-        best_bmatchings(scores, shapes, *rewards)
+        best_matchings(scores, shapes, *rewards)
 
 
 @pytest.mark.parametrize("oracle", ABLE)
 def test_scores_that_are_not_finite_are_refused(oracle: str) -> None:
     with pytest.raises(ScoreError, match="pair 1"):
-        best_bmatchings([1.0, 2.0, np.inf], [(1, 2), (1, 1)], [0.0], [0.0], oracle=oracle)
-    forbidden = best_bmatchings([-np.inf, 1.0], [(1, 2)], [0.0], [0.0], oracle=oracle)
+        best_matchings([1.0, 2.0, np.inf], [(1, 2), (1, 1)], [0.0], [0.0], oracle=oracle)
+    forbidden = best_matchings([-np.inf, 1.0], [(1, 2)], [0.0], [0.0], oracle=oracle)
     assert forbidden.tolist() == [1, -1]
 
 
 def test_wrong_calls_are_named() -> None:
     with pytest.raises(SettingError, match=r"scipy oracle has one link a word only \(choose from assignment, flow"):
-        best_bmatchings([1.0], [(1, 1)], [0.0], [0.0], oracle="scipy")
+        best_matchings([1.0], [(1, 1)], [0.0], [0.0], oracle="scipy")
     for bad in ([[0.0]], [0.5], [-2.0, -1.0], [np.nan], [-np.inf]):
         with pytest.raises(ValueError, match="source rewards must be finite, at most 0"):
-            best_bmatchings([1.0], [(1, 1)], bad, [0.0])
+            best_matchings([1.0], [(1, 1)], bad, [0.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aligner.errors import ScoreError, SettingError
-from aligner.matching import best_bmatchings
+from aligner.matching import best_matchings
 from aligner.svm._corner_kernels import POSSIBLE, SURE
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import Fertility
@@ -93,7 +93,7 @@ def test_losses_are_weighted_hamming_distances(capacity: int, oracle: str, make_
     corners = problem.corners(np.arange(15), w)
     scores = problem.edges.features @ w[:5] + problem.costs[problem.labels]
     rewards = problem.link_rewards(w)
-    best = best_bmatchings(scores, problem.edges.shapes, rewards.source, rewards.target)
+    best = best_matchings(scores, problem.edges.shapes, rewards.source, rewards.target)
     matchings, slot = [], 0
     for i in range(15):
         J, K = problem.edges.shapes[i]
