@@ -116,10 +116,10 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
     Returns the node where it leaves; `source`: it is not worth it.
     """
     capacity = len(target_rewards) + 1
-    price, label, unscanned = flow.price[: J + K], flow.label[: J + K], flow.unscanned[: J + K]
-    open_rows, open_columns = unscanned[:J], unscanned[J:]
-    label[:] = np.inf
-    unscanned[:] = np.inf
+    price, label, unscanned = flow.price, flow.label, flow.unscanned
+    open_rows, open_columns = unscanned[:J], unscanned[J : J + K]
+    label[: J + K] = np.inf
+    unscanned[: J + K] = np.inf
     label[source] = 0.0
     node, reached = source, 0.0
     exit_node = source
@@ -128,11 +128,12 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
         unscanned[node] = np.inf
         flow.scanned[n_scanned] = node
         n_scanned += 1
+        own = price[node]
         if node < J:
             for e in range(flow.starts[node], flow.starts[node + 1]):
                 k = flow.column[e]
                 # Reduced costs are >= 0 but for rounding, which must not reopen a scanned node.
-                through = reached + max(0.0, price[node] + price[k] - flow.score[e])
+                through = reached + max(0.0, own + price[k] - flow.score[e])
                 if through < label[k] and not flow.linked[e]:
                     label[k] = through
                     unscanned[k] = through
@@ -147,7 +148,7 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
             for slot in range(flow.degree[node]):
                 e = flow.joined[node, slot]
                 j = flow.row[e]
-                through = reached + max(0.0, flow.score[e] - price[j] - price[node])
+                through = reached + max(0.0, flow.score[e] - price[j] - own)
                 if through < label[j]:
                     label[j] = through
                     unscanned[j] = through
@@ -160,9 +161,14 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
         reached = min(nearest_row, nearest_column)
         if reached >= length:
             break
-        node = 0 if nearest_row <= nearest_column else J
-        while unscanned[node] != reached:
-            node += 1
+        node = 0
+        if nearest_row <= nearest_column:
+            while open_rows[node] != reached:
+                node += 1
+        else:
+            while open_columns[node] != reached:
+                node += 1
+            node += J
     for t in range(n_scanned):
         node = flow.scanned[t]
         if node < J:

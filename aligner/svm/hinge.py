@@ -138,10 +138,9 @@ class MatchingProblem:
             float(regularization), float(miss_cost), float(false_cost), float(possible_cost),
             found, len(sure_edges) - len(target_edges), fertility,
         )  # fmt: skip
-        # ψ of the targets, whose features are still to be added, is 0 less their features.
-        _kernels.fill_corners(np.arange(len(edges)), column_of_row, problem.arrays, gold, np.empty(len(edges)))
-        np.subtract(0.0, gold, out=gold)
-        return problem
+        psi = np.empty_like(gold)  # of the targets, whose features are still to be added
+        _kernels.fill_corners(np.arange(len(edges)), column_of_row, problem.arrays, psi, np.empty(len(edges)))
+        return replace(problem, gold=0.0 - psi)
 
     def take(self, pairs: I64, *, memory: int | None = None) -> MatchingProblem:
         """The problem of these pairs alone, (m,) indices, in their order: a copy.  links_lost stays that of all.
