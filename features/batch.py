@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -10,15 +10,15 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from corpora.bitext import Bitext, Text, Vocabulary
-from corpora.ragged import edge_offsets
+from corpora.bitext import Bitext, Vocabulary
 from corpora.threads import shared_property
 from features._search_kernels import search_together
 from features.statistics import CorpusStatistics
 from features.translation.posteriors import Beliefs, Decoder
-from features.word_pairs import WordPairs, end_of_run, spread
+from features.word_pairs import Pairs, WordPairs, end_of_run, spread
 from features.words import WordTable
 
+F32 = npt.NDArray[np.float32]
 I64 = npt.NDArray[np.int64]
 
 WITHOUT_NAN = {"nnan", "nsz"}
@@ -57,97 +57,20 @@ class Words:
         return cls(vocabulary.index, spelled, known, found)
 
 
-@dataclass(frozen=True, eq=False)
-class EdgeBatch:
-    """Pairs first .. last of a bitext.  Edge (j, k) of pair i is row offsets[i] + j * K + k.
-
-    source_tokens, target_tokens: word of each position, an index into source_words or target_words;
-    source_offsets, target_offsets: (n + 1,) first position of each pair.  pairs: indices into the bitext.
-    decoder: makes, or has, the decoder of the whole bitext; it is asked for by the families that need posteriors.
-    """
-
-    pairs: range
-    source_tokens: npt.NDArray[np.int32]
-    target_tokens: npt.NDArray[np.int32]
-    source_offsets: I64
-    target_offsets: I64
-    source_words: Words
-    target_words: Words
-    statistics: CorpusStatistics
-    decoder: Callable[[], Decoder]
-
-    @shared_property
-    def shapes(self) -> I64:
-        """(n, 2) numbers of source and target words."""
-        return np.stack([np.diff(self.source_offsets), np.diff(self.target_offsets)], axis=1)
-
-    @shared_property
-    def offsets(self) -> I64:
-        return edge_offsets(self.shapes)
-
-    @shared_property
-    def word_pairs(self) -> WordPairs:
-        return WordPairs.of(
-            self.source_tokens, self.target_tokens, self.source_offsets, self.target_offsets, self.offsets,
-            len(self.source_words.table), len(self.target_words.table),
-        )  # fmt: skip
-
-    @shared_property
-    def dice_of_pairs(self) -> npt.NDArray[np.float32]:
-        """(m,) Dice of the word pairs."""
-        table, pairs = self.statistics.cooccurrence, self.word_pairs
-        wanted = self.target_words.known[pairs.target].astype(np.int32)  # unknown words, -1, are in no row
-        totals = self.source_words.counts[pairs.source] + self.target_words.counts[pairs.target]
-        out = np.empty(len(pairs.source), np.float32)
-        _look_up_dice(
-            pairs.source, self.source_words.known, wanted, totals, table.row_offsets, table.targets, table.counts, out
-        )
-        return out
-
-    @shared_property
-    def dice(self) -> npt.NDArray[np.float32]:
-        """(E,) Dice of every edge: the signal that several families look at."""
-        out = np.empty(self.offsets[-1], np.float32)
-        spread(self.dice_of_pairs, self.word_pairs.of_edge, out)
-        return out
-
-    @shared_property
-    def mutual_best(self) -> npt.NDArray[np.float32]:
-        """(E,) 1 where the edge's Dice is above 0 and nothing in its row or column is higher, else 0."""
-        found: npt.NDArray[np.float32] = find_mutual_best(self.dice, self.shapes, self.offsets)
-        return found
-
-    @shared_property
-    def beliefs(self) -> Beliefs:
-        """What the translation models say of the edges."""
-        return self.decoder().beliefs(self.pairs.start, self.pairs.stop, self.word_pairs)
-
-    @shared_property
-    def soft(self) -> npt.NDArray[np.float32]:
-        """(E,) geometric mean of both directions' posteriors by the HMM: the strongest signal that there is."""
-        return self.beliefs.hmm.soft
-
-
 class Encoded:
     """A bitext with its vocabularies looked up once, from which batches are cut."""
 
     def __init__(self, bitext: Bitext, statistics: CorpusStatistics) -> None:
-        table = statistics.cooccurrence
-        self.bitext = bitext
-        self.statistics = statistics
+        counts = statistics.cooccurrence
+        self.bitext, self.statistics = bitext, statistics
         self.source_words = Words.look_up(
-            bitext.source.vocabulary,
-            statistics.source_ids,
-            statistics.source_words,
-            table.source_counts,
+            bitext.source.vocabulary, statistics.source_ids, statistics.source_words, counts.source_counts
         )
         self.target_words = Words.look_up(
-            bitext.target.vocabulary,
-            statistics.target_ids,
-            statistics.target_words,
-            table.target_counts,
+            bitext.target.vocabulary, statistics.target_ids, statistics.target_words, counts.target_counts
         )
-        self.shapes = np.stack([np.diff(bitext.source.offsets), np.diff(bitext.target.offsets)], axis=1)
+        whole = Pairs.cut(bitext, 0, len(bitext))
+        self.shapes, self.offsets = whole.shapes, whole.edge_offsets
 
     @shared_property
     def decoder(self) -> Decoder:
@@ -157,17 +80,66 @@ class Encoded:
         return Decoder(self.bitext, self.statistics.translation)
 
     def batch(self, first: int, last: int) -> EdgeBatch:
-        source_tokens, source_offsets = _slice(self.bitext.source, first, last)
-        target_tokens, target_offsets = _slice(self.bitext.target, first, last)
-        return EdgeBatch(
-            range(first, last), source_tokens, target_tokens, source_offsets, target_offsets,
-            self.source_words, self.target_words, self.statistics, lambda: self.decoder,
-        )  # fmt: skip
+        return EdgeBatch(range(first, last), Pairs.cut(self.bitext, first, last), self)
 
 
-def _slice(text: Text, first: int, last: int) -> tuple[npt.NDArray[np.int32], I64]:
-    offsets = text.offsets[first : last + 1]
-    return text.ids[offsets[0] : offsets[-1]], offsets - offsets[0]
+@dataclass(frozen=True, eq=False)
+class EdgeBatch:
+    """Pairs first .. last of a bitext.  Edge (j, k) of pair i is row offsets[i] + j * K + k.
+
+    pairs: indices into the bitext.  tokens: of these pairs, indices into the words of the text.
+    """
+
+    pairs: range
+    tokens: Pairs
+    text: Encoded
+
+    @property
+    def offsets(self) -> I64:
+        return self.tokens.edge_offsets
+
+    @shared_property
+    def shapes(self) -> I64:
+        """(n, 2) numbers of source and target words."""
+        return self.tokens.shapes
+
+    @shared_property
+    def word_pairs(self) -> WordPairs:
+        return WordPairs.of(self.tokens, len(self.text.source_words.table), len(self.text.target_words.table))
+
+    @shared_property
+    def dice_of_pairs(self) -> F32:
+        """(m,) Dice of the word pairs."""
+        table, pairs = self.text.statistics.cooccurrence, self.word_pairs
+        source, target = self.text.source_words, self.text.target_words
+        wanted = target.known[pairs.target].astype(np.int32)  # unknown words, -1, are in no row
+        totals = source.counts[pairs.source] + target.counts[pairs.target]
+        out = np.empty(len(pairs.source), np.float32)
+        _look_up_dice(pairs.source, source.known, wanted, totals, table.row_offsets, table.targets, table.counts, out)
+        return out
+
+    @shared_property
+    def dice(self) -> F32:
+        """(E,) Dice of every edge: the signal that several families look at."""
+        out = np.empty(self.offsets[-1], np.float32)
+        spread(self.dice_of_pairs, self.word_pairs.of_edge, out)
+        return out
+
+    @shared_property
+    def mutual_best(self) -> F32:
+        """(E,) 1 where the edge's Dice is above 0 and nothing in its row or column is higher, else 0."""
+        found: F32 = find_mutual_best(self.dice, self.shapes, self.offsets)
+        return found
+
+    @shared_property
+    def beliefs(self) -> Beliefs:
+        """What the translation models say of the edges."""
+        return self.text.decoder.beliefs(self.tokens, self.word_pairs)
+
+    @shared_property
+    def soft(self) -> F32:
+        """(E,) geometric mean of both directions' posteriors by the HMM: the strongest signal that there is."""
+        return self.beliefs.hmm.soft
 
 
 @nb.njit(cache=True, nogil=True)

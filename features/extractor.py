@@ -13,7 +13,6 @@ import numpy as np
 from corpora import SettingError
 from corpora.alignment import Links
 from corpora.bitext import Bitext
-from corpora.ragged import edge_offsets
 from corpora.threads import map_threads
 from features.batch import EdgeBatch, Encoded
 from features.families import (
@@ -23,44 +22,33 @@ from features.families import (
     context,
     directional,
     hmm,
+    indicators,
     kinds,
     lexical,
     neighbours,
     orthography,
     position,
 )
-from features.families.indicators import fill as fill_indicators
-from features.families.indicators import most_frequent, places_of
 from features.families.links import fill as fill_links
 from features.grid import round_to_grid
 from features.statistics import CorpusStatistics
 from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, Vector, allocate
 from features.translation.lexicon import AGREEING
-from features.word_pairs import spread_rows
+from features.word_pairs import runs, spread_rows
 
-FAMILIES: Mapping[str, ModuleType] = {
-    "bias": bias,
-    "association": association,
-    "position": position,
-    "orthography": orthography,
-    "competition": competition,
-    "neighbours": neighbours,
-    "lexical": lexical,
-    "hmm": hmm,
-    "context": context,
-    "kinds": kinds,
-    "directional": directional,
-}
+_MODULES = (
+    *(bias, association, position, orthography, competition, neighbours),
+    *(lexical, hmm, context, kinds, directional),
+)
+
+FAMILIES: Mapping[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in _MODULES}
 """Every family is a module with NAMES and ``fill(batch, out)``, see `features.families`."""
 
 OF_WORD_PAIRS = frozenset({"association", "orthography"})
 """Families that look at nothing but the two words: they write a row for every word pair of a batch, not every edge."""
 
-SIDES = "source", "target"
-
 OF_TRANSLATION = frozenset({"lexical", "hmm", "context", "kinds", "directional"})
 """Families that look at the posteriors of translation models."""
-
 
 EDGES_AT_ONCE = 1 << 18
 """Edges per batch. A worker holds one family's features of them all; threads that ask for the interpreter less often
@@ -103,15 +91,18 @@ class FeatureSet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        columns = [name for family in self.families for name in FAMILIES[family].NAMES]
-        words = [f"{side}:{word}" for side, of_side in zip(SIDES, self.words, strict=True) for word in of_side]
-        return (*columns, *words, *(f"links:{name}" for name in self.links))
+        return tuple(name for _, name in self._columns())
 
     @property
     def groups(self) -> tuple[str, ...]:
         """Of each column: its family, ``words`` or ``links``."""
-        columns = [family for family in self.families for _ in FAMILIES[family].NAMES]
-        return (*columns, *("words" for of_side in self.words for _ in of_side), *("links" for _ in self.links))
+        return tuple(group for group, _ in self._columns())
+
+    def _columns(self) -> Iterator[tuple[str, str]]:
+        yield from ((family, name) for family in self.families for name in FAMILIES[family].NAMES)
+        for side, words in zip(("source", "target"), self.words, strict=True):
+            yield from (("words", f"{side}:{word}") for word in words)
+        yield from (("links", f"links:{name}") for name in self.links)
 
     @property
     def lexicons(self) -> tuple[str, ...]:
@@ -125,11 +116,14 @@ class FeatureSet:
 
         links: of the whole bitext, one for each of `self.links`.
         """
+        in_place = batch.offsets[-1] > EDGES_AT_ONCE  # a pair so long that there should be no copy of its features
         space = np.empty(self.widest * int(batch.offsets[-1]), np.float32)
-        for columns, part, of_pairs in self.parts(batch, links, space):
+        for columns, of_pairs, fill in self._fillers(batch, links):
+            part = out[:, columns] if in_place and not of_pairs else _part(space, columns, batch, of_pairs)
+            fill(out=part)
             if of_pairs:
                 spread_rows(part, batch.word_pairs.of_edge, out, columns.start)
-            else:
+            elif not in_place:
                 out[:, columns] = part
         round_to_grid(out)
 
@@ -139,32 +133,30 @@ class FeatureSet:
         space: for `widest` features of every edge. One family stays in the cache, the whole table would not; and what
         depends on the words alone is there once for each word pair, not for each edge.
         """
-        column = 0
-        for width, of_pairs, write in self._writers(batch, links):
-            rows = len(batch.word_pairs.source) if of_pairs else int(batch.offsets[-1])
-            part = space[: width * rows].reshape(width, rows).T
-            write(part)
-            yield Part(slice(column, column + width), part, of_pairs)
-            column += width
+        for columns, of_pairs, fill in self._fillers(batch, links):
+            part = _part(space, columns, batch, of_pairs)
+            fill(out=part)
+            yield Part(columns, part, of_pairs)
 
     @property
     def widest(self) -> int:
         """The most columns of one of the `parts`."""
         return max([1, *(len(FAMILIES[family].NAMES) for family in self.families), *map(len, self.words)])
 
-    def _writers(
-        self, batch: EdgeBatch, links: Sequence[Links]
-    ) -> Iterator[tuple[int, bool, Callable[[Matrix], None]]]:
-        """Number of columns of each family, language and file of links, whether of word pairs, and what fills them."""
-        for family in self.families:
-            yield len(FAMILIES[family].NAMES), family in OF_WORD_PAIRS, partial(FAMILIES[family].fill, batch)
-        sides = (batch.source_words, batch.source_tokens), (batch.target_words, batch.target_tokens)
-        for side, (words, tokens) in enumerate(sides):
-            if width := len(self.words[side]):
-                places = places_of(self.words[side], words.index)
-                yield width, False, partial(fill_indicators, places, tokens, side, width, batch.shapes, batch.offsets)
-        for _, other in zip(self.links, links, strict=True):
-            yield 1, False, partial(fill_links, batch, other)
+    def _fillers(self, batch: EdgeBatch, links: Sequence[Links]) -> Iterator[tuple[slice, bool, Callable[..., None]]]:
+        """Columns of each of the `parts`, whether they are of word pairs, and what fills them."""
+        fillers: list[tuple[int, bool, Callable[..., None]]] = [
+            *((len(FAMILIES[f].NAMES), f in OF_WORD_PAIRS, partial(FAMILIES[f].fill, batch)) for f in self.families),
+            *(
+                (len(words), False, partial(indicators.fill, batch, side, words))
+                for side, words in enumerate(self.words)
+            ),
+            *((1, False, partial(fill_links, batch, other)) for _, other in zip(self.links, links, strict=True)),
+        ]
+        column = 0
+        for width, of_pairs, fill in fillers:
+            yield slice(column, column + width), of_pairs, fill
+            column += width
 
     def extract(
         self,
@@ -181,7 +173,7 @@ class FeatureSet:
         which is gone when the table is.  on_progress: called with the number of pairs done.
         """
         encoded = Encoded(bitext, statistics)
-        offsets = edge_offsets(encoded.shapes)
+        offsets = encoded.offsets
         features = allocate((int(offsets[-1]), len(self.names)), memory)
 
         def fill(batch: EdgeBatch) -> int:
@@ -194,17 +186,18 @@ class FeatureSet:
         return EdgeTable(features, encoded.shapes, offsets, self.names)
 
 
+def _part(space: Vector, columns: slice, batch: EdgeBatch, of_pairs: bool) -> Matrix:
+    """(E or m, columns) of the space, column after column in memory."""
+    width, rows = columns.stop - columns.start, len(batch.word_pairs.source) if of_pairs else int(batch.offsets[-1])
+    return space[: width * rows].reshape(width, rows).T
+
+
 def with_words(features: FeatureSet, labelled: Bitext, most: int) -> FeatureSet:
     """These features and indicators of the `most` words of each language that labelled pairs tell most of."""
-    return replace(features, words=(most_frequent(labelled.source, most), most_frequent(labelled.target, most)))
+    words = indicators.most_frequent(labelled.source, most), indicators.most_frequent(labelled.target, most)
+    return replace(features, words=words)
 
 
 def batches(encoded: Encoded, edges_at_once: int = EDGES_AT_ONCE) -> Iterator[EdgeBatch]:
     """Cut a bitext into batches of at most `edges_at_once` edges, or of one pair if that has more."""
-    offsets = edge_offsets(encoded.shapes)
-    first = 0
-    while first < len(encoded.shapes):
-        last = int(np.searchsorted(offsets, offsets[first] + edges_at_once, side="right")) - 1
-        last = min(max(last, first + 1), len(encoded.shapes))
-        yield encoded.batch(first, last)
-        first = last
+    return (encoded.batch(first, last) for first, last in runs(encoded.offsets, edges_at_once))

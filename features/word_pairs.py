@@ -1,23 +1,64 @@
-"""WordPairs: the distinct pairs of words of some sentence pairs; what is found for each is spread over the edges."""
+"""Tokens of sentence pairs, and their distinct word pairs; what is found for each of these is spread over the edges."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from corpora.bitext import Bitext
+from corpora.ragged import edge_offsets
 from features._search_kernels import list_occurrences
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
 
-class WordPairs(NamedTuple):
-    """The m distinct word pairs of a batch: what depends on the two words alone is found once for each of them.
+class Pairs(NamedTuple):
+    """Tokens of sentence pairs: those of pair i are offsets[i] .. offsets[i + 1], its edges from edge_offsets[i] on.
 
-    source, target: (m,) int32 words of the batch; the pairs of a source word stand in one run.
+    Edge (j, k) of pair i is row edge_offsets[i] + j * K + k.
+    """
+
+    source: I32
+    target: I32
+    source_offsets: I64
+    target_offsets: I64
+    edge_offsets: I64
+
+    @classmethod
+    def cut(cls, bitext: Bitext, first: int, last: int) -> Pairs:
+        """Pairs first .. last of a bitext."""
+        source, target = bitext.source.offsets[first : last + 1], bitext.target.offsets[first : last + 1]
+        shapes = np.stack([np.diff(source), np.diff(target)], axis=1)
+        return cls(
+            bitext.source.ids[source[0] : source[-1]], bitext.target.ids[target[0] : target[-1]],
+            source - source[0], target - target[0], edge_offsets(shapes),
+        )  # fmt: skip
+
+    @property
+    def shapes(self) -> I64:
+        """(n, 2) numbers of source and target words."""
+        return np.stack([np.diff(self.source_offsets), np.diff(self.target_offsets)], axis=1)
+
+
+def runs(offsets: I64, at_once: int) -> Iterator[tuple[int, int]]:
+    """First and last + 1 of the rows to take at once: with at most `at_once` elements by their offsets, or one row."""
+    first = 0
+    while first < len(offsets) - 1:
+        last = int(np.searchsorted(offsets, offsets[first] + at_once, side="right")) - 1
+        last = min(max(last, first + 1), len(offsets) - 1)
+        yield first, last
+        first = last
+
+
+class WordPairs(NamedTuple):
+    """The m distinct word pairs of sentence pairs: what depends on the two words alone is found once for each of them.
+
+    source, target: (m,) int32 words; the pairs of a source word stand in one run.
     of_edge: (E,) int32, the word pair of each edge.
     """
 
@@ -26,14 +67,9 @@ class WordPairs(NamedTuple):
     of_edge: I32
 
     @classmethod
-    def of(
-        cls, source_tokens: I32, target_tokens: I32, source_offsets: I64, target_offsets: I64, edge_offsets: I64,
-        n_source: int, n_target: int,
-    ) -> WordPairs:  # fmt: skip
-        """Those of sentence pairs, of n_source and n_target different words; see `features.batch.EdgeBatch`."""
-        return cls(
-            *_find(source_tokens, target_tokens, source_offsets, target_offsets, edge_offsets, n_source, n_target)
-        )
+    def of(cls, pairs: Pairs, n_source: int, n_target: int) -> WordPairs:
+        """Those of sentence pairs, of n_source and n_target different words."""
+        return cls(*_find(*pairs, n_source, n_target))
 
 
 @nb.njit(cache=True, nogil=True)

@@ -54,11 +54,6 @@ class WordTable:
         differs[owners[letters != plain]] = True
         return differs
 
-    @shared_property
-    def longest(self) -> int:
-        """Letters of the longest word without accents."""
-        return int(np.diff(self.plain_offsets).max(initial=0))
-
     def words(self) -> list[str]:
         """The words as strings."""
         text = self.letters.astype("<u4").tobytes().decode("utf-32-le")

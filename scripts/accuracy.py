@@ -155,11 +155,12 @@ def gold_dev(study: Study) -> None:
 
     from aligner.model.decoding import links_of
     from corpora.link_files import read_links
-    from features.translation.posteriors import posteriors
+    from features.translation.posteriors import Decoder
 
     rows, short = [], []
     for test in (*study.hansards, study.czech):
-        bare = posteriors(test.statistics.translation, test.dev.bitext).soft_links()
+        decoder = Decoder(test.dev.bitext, test.statistics.translation)
+        bare = decoder.posteriors(0, len(test.dev.bitext)).soft_links()
         ours = {
             "no labels, `--unsupervised`": bare,
             "no labels": found_by_default(study.default(test.gold), test.dev, test.statistics),

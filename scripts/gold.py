@@ -32,7 +32,7 @@ from corpora.readers import Corpus, open_corpus
 from features.extractor import FeatureSet, with_words
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable
-from features.translation.posteriors import posteriors
+from features.translation.posteriors import Decoder
 
 F64 = npt.NDArray[np.float64]
 
@@ -109,7 +109,8 @@ class View:
     def unsupervised(self) -> float:
         """AER of the unsupervised decoder."""
         assert self.statistics.translation is not None
-        return aer(self.labelled.links, posteriors(self.statistics.translation, self.labelled.bitext).soft_links())
+        decoder = Decoder(self.labelled.bitext, self.statistics.translation)
+        return aer(self.labelled.links, decoder.posteriors(0, len(self.labelled.bitext)).soft_links())
 
     @cached_property
     def weights(self) -> F64:

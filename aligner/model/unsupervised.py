@@ -18,7 +18,7 @@ from corpora.symmetrize import METHODS
 from corpora.threads import map_threads
 from features.translation.lexicon import AGREEING
 from features.translation.model import TranslationModel
-from features.translation.posteriors import DEFAULT_THRESHOLD, Decoder, Posteriors, runs
+from features.translation.posteriors import DEFAULT_THRESHOLD, Decoder, Posteriors
 from features.translation.training import train_translation
 
 THRESHOLDED = ("soft", "assignment")
@@ -108,7 +108,7 @@ def decode_texts(
 
     def alignments() -> Iterator[Alignment]:
         done = 0
-        for found in map_threads(decode, runs(decoder.offsets)):
+        for found in map_threads(decode, decoder.runs()):
             yield from found
             done += len(found)
             if on_progress is not None:

@@ -16,9 +16,9 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     dice: 2 C_ef / (C_e + C_f)  [TLK05 §3].  frequency_source, frequency_target: log(1 + C) / log(1 + N) with N the
     sentence pairs of the corpus.  frequency_difference: the absolute difference of the two  [TLK05 §3].
     """
-    scale = np.log1p(max(batch.statistics.cooccurrence.pairs, 1))
-    source_frequency = np.log1p(batch.source_words.counts) / scale
-    target_frequency = np.log1p(batch.target_words.counts) / scale
+    scale = np.log1p(max(batch.text.statistics.cooccurrence.pairs, 1))
+    source_frequency = np.log1p(batch.text.source_words.counts) / scale
+    target_frequency = np.log1p(batch.text.target_words.counts) / scale
     pairs = batch.word_pairs
     out[:, 0] = batch.dice_of_pairs
     out[:, 1] = of_source = source_frequency[pairs.source]

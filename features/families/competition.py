@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
 from features.batch import WITHOUT_NAN, EdgeBatch
 from features.table import Matrix, Vector
 
-I64 = npt.NDArray[np.int64]
-
-NAMES = (
-    "rank_row",
-    "rank_column",
-    "margin_row",
-    "margin_column",
-    "share_row",
-    "share_column",
-    "mutual_best",
-)
+NAMES = "rank_row", "rank_column", "margin_row", "margin_column", "share_row", "share_column", "mutual_best"
 
 _LONG = 200
 """Rivals beyond which the higher ones are counted by sorting them."""
@@ -38,14 +27,15 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     share: Dice over the best in the row or column, in [0, 1].
     mutual_best: nothing in row or column is higher, and the Dice is above 0  [Melamed 2000, competitive linking].
     """
-    fill_standing(batch.dice, batch.mutual_best, batch.shapes, batch.offsets, out)
+    fill_standing(batch, batch.dice, batch.mutual_best, out)
 
 
-def fill_standing(values: Vector, mutual_best: Vector, shapes: I64, offsets: I64, out: Matrix) -> None:
+def fill_standing(batch: EdgeBatch, values: Vector, mutual_best: Vector, out: Matrix) -> None:
     """The columns of NAMES for any values >= 0 of the edges, (E,), in place of Dice.
 
     mutual_best: as `features.batch.find_mutual_best` finds it for them.
     """
+    shapes, offsets = batch.shapes, batch.offsets
     _stand_among_few(values, shapes, offsets, out)
     for i in np.flatnonzero(shapes.max(axis=1, initial=0) > _LONG).tolist():
         edges = slice(offsets[i], offsets[i + 1])
@@ -57,9 +47,7 @@ def fill_standing(values: Vector, mutual_best: Vector, shapes: I64, offsets: I64
 def _stand_among_few(values, shapes, offsets, out):
     """The other columns, of pairs with at most _LONG words on either side."""
     longest = _LONG + _PIECE
-    padded = np.empty(
-        _LONG * longest, np.float32
-    )  # the values of a pair, each row filled up to whole pieces with zeros
+    padded = np.empty(_LONG * longest, np.float32)  # the values of a pair, each row with zeros up to whole pieces
     higher, best, second, row_best, row_second = np.empty((5, longest), np.float32)
     for i in range(len(shapes)):
         J = shapes[i, 0]

@@ -9,19 +9,10 @@ from features.batch import EdgeBatch
 from features.table import Matrix
 
 NAMES = (
-    "soft_before",
-    "soft_after",
-    "soft_before_crossed",
-    "soft_after_crossed",
-    "soft_left",
-    "soft_right",
-    "soft_above",
-    "soft_below",
-    "anchor_before",
-    "anchor_after",
-    "anchor_nearest",
-    "anchor_none",
-)
+    "soft_before", "soft_after", "soft_before_crossed", "soft_after_crossed",
+    "soft_left", "soft_right", "soft_above", "soft_below",
+    "anchor_before", "anchor_after", "anchor_nearest", "anchor_none",
+)  # fmt: skip
 ANCHOR = 0.5
 """An edge whose posterior is above is an anchor: what is near it should be linked alike."""
 REACH = 6

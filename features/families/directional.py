@@ -6,13 +6,7 @@ from features.batch import EdgeBatch
 from features.families.hmm import on_log_scale
 from features.table import Matrix
 
-NAMES = (
-    "directional_forward",
-    "directional_reverse",
-    "directional_log",
-    "directional_lexical",
-    "directional_lexical_log",
-)
+NAMES = tuple(f"directional_{name}" for name in ("forward", "reverse", "log", "lexical", "lexical_log"))
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:

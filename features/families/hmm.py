@@ -6,7 +6,7 @@ import numba as nb
 import numpy as np
 
 from features.batch import EdgeBatch, find_mutual_best
-from features.families.competition import fill_standing
+from features.families import competition
 from features.table import Matrix, Vector
 
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -15,24 +15,10 @@ FLOOR = 1e-4
 """Posteriors below are all the same on the logarithmic scale."""
 
 NAMES = (
-    "hmm_forward",
-    "hmm_reverse",
-    "hmm_soft",
-    "hmm_words",
-    "hmm_prefixes",
-    "hmm_log",
+    *("hmm_forward", "hmm_reverse", "hmm_soft", "hmm_words", "hmm_prefixes", "hmm_log"),
     *(f"hmm_above_{knot:g}" for knot in KNOTS),
-    "hmm_rank_row",
-    "hmm_rank_column",
-    "hmm_margin_row",
-    "hmm_margin_column",
-    "hmm_share_row",
-    "hmm_share_column",
-    "hmm_mutual_best",
-    "hmm_rivals_row",
-    "hmm_rivals_column",
-    "hmm_null_source",
-    "hmm_null_target",
+    *(f"hmm_{name}" for name in competition.NAMES),
+    *("hmm_rivals_row", "hmm_rivals_column", "hmm_null_source", "hmm_null_target"),
 )
 
 
@@ -57,7 +43,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     for column, knot in enumerate(KNOTS, 6):
         out[:, column] = np.maximum(soft - np.float32(knot), 0.0) / np.float32(1.0 - knot)
     standing, sums = out[:, 6 + len(KNOTS) : -4], out[:, -4:]
-    fill_standing(soft, find_mutual_best(soft, batch.shapes, batch.offsets), batch.shapes, batch.offsets, standing)
+    competition.fill_standing(batch, soft, find_mutual_best(soft, batch.shapes, batch.offsets), standing)
     _fill_sums(soft, hmm.forward, hmm.reverse, batch.shapes, batch.offsets, sums)
 
 

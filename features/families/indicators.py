@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Text
-
-I32 = npt.NDArray[np.int32]
+from features.batch import EdgeBatch
+from features.table import Matrix
 
 
 def most_frequent(text: Text, most: int) -> tuple[str, ...]:
@@ -20,21 +19,20 @@ def most_frequent(text: Text, most: int) -> tuple[str, ...]:
     return tuple(text.vocabulary.words[i] for i in ids.tolist() if counts[i])
 
 
-def places_of(words: Sequence[str], index: Mapping[str, int]) -> I32:
-    """The place of every word of a vocabulary among these, or -1; (V,).  index: id of each word."""
-    places = np.full(len(index), -1, np.int32)
+def fill(batch: EdgeBatch, side: int, words: Sequence[str], out: Matrix) -> None:
+    """A column for each of these words: 1 where it is the edge's source word, side 0, or its target word, side 1."""
+    vocabulary = (batch.text.source_words, batch.text.target_words)[side]
+    places = np.full(len(vocabulary.index), -1, np.int32)
     for place, word in enumerate(words):
-        if word in index:
-            places[index[word]] = place
-    return places
+        if word in vocabulary.index:
+            places[vocabulary.index[word]] = place
+    _fill(places, batch.tokens[side], side, batch.shapes, batch.offsets, out)
 
 
 @nb.njit(cache=True, nogil=True)
-def fill(places, tokens, side, width, shapes, offsets, out):
-    """1 in the column of one of the two words of each edge, if it has one, and 0 in the others.
-
-    places: column of each word, from 0, or -1.  tokens: word of every position of the batch on side 0, source, or 1.
-    """
+def _fill(places, tokens, side, shapes, offsets, out):
+    """places: column of each word, or -1.  tokens: word of every position of the batch on this side."""
+    width = out.shape[1]
     first = 0
     for i in range(len(shapes)):
         edge = offsets[i]

@@ -18,14 +18,8 @@ _PER_WORD = (*(f"frequent_{share:g}" for share in SHARES), "punctuation", "numer
 NAMES = (
     *(f"{kind}_source" for kind in _PER_WORD),
     *(f"{kind}_target" for kind in _PER_WORD),
-    "both_frequent",
-    "one_frequent",
-    "one_punctuation",
-    "one_numeric",
-    "soft_frequent_source",
-    "soft_frequent_target",
-    "soft_rare",
-    "repeated_distance",
+    *("both_frequent", "one_frequent", "one_punctuation", "one_numeric"),
+    *("soft_frequent_source", "soft_frequent_target", "soft_rare", "repeated_distance"),
 )
 
 
@@ -38,12 +32,12 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     soft_frequent: s where the word is frequent.  soft_rare: s where neither is.
     repeated_distance: |j/J - k/K| where either word is repeated.
     """
-    pairs = max(batch.statistics.cooccurrence.pairs, 1)
-    source = _kinds(batch.source_words, pairs)[batch.source_tokens]
-    target = _kinds(batch.target_words, pairs)[batch.target_tokens]
-    _mark_repeated(batch.source_tokens, batch.source_offsets, source[:, -1])
-    _mark_repeated(batch.target_tokens, batch.target_offsets, target[:, -1])
-    _fill(source, target, batch.source_offsets, batch.target_offsets, batch.offsets, batch.soft, out)
+    pairs, tokens = max(batch.text.statistics.cooccurrence.pairs, 1), batch.tokens
+    source = _kinds(batch.text.source_words, pairs)[tokens.source]
+    target = _kinds(batch.text.target_words, pairs)[tokens.target]
+    _mark_repeated(tokens.source, tokens.source_offsets, source[:, -1])
+    _mark_repeated(tokens.target, tokens.target_offsets, target[:, -1])
+    _fill(source, target, tokens.source_offsets, tokens.target_offsets, batch.offsets, batch.soft, out)
 
 
 def _kinds(words: Words, pairs: int) -> npt.NDArray[np.bool_]:

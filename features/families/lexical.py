@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from features.batch import EdgeBatch, find_mutual_best
-from features.families.competition import fill_standing
+from features.families import competition
 from features.families.hmm import on_log_scale
 from features.table import Matrix
 
 NAMES = (
-    "lexical_forward",
-    "lexical_reverse",
-    "lexical_soft",
-    "lexical_log",
-    "lexical_rank_row",
-    "lexical_rank_column",
-    "lexical_margin_row",
-    "lexical_margin_column",
-    "lexical_share_row",
-    "lexical_share_column",
-    "lexical_mutual_best",
+    *("lexical_forward", "lexical_reverse", "lexical_soft", "lexical_log"),
+    *(f"lexical_{name}" for name in competition.NAMES),
 )
 
 
@@ -35,4 +26,4 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     out[:, 1] = lexical.reverse
     out[:, 2] = soft
     out[:, 3] = on_log_scale(soft)
-    fill_standing(soft, find_mutual_best(soft, batch.shapes, batch.offsets), batch.shapes, batch.offsets, out[:, 4:])
+    competition.fill_standing(batch, soft, find_mutual_best(soft, batch.shapes, batch.offsets), out[:, 4:])

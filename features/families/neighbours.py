@@ -9,15 +9,9 @@ from features.batch import EdgeBatch
 from features.table import Matrix
 
 NAMES = (
-    "dice_before",
-    "dice_after",
-    "dice_before_crossed",
-    "dice_after_crossed",
-    "best_before",
-    "best_after",
-    "best_before_crossed",
-    "best_after_crossed",
-)
+    "dice_before", "dice_after", "dice_before_crossed", "dice_after_crossed",
+    "best_before", "best_after", "best_before_crossed", "best_after_crossed",
+)  # fmt: skip
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numba as nb
 import numpy as np
@@ -12,20 +12,10 @@ from features.batch import EdgeBatch
 from features.table import Matrix
 from features.words import NUMERIC, PUNCTUATION, WordTable
 
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
-
 NAMES = (
-    "hamming",
-    "exact",
-    "exact_unaccented",
-    "prefix",
-    "suffix",
-    "subsequence",
-    "both_short",
-    "both_numeric",
-    "both_punctuation",
-)
+    "hamming", "exact", "exact_unaccented", "prefix", "suffix", "subsequence",
+    "both_short", "both_numeric", "both_punctuation",
+)  # fmt: skip
 SHORT = 3
 """Words with at most this many letters are short."""
 
@@ -39,37 +29,23 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     both_short: both have at most SHORT letters.  both_numeric: both contain a digit.
     both_punctuation: neither has a letter or a digit.
     """
-    source, target = batch.source_words.table, batch.target_words.table
-    _fill(
-        batch.word_pairs.source, batch.word_pairs.target, _spelling(source), _spelling(target),
-        np.zeros(target.longest + 1, np.int32), out,
-    )  # fmt: skip
+    pairs, source, target = batch.word_pairs, batch.text.source_words.table, batch.text.target_words.table
+    lengths = np.zeros(np.diff(target.plain_offsets).max(initial=0) + 1, np.int32)
+    _fill(pairs.source, pairs.target, _spelling(source), _spelling(target), lengths, out)
 
 
-class _Spelling(NamedTuple):
-    """The arrays of a `features.words.WordTable` that the kernel reads."""
-
-    letters: I32
-    bounds: I64
-    plain_letters: I32
-    plain_bounds: I64
-    flags: npt.NDArray[np.uint8]
-    accented: npt.NDArray[np.bool_]
-
-
-def _spelling(table: WordTable) -> _Spelling:
-    return _Spelling(
-        letters=table.letters, bounds=table.offsets, plain_letters=table.plain_letters,
-        plain_bounds=table.plain_offsets, flags=table.flags, accented=table.accented,
-    )  # fmt: skip
+def _spelling(table: WordTable) -> tuple[npt.NDArray[Any], ...]:
+    return table.letters, table.offsets, table.plain_letters, table.plain_offsets, table.flags, table.accented
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def _fill(sources, targets, source, target, lengths, out):
+    e_letters, e_bounds, e_plain, e_plain_bounds, e_flags, e_accented = source
+    f_letters, f_bounds, f_plain, f_plain_bounds, f_flags, f_accented = target
     for pair in range(len(sources)):
         e, f = sources[pair], targets[pair]
-        a = source.plain_letters[source.plain_bounds[e] : source.plain_bounds[e + 1]]
-        b = target.plain_letters[target.plain_bounds[f] : target.plain_bounds[f + 1]]
+        a = e_plain[e_plain_bounds[e] : e_plain_bounds[e + 1]]
+        b = f_plain[f_plain_bounds[f] : f_plain_bounds[f + 1]]
         same, prefix, suffix = shared_letters(a, b)
         longer = max(len(a), len(b), 1)
         out[pair, 0] = (longer - same) / longer
@@ -77,12 +53,12 @@ def _fill(sources, targets, source, target, lengths, out):
         out[pair, 3] = prefix / longer
         out[pair, 4] = suffix / longer
         out[pair, 5] = common_subsequence(a, b, prefix, suffix, lengths) / longer
-        a = source.letters[source.bounds[e] : source.bounds[e + 1]]
-        b = target.letters[target.bounds[f] : target.bounds[f + 1]]
+        a = e_letters[e_bounds[e] : e_bounds[e + 1]]
+        b = f_letters[f_bounds[f] : f_bounds[f + 1]]
         out[pair, 6] = len(a) <= SHORT and len(b) <= SHORT
-        out[pair, 7] = (source.flags[e] & target.flags[f] & NUMERIC) != 0
-        out[pair, 8] = (source.flags[e] & target.flags[f] & PUNCTUATION) != 0
-        if source.accented[e] or target.accented[f]:
+        out[pair, 7] = (e_flags[e] & f_flags[f] & NUMERIC) != 0
+        out[pair, 8] = (e_flags[e] & f_flags[f] & PUNCTUATION) != 0
+        if e_accented[e] or f_accented[f]:
             same, prefix, suffix = shared_letters(a, b)
             longer = max(len(a), len(b), 1)
             out[pair, 0] = (longer - same) / longer

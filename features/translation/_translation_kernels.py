@@ -12,20 +12,8 @@ from features.translation import _lattice_kernels as lattices
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 U = np.uint64
-
-
-class Pairs(NamedTuple):
-    """Tokens of sentence pairs: those of pair i are offsets[i] .. offsets[i + 1], its edges from edge_offsets[i] on."""
-
-    source: I32
-    target: I32
-    source_offsets: I64
-    target_offsets: I64
-    edge_offsets: I64
 
 
 class Emissions(NamedTuple):
@@ -200,19 +188,18 @@ def _add_direction(first, last, words, word_offsets, states, offsets, weights, c
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def decode(first, last, pairs, forward_emission, reverse_emission, null_source, null_target, chain, lattice):
-    """Posteriors of pairs first .. last, of both directions, in place of the emissions of their edges."""
-    base = pairs.edge_offsets[first]
+def decode(pairs, forward_emission, reverse_emission, null_source, null_target, chain, lattice):
+    """Posteriors of sentence pairs, of both directions, in place of the emissions of their edges."""
     step = np.int64(1)  # no literal, for which what is called would be compiled once more
-    for i in range(first, last):
+    for i in range(len(pairs.edge_offsets) - 1):
         source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
         target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
         J = len(source)
         K = len(target)
         if J == 0 or K == 0:
             continue
-        one = forward_emission[pairs.edge_offsets[i] - base : pairs.edge_offsets[i + 1] - base]
-        other = reverse_emission[pairs.edge_offsets[i] - base : pairs.edge_offsets[i + 1] - base]
+        one = forward_emission[pairs.edge_offsets[i] : pairs.edge_offsets[i + 1]]
+        other = reverse_emission[pairs.edge_offsets[i] : pairs.edge_offsets[i + 1]]
         lattices.prepare(lattice, source, chain.forward, chain.uniform, chain.p0)
         _infer_direction(one, target, J, step, K, null_target, chain, lattice)
         lattices.prepare(lattice, target, chain.reverse, chain.uniform, chain.p0)

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext
-from corpora.ragged import edge_offsets
 from corpora.threads import cores, map_threads
 from features.translation._lattice_kernels import Jumps, JumpWeights
 from features.translation._translation_kernels import (
@@ -22,7 +21,6 @@ from features.translation._translation_kernels import (
     DirectionCounts,
     Emissions,
     Found,
-    Pairs,
     add_up,
     expect,
 )
@@ -39,6 +37,7 @@ from features.translation.jumps import (
 )
 from features.translation.lexicon import TINY, Level, Side, Table, build_levels, estimate
 from features.translation.workspaces import make_lattice, make_moves
+from features.word_pairs import Pairs
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
@@ -156,9 +155,8 @@ class Training:
         self.name, self.widths, self.settings, self.on_pass = name, widths, settings, on_pass
         self.bitext, self.prior = bitext, prior
         source, target = bitext.source, bitext.target
-        self.shapes = np.stack([source.lengths, target.lengths], axis=1)
-        self.offsets = edge_offsets(self.shapes)
-        self.pairs = Pairs(source.ids, target.ids, source.offsets, target.offsets, self.offsets)
+        self.pairs = Pairs.cut(bitext, 0, len(bitext))
+        self.shapes, self.offsets = self.pairs.shapes, self.pairs.edge_offsets
         occurrences = (
             np.bincount(source.ids, minlength=len(source.vocabulary)).astype(np.float64),
             np.bincount(target.ids, minlength=len(target.vocabulary)).astype(np.float64),

@@ -12,15 +12,13 @@ import numpy.typing as npt
 
 from corpora.alignment import I64, Link, Links, PairLinks
 from corpora.bitext import Bitext, Text
-from corpora.ragged import edge_offsets
 from corpora.symmetrize import symmetrize
-from corpora.threads import map_threads
 from features.translation._emission_kernels import LevelTables, SideOfLevel, back_off, find
-from features.translation._translation_kernels import Chain, Pairs, decode
+from features.translation._translation_kernels import decode
 from features.translation.lexicon import AGREEING, SPELLING, Side, class_name
 from features.translation.model import Tables, TranslationModel
 from features.translation.workspaces import make_lattice
-from features.word_pairs import WordPairs, spread
+from features.word_pairs import Pairs, WordPairs, runs, spread
 from features.words import WordTable
 
 F32 = npt.NDArray[np.float32]
@@ -42,6 +40,11 @@ class Posteriors:
     reverse: F32
     shapes: I64
     offsets: I64
+
+    @classmethod
+    def of(cls, pairs: Pairs, both: F32) -> Posteriors:
+        """Those of sentence pairs, (2, E), forward and reverse."""
+        return cls(both[0], both[1], pairs.shapes, pairs.edge_offsets)
 
     @property
     def soft(self) -> F32:
@@ -82,31 +85,6 @@ class Posteriors:
             best = reverse.argmax(axis=1)
             linked = reverse.max(axis=1) > 1.0 - reverse.sum(axis=1)
             yield ones, {(j, int(best[j])) for j in np.flatnonzero(linked).tolist()}
-
-
-class _Mean:
-    """The mean of posteriors of the same edges, which are taken one after the other: few are in memory at a time."""
-
-    def __init__(self) -> None:
-        self._taken: Posteriors | None = None
-        self._number = 0
-
-    def take(self, posteriors: Posteriors) -> None:
-        """Add posteriors, whose arrays nobody else may use from now on."""
-        self._number += 1
-        if self._taken is None:
-            self._taken = posteriors
-        else:
-            np.add(self._taken.forward, posteriors.forward, out=self._taken.forward)
-            np.add(self._taken.reverse, posteriors.reverse, out=self._taken.reverse)
-
-    def result(self) -> Posteriors:
-        """The mean; nothing may be taken after that."""
-        if self._taken is None:
-            raise ValueError("there are no posteriors")
-        for direction in (self._taken.forward, self._taken.reverse):
-            np.divide(direction, np.float32(self._number), out=direction)
-        return self._taken
 
 
 class Beliefs(NamedTuple):
@@ -163,82 +141,72 @@ class Decoder:
 
     def __init__(self, bitext: Bitext, model: TranslationModel) -> None:
         self.bitext, self.model = bitext, model
-        self.shapes = np.stack([bitext.source.lengths, bitext.target.lengths], axis=1)
-        self.offsets = edge_offsets(self.shapes)
         lexicons = model.tables.values()
         self._source = _Known.look_up(bitext.source, lexicons, "source")
         self._target = _Known.look_up(bitext.target, lexicons, "target")
 
+    def runs(self) -> Iterator[tuple[int, int]]:
+        """First and last + 1 of the pairs to decode at once; all pairs, in order."""
+        return runs(Pairs.cut(self.bitext, 0, len(self.bitext)).edge_offsets, _EDGES_AT_ONCE)
+
     def posteriors(self, first: int, last: int) -> Posteriors:
         """Of pairs first .. last by the HMM, the mean of the agreeing lexicons."""
-        pairs, shapes = self._pairs(first, last), self.shapes[first:last]
-        words = self._word_pairs(pairs)
-        mean = _Mean()
-        for tables in self._agreeing().values():
-            hmm = self._emissions(tables, words)
-            self._decode(pairs, shapes, tables, hmm)
-            mean.take(Posteriors(*hmm, shapes, pairs.edge_offsets))
-        return mean.result()
+        pairs = Pairs.cut(self.bitext, first, last)
+        words = WordPairs.of(pairs, len(self.bitext.source.vocabulary), len(self.bitext.target.vocabulary))
+        agreeing, total = self._agreeing(), np.zeros((2, pairs.edge_offsets[-1]), np.float32)
+        for tables in agreeing.values():
+            total += self._decode(pairs, tables, self._emissions(tables, words))
+        total /= np.float32(len(agreeing))
+        return Posteriors.of(pairs, total)
 
-    def beliefs(self, first: int, last: int, words: WordPairs | None = None) -> Beliefs:
-        """Of pairs first .. last by both models.  words: their word pairs, by words of the text, where known."""
-        pairs, shapes = self._pairs(first, last), self.shapes[first:last]
-        if words is None:
-            words = self._word_pairs(pairs)
-        hmm, lexical, soft = _Mean(), _Mean(), {}
-        for name, tables in self._agreeing().items():
-            found = self._both(pairs, shapes, words, tables)
-            soft[name] = found[0].soft
-            hmm.take(found[0])
-            lexical.take(found[1])
-            del found  # a long pair takes much
-        directional = self.model.tables.get("directional")
-        alone = None if directional is None else self._both(pairs, shapes, words, directional)
-        return Beliefs(hmm.result(), lexical.result(), soft, alone)
+    def beliefs(self, pairs: Pairs, words: WordPairs) -> Beliefs:
+        """Of some pairs of the bitext by both models.  words: their word pairs."""
+        agreeing, soft = self._agreeing(), {}
+        totals = np.zeros((2, 2, pairs.edge_offsets[-1]), np.float32)
+        for name, tables in agreeing.items():
+            found = self._both(pairs, words, tables)
+            soft[name] = Posteriors.of(pairs, found[0]).soft
+            for total, of_lexicon in zip(totals, found, strict=True):
+                total += of_lexicon
+            del found, of_lexicon  # a long pair takes much
+        totals /= np.float32(len(agreeing))
+        hmm, lexical = (Posteriors.of(pairs, total) for total in totals)
+        if (directional := self.model.tables.get("directional")) is None:
+            return Beliefs(hmm, lexical, soft, None)
+        one, other = self._both(pairs, words, directional)
+        return Beliefs(hmm, lexical, soft, (Posteriors.of(pairs, one), Posteriors.of(pairs, other)))
 
     def _agreeing(self) -> Mapping[str, Tables]:
-        return {name: tables for name, tables in self.model.tables.items() if name in AGREEING}
+        found = {name: tables for name, tables in self.model.tables.items() if name in AGREEING}
+        if not found:
+            raise ValueError(f"there are no posteriors without one of the lexicons {' and '.join(AGREEING)}")
+        return found
 
-    def _both(self, pairs: Pairs, shapes: I64, words: WordPairs, tables: Tables) -> tuple[Posteriors, Posteriors]:
-        """By the HMM and by IBM Model 1."""
+    def _both(self, pairs: Pairs, words: WordPairs, tables: Tables) -> tuple[F32, F32]:
+        """(2, E) by the HMM and by IBM Model 1."""
         emissions = self._emissions(tables, words)
-        mixed = emissions[0].copy(), emissions[1].copy()
+        mixed = emissions.copy()
         _mix(pairs, *self._null(tables), tables.chain.p0, *mixed)
-        self._decode(pairs, shapes, tables, emissions)
-        return Posteriors(*emissions, shapes, pairs.edge_offsets), Posteriors(*mixed, shapes, pairs.edge_offsets)
+        return self._decode(pairs, tables, emissions), mixed
 
-    def _decode(self, pairs: Pairs, shapes: I64, tables: Tables, emissions: tuple[F32, F32]) -> None:
-        """Turn the emissions of both directions into posteriors of the HMM, in place."""
+    def _decode(self, pairs: Pairs, tables: Tables, emissions: F32) -> F32:
+        """Posteriors of the HMM, in place of the emissions of both directions, (2, E)."""
+        shapes, chain, finest = pairs.shapes, tables.chain, tables.widths[0]
+        # With the groups of the words of the text.
+        forward = chain.forward._replace(groups=chain.forward.groups[self._source.classes[finest]])
+        reverse = chain.reverse._replace(groups=chain.reverse.groups[self._target.classes[finest]])
+        chain = chain._replace(forward=forward, reverse=reverse)
         both = np.concatenate([shapes, shapes[:, ::-1]])  # one lattice for both directions
-        lattice = make_lattice(both[:, 0], both[:, 1])
-        decode(0, len(shapes), pairs, *emissions, *self._null(tables), self._chain(tables), lattice)
-
-    def _pairs(self, first: int, last: int) -> Pairs:
-        source, target = self.bitext.source, self.bitext.target
-        starts = source.offsets[first], target.offsets[first]
-        return Pairs(
-            source.ids[starts[0] : source.offsets[last]], target.ids[starts[1] : target.offsets[last]],
-            source.offsets[first : last + 1] - starts[0], target.offsets[first : last + 1] - starts[1],
-            self.offsets[first : last + 1] - self.offsets[first],
-        )  # fmt: skip
+        decode(pairs, emissions[0], emissions[1], *self._null(tables), chain, make_lattice(both[:, 0], both[:, 1]))
+        return emissions
 
     def _null(self, tables: Tables) -> tuple[F32, F32]:
         """Probabilities of the words of the text given NULL."""
         finest = tables.widths[0]
         return tables.null_source[self._source.classes[finest]], tables.null_target[self._target.classes[finest]]
 
-    def _chain(self, tables: Tables) -> Chain:
-        """The chain, with the groups of the words of the text."""
-        finest, chain = tables.widths[0], tables.chain
-        forward = chain.forward._replace(groups=chain.forward.groups[self._source.classes[finest]])
-        reverse = chain.reverse._replace(groups=chain.reverse.groups[self._target.classes[finest]])
-        return chain._replace(forward=forward, reverse=reverse)
-
-    def _word_pairs(self, pairs: Pairs) -> WordPairs:
-        return WordPairs.of(*pairs, len(self.bitext.source.vocabulary), len(self.bitext.target.vocabulary))
-
-    def _emissions(self, tables: Tables, words: WordPairs) -> tuple[F32, F32]:
-        """Probabilities of the words of each edge, in both directions, found once for each word pair."""
+    def _emissions(self, tables: Tables, words: WordPairs) -> F32:
+        """(2, E) probabilities of the words of each edge, in both directions, found once for each word pair."""
         missing = np.empty(len(words.source), np.bool_)
         forward, reverse = np.empty((2, len(words.source)), np.float32)
         cells = tables.levels[0].cells
@@ -260,33 +228,7 @@ class Decoder:
         emission = np.empty((2, len(words.of_edge)), np.float32)
         for of_pairs, of_edges in zip((forward, reverse), emission, strict=True):
             spread(of_pairs, words.of_edge, of_edges)
-        return emission[0], emission[1]
-
-
-def posteriors(model: TranslationModel, bitext: Bitext) -> Posteriors:
-    """Of all pairs of a bitext, on all cores."""
-    decoder = Decoder(bitext, model)
-    offsets = decoder.offsets
-    forward, reverse = np.empty(offsets[-1], np.float32), np.empty(offsets[-1], np.float32)
-
-    def fill(run: tuple[int, int]) -> None:
-        part = decoder.posteriors(*run)
-        forward[offsets[run[0]] : offsets[run[1]]] = part.forward
-        reverse[offsets[run[0]] : offsets[run[1]]] = part.reverse
-
-    for _ in map_threads(fill, runs(offsets)):
-        pass
-    return Posteriors(forward, reverse, decoder.shapes, offsets)
-
-
-def runs(offsets: I64) -> Iterator[tuple[int, int]]:
-    """First and last + 1 of the pairs to decode at once, by the offsets of their edges; all pairs, in order."""
-    first = 0
-    while first < len(offsets) - 1:
-        last = int(np.searchsorted(offsets, offsets[first] + _EDGES_AT_ONCE, side="right")) - 1
-        last = min(max(last, first + 1), len(offsets) - 1)
-        yield first, last
-        first = last
+        return emission
 
 
 @nb.njit(cache=True, nogil=True)

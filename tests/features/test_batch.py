@@ -25,7 +25,7 @@ def word_pairs(batch: EdgeBatch, bitext: Bitext) -> list[tuple[str, str]]:
 
 def test_vocabulary_of_the_batch(case: Case) -> None:
     ids = {word: i for i, word in enumerate(case.counted.source.vocabulary.words)}
-    words, table = case.bitext.source.vocabulary.words, case.batch.source_words
+    words, table = case.bitext.source.vocabulary.words, case.batch.text.source_words
     assert table.table.words() == words
     assert table.known.tolist() == [ids.get(word, -1) for word in words]
     assert table.counts.tolist() == [case.counts[0][word] for word in words]

@@ -77,6 +77,13 @@ def test_batches_do_not_matter(case: Case, monkeypatch: pytest.MonkeyPatch, edge
     assert told[-1] == len(case.bitext)
 
 
+def test_long_pairs_are_written_in_place(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    links = diagonals(case.bitext)
+    whole = WITH_LINKS.extract(case.bitext, case.statistics, links=links)
+    monkeypatch.setattr(extractor, "EDGES_AT_ONCE", 0)
+    assert np.array_equal(WITH_LINKS.extract(case.bitext, case.statistics, links=links).features, whole.features)
+
+
 def test_single_pairs_give_the_same_edges(case: Case, make_bitext: MakeBitext) -> None:
     links = diagonals(case.bitext)
     whole = WITH_LINKS.extract(case.bitext, case.statistics, links=links)

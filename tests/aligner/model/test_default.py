@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from whole_texts import posteriors
 
 import aligner
 from aligner.model.default import (
@@ -24,7 +25,6 @@ from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.extractor import FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
-from features.translation.posteriors import posteriors
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from whole_texts import posteriors
 
 import aligner
 from aligner.errors import SettingError
@@ -23,7 +24,7 @@ from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.translation.lexicon import AGREEING, KINDS
 from features.translation.model import TranslationModel
-from features.translation.posteriors import Posteriors, posteriors
+from features.translation.posteriors import Posteriors
 
 
 def read(path: Path) -> Bitext:

@@ -22,7 +22,7 @@ from aligner.training.inputs import Labelled, read_labelled
 from corpora.normalize import Normalizer
 from corpora.ragged import edge_offsets
 from corpora.readers import open_corpus
-from features.extractor import FAMILIES, SIDES
+from features.extractor import FAMILIES
 from features.table import EdgeTable
 
 
@@ -62,7 +62,9 @@ def test_ablation_is_the_model_without_weights(model: Model, gold: Labelled) -> 
         assert feature.ablation == pytest.approx(without([feature.name]) - report.aer, abs=1e-12)
     families = {family.name: family for family in report.families}
     assert [*families] == [*model.features.families, "words", "links", FERTILITY_FAMILY]
-    words = [f"{side}:{w}" for side, those in zip(SIDES, model.features.words, strict=True) for w in those]
+    words = [
+        f"{side}:{w}" for side, those in zip(("source", "target"), model.features.words, strict=True) for w in those
+    ]
     assert len(words) == 6
     others = {"words": words, "links": ["links:1"]}
     for name, family in families.items():

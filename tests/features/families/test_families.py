@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import log
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,7 @@ import pytest
 
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import edge_offsets
-from features.batch import find_mutual_best
+from features.batch import Encoded, find_mutual_best
 from features.extractor import FAMILIES
 from features.families import (
     association,
@@ -31,7 +31,6 @@ from features.families import (
     position,
 )
 from features.translation.lexicon import AGREEING
-from features.translation.posteriors import Decoder
 
 if TYPE_CHECKING:
     from tests.features.conftest import Case
@@ -125,7 +124,9 @@ def test_competition_of_short_and_long_lines() -> None:
     offsets = edge_offsets(shapes)
     expected = np.concatenate([standings(matrix) for matrix in matrices if matrix.size])
     out = np.full((7, len(values)), 5.0, np.float32).T
-    competition.fill_standing(values, find_mutual_best(values, shapes, offsets), shapes, offsets, out)
+    competition.fill_standing(
+        SimpleNamespace(shapes=shapes, offsets=offsets), values, find_mutual_best(values, shapes, offsets), out
+    )
     np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-7)
 
 
@@ -149,9 +150,9 @@ def believed(case: Case, which: str) -> Iterator[tuple[np.ndarray, np.ndarray, n
     model = case.statistics.translation
     assert model is not None
     single = [replace(model, lexicons={name: model.lexicons[name]}) for name in AGREEING]
-    decoders = [Decoder(case.bitext, model) for model in single]
+    texts = [Encoded(case.bitext, replace(case.statistics, translation=model)) for model in single]
     for i, (es, fs, rows) in enumerate(case.matrices()):
-        found = [getattr(decoder.beliefs(i, i + 1), which) for decoder in decoders]
+        found = [getattr(text.batch(i, i + 1).beliefs, which) for text in texts]
         forward = np.mean([p.forward for p in found], axis=0).reshape(len(es), len(fs))
         reverse = np.mean([p.reverse for p in found], axis=0).reshape(len(es), len(fs))
         yield forward, reverse, np.sqrt(forward * reverse), rows
@@ -196,10 +197,11 @@ def test_directional_posteriors(case: Case, columns: Columns) -> None:
     """They are those of the words, with counts of directions that were trained apart."""
     model = case.statistics.translation
     assert model is not None
-    decoder = Decoder(case.bitext, replace(model, lexicons={"words": model.lexicons["directional"]}))
+    alone = replace(model, lexicons={"words": model.lexicons["directional"]})
+    text = Encoded(case.bitext, replace(case.statistics, translation=alone))
     values = columns(directional, len(directional.NAMES))
     for i, (_, _, rows) in enumerate(case.matrices()):
-        found = decoder.beliefs(i, i + 1)
+        found = text.batch(i, i + 1).beliefs
         soft = [np.sqrt(by.forward * by.reverse) for by in (found.hmm, found.lexical)]
         logs = [1 + np.log10(np.maximum(s, 1e-4)) / 4 for s in soft]
         expected = np.stack([found.hmm.forward, found.hmm.reverse, logs[0], soft[1], logs[1]], axis=1)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from whole_texts import posteriors
 
 from corpora.bitext import Bitext
 from features.translation import expectation
@@ -19,7 +20,6 @@ from features.translation._translation_kernels import Emissions
 from features.translation.cells import CellIds, Cells
 from features.translation.expectation import Pass, Settings, Training
 from features.translation.lexicon import KINDS
-from features.translation.posteriors import posteriors
 from features.translation.training import train_translation
 
 U, P0 = 0.15, 0.3

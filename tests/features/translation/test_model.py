@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from nltk.translate import AlignedSent
 from nltk.translate.ibm1 import IBMModel1
+from whole_texts import posteriors
 
 from corpora import threads
 from corpora.bitext import Bitext, BitextBuilder
@@ -22,7 +23,6 @@ from features.translation._translation_kernels import decode
 from features.translation.expectation import Pass
 from features.translation.lexicon import AGREEING
 from features.translation.model import TranslationModel
-from features.translation.posteriors import posteriors
 from features.translation.training import train_translation, update_translation
 
 PLAIN = {"smoothing": 0.0, "minimum_dice": 0.0, "minimum_count": 0.0}

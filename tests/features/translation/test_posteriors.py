@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from whole_texts import posteriors
 
 from corpora.alignment import Link
 from corpora.bitext import Bitext
 from corpora.ragged import edge_offsets
 from corpora.symmetrize import symmetrize
 from features.translation.model import TranslationModel
-from features.translation.posteriors import Decoder, Posteriors, posteriors
+from features.translation.posteriors import Decoder, Posteriors
 from features.translation.training import train_translation
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from whole_texts import posteriors
 
 from aligner.report.evaluation import count, scores
 from corpora.alignment import Links
@@ -18,7 +19,6 @@ from corpora.readers import open_corpus
 from features.translation._lattice_kernels import WINDOW
 from features.translation.expectation import Pass
 from features.translation.model import TranslationModel
-from features.translation.posteriors import posteriors
 from features.translation.training import train_translation, update_translation
 
 PLAIN = {"smoothing": 0.0, "minimum_dice": 0.0, "minimum_count": 0.0}
