@@ -50,8 +50,8 @@ class Words:
         known = np.fromiter(map(ids.get, words, repeat(-1)), np.int64, len(words))
         unknown = np.flatnonzero(known < 0)
         rows = known.copy()
-        rows[unknown] = -1 - np.arange(len(unknown))
-        spelled = table.take(rows, WordTable.from_words([words[i] for i in unknown.tolist()]))
+        rows[unknown] = len(table) + np.arange(len(unknown))
+        spelled = table.join(WordTable.from_words([words[i] for i in unknown.tolist()])).take(rows)
         found = np.zeros(len(words), np.int64)
         found[known >= 0] = counts[known[known >= 0]]
         return cls(vocabulary.index, spelled, known, found)

@@ -6,7 +6,7 @@ C_ef the number of pairs that contain both, however often. Dice(e, f) = 2 C_ef /
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from scipy import sparse
 from corpora.bitext import Bitext
 from corpora.threads import map_threads
 from features._search_kernels import list_occurrences, sort_row
+from features.word_pairs import runs
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -51,15 +52,6 @@ class CooccurrenceTable:
     counts: I32
     pairs: int
 
-    def dice(self, source: int, target: int) -> float:
-        """Dice of one word pair, by ids; 0 for a pair that is not in the table."""
-        start, end = self.row_offsets[source], self.row_offsets[source + 1]
-        cell = start + int(np.searchsorted(self.targets[start:end], target))
-        if cell == end or self.targets[cell] != target:
-            return 0.0
-        total = int(self.source_counts[source]) + int(self.target_counts[target])
-        return 2.0 * float(self.counts[cell]) / total
-
 
 class _Types(NamedTuple):
     """Distinct words: those of sentence s from offsets[s] on.  counts: (V,) sentences of each word."""
@@ -85,7 +77,9 @@ def count_cooccurrences(
     source = _Types(*_distinct_words(bitext.source.ids, bitext.source.offsets, n_source))
     target = _Types(*_distinct_words(bitext.target.ids, bitext.target.offsets, n_target))
     sentence_offsets, sentences, _ = list_occurrences(0, len(bitext), source.words, source.offsets, n_source)
-    bounds = _row_bounds(sentences, sentence_offsets, target.offsets, n_target)
+    total = np.concatenate([[0], np.cumsum(np.diff(target.offsets)[sentences])])
+    # Before pruning, a row has at most one cell for each word of its sentences.
+    bounds = np.minimum(np.diff(total[sentence_offsets]), n_target)
 
     def count(chunk: tuple[int, int]) -> tuple[I32, I32, I64]:
         first, last = chunk
@@ -97,7 +91,7 @@ def count_cooccurrences(
         )
         return cell_targets[:used].copy(), cell_counts[:used].copy(), sizes
 
-    chunks = list(_chunks(bounds, _CELLS_PER_CHUNK))
+    chunks = list(runs(np.concatenate([[0], np.cumsum(bounds)]), _CELLS_PER_CHUNK))
     parts = []
     for done, part in enumerate(map_threads(count, chunks), 1):
         parts.append(part)
@@ -126,40 +120,27 @@ def add_cooccurrences(
     source_ids, target_ids: for each word of `more` its id in the result, where the words of `table` keep theirs and new
     ones follow. What one of the tables has left out for its small Dice stays uncounted there.
     """
-    shape = (
-        max(len(table.source_counts), int(source_ids.max(initial=-1)) + 1),
-        max(len(table.target_counts), int(target_ids.max(initial=-1)) + 1),
-    )
     counts: list[I32] = []
-    for side, ids in (("source_counts", source_ids), ("target_counts", target_ids)):
-        known, new = getattr(table, side), getattr(more, side)
-        total = np.zeros(shape[len(counts)], np.int32)
-        total[: len(known)] = known
-        total[ids] += new
-        counts.append(total)
+    for known, new, ids in (
+        (table.source_counts, more.source_counts, source_ids),
+        (table.target_counts, more.target_counts, target_ids),
+    ):
+        counts.append(np.zeros(max(len(known), int(ids.max(initial=-1)) + 1), np.int32))
+        counts[-1][: len(known)] = known
+        counts[-1][ids] += new
+    shape = len(counts[0]), len(counts[1])
 
     def matrix(part: CooccurrenceTable, rows: I64, columns: I64) -> sparse.csr_array:
         row = np.repeat(rows, np.diff(part.row_offsets))
         return sparse.coo_array((part.counts, (row, columns[part.targets])), shape).tocsr()
 
-    every = [np.arange(len(side)) for side in (table.source_counts, table.target_counts)]
-    both = matrix(table, *every) + matrix(more, source_ids, target_ids)
+    both = matrix(table, np.arange(shape[0])[: len(table.source_counts)], np.arange(shape[1]))
+    both = both + matrix(more, source_ids, target_ids)
     both.sort_indices()
     return CooccurrenceTable(
         counts[0], counts[1], both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data.astype(np.int32),
         table.pairs + more.pairs,
     )  # fmt: skip
-
-
-def _chunks(bounds: I64, size: int) -> Iterator[tuple[int, int]]:
-    """Cut the rows into runs whose bounds add up to about `size`."""
-    if len(bounds) == 0:
-        return
-    ends = np.flatnonzero(np.diff(np.cumsum(bounds) // size, append=-1)) + 1
-    first = 0
-    for last in ends:
-        yield first, int(last)
-        first = int(last)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -183,13 +164,6 @@ def _distinct_words(ids, offsets, n_words):
                 used += 1
         type_offsets[s + 1] = used
     return types[:used], type_offsets, sentence_counts
-
-
-def _row_bounds(sentences: I32, sentence_offsets: I64, type_offsets: I64, n_target: int) -> I64:
-    """(V_source,) the most cells that each row can have before pruning."""
-    total = np.zeros(len(sentences) + 1, np.int64)
-    np.cumsum(np.diff(type_offsets)[sentences], out=total[1:])
-    return np.minimum(np.diff(total[sentence_offsets]), n_target)
 
 
 @nb.njit(cache=True, nogil=True)

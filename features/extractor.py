@@ -120,7 +120,7 @@ class FeatureSet:
         space = np.empty(self.widest * int(batch.offsets[-1]), np.float32)
         for columns, of_pairs, fill in self._fillers(batch, links):
             part = out[:, columns] if in_place and not of_pairs else _part(space, columns, batch, of_pairs)
-            fill(out=part)
+            fill(part)
             if of_pairs:
                 spread_rows(part, batch.word_pairs.of_edge, out, columns.start)
             elif not in_place:
@@ -135,7 +135,7 @@ class FeatureSet:
         """
         for columns, of_pairs, fill in self._fillers(batch, links):
             part = _part(space, columns, batch, of_pairs)
-            fill(out=part)
+            fill(part)
             yield Part(columns, part, of_pairs)
 
     @property
@@ -143,9 +143,11 @@ class FeatureSet:
         """The most columns of one of the `parts`."""
         return max([1, *(len(FAMILIES[family].NAMES) for family in self.families), *map(len, self.words)])
 
-    def _fillers(self, batch: EdgeBatch, links: Sequence[Links]) -> Iterator[tuple[slice, bool, Callable[..., None]]]:
+    def _fillers(
+        self, batch: EdgeBatch, links: Sequence[Links]
+    ) -> Iterator[tuple[slice, bool, Callable[[Matrix], None]]]:
         """Columns of each of the `parts`, whether they are of word pairs, and what fills them."""
-        fillers: list[tuple[int, bool, Callable[..., None]]] = [
+        fillers: list[tuple[int, bool, Callable[[Matrix], None]]] = [
             *((len(FAMILIES[f].NAMES), f in OF_WORD_PAIRS, partial(FAMILIES[f].fill, batch)) for f in self.families),
             *(
                 (len(words), False, partial(indicators.fill, batch, side, words))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,11 @@ import numpy.typing as npt
 
 from corpora.bitext import Bitext
 from features.cooccurrence import MINIMUM_DICE, CooccurrenceTable, add_cooccurrences, count_cooccurrences
-from features.translation.expectation import Pass
+from features.translation.expectation import DEFAULT_MEMORY, Pass, Settings
 from features.translation.lexicon import KINDS
 from features.translation.model import TranslationModel
-from features.translation.training import DEFAULT_MEMORY, train_translation, update_translation
-from features.words import WordTable
-
-_WORD_TABLES = ("source_words.", "target_words.")
+from features.translation.training import UPDATE, train_translation, update_translation
+from features.words import WordTable, check_offsets
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +54,10 @@ class CorpusStatistics:
         on_pass is called after each pass.
         """
         table = count_cooccurrences(bitext, minimum_dice=minimum_dice, on_progress=on_progress)
-        model = train_translation(bitext, lexicons=lexicons, memory=memory, on_pass=on_pass) if lexicons else None
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
+        model = None
+        if lexicons:
+            model = train_translation(bitext, Settings(memory=memory), lexicons=lexicons, on_pass=on_pass)
         return cls(table, source, target, model)
 
     def updated(
@@ -77,31 +77,26 @@ class CorpusStatistics:
         table = count_cooccurrences(bitext, on_progress=on_progress)
         tables, ids = [], []
         for text, words, known in (
-            (bitext.source, self.source_words, self.source_ids),
-            (bitext.target, self.target_words, self.target_ids),
+            (bitext.source, self.source_words, dict(self.source_ids)),
+            (bitext.target, self.target_words, dict(self.target_ids)),
         ):
-            new = [word for word in text.vocabulary.words if word not in known]
-            index = {word: i for i, word in enumerate(new, len(words))}
-            both = (known.get(word, index.get(word, -1)) for word in text.vocabulary.words)
-            ids.append(np.fromiter(both, np.int64, len(text.vocabulary)))
-            places = np.concatenate([np.arange(len(words)), -1 - np.arange(len(new))])
-            tables.append(words.take(places, WordTable.from_words(new)))
+            places = (known.setdefault(word, len(known)) for word in text.vocabulary.words)
+            ids.append(np.fromiter(places, np.int64, len(text.vocabulary)))
+            tables.append(words.join(WordTable.from_words(list(known)[len(words) :])))
         model = self.translation
         if model is not None:
-            model = update_translation(model, bitext, memory=memory, on_pass=on_pass)
+            settings = replace(UPDATE, memory=memory)
+            model = update_translation(model, bitext, settings, on_pass=on_pass)
         return CorpusStatistics(add_cooccurrences(self.cooccurrence, table, *ids), tables[0], tables[1], model)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for a model file; `from_arrays` is the inverse."""
         arrays = {}
-        if self.translation is not None:  # its words are ours
-            for name, array in self.translation.to_arrays().items():
-                if not name.startswith(_WORD_TABLES):
-                    arrays[f"translation.{name}"] = array
+        if self.translation is not None:
+            arrays = {f"translation.{name}": array for name, array in self.translation.to_arrays().items()}
         for name in ("cooccurrence", "source_words", "target_words"):
             part = getattr(self, name)
-            for f in fields(part):
-                arrays[f"{name}.{f.name}"] = np.asarray(getattr(part, f.name))
+            arrays.update({f"{name}.{f.name}": np.asarray(getattr(part, f.name)) for f in fields(part)})
         return arrays
 
     @classmethod
@@ -112,29 +107,14 @@ class CorpusStatistics:
             return kind(**{f.name: arrays[f"{name}.{f.name}"] for f in fields(kind)})
 
         cooccurrence = part("cooccurrence", CooccurrenceTable)
-        cooccurrence = CooccurrenceTable(**{**vars(cooccurrence), "pairs": int(cooccurrence.pairs)})
-        source_words, target_words = part("source_words", WordTable), part("target_words", WordTable)
+        cooccurrence = replace(cooccurrence, pairs=int(cooccurrence.pairs))
+        words = part("source_words", WordTable), part("target_words", WordTable)
         # Kernels trust these numbers: they read where the offsets say.
-        _check_offsets(cooccurrence.row_offsets, len(source_words), cooccurrence.targets, cooccurrence.counts)
-        for counts, words in (
-            (cooccurrence.source_counts, source_words),
-            (cooccurrence.target_counts, target_words),
-        ):
-            if len(counts) != len(words):
-                raise ValueError(f"{len(counts)} counts for {len(words)} words")
-            _check_offsets(words.offsets, len(words), words.letters)
-            _check_offsets(words.plain_offsets, len(words), words.plain_letters)
-        translation = {
-            name.removeprefix("translation."): a for name, a in arrays.items() if name.startswith("translation.")
-        }
-        if not translation:
-            return cls(cooccurrence, source_words, target_words)
-        words = {name: a for name, a in arrays.items() if name.startswith(_WORD_TABLES)}
-        return cls(cooccurrence, source_words, target_words, TranslationModel.from_arrays(translation | words))
-
-
-def _check_offsets(offsets: npt.NDArray[np.int64], rows: int, *values: npt.NDArray[Any]) -> None:
-    """Raise ValueError unless offsets cut each of the values into `rows` rows."""
-    sound = offsets.shape == (rows + 1,) and offsets[0] == 0 and (np.diff(offsets) >= 0).all()
-    if not sound or any(len(v) != offsets[-1] for v in values):
-        raise ValueError("offsets do not fit what they divide")
+        check_offsets(cooccurrence.row_offsets, len(words[0]), cooccurrence.targets, cooccurrence.counts)
+        for counts, table in zip((cooccurrence.source_counts, cooccurrence.target_counts), words, strict=True):
+            table.check()
+            if len(counts) != len(table):
+                raise ValueError(f"{len(counts)} counts for {len(table)} words")
+        prefix = "translation."
+        stored = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        return cls(cooccurrence, *words, TranslationModel.from_arrays(stored, *words) if stored else None)

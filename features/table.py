@@ -55,11 +55,10 @@ class EdgeTable:
         """(d, 2) the least and the greatest value of each feature; 0 and 0 where there are no edges."""
         if not len(self.features):
             return np.zeros((len(self.names), 2))
-        parts = [
-            self.features[first : first + _EDGES_AT_ONCE] for first in range(0, len(self.features), _EDGES_AT_ONCE)
-        ]
-        low = np.min([part.min(axis=0) for part in parts], axis=0)
-        return np.stack([low, np.max([part.max(axis=0) for part in parts], axis=0)], axis=1).astype(np.float64)
+        firsts = range(0, len(self.features), _EDGES_AT_ONCE)
+        parts = [self.features[first : first + _EDGES_AT_ONCE] for first in firsts]
+        ranges = np.min([p.min(axis=0) for p in parts], axis=0), np.max([p.max(axis=0) for p in parts], axis=0)
+        return np.stack(ranges, axis=1).astype(np.float64)
 
     def __getitem__(self, pair: int) -> npt.NDArray[np.float32]:
         """Features of one pair, (J, K, d), a view; negative counts from the end, IndexError beyond the last."""

@@ -6,12 +6,16 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from corpora.normalize import unaccented
 from corpora.threads import shared_property
+
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
 
 NUMERIC = 1
 """Flag: the word contains a digit."""
@@ -27,14 +31,19 @@ class WordTable:
     plain_letters, plain_offsets: the same words without accents.  flags: (V,) uint8, NUMERIC | PUNCTUATION.
     """
 
-    letters: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
-    plain_letters: npt.NDArray[np.int32]
-    plain_offsets: npt.NDArray[np.int64]
+    letters: I32
+    offsets: I64
+    plain_letters: I32
+    plain_offsets: I64
     flags: npt.NDArray[np.uint8]
 
     def __len__(self) -> int:
         return len(self.flags)
+
+    def check(self) -> None:
+        """Raises ValueError where the arrays do not fit together."""
+        check_offsets(self.offsets, len(self), self.letters)
+        check_offsets(self.plain_offsets, len(self), self.plain_letters)
 
     @classmethod
     def from_words(cls, words: Sequence[str]) -> WordTable:
@@ -60,19 +69,28 @@ class WordTable:
         bounds = self.offsets.tolist()
         return [text[start:end] for start, end in pairwise(bounds)]
 
-    def take(self, ids: npt.NDArray[np.int64], others: WordTable) -> WordTable:
-        """Words by id; ids below 0 take word ``-1 - id`` of the other table."""
-        letters, offsets = _take_ragged(self.letters, self.offsets, others.letters, others.offsets, ids)
-        plain_letters, plain_offsets = _take_ragged(
-            self.plain_letters, self.plain_offsets, others.plain_letters, others.plain_offsets, ids
-        )
-        both = np.concatenate([self.flags[ids[ids >= 0]], others.flags[-1 - ids[ids < 0]]])
-        flags = np.empty(len(ids), np.uint8)
-        flags[np.concatenate([np.flatnonzero(ids >= 0), np.flatnonzero(ids < 0)])] = both
-        return WordTable(letters, offsets, plain_letters, plain_offsets, flags)
+    def join(self, others: WordTable) -> WordTable:
+        """The words of both, those of the other table after these."""
+        return WordTable(
+            np.concatenate([self.letters, others.letters]), _join(self.offsets, others.offsets),
+            np.concatenate([self.plain_letters, others.plain_letters]), _join(self.plain_offsets, others.plain_offsets),
+            np.concatenate([self.flags, others.flags]),
+        )  # fmt: skip
+
+    def take(self, ids: I64) -> WordTable:
+        """Words by id."""
+        letters, plain = _take(self.letters, self.offsets, ids), _take(self.plain_letters, self.plain_offsets, ids)
+        return WordTable(*letters, *plain, self.flags[ids])
 
 
-def _code_points(words: Sequence[str]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+def check_offsets(offsets: I64, rows: int, *values: npt.NDArray[Any]) -> None:
+    """Raise ValueError unless offsets cut each of the values into `rows` rows."""
+    sound = offsets.shape == (rows + 1,) and offsets[0] == 0 and (np.diff(offsets) >= 0).all()
+    if not sound or any(len(v) != offsets[-1] for v in values):
+        raise ValueError("offsets do not fit what they divide")
+
+
+def _code_points(words: Sequence[str]) -> tuple[I32, I64]:
     offsets = np.zeros(len(words) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
     letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), "<i4").astype(np.int32)
@@ -88,14 +106,13 @@ def _flags(word: str) -> int:
     return 0 if "L" in categories else PUNCTUATION
 
 
-def _take_ragged(
-    values: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], other_values: npt.NDArray[np.int32],
-    other_offsets: npt.NDArray[np.int64], ids: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:  # fmt: skip
-    """Rows by id, one after the other, and their offsets; ids below 0 take row ``-1 - id`` of the others."""
-    first = np.concatenate([offsets[:-1], other_offsets[-2::-1] + len(values)])  # read from the end: ids below 0
-    sizes = np.concatenate([np.diff(offsets), np.diff(other_offsets)[::-1]])[ids]
+def _join(offsets: I64, others: I64) -> I64:
+    return np.concatenate([offsets, others[1:] + offsets[-1]])
+
+
+def _take(values: I32, offsets: I64, ids: I64) -> tuple[I32, I64]:
+    """Rows by id, one after the other, and their offsets."""
+    sizes = np.diff(offsets)[ids]
     taken = np.zeros(len(ids) + 1, np.int64)
     np.cumsum(sizes, out=taken[1:])
-    places = np.repeat(first[ids] - taken[:-1], sizes) + np.arange(taken[-1])
-    return np.concatenate([values, other_values])[places], taken
+    return values[np.repeat(offsets[ids] - taken[:-1], sizes) + np.arange(taken[-1])], taken

@@ -16,6 +16,7 @@ from corpora.alignment import Links
 from corpora.bitext import Bitext
 from corpora.symmetrize import METHODS
 from corpora.threads import map_threads
+from features.translation.expectation import Settings
 from features.translation.lexicon import AGREEING
 from features.translation.model import TranslationModel
 from features.translation.posteriors import DEFAULT_THRESHOLD, Decoder, Posteriors
@@ -79,14 +80,14 @@ def estimate(
     Model 1 and one of the HMM for each lexicon; the result then depends on the speed of the machine.
     memory: bytes for the numbers of word pairs, 4 for each in every pair of sentences; more go to a temporary file.
     lexicons: of `features.translation.lexicon.KINDS`; `decode_texts` looks at the agreeing ones.
-    What is None has the default of `features.translation.training.train_translation`.  on_progress: told of each pass.
+    What is None has the default of `features.translation.expectation.Settings`.  on_progress: told of each pass.
     Raises SettingError on a setting that cannot be.
     """
     check_training(null, iterations, seconds)
     given = {"p0": null, "iterations_hmm": iterations, "seconds": seconds, "memory": memory}
     settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     on_pass = None if on_progress is None else tell_passes(on_progress)
-    return train_translation(bitext, lexicons=lexicons, on_pass=on_pass, **settings)
+    return train_translation(bitext, Settings(**settings), lexicons=lexicons, on_pass=on_pass)
 
 
 def decode_texts(

@@ -10,7 +10,7 @@ from aligner.progress import Hooks, Progress, tell_passes
 from aligner.training.inputs import Paths, corpus_record, open_corpora, read_texts
 from corpora.normalize import Normalizer
 from features.statistics import CorpusStatistics
-from features.translation.training import DEFAULT_MEMORY
+from features.translation.expectation import DEFAULT_MEMORY
 
 
 def train_unlabelled(
@@ -23,7 +23,7 @@ def train_unlabelled(
 ) -> Model:
     """The default model of corpora, in any form of `corpora.readers.open_corpus`: no label is needed or looked at.
 
-    memory: see `features.translation.model.train_translation`.
+    memory: see `features.translation.expectation.Settings`.
     Raises AlignerError (CorpusError with the line) on bad data.
     """
     texts = open_corpora(corpora, languages, hooks.on_corpus)

@@ -55,11 +55,14 @@ class Cells:
 
     def merge(self, other: Cells) -> tuple[Cells, I64]:
         """The cells of both, which have the same words, and the place of each of these among them, (C,)."""
-        sizes = np.zeros(self.n_sources + 1, np.int64)
-        merged = np.empty(len(self) + len(other), np.int32)
-        places = np.empty(len(self), np.int64)
-        used = _merge(self.row_offsets, self.targets, other.row_offsets, other.targets, sizes, merged, places)
-        return Cells(np.cumsum(sizes), merged[:used].copy(), self.n_targets), places
+        mine, others = (
+            np.repeat(np.arange(cells.n_sources) * cells.n_targets, np.diff(cells.row_offsets)) + cells.targets
+            for cells in (self, other)
+        )
+        both = np.union1d(mine, others)
+        row_offsets = np.searchsorted(both, np.arange(self.n_sources + 1) * self.n_targets)
+        targets = (both % max(self.n_targets, 1)).astype(np.int32)
+        return Cells(row_offsets, targets, self.n_targets), np.searchsorted(both, mine)
 
     def coarsen(self, sources: I32, targets: I32, n_sources: int, n_targets: int) -> tuple[Cells, I32]:
         """The cells between classes of words, and the coarse cell of each of these.
@@ -129,31 +132,6 @@ class CellIds:
         self._arrays.clear()
         if self._file is not None:
             self._file.close()
-
-
-@nb.njit(cache=True, nogil=True)
-def _merge(row_offsets, targets, other_offsets, other_targets, sizes, merged, places):
-    """Write the cells of both, and the row sizes after a 0; returns how many."""
-    used = 0
-    for row in range(len(row_offsets) - 1):
-        start = used
-        other = other_offsets[row]
-        for cell in range(row_offsets[row], row_offsets[row + 1]):
-            while other < other_offsets[row + 1] and other_targets[other] < targets[cell]:
-                merged[used] = other_targets[other]
-                other += 1
-                used += 1
-            if other < other_offsets[row + 1] and other_targets[other] == targets[cell]:
-                other += 1
-            places[cell] = used
-            merged[used] = targets[cell]
-            used += 1
-        while other < other_offsets[row + 1]:
-            merged[used] = other_targets[other]
-            other += 1
-            used += 1
-        sizes[row + 1] = used - start
-    return used
 
 
 @nb.njit(cache=True, nogil=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -12,33 +13,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from corpora.bitext import Bitext
+from corpora.bitext import Bitext, Text
 from corpora.threads import cores, map_threads
-from features.translation._lattice_kernels import Jumps, JumpWeights
-from features.translation._translation_kernels import (
-    Chain,
-    Counts,
-    DirectionCounts,
-    Emissions,
-    Found,
-    add_up,
-    expect,
-)
+from features.translation import _translation_kernels as kernels
+from features.translation import jumps
+from features.translation._lattice_kernels import JumpWeights
+from features.translation._translation_kernels import Counts, DirectionCounts, Emissions
 from features.translation.cells import CellIds, Cells
-from features.translation.jumps import (
-    LONG_STEP,
-    LONG_STEPS,
-    SURE_STEP,
-    even_jumps,
-    fit_jumps,
-    group_words,
-    new_jumps,
-    with_groups,
-)
-from features.translation.lexicon import TINY, Level, Side, Table, build_levels, estimate
+from features.translation.lexicon import TINY, Side, build_levels, estimate
 from features.translation.workspaces import make_lattice, make_moves
 from features.word_pairs import Pairs
 
+F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -55,23 +41,33 @@ MOST_EDGES = 1 << 18
 NULL_SMOOTHING = 0.01
 
 
+DEFAULT_MEMORY = 1 << 30
+
+
 @dataclass(frozen=True)
 class Settings:
-    """How a lexicon is trained; see `translation.training.train_translation`.  deadline: of `time.monotonic`.
+    """How lexicons are trained.
 
-    ValueError for settings out of range.
+    iterations_1, iterations_hmm: passes of IBM Model 1 and of the HMM.  agreement: False trains both directions apart
+    in every lexicon.  p0: prior probability of NULL, in (0, 1); the higher, the fewer links.  uniform: share of jumps
+    that go anywhere, in (0, 1).  smoothing: factor of all pseudo-counts; 0 is maximum likelihood.  minimum_dice: word
+    pairs with a smaller Dice are never looked at.  minimum_count: those with a smaller expected count are given up
+    after the last pass of Model 1, and of the HMM.  memory: bytes for the cell of every edge of the text, 4 for each;
+    more go to a temporary file, which is read once a pass.  seconds: passes that would end later are left out, but for
+    one of each kind and lexicon; the first lexicon has its share of the time.
+    Raises ValueError for settings out of range.
     """
 
-    iterations_1: int
-    iterations_hmm: int
-    agreement: bool
-    p0: float
-    uniform: float
-    smoothing: float
-    minimum_dice: float
-    minimum_count: float
-    memory: int
-    deadline: float = math.inf
+    iterations_1: int = 2
+    iterations_hmm: int = 5
+    agreement: bool = True
+    p0: float = 0.2
+    uniform: float = 0.1
+    smoothing: float = 1.0
+    minimum_dice: float = 0.0005
+    minimum_count: float = 1e-3
+    memory: int = DEFAULT_MEMORY
+    seconds: float = math.inf
 
     def __post_init__(self) -> None:
         if self.iterations_1 < 0 or self.iterations_hmm < 0 or self.iterations_1 + self.iterations_hmm == 0:
@@ -110,36 +106,13 @@ class Parameters(NamedTuple):
     weights: tuple[JumpWeights, JumpWeights]
     occurrences: tuple[F64, F64]
 
-    @property
-    def agreement(self) -> bool:
-        """Whether both directions were trained together."""
-        return bool(self.counts.shape[1] == 1)
 
-
-def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> npt.NDArray[np.float32]:
+def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> F32:
     """(V,) probabilities of words given NULL, from expected counts, leaning on frequencies."""
     frequencies = occurrences / max(occurrences.sum(), 1.0)
     total = counts + smoothing * NULL_SMOOTHING * frequencies
-    emissions: npt.NDArray[np.float32] = np.maximum(total / max(total.sum(), TINY), TINY).astype(np.float32)
+    emissions: F32 = np.maximum(total / max(total.sum(), TINY), TINY).astype(np.float32)
     return emissions
-
-
-def to_emissions(
-    levels: Sequence[Level], tables: Sequence[Table], null_source: npt.NDArray[np.float32],
-    null_target: npt.NDArray[np.float32],
-) -> Emissions:  # fmt: skip
-    """What the kernels need of a lexicon."""
-    scales: list[npt.NDArray[np.float32]] = []
-    backgrounds: list[npt.NDArray[np.float32]] = []
-    for side in ("source", "target"):
-        scale = background = np.ones(1)
-        for level, table in zip(levels[::-1], tables[::-1], strict=True):
-            classes: Side = getattr(level, side)
-            scale = scale[classes.parents] * getattr(table, f"{side}_scale")[:-1] * level.weight
-            background = background[classes.parents] * classes.shares
-        scales.append(scale.astype(np.float32))
-        backgrounds.append(background.astype(np.float32))
-    return Emissions(tables[0].cells, scales[0], scales[1], backgrounds[0], backgrounds[1], null_source, null_target)
 
 
 class Training:
@@ -154,19 +127,16 @@ class Training:
     ) -> None:  # fmt: skip
         self.name, self.widths, self.settings, self.on_pass = name, widths, settings, on_pass
         self.bitext, self.prior = bitext, prior
-        source, target = bitext.source, bitext.target
         self.pairs = Pairs.cut(bitext, 0, len(bitext))
         self.shapes, self.offsets = self.pairs.shapes, self.pairs.edge_offsets
-        occurrences = (
-            np.bincount(source.ids, minlength=len(source.vocabulary)).astype(np.float64),
-            np.bincount(target.ids, minlength=len(target.vocabulary)).astype(np.float64),
-        )
+        occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
         self.chunks, self.chunk_bytes = _cut(bitext, self.offsets)
         self.ids = CellIds(in_memory=True)
         cells = Cells.from_bitext(bitext, settings.minimum_dice)
-        self.long_steps = LONG_STEPS if prior is None else 0
+        self.long_steps = jumps.LONG_STEPS if prior is None else 0
         if prior is None:
-            self.jumps = even_jumps(group_words(occurrences[0])), even_jumps(group_words(occurrences[1]))
+            groups = jumps.group_words(occurrences[0]), jumps.group_words(occurrences[1])
+            self.jumps = jumps.even_jumps(groups[0]), jumps.even_jumps(groups[1])
         else:
             occurrences = occurrences[0] + prior.occurrences[0], occurrences[1] + prior.occurrences[1]
             forward, forward_jumps = _extend(prior.forward, prior.weights[0], occurrences[0])
@@ -191,8 +161,8 @@ class Training:
         """Let go of temporary files."""
         self.ids.close()
 
-    def run(self) -> Parameters:
-        """All passes, or those of Model 1 and of the HMM that the time allows, one of each at least."""
+    def run(self, deadline: float) -> Parameters:
+        """All passes, or those until the deadline, of `time.monotonic`, one of Model 1 and of the HMM at least."""
         settings = self.settings
         emissions = _uniform(self.cells) if self.prior is None else self.emissions(self.prior)
         found: Parameters | None = None
@@ -206,7 +176,7 @@ class Training:
                 counts = self.count(emissions, hmm)
                 found = self.maximize(counts, hmm)
                 now = time.monotonic()
-                last = number + 1 == passes or now + (now - start) > settings.deadline
+                last = number + 1 == passes or now + (now - start) > deadline
                 before = found.counts.sum()
                 if last:
                     found = self.prune(found, again=not hmm and settings.iterations_hmm > 0)
@@ -222,19 +192,28 @@ class Training:
 
     def emissions(self, found: Parameters) -> Emissions:
         """Probabilities that follow from expected counts."""
-        null = (
-            null_emissions(found.reverse.null, self.occurrences[0], self.settings.smoothing),
-            null_emissions(found.forward.null, self.occurrences[1], self.settings.smoothing),
-        )
-        return to_emissions(self.levels, estimate(self.levels, found.counts), *null)
+        tables, smoothing = estimate(self.levels, found.counts), self.settings.smoothing
+        sides: list[tuple[F32, F32]] = []
+        for side in ("source", "target"):
+            scale = background = np.ones(1)
+            for level, table in zip(self.levels[::-1], tables[::-1], strict=True):
+                classes: Side = getattr(level, side)
+                scale = scale[classes.parents] * getattr(table, f"{side}_scale")[:-1] * level.weight
+                background = background[classes.parents] * classes.shares
+            sides.append((scale.astype(np.float32), background.astype(np.float32)))
+        return Emissions(
+            tables[0].cells, sides[0][0], sides[1][0], sides[0][1], sides[1][1],
+            null_emissions(found.reverse.null, self.occurrences[0], smoothing),
+            null_emissions(found.forward.null, self.occurrences[1], smoothing),
+        )  # fmt: skip
 
     def maximize(self, counts: Counts, hmm: bool) -> Parameters:
         """The parameters that make what was counted likelier."""
         if hmm:
-            how = self.settings.smoothing, LONG_STEP if self.long_steps > 0 else SURE_STEP
+            how = self.settings.smoothing, jumps.LONG_STEP if self.long_steps > 0 else jumps.SURE_STEP
             self.long_steps -= 1
-            forward, reverse = counts.forward.jumps, counts.reverse.jumps
-            self.jumps = fit_jumps(forward, self.jumps[0], *how), fit_jumps(reverse, self.jumps[1], *how)
+            forward = jumps.fit_jumps(counts.forward.jumps, self.jumps[0], *how)
+            self.jumps = forward, jumps.fit_jumps(counts.reverse.jumps, self.jumps[1], *how)
         return Parameters(self.cells, counts.cells, counts.forward, counts.reverse, self.jumps, self.occurrences)
 
     def prune(self, found: Parameters, again: bool) -> Parameters:
@@ -255,28 +234,28 @@ class Training:
 
         Chunks are looked at on all cores and added up one after the other, so sums do not depend on the threads.
         """
-        chain = Chain(*self.jumps, self.settings.uniform, self.settings.p0)
+        chain = kernels.Chain(*self.jumps, self.settings.uniform, self.settings.p0)
         counts = self.new_counts()
         stored: Iterable[I32 | None] = self.ids if len(self.ids) else [None] * len(self.chunks)
 
-        def look(task: tuple[tuple[int, int], I32 | None]) -> tuple[tuple[int, int], I32, Found]:
+        def look(task: tuple[tuple[int, int], I32 | None]) -> tuple[tuple[int, int], I32, kernels.Found]:
             (first, last), ids = task
             if ids is None:
                 ids = self.cells.label(self.bitext, self.offsets, first, last)
             lengths = self.shapes[first:last]
             J, K = lengths.sum(axis=0).tolist()
-            found = Found(
+            found = kernels.Found(
                 np.empty((len(ids), counts.cells.shape[1]), np.float32), make_moves(K, J, hmm), make_moves(J, K, hmm),
                 np.zeros(2),
             )  # fmt: skip
             lattices = make_lattice(lengths[:, 1], lengths[:, 0]), make_lattice(lengths[:, 0], lengths[:, 1])
-            expect(first, last, self.pairs, ids, emissions, chain, hmm, *lattices, found)
+            kernels.expect(first, last, self.pairs, ids, emissions, chain, hmm, *lattices, found)
             return (first, last), ids, found
 
         for chunk, ids, found in map_threads(look, zip(self.chunks, stored, strict=True)):
             if len(self.ids) < len(self.chunks):
                 self.ids.append(ids)
-            add_up(*chunk, self.pairs, ids, found, chain, hmm, counts)
+            kernels.add_up(*chunk, self.pairs, ids, found, chain, hmm, counts)
             np.add(counts.log_likelihoods, found.log_likelihoods, out=counts.log_likelihoods)
             for direction, moves in ((counts.forward, found.forward), (counts.reverse, found.reverse)):
                 np.add(direction.jumps.counts, moves.counts, out=direction.jumps.counts)
@@ -287,11 +266,12 @@ class Training:
     def new_counts(self) -> Counts:
         """What was counted in the other text."""
         if (prior := self.prior) is not None:
-            return Counts(prior.counts.copy(), _copy(prior.forward), _copy(prior.reverse), np.zeros(2))
+            return deepcopy(Counts(prior.counts, prior.forward, prior.reverse, np.zeros(2)))
+        forward, reverse = (jumps.new_jumps(weights.groups) for weights in self.jumps)
         return Counts(
             np.zeros((len(self.cells) + 1, 1 if self.settings.agreement else 2)),
-            DirectionCounts(np.zeros(self.cells.n_targets), new_jumps(self.jumps[0].groups)),
-            DirectionCounts(np.zeros(self.cells.n_sources), new_jumps(self.jumps[1].groups)), np.zeros(2),
+            DirectionCounts(np.zeros(self.cells.n_targets), forward),
+            DirectionCounts(np.zeros(self.cells.n_sources), reverse), np.zeros(2),
         )  # fmt: skip
 
 
@@ -304,14 +284,15 @@ def _cut(bitext: Bitext, offsets: I64) -> tuple[list[tuple[int, int]], int]:
     return [(a, b) for a, b in pairwise([0, *ends, len(bitext)]) if a < b], size + 16 * MOST_EDGES
 
 
+def _occurrences(text: Text) -> F64:
+    return np.bincount(text.ids, minlength=len(text.vocabulary)).astype(np.float64)
+
+
 def _extend(counts: DirectionCounts, weights: JumpWeights, occurrences: F64) -> tuple[DirectionCounts, JumpWeights]:
     """Counts and weights of a direction with groups for words that have become frequent."""
-    jumps, more = with_groups(counts.jumps, weights, group_words(occurrences, weights.groups))
-    return counts._replace(jumps=jumps), more
-
-
-def _copy(counts: DirectionCounts) -> DirectionCounts:
-    return DirectionCounts(counts.null.copy(), Jumps(*(array.copy() for array in counts.jumps)))
+    groups = jumps.group_words(occurrences, weights.groups)
+    extended, weights = jumps.with_groups(counts.jumps, weights, groups)
+    return counts._replace(jumps=extended), weights
 
 
 def _uniform(cells: Cells) -> Emissions:

@@ -4,7 +4,7 @@ Words that are frequent in the text have weights of their own: for the jump from
 [He07], past an adjective back to its noun, from an article on to what it belongs to; and for the jump that reaches
 them. All others share a group.
 
-[He07] He 2007, Using word-dependent transition models in HMM based word alignment for statistical machine translation.
+[He07]: see `translation.model`.
 [DR72] Darroch and Ratcliff 1972, Generalized iterative scaling for log-linear models.
 [Hunter 2004] Hunter 2004, MM algorithms for generalized Bradley-Terry models.
 """
@@ -14,22 +14,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from features.translation._lattice_kernels import (
-    CONTEXTS,
-    END,
-    INSIDE,
-    LEAVING,
-    N_JUMPS,
-    REACHING,
-    START,
-    WIDTHS,
-    WINDOW,
-    Jumps,
-    JumpWeights,
-)
+from features.translation import _lattice_kernels as lattices
+from features.translation._lattice_kernels import INSIDE, LEAVING, REACHING, WIDTHS, WINDOW, Jumps, JumpWeights
 
 F64 = npt.NDArray[np.float64]
-F32 = npt.NDArray[np.float32]
 I32 = npt.NDArray[np.int32]
 
 _PSEUDO_COUNT = 30.0
@@ -59,35 +47,17 @@ def group_words(occurrences: F64, known: I32 = _NONE) -> I32:
     return groups
 
 
-def grouped_words(groups: I32) -> I32:
-    """(G - 1,) the words of groups 1, 2, ..., of one word each."""
-    words = np.flatnonzero(groups)
-    return words[np.argsort(groups[words])].astype(np.int32)
-
-
-def make_weights(shared: F64, inside: F32, frequent: I32, words: int) -> JumpWeights:
-    """Weights as they are kept.  inside: (2, G, WIDTHS).  frequent: (G - 1,) as of `grouped_words`.  words: V."""
-    groups = np.zeros(words, np.int32)
-    groups[frequent] = np.arange(1, len(frequent) + 1)
-    return JumpWeights(shared, inside.astype(np.float64), groups)
-
-
-def restore_jumps(counts: F64, contexts: F64, inside: F32, weights: JumpWeights) -> Jumps:
-    """The jumps that made these weights, to be added to others: alone, they would make the same again."""
-    return Jumps(counts, contexts, inside.astype(np.float64), inside / weights.inside)
-
-
 def even_jumps(groups: I32) -> JumpWeights:
     """Weights with which all jumps in the window are as likely.  groups: (V,)."""
     inside = np.ones((2, groups.max(initial=0) + 1, WIDTHS))
     inside[LEAVING] /= WIDTHS
-    return JumpWeights(np.ones(N_JUMPS), inside, groups)
+    return JumpWeights(np.ones(lattices.N_JUMPS), inside, groups)
 
 
 def new_jumps(groups: I32) -> Jumps:
     """No jumps, to be counted.  groups: (V,)."""
     inside, needs = np.zeros((2, 2, groups.max(initial=0) + 1, WIDTHS))
-    return Jumps(np.zeros(N_JUMPS), np.zeros(CONTEXTS), inside, needs)
+    return Jumps(np.zeros(lattices.N_JUMPS), np.zeros(lattices.CONTEXTS), inside, needs)
 
 
 def with_groups(jumps: Jumps, weights: JumpWeights, groups: I32) -> tuple[Jumps, JumpWeights]:
@@ -139,9 +109,9 @@ def _fit_shared(jumps: Jumps, weights: F64) -> F64:
     inside = ((width >= -reach[:, None, None]) & (width <= reach[None, :, None])).reshape(-1, WIDTHS)
     fitted = weights.copy()
     for start, size, reached, n in (
-        (START, WINDOW, near, jumps.contexts[0, 0, 1:]),
+        (lattices.START, WINDOW, near, jumps.contexts[0, 0, 1:]),
         (INSIDE, WIDTHS, inside, jumps.contexts[1].ravel()),
-        (END, WINDOW, near, jumps.contexts[2, 0, 1:]),
+        (lattices.END, WINDOW, near, jumps.contexts[2, 0, 1:]),
     ):
         part = slice(start, start + size)
         fitted[part] = _fit(jumps.counts[part], reached.astype(np.float64), n, fitted[part])

@@ -69,6 +69,13 @@ def class_name(word: str, width: int | None) -> str:
     return word if width is None else unaccented(word)[:width]
 
 
+def classify(words: Sequence[str], width: int | None) -> tuple[list[str], I32]:
+    """The classes of words in order of first appearance, and the class of each word."""
+    index: dict[str, int] = {}
+    classes = np.fromiter((index.setdefault(class_name(w, width), len(index)) for w in words), np.int32, len(words))
+    return list(index), classes
+
+
 @dataclass(frozen=True, eq=False)
 class Side:
     """The classes of one level of one language.
@@ -88,20 +95,14 @@ class Side:
 def sides(names: Sequence[str], counts: F64, widths: Sequence[int | None]) -> list[Side]:
     """The levels of a language from fine to coarse.  names, counts: (V,) of the finest."""
     levels: list[Side] = []
-    for width in widths[1:]:
-        index: dict[str, int] = {}
-        parents = np.fromiter((index.setdefault(class_name(n, width), len(index)) for n in names), np.int32, len(names))
-        levels.append(_side(names, counts, parents, len(index)))
-        names, counts = list(index), np.bincount(parents, counts, len(index)).astype(np.float64)
-    levels.append(_side(names, counts, np.zeros(len(names), np.int32), 1))
+    for width in (*widths[1:], 0):  # above the coarsest, all are in one class
+        above, parents = classify(names, width)
+        seen = np.bincount(parents, counts + UNSEEN, max(len(above), 1)) + UNSEEN
+        shares = ((counts + UNSEEN) / seen[parents]).astype(np.float32)
+        unseen = np.append(UNSEEN / seen, 1.0).astype(np.float32)
+        levels.append(Side(names, {name: i for i, name in enumerate(names)}, parents, shares, unseen))
+        names, counts = above, np.bincount(parents, counts, len(above)).astype(np.float64)
     return levels
-
-
-def _side(names: Sequence[str], counts: F64, parents: I32, n_parents: int) -> Side:
-    seen = np.bincount(parents, counts + UNSEEN, n_parents) + UNSEEN
-    shares = ((counts + UNSEEN) / seen[parents]).astype(np.float32)
-    unseen = np.append(UNSEEN / seen, 1.0).astype(np.float32)
-    return Side(names, {name: i for i, name in enumerate(names)}, parents, shares, unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,38 +179,20 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
         out = np.empty((len(level.cells) + 1, 2), np.float32)
         source_scale = np.empty(level.cells.n_sources + 1, np.float32)
         target_scale = np.empty(level.cells.n_targets + 1, np.float32)
-        evidence = _Evidence(
-            row_offsets=level.cells.row_offsets, targets=level.cells.targets, counts=total, parents=level.parents,
-            above=coarser, source_shares=level.source.shares, target_shares=level.target.shares,
-            likeness=level.likeness, weight=level.weight,
-        )  # fmt: skip
-        _smooth(evidence, out, source_scale, target_scale)
+        shares = level.source.shares, level.target.shares
+        cells = level.cells.row_offsets, level.cells.targets, total, level.parents, level.likeness
+        _smooth(*cells, coarser, *shares, level.weight, out, source_scale, target_scale)
         tables.append(Table(out, source_scale, target_scale))
         coarser = out
     return tables[::-1]
 
 
-class _Evidence(NamedTuple):
-    """What the probabilities of one level follow from.
-
-    row_offsets, targets: its cells.  counts: (C, 1 or 2).  parents, likeness, weight: see `Level`.  above: (C' + 1, 2)
-    probabilities of the level above.  source_shares, target_shares: see `Side`.
-    """
-
-    row_offsets: I64
-    targets: I32
-    counts: F64
-    parents: I32
-    above: F32
-    source_shares: F32
-    target_shares: F32
-    likeness: F32
-    weight: float
-
-
 @nb.njit(cache=True, nogil=True)
-def _smooth(evidence, out, source_scale, target_scale):
-    row_offsets, targets, counts, parents, above, source_shares, target_shares, likeness, weight = evidence
+def _smooth(
+    row_offsets, targets, counts, parents, likeness, above, source_shares, target_shares, weight,
+    out, source_scale, target_scale,
+):  # fmt: skip
+    """The arrays of a `Table`, from those of a `Level` and its Sides; above: cells of the coarser Table."""
     last = counts.shape[1] - 1
     top = len(parents) == 0
     alike = len(likeness) > 0

@@ -17,21 +17,20 @@ are others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from corpora.threads import shared_property
-from features.translation._lattice_kernels import CONTEXTS, N_JUMPS, WIDTHS, JumpWeights
+from features.translation._lattice_kernels import CONTEXTS, N_JUMPS, WIDTHS, Jumps, JumpWeights
 from features.translation._translation_kernels import Chain, DirectionCounts
 from features.translation.cells import Cells
 from features.translation.expectation import Parameters, null_emissions
-from features.translation.jumps import grouped_words, make_weights, restore_jumps
-from features.translation.lexicon import KINDS, UNSEEN, Level, Table, build_levels, class_name, estimate
-from features.words import WordTable
+from features.translation.lexicon import KINDS, UNSEEN, Level, Table, build_levels, classify, estimate
+from features.words import WordTable, check_offsets
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
@@ -45,7 +44,7 @@ class Direction:
 
     null: (V of the generated words,) float32, words without a link.  shared: (N_JUMPS,) float64, weights of jumps of
     all words.  jumps: (N_JUMPS,) float64, expected jumps, and contexts: CONTEXTS, where they were made.
-    frequent: (G - 1,) int32, words of the other language that jump in their own way.
+    frequent: (G - 1,) int32, words of groups 1, 2, ... of the other language, that jump in their own way.
     weights: (2, G, WIDTHS) float32, their weights, and inside their expected jumps; see `_lattice_kernels`.
     """
 
@@ -60,21 +59,28 @@ class Direction:
     @classmethod
     def from_counts(cls, counts: DirectionCounts, weights: JumpWeights) -> Direction:
         jumps = counts.jumps
+        frequent = np.flatnonzero(weights.groups)
+        frequent = frequent[np.argsort(weights.groups[frequent])]
         return cls(
-            null=counts.null.astype(np.float32), shared=weights.shared, jumps=jumps.counts, contexts=jumps.contexts,
-            frequent=grouped_words(weights.groups), weights=weights.inside.astype(np.float32),
-            inside=jumps.inside.astype(np.float32),
+            counts.null.astype(np.float32), weights.shared, jumps.counts, jumps.contexts, frequent.astype(np.int32),
+            weights.inside.astype(np.float32), jumps.inside.astype(np.float32),
         )  # fmt: skip
 
     def jump_weights(self, words: int) -> JumpWeights:
         """Weights of the jumps between this many words, those of the model or more."""
-        return make_weights(self.shared, self.weights, self.frequent, words)
+        groups = np.zeros(words, np.int32)
+        groups[self.frequent] = np.arange(1, len(self.frequent) + 1)
+        return JumpWeights(self.shared, self.weights.astype(np.float64), groups)
 
     def counts(self, generated: int, weights: JumpWeights) -> DirectionCounts:
-        """Counts of this many generated words, of which the last have not been met."""
+        """Counts of this many generated words, of which the last have not been met.
+
+        The jumps are those that made these weights, to be added to others: alone, they would make the same again.
+        """
         null = np.zeros(generated)
         null[: len(self.null)] = self.null
-        return DirectionCounts(null, restore_jumps(self.jumps, self.contexts, self.inside, weights))
+        inside = self.inside.astype(np.float64)
+        return DirectionCounts(null, Jumps(self.jumps, self.contexts, inside, self.inside / weights.inside))
 
     def check(self, words: int, generated: int) -> None:
         """Raises ValueError where arrays do not fit together, or this many words."""
@@ -145,8 +151,7 @@ class Lexicon:
     def check(self, n_source: int, n_target: int) -> None:
         """Raises ValueError where arrays do not fit together: kernels trust them and read where the offsets say."""
         n = len(self.targets)
-        _check(len(self.row_offsets) == n_source + 1)
-        _check_offsets(self.row_offsets, n)
+        check_offsets(self.row_offsets, n_source, self.targets)
         _check(n == 0 or bool(self.targets.min() >= 0 and self.targets.max() < n_target))
         _check(self.counts.shape in {(n, 1), (n, 2)})
         self.forward.check(n_source, n_target)
@@ -218,26 +223,21 @@ class TranslationModel:
         )  # fmt: skip
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Everything as named arrays, for a model file; `from_arrays` is the inverse."""
+        """Everything but the words as named arrays, for a model file; `from_arrays` is the inverse."""
         arrays = {
             "source_counts": self.source_counts,
             "target_counts": self.target_counts,
             "settings": np.array([self.p0, self.uniform, self.smoothing]),
         }
-        for name in ("source_words", "target_words"):
-            table = getattr(self, name)
-            arrays.update({f"{name}.{f.name}": getattr(table, f.name) for f in fields(table)})
         for name, lexicon in self.lexicons.items():
             arrays.update({f"lexicons.{name}.{key}": array for key, array in lexicon.to_arrays().items()})
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> TranslationModel:
+    def from_arrays(
+        cls, arrays: Mapping[str, npt.NDArray[Any]], source_words: WordTable, target_words: WordTable
+    ) -> TranslationModel:
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
-        words = [
-            WordTable(**{f.name: arrays[f"{name}.{f.name}"] for f in fields(WordTable)})
-            for name in ("source_words", "target_words")
-        ]
         counts = arrays["source_counts"], arrays["target_counts"]
         stored: dict[str, dict[str, npt.NDArray[Any]]] = {}
         for key, array in arrays.items():
@@ -246,15 +246,11 @@ class TranslationModel:
                 stored.setdefault(name, {})[field] = np.array(array)
         _check(set(stored) <= set(KINDS))
         lexicons = {name: Lexicon.from_arrays(stored[name]) for name in KINDS if name in stored}
-        for table, count in zip(words, counts, strict=True):
-            _check(len(table.offsets) == len(table.plain_offsets) == len(table) + 1 and len(count) == len(table))
-            _check_offsets(table.offsets, len(table.letters))
-            _check_offsets(table.plain_offsets, len(table.plain_letters))
+        words = source_words, target_words
+        _check(list(map(len, counts)) == list(map(len, words)) and arrays["settings"].shape == (3,))
         for name, lexicon in lexicons.items():
-            sizes = [len(classify(table.words(), KINDS[name].widths[0])[0]) for table in words]
-            lexicon.check(*sizes)
-        _check(arrays["settings"].shape == (3,))
-        return cls(words[0], words[1], *counts, lexicons, *arrays["settings"].tolist())
+            lexicon.check(*(len(classify(table.words(), KINDS[name].widths[0])[0]) for table in words))
+        return cls(*words, *counts, lexicons, *arrays["settings"].tolist())
 
 
 def _with_unseen(null: F32, occurrences: F64, smoothing: float) -> F32:
@@ -265,14 +261,3 @@ def _with_unseen(null: F32, occurrences: F64, smoothing: float) -> F32:
 def _check(sound: bool) -> None:
     if not sound:
         raise ValueError("the arrays of the translation model do not fit together")
-
-
-def _check_offsets(offsets: I64, size: int) -> None:
-    _check(len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == size and bool((np.diff(offsets) >= 0).all()))
-
-
-def classify(words: Sequence[str], width: int | None) -> tuple[list[str], I32]:
-    """The classes of words in order of first appearance, and the class of each word."""
-    index: dict[str, int] = {}
-    classes = np.fromiter((index.setdefault(class_name(w, width), len(index)) for w in words), np.int32, len(words))
-    return list(index), classes

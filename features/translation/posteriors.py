@@ -66,25 +66,23 @@ class Posteriors:
 
     def symmetrized_links(self, method: str) -> Links:
         """The likeliest link or NULL of each word in each direction, combined; method: `corpora.symmetrize.METHODS`."""
-        return Links.from_pairs(
-            PairLinks(frozenset(symmetrize(forward, reverse, method)), frozenset())
-            for forward, reverse in self._directions()
-        )
-
-    def _directions(self) -> Iterator[tuple[set[Link], set[Link]]]:
+        pairs = []
         for i, (J, K) in enumerate(self.shapes.tolist()):
             edges = slice(self.offsets[i], self.offsets[i + 1])
-            if J == 0 or K == 0:
-                yield set(), set()
-                continue
-            forward = self.forward[edges].reshape(J, K)
-            reverse = self.reverse[edges].reshape(J, K)
-            best = forward.argmax(axis=0)
-            linked = forward.max(axis=0) > 1.0 - forward.sum(axis=0)
-            ones = {(int(best[k]), k) for k in np.flatnonzero(linked).tolist()}
-            best = reverse.argmax(axis=1)
-            linked = reverse.max(axis=1) > 1.0 - reverse.sum(axis=1)
-            yield ones, {(j, int(best[j])) for j in np.flatnonzero(linked).tolist()}
+            into = _likeliest(self.forward[edges].reshape(J, K))
+            back = _likeliest(self.reverse[edges].reshape(J, K).T)
+            links = symmetrize(into, {(j, k) for k, j in back}, method)
+            pairs.append(PairLinks(frozenset(links), frozenset()))
+        return Links.from_pairs(pairs)
+
+
+def _likeliest(posteriors: F32) -> set[Link]:
+    """The row that each column has most likely come from, unless NULL is likelier; posteriors: (rows, columns)."""
+    if posteriors.size == 0:
+        return set()
+    linked = posteriors.max(axis=0) > 1.0 - posteriors.sum(axis=0)
+    best = posteriors.argmax(axis=0).tolist()
+    return {(best[column], column) for column in np.flatnonzero(linked).tolist()}
 
 
 class Beliefs(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,74 +11,50 @@ import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text, Vocabulary
 from features.translation.expectation import MOST_EDGES, Pass, Settings, Training
-from features.translation.lexicon import KINDS
-from features.translation.model import Lexicon, TranslationModel, classify
+from features.translation.lexicon import KINDS, classify
+from features.translation.model import Lexicon, TranslationModel
 from features.words import WordTable
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
-DEFAULT_MEMORY = 1 << 30
+UPDATE = Settings(iterations_1=0, iterations_hmm=3)
+"""Of `update_translation`."""
 
 
 def train_translation(
     bitext: Bitext,
+    settings: Settings = Settings(),  # noqa: B008 - frozen
     *,
     lexicons: Sequence[str] = tuple(KINDS),
-    iterations_1: int = 2,
-    iterations_hmm: int = 5,
-    agreement: bool = True,
-    p0: float = 0.2,
-    uniform: float = 0.1,
-    smoothing: float = 1.0,
-    minimum_dice: float = 0.0005,
-    minimum_count: float = 1e-3,
-    memory: int = DEFAULT_MEMORY,
-    seconds: float = math.inf,
     on_pass: Callable[[Pass], None] | None = None,
 ) -> TranslationModel:
     """Estimate translation models of a bitext, on all cores.
 
-    lexicons: of `translation.lexicon.KINDS`.  iterations_1, iterations_hmm: passes of IBM Model 1 and of the HMM.
-    agreement: False trains both directions apart in every lexicon.  p0: prior probability of NULL, in
-    (0, 1); the higher, the fewer links.  uniform: share of jumps that go anywhere, in (0, 1).  smoothing: factor of all
-    pseudo-counts; 0 is maximum likelihood.  minimum_dice: word pairs with a smaller Dice are never looked at.
-    minimum_count: those with a smaller expected count are given up after the last pass of Model 1, and of the HMM.
-    memory: bytes for the cell of every edge of the text, 4 for each; more go to a temporary file, which is read once a
-    pass.  seconds: passes that would end later are left out, but for one of each kind and lexicon; the first lexicon
-    has its share of the time.  on_pass: called after each pass of each lexicon.
+    lexicons: of `translation.lexicon.KINDS`.  on_pass: called after each pass of each lexicon.
 
     Peak memory, with T words of text on both sides together, C word pairs that are looked at, G words of 10 occurrences
     or more on both sides and n cores:
 
-        8 T + max(4 T + 16 C, 64 C + 2200 G + max(memory, 20 MB · (n + 2)))  bytes,
+        8 T + max(4 T + 16 C, 64 C + 2200 G + max(settings.memory, 20 MB · (n + 2)))  bytes,
 
-    and on disk 4 Σ_i J_i K_i bytes where those and the chunks that n cores look at exceed `memory`. C grows with the
+    and on disk 4 Σ_i J_i K_i bytes where those and the chunks that n cores look at exceed the memory. C grows with the
     distinct pairs of words that stand in the same sentence pair and whose Dice is large enough, at most
     2 / minimum_dice mean sentence lengths a source word.
 
     The order of the pairs matters by rounding only, and the result is the same to the bit on any number of cores,
-    unless seconds cut it short.  ValueError for settings out of range, OSError where the disk is full.
+    unless seconds cut it short.  ValueError for unknown or repeated lexicons, OSError where the disk is full.
     """
-    settings = Settings(
-        iterations_1, iterations_hmm, agreement, p0, uniform, smoothing, minimum_dice, minimum_count, memory
-    )
-    nothing = WordTable.from_words([])
-    none = np.zeros(0, np.int64)
-    start = TranslationModel(nothing, nothing, none, none, {}, p0, uniform, smoothing)
-    return _train(start, bitext, lexicons, settings, seconds, on_pass)
+    nothing, none = WordTable.from_words([]), np.zeros(0, np.int64)
+    start = TranslationModel(nothing, nothing, none, none, {}, settings.p0, settings.uniform, settings.smoothing)
+    return _train(start, bitext, lexicons, settings, on_pass)
 
 
 def update_translation(
     model: TranslationModel,
     bitext: Bitext,
+    settings: Settings = UPDATE,
     *,
-    iterations_1: int = 0,
-    iterations_hmm: int = 3,
-    minimum_dice: float = 0.0005,
-    minimum_count: float = 1e-3,
-    memory: int = DEFAULT_MEMORY,
-    seconds: float = math.inf,
     on_pass: Callable[[Pass], None] | None = None,
 ) -> TranslationModel:
     """Add a bitext to the text that a model has learnt from, without reading the latter again.
@@ -96,23 +71,18 @@ def update_translation(
     lead away: by default there are none. New words are appended to the vocabulary; new word pairs are looked at where
     their Dice in the new text alone is large enough.
 
-    Settings not named here are the model's; the others as in `train_translation`, as are memory and errors.  An empty
-    bitext changes nothing. Counts of the old text are not revised by the new one, so the result is close to training on
-    all text at once but not equal to it.
+    p0, uniform, smoothing and agreement are the model's, whatever the settings; memory and errors as in
+    `train_translation`.  An empty bitext changes nothing. Counts of the old text are not revised by the new one, so the
+    result is close to training on all text at once but not equal to it.
     """
     if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
         return model
-    settings = Settings(
-        iterations_1=iterations_1, iterations_hmm=iterations_hmm,
-        agreement=True,  # of lexicons without counts: those of a model go on as they were trained
-        p0=model.p0, uniform=model.uniform, smoothing=model.smoothing, minimum_dice=minimum_dice,
-        minimum_count=minimum_count, memory=memory,
-    )  # fmt: skip
-    return _train(model, bitext, tuple(model.lexicons), settings, seconds, on_pass)
+    settings = replace(settings, p0=model.p0, uniform=model.uniform, smoothing=model.smoothing)
+    return _train(model, bitext, tuple(model.lexicons), settings, on_pass)
 
 
 def _train(
-    start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings, seconds: float,
+    start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings,
     on_pass: Callable[[Pass], None] | None,
 ) -> TranslationModel:  # fmt: skip
     """Train lexicons from what the `start` model knows of them."""
@@ -128,18 +98,17 @@ def _train(
         widths = KINDS[name].widths
         classes = [classify(text.vocabulary.words, widths[0]) for text in (source, target)]
         classified = Bitext(_classified(source, *classes[0]), _classified(target, *classes[1]))
-        prior = None
+        prior, agreement = None, settings.agreement and KINDS[name].agreement
         if name in start.lexicons:
-            seen = (
+            seen = [
                 np.bincount(ids[: len(counts)], counts, len(names)).astype(np.float64)
                 for (names, ids), counts in zip(classes, (start.source_counts, start.target_counts), strict=True)
-            )
-            prior = start.lexicons[name].parameters((next(seen), next(seen)))
-        agreement = prior.agreement if prior is not None else settings.agreement and KINDS[name].agreement
-        share = replace(settings, agreement=agreement, deadline=began + seconds * number / len(lexicons))
-        training = Training(name, classified, widths, share, on_pass, prior)
+            ]
+            prior = start.lexicons[name].parameters((seen[0], seen[1]))
+            agreement = prior.counts.shape[1] == 1
+        training = Training(name, classified, widths, replace(settings, agreement=agreement), on_pass, prior)
         try:
-            found[name] = Lexicon.from_parameters(training.run())
+            found[name] = Lexicon.from_parameters(training.run(began + settings.seconds * number / len(lexicons)))
         finally:
             training.close()
     counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))

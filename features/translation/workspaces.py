@@ -44,24 +44,17 @@ class Lattice(NamedTuple):
 def make_lattice(words: I64, states: I64) -> Lattice:
     """A lattice for any of some sentence pairs.  words, states: (n,) words and positions of each pair."""
     rows = -(-states // LANES) * LANES
-    cells, wide = int((words * rows).max(initial=0)), int((words * (rows + 2 * WINDOW)).max(initial=0))
-    longest, row = int(words.max(initial=0)), int(rows.max(initial=0))
-
-    def space(size: int) -> F32:
-        return np.zeros(size, np.float32)
-
-    return Lattice(
-        emission=space(cells), posterior=space(cells), spread=space(wide), arrival=space(wide), null=space(longest),
-        null_posterior=space(longest), scale=space(longest), waiting=space(longest + 1), start=space(row),
-        leave=space(row), end=space(row), state=space(row), band=space(row), departed=space(row), ended=space(row),
-        weights=space(WIDTHS * (row + 2 * WINDOW)), moved=space(WIDTHS * row),
-    )  # fmt: skip
+    cells, wide = (words * rows).max(initial=0), (words * (rows + 2 * WINDOW)).max(initial=0)
+    longest, row = words.max(initial=0), rows.max(initial=0)
+    by_width = WIDTHS * (row + 2 * WINDOW), WIDTHS * row
+    sizes = *[cells] * 2, *[wide] * 2, *[longest] * 3, longest + 1, *[row] * 7, *by_width
+    return Lattice(*(np.zeros(size, np.float32) for size in sizes))
 
 
 def make_moves(words: int, states: int, hmm: bool) -> Moves:
     """No jumps, of sentences with this many words and positions in all; without the HMM there are none to find."""
     states = states if hmm else 0
     return Moves(
-        counts=np.zeros(N_JUMPS), contexts=np.zeros(CONTEXTS), inside=np.zeros((states, WIDTHS), np.float32),
-        chosen=np.zeros(states, np.float32), null=np.zeros(words, np.float32),
+        np.zeros(N_JUMPS), np.zeros(CONTEXTS), np.zeros((states, WIDTHS), np.float32), np.zeros(states, np.float32),
+        np.zeros(words, np.float32),
     )  # fmt: skip

@@ -42,13 +42,9 @@ def test_dice_of_every_edge(case: Case) -> None:
 def test_dice_is_that_of_a_pruned_table(case: Case) -> None:
     statistics = CorpusStatistics.from_bitext(case.counted, minimum_dice=0.3)
     batch = Encoded(case.bitext, statistics).batch(0, len(case.bitext))
-    table = statistics.cooccurrence
-    expected = [
-        table.dice(statistics.source_ids[e], statistics.target_ids[f])
-        if e in statistics.source_ids and f in statistics.target_ids
-        else 0.0
-        for e, f in word_pairs(batch, case.bitext)
-    ]
+    source, target, both = case.counts
+    kept = {(e, f) for (e, f), n in both.items() if 2 * n >= 0.3 * (source[e] + target[f])}
+    expected = [case.dice(e, f) if (e, f) in kept else 0.0 for e, f in word_pairs(batch, case.bitext)]
     assert np.array_equal(batch.dice, np.array(expected, np.float32))
     assert (batch.dice != case.batch.dice).any()
 

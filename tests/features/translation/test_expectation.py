@@ -143,7 +143,9 @@ def test_expected_counts_are_those_of_all_alignments(
 
 @pytest.mark.parametrize("lexicons", [["words"], ["words", "prefixes"]])
 def test_posteriors_are_those_of_all_alignments(corpus: Bitext, lexicons: list[str]) -> None:
-    model = train_translation(corpus, lexicons=lexicons, p0=P0, uniform=U, minimum_dice=0.0, minimum_count=0.0)
+    model = train_translation(
+        corpus, Settings(p0=P0, uniform=U, minimum_dice=0.0, minimum_count=0.0), lexicons=lexicons
+    )
     found = posteriors(model, corpus)
     classes = {
         name: [
@@ -203,7 +205,7 @@ def test_a_full_disk_is_told(corpus: Bitext, monkeypatch: pytest.MonkeyPatch) ->
     closed: list[Full] = []
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Full())
     with pytest.raises(OSError, match="no room for the numbers") as error:
-        train_translation(corpus, memory=0)
+        train_translation(corpus, Settings(memory=0))
     assert error.value.errno == errno.ENOSPC
     assert error.value.filename == tempfile.gettempdir()
     assert closed, "no file is left open"
@@ -228,7 +230,7 @@ def test_merged_cells_are_those_of_both() -> None:
 def test_time_that_is_up_leaves_one_pass_of_each_kind(corpus: Bitext) -> None:
     def kinds(seconds: float) -> list[tuple[str, bool]]:
         passes: list[Pass] = []
-        train_translation(corpus, iterations_1=3, iterations_hmm=4, seconds=seconds, on_pass=passes.append)
+        train_translation(corpus, Settings(iterations_1=3, iterations_hmm=4, seconds=seconds), on_pass=passes.append)
         return [(found.lexicon, found.hmm) for found in passes]
 
     assert kinds(0.0) == [(name, hmm) for name in KINDS for hmm in (False, True)]

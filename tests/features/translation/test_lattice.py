@@ -27,16 +27,15 @@ from features.translation._lattice_kernels import (
     padded,
     prepare,
 )
+from features.translation._translation_kernels import DirectionCounts
 from features.translation.jumps import (
     even_jumps,
     fit_jumps,
     group_words,
-    grouped_words,
-    make_weights,
     new_jumps,
-    restore_jumps,
     with_groups,
 )
+from features.translation.model import Direction
 from features.translation.workspaces import make_lattice, make_moves
 
 GROUPS = np.array([2, 0, 1, 0], np.int32)
@@ -343,15 +342,17 @@ def test_weights_that_are_kept_and_their_jumps_make_the_same_weights() -> None:
         even_jumps(np.zeros(1, np.int32)).shared, np.random.default_rng(0).random((2, 3, WIDTHS)), GROUPS
     )
     weights.inside[LEAVING] /= weights.inside[LEAVING].sum(axis=1, keepdims=True)
-    kept = make_weights(weights.shared, weights.inside.astype(np.float32), grouped_words(GROUPS), len(GROUPS))
+    direction = Direction.from_counts(DirectionCounts(np.ones(2), jumps), weights)
+    assert direction.frequent.tolist() == [2, 0]
+    kept = direction.jump_weights(len(GROUPS))
     assert kept.groups.tolist() == GROUPS.tolist()
     np.testing.assert_allclose(kept.inside, weights.inside, rtol=1e-6)
-    again = restore_jumps(jumps.counts, jumps.contexts, jumps.inside.astype(np.float32), kept)
-    np.testing.assert_allclose(fit_jumps(again, kept, 0.0).inside, kept.inside, rtol=1e-6)
+    again = direction.counts(3, kept)
+    assert again.null.tolist() == [1.0, 1.0, 0.0]
+    np.testing.assert_allclose(fit_jumps(again.jumps, kept, 0.0).inside, kept.inside, rtol=1e-6)
 
 
 def test_words_that_are_frequent_stay_groups_of_their_own() -> None:
     occurrences = np.array([100.0, 1.0, 10.0, 0.0, 9.0])
     assert group_words(occurrences).tolist() == [1, 0, 2, 0, 0]
     assert group_words(occurrences, np.array([0, 1], np.int32)).tolist() == [2, 1, 3, 0, 0]
-    assert grouped_words(GROUPS).tolist() == [2, 0]

@@ -20,7 +20,7 @@ from corpora.readers import open_corpus
 from features.translation import expectation
 from features.translation._lattice_kernels import LEAVING, WINDOW
 from features.translation._translation_kernels import decode
-from features.translation.expectation import Pass
+from features.translation.expectation import Pass, Settings
 from features.translation.lexicon import AGREEING
 from features.translation.model import TranslationModel
 from features.translation.training import train_translation, update_translation
@@ -59,7 +59,9 @@ def test_model_1_equals_nltk(make_bitext: Callable[..., Bitext]) -> None:
     bitext = make_bitext(pairs)
     iterations = 6
     model = train_translation(
-        bitext, lexicons=["words"], iterations_1=iterations, iterations_hmm=0, agreement=False, p0=1 / (J + 1), **PLAIN
+        bitext,
+        Settings(iterations_1=iterations, iterations_hmm=0, agreement=False, p0=1 / (J + 1), **PLAIN),
+        lexicons=["words"],
     )
     theirs = IBMModel1([AlignedSent(fs, es) for es, fs in pairs], iterations).translation_table
     lexicon, tables = model.lexicons["words"], model.tables["words"]
@@ -76,7 +78,10 @@ def test_model_1_equals_nltk(make_bitext: Callable[..., Bitext]) -> None:
 def test_without_agreement_every_pass_raises_the_likelihood(parallel: Bitext, lexicon: str) -> None:
     passes: list[Pass] = []
     train_translation(
-        parallel, lexicons=[lexicon], iterations_1=8, iterations_hmm=12, agreement=False, on_pass=passes.append, **PLAIN
+        parallel,
+        Settings(iterations_1=8, iterations_hmm=12, agreement=False, **PLAIN),
+        lexicons=[lexicon],
+        on_pass=passes.append,
     )
     assert [p.hmm for p in passes] == [False] * 8 + [True] * 12
     found = np.array([p.log_likelihoods for p in passes])
@@ -109,7 +114,7 @@ def test_threads_do_not_change_a_bit(sample: Path, monkeypatch: pytest.MonkeyPat
 
 def test_cells_that_are_kept_in_a_file_give_the_same_bits(parallel: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expectation, "CHUNK_BYTES", 1 << 13)
-    assert equal_models(train_translation(parallel), train_translation(parallel, memory=0))
+    assert equal_models(train_translation(parallel), train_translation(parallel, Settings(memory=0)))
 
 
 def test_the_order_of_the_pairs_matters_by_rounding_only(parallel: Bitext, make_bitext: Callable[..., Bitext]) -> None:
@@ -123,7 +128,7 @@ def test_the_order_of_the_pairs_matters_by_rounding_only(parallel: Bitext, make_
 
 def test_the_directional_lexicon_is_that_of_words_whose_directions_are_trained_apart(parallel: Bitext) -> None:
     directional = train_translation(parallel).lexicons["directional"]
-    apart = train_translation(parallel, lexicons=["words"], agreement=False).lexicons["words"]
+    apart = train_translation(parallel, Settings(agreement=False), lexicons=["words"]).lexicons["words"]
     assert directional.counts.shape[1] == 2
     others = apart.to_arrays()
     for name, array in directional.to_arrays().items():
@@ -143,8 +148,8 @@ def test_the_directional_lexicon_has_no_part_in_the_mean(parallel: Bitext) -> No
 @pytest.mark.parametrize("agreement", [True, False])
 def test_swapping_the_languages_swaps_the_directions(parallel: Bitext, agreement: bool) -> None:
     swapped = Bitext(parallel.target, parallel.source)
-    one = posteriors(train_translation(parallel, agreement=agreement), parallel)
-    other = posteriors(train_translation(swapped, agreement=agreement), swapped)
+    one = posteriors(train_translation(parallel, Settings(agreement=agreement)), parallel)
+    other = posteriors(train_translation(swapped, Settings(agreement=agreement)), swapped)
     for i, (J, K) in enumerate(one.shapes.tolist()):
         edges = slice(one.offsets[i], one.offsets[i + 1])
         for a, b in ((one.forward, other.reverse), (one.reverse, other.forward)):
@@ -187,7 +192,7 @@ def test_translations_are_found(parallel: Bitext) -> None:
 
 def test_what_is_given_up_is_reported_and_little(parallel: Bitext) -> None:
     passes: list[Pass] = []
-    model = train_translation(parallel, lexicons=["words"], minimum_count=0.01, on_pass=passes.append)
+    model = train_translation(parallel, Settings(minimum_count=0.01), lexicons=["words"], on_pass=passes.append)
     cells = [p.cells for p in passes]
     assert cells[0] > cells[1] == cells[-2] > cells[-1] == len(model.lexicons["words"].targets)
     assert [p.pruned > 0.0 for p in passes] == [False, True, False, False, False, False, True]
@@ -196,8 +201,8 @@ def test_what_is_given_up_is_reported_and_little(parallel: Bitext) -> None:
 
 def test_arrays_hold_all_of_a_model(parallel: Bitext) -> None:
     model = train_translation(parallel)
-    arrays = model.to_arrays()
-    copy = TranslationModel.from_arrays(arrays)
+    arrays, words = model.to_arrays(), (model.source_words, model.target_words)
+    copy = TranslationModel.from_arrays(arrays, *words)
     assert equal_models(model, copy)
     one, other = posteriors(model, parallel), posteriors(copy, parallel)
     assert np.array_equal(one.forward, other.forward)
@@ -211,18 +216,17 @@ def test_arrays_hold_all_of_a_model(parallel: Bitext) -> None:
         ("lexicons.directional.forward_weights", arrays["lexicons.directional.forward_weights"][1:]),
         ("lexicons.prefixes.reverse_inside", arrays["lexicons.prefixes.reverse_inside"][:, 1:]),
         ("source_counts", arrays["source_counts"][1:]),
-        ("target_words.offsets", arrays["target_words.offsets"] + 1),
     ):
         with pytest.raises(ValueError, match="do not fit"):
-            TranslationModel.from_arrays({**arrays, name: damaged})
+            TranslationModel.from_arrays({**arrays, name: damaged}, *words)
     for array in arrays.values():  # as those of a file
         array.flags.writeable = False
     compiled = len(decode.signatures)
-    other = posteriors(TranslationModel.from_arrays(arrays), parallel)
+    other = posteriors(TranslationModel.from_arrays(arrays, *words), parallel)
     assert np.array_equal(one.forward, other.forward)
     assert len(decode.signatures) == compiled
     with pytest.raises(KeyError):
-        TranslationModel.from_arrays({k: v for k, v in arrays.items() if k != "lexicons.words.null_source"})
+        TranslationModel.from_arrays({k: v for k, v in arrays.items() if k != "lexicons.words.null_source"}, *words)
 
 
 def test_very_long_pairs_are_not_learnt_from_but_aligned(
@@ -250,10 +254,16 @@ def test_texts_of_almost_nothing(pairs: list, make_bitext: Callable[..., Bitext]
 @pytest.mark.parametrize(
     "settings",
     [
-        {"lexicons": []}, {"lexicons": ["stems"]}, {"lexicons": ["words", "words"]}, {"iterations_1": -1},
-        {"iterations_1": 0, "iterations_hmm": 0}, {"p0": 0.0}, {"p0": 1.0}, {"uniform": 0.0}, {"smoothing": -1.0},
+        {"iterations_1": -1}, {"iterations_1": 0, "iterations_hmm": 0}, {"p0": 0.0}, {"p0": 1.0}, {"uniform": 0.0},
+        {"smoothing": -1.0},
     ],
 )  # fmt: skip
-def test_settings_out_of_range(settings: dict, parallel: Bitext) -> None:
+def test_settings_out_of_range(settings: dict) -> None:
     with pytest.raises(ValueError, match="must be"):
-        train_translation(parallel, **settings)
+        Settings(**settings)
+
+
+@pytest.mark.parametrize("lexicons", [[], ["stems"], ["words", "words"]])
+def test_lexicons_that_cannot_be(lexicons: list[str], parallel: Bitext) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        train_translation(parallel, lexicons=lexicons)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -17,9 +18,9 @@ from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.translation._lattice_kernels import WINDOW
-from features.translation.expectation import Pass
+from features.translation.expectation import Pass, Settings
 from features.translation.model import TranslationModel
-from features.translation.training import train_translation, update_translation
+from features.translation.training import UPDATE, train_translation, update_translation
 
 PLAIN = {"smoothing": 0.0, "minimum_dice": 0.0, "minimum_count": 0.0}
 Pairs = list[tuple[list[str], list[str]]]
@@ -79,11 +80,12 @@ def test_counts_of_both_texts_are_added(make_bitext: Callable[..., Bitext]) -> N
     # With smoothing, a new word has a probability before it is counted; the twin has none, so all words are known here.
     pairs = texts(2, "house houses minister speak zebra garden question", 30)
     twin = Model1(0.2)
-    settings = {"lexicons": ["words"], "iterations_hmm": 0, "agreement": False, "p0": twin.p0, **PLAIN}
-    model = train_translation(make_bitext(OLD + [(list(e), list(f)) for e, f in pairs]), iterations_1=3, **settings)
+    settings = Settings(iterations_1=3, iterations_hmm=0, agreement=False, p0=twin.p0, **PLAIN)
+    text = make_bitext(OLD + [(list(e), list(f)) for e, f in pairs])
+    model = train_translation(text, settings, lexicons=["words"])
     twin.train(OLD + pairs, 3)
     updated = update_translation(
-        model, make_bitext(pairs), iterations_1=2, iterations_hmm=0, minimum_dice=0.0, minimum_count=0.0
+        model, make_bitext(pairs), Settings(iterations_1=2, iterations_hmm=0, minimum_dice=0.0, minimum_count=0.0)
     )
     twin.train(pairs, 2)
     lexicon = updated.lexicons["words"]
@@ -96,11 +98,14 @@ def test_counts_of_both_texts_are_added(make_bitext: Callable[..., Bitext]) -> N
 
 
 def test_every_pass_raises_the_likelihood_with_the_old_counts_as_prior(make_bitext: Callable[..., Bitext]) -> None:
-    model = train_translation(make_bitext(OLD), lexicons=["words"], agreement=False, **PLAIN)
+    model = train_translation(make_bitext(OLD), Settings(agreement=False, **PLAIN), lexicons=["words"])
     passes: list[Pass] = []
     twice = make_bitext(OLD)
     update_translation(
-        model, twice, iterations_1=0, iterations_hmm=8, minimum_dice=0.0, minimum_count=0.0, on_pass=passes.append
+        model,
+        twice,
+        Settings(iterations_1=0, iterations_hmm=8, minimum_dice=0.0, minimum_count=0.0),
+        on_pass=passes.append,
     )
     # The old text is the new one, so what is likelier for one is so for the other, and their sum rises where one does.
     found = np.array([p.log_likelihoods for p in passes])
@@ -118,7 +123,7 @@ def test_words_and_occurrences_are_those_of_both_texts(make_bitext: Callable[...
     whole = train_translation(make_bitext(OLD + NEW))
     assert words_and_counts(updated) == words_and_counts(whole)
     assert updated.source_words.words() == whole.source_words.words(), "old words keep their numbers"
-    copy = TranslationModel.from_arrays(updated.to_arrays())
+    copy = TranslationModel.from_arrays(updated.to_arrays(), updated.source_words, updated.target_words)
     assert equal_models(copy, updated)
 
 
@@ -160,7 +165,7 @@ def test_many_small_updates_are_repeatable(make_bitext: Callable[..., Bitext]) -
     def build() -> TranslationModel:
         model = train_translation(make_bitext(OLD[:20]))
         for first in range(20, 60, 10):
-            model = update_translation(model, make_bitext(OLD[first : first + 10]), memory=0)
+            model = update_translation(model, make_bitext(OLD[first : first + 10]), replace(UPDATE, memory=0))
         return model
 
     assert equal_models(build(), build())
@@ -169,7 +174,7 @@ def test_many_small_updates_are_repeatable(make_bitext: Callable[..., Bitext]) -
 def test_settings_out_of_range(make_bitext: Callable[..., Bitext]) -> None:
     model = train_translation(make_bitext(OLD[:5]))
     with pytest.raises(ValueError, match="must be an iteration"):
-        update_translation(model, make_bitext(NEW), iterations_1=0, iterations_hmm=0)
+        update_translation(model, make_bitext(NEW), Settings(iterations_1=0, iterations_hmm=0))
 
 
 @pytest.mark.slow
