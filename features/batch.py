@@ -10,7 +10,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from corpora.bitext import Bitext, Vocabulary
+from corpora.bitext import Bitext, Text
 from corpora.threads import shared_property
 from features._search_kernels import search_together
 from features.statistics import CorpusStatistics
@@ -43,32 +43,25 @@ class Words:
     counts: I64
 
     @classmethod
-    def look_up(
-        cls, vocabulary: Vocabulary, ids: Mapping[str, int], table: WordTable, counts: npt.NDArray[np.int32]
-    ) -> Words:
-        words = vocabulary.words
+    def look_up(cls, text: Text, ids: Mapping[str, int], table: WordTable, counts: npt.NDArray[np.int32]) -> Words:
+        words = text.vocabulary.words
         known = np.fromiter(map(ids.get, words, repeat(-1)), np.int64, len(words))
         unknown = np.flatnonzero(known < 0)
         rows = known.copy()
         rows[unknown] = len(table) + np.arange(len(unknown))
         spelled = table.join(WordTable.from_words([words[i] for i in unknown.tolist()])).take(rows)
-        found = np.zeros(len(words), np.int64)
-        found[known >= 0] = counts[known[known >= 0]]
-        return cls(vocabulary.index, spelled, known, found)
+        of_known = np.append(counts, 0).astype(np.int64)  # -1 is in no sentence pair
+        return cls(text.vocabulary.index, spelled, known, of_known[known])
 
 
 class Encoded:
     """A bitext with its vocabularies looked up once, from which batches are cut."""
 
     def __init__(self, bitext: Bitext, statistics: CorpusStatistics) -> None:
-        counts = statistics.cooccurrence
-        self.bitext, self.statistics = bitext, statistics
-        self.source_words = Words.look_up(
-            bitext.source.vocabulary, statistics.source_ids, statistics.source_words, counts.source_counts
-        )
-        self.target_words = Words.look_up(
-            bitext.target.vocabulary, statistics.target_ids, statistics.target_words, counts.target_counts
-        )
+        self.bitext, self.statistics, counts = bitext, statistics, statistics.cooccurrence
+        source, target = bitext.source, bitext.target
+        self.source_words = Words.look_up(source, statistics.source_ids, statistics.source_words, counts.source_counts)
+        self.target_words = Words.look_up(target, statistics.target_ids, statistics.target_words, counts.target_counts)
         whole = Pairs.cut(bitext, 0, len(bitext))
         self.shapes, self.offsets = whole.shapes, whole.edge_offsets
 
@@ -124,12 +117,6 @@ class EdgeBatch:
         out = np.empty(self.offsets[-1], np.float32)
         spread(self.dice_of_pairs, self.word_pairs.of_edge, out)
         return out
-
-    @shared_property
-    def mutual_best(self) -> F32:
-        """(E,) 1 where the edge's Dice is above 0 and nothing in its row or column is higher, else 0."""
-        found: F32 = find_mutual_best(self.dice, self.shapes, self.offsets)
-        return found
 
     @shared_property
     def beliefs(self) -> Beliefs:

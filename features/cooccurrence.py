@@ -77,9 +77,10 @@ def count_cooccurrences(
     source = _Types(*_distinct_words(bitext.source.ids, bitext.source.offsets, n_source))
     target = _Types(*_distinct_words(bitext.target.ids, bitext.target.offsets, n_target))
     sentence_offsets, sentences, _ = list_occurrences(0, len(bitext), source.words, source.offsets, n_source)
-    total = np.concatenate([[0], np.cumsum(np.diff(target.offsets)[sentences])])
-    # Before pruning, a row has at most one cell for each word of its sentences.
-    bounds = np.minimum(np.diff(total[sentence_offsets]), n_target)
+    total = np.zeros(len(sentences) + 1, np.int64)
+    np.cumsum(np.diff(target.offsets)[sentences], out=total[1:])
+    bounds = np.minimum(np.diff(total[sentence_offsets]), n_target)  # the most cells of each row, before pruning
+    del total
 
     def count(chunk: tuple[int, int]) -> tuple[I32, I32, I64]:
         first, last = chunk
@@ -97,18 +98,12 @@ def count_cooccurrences(
         parts.append(part)
         if on_progress is not None:
             on_progress(done / len(chunks))
-    row_offsets = np.zeros(n_source + 1, np.int64)
-    if parts:
-        np.cumsum(np.concatenate([sizes for _, _, sizes in parts]), out=row_offsets[1:])
+    row_offsets = np.cumsum(np.concatenate([[0], *(sizes for _, _, sizes in parts)]))
     targets, counts = np.empty(row_offsets[-1], np.int32), np.empty(row_offsets[-1], np.int32)
-    start = 0
-    parts.reverse()
     while parts:  # each part is let go as soon as it is copied
-        part_targets, part_counts, _ = parts.pop()
-        end = start + len(part_targets)
-        targets[start:end] = part_targets
-        counts[start:end] = part_counts
-        start = end
+        first, last = chunks.pop()
+        cells = slice(row_offsets[first], row_offsets[last])
+        targets[cells], counts[cells], _ = parts.pop()
     return CooccurrenceTable(source.counts, target.counts, row_offsets, targets, counts, len(bitext))
 
 

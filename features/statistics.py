@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext
-from features.cooccurrence import MINIMUM_DICE, CooccurrenceTable, add_cooccurrences, count_cooccurrences
+from features.cooccurrence import CooccurrenceTable, add_cooccurrences, count_cooccurrences
 from features.translation.expectation import DEFAULT_MEMORY, Pass, Settings
 from features.translation.lexicon import KINDS
 from features.translation.model import TranslationModel
@@ -42,7 +42,6 @@ class CorpusStatistics:
         cls,
         bitext: Bitext,
         *,
-        minimum_dice: float = MINIMUM_DICE,
         lexicons: Sequence[str] = tuple(KINDS),
         memory: int = DEFAULT_MEMORY,
         on_progress: Callable[[float], None] | None = None,
@@ -53,7 +52,7 @@ class CorpusStatistics:
         lexicons: of the translation models to train, none without any, with the memory that `train_translation` takes;
         on_pass is called after each pass.
         """
-        table = count_cooccurrences(bitext, minimum_dice=minimum_dice, on_progress=on_progress)
+        table = count_cooccurrences(bitext, on_progress=on_progress)
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         model = None
         if lexicons:
@@ -85,8 +84,7 @@ class CorpusStatistics:
             tables.append(words.join(WordTable.from_words(list(known)[len(words) :])))
         model = self.translation
         if model is not None:
-            settings = replace(UPDATE, memory=memory)
-            model = update_translation(model, bitext, settings, on_pass=on_pass)
+            model = update_translation(model, bitext, replace(UPDATE, memory=memory), on_pass=on_pass)
         return CorpusStatistics(add_cooccurrences(self.cooccurrence, table, *ids), tables[0], tables[1], model)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:

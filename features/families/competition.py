@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from features.batch import WITHOUT_NAN, EdgeBatch
+from features.batch import WITHOUT_NAN, EdgeBatch, find_mutual_best
 from features.table import Matrix, Vector
 
 NAMES = "rank_row", "rank_column", "margin_row", "margin_column", "share_row", "share_column", "mutual_best"
@@ -27,20 +27,17 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     share: Dice over the best in the row or column, in [0, 1].
     mutual_best: nothing in row or column is higher, and the Dice is above 0  [Melamed 2000, competitive linking].
     """
-    fill_standing(batch, batch.dice, batch.mutual_best, out)
+    fill_standing(batch, batch.dice, out)
 
 
-def fill_standing(batch: EdgeBatch, values: Vector, mutual_best: Vector, out: Matrix) -> None:
-    """The columns of NAMES for any values >= 0 of the edges, (E,), in place of Dice.
-
-    mutual_best: as `features.batch.find_mutual_best` finds it for them.
-    """
+def fill_standing(batch: EdgeBatch, values: Vector, out: Matrix) -> None:
+    """The columns of NAMES for any values >= 0 of the edges, (E,), in place of Dice."""
     shapes, offsets = batch.shapes, batch.offsets
     _stand_among_few(values, shapes, offsets, out)
     for i in np.flatnonzero(shapes.max(axis=1, initial=0) > _LONG).tolist():
         edges = slice(offsets[i], offsets[i + 1])
         _stand_among_many(values[edges].reshape(shapes[i]), out[edges])
-    out[:, 6] = mutual_best
+    out[:, 6] = find_mutual_best(values, shapes, offsets)
 
 
 @nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN)

@@ -26,6 +26,5 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     out[:, 0] = hmm.forward
     out[:, 1] = hmm.reverse
     out[:, 2] = on_log_scale(hmm.soft)
-    soft = lexical.soft
-    out[:, 3] = soft
+    out[:, 3] = soft = lexical.soft
     out[:, 4] = on_log_scale(soft)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from features.batch import EdgeBatch, find_mutual_best
+from features.batch import EdgeBatch
 from features.families import competition
 from features.table import Matrix, Vector
 
@@ -32,8 +32,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     hmm_rivals: half the sum of s over the other edges of the word, at most 1: its expected further links.
     hmm_null: probability that the word has no link, in the direction that generates it.
     """
-    soft = batch.soft
-    hmm = batch.beliefs.hmm
+    soft, hmm = batch.soft, batch.beliefs.hmm
     out[:, 0] = hmm.forward
     out[:, 1] = hmm.reverse
     out[:, 2] = soft
@@ -43,7 +42,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     for column, knot in enumerate(KNOTS, 6):
         out[:, column] = np.maximum(soft - np.float32(knot), 0.0) / np.float32(1.0 - knot)
     standing, sums = out[:, 6 + len(KNOTS) : -4], out[:, -4:]
-    competition.fill_standing(batch, soft, find_mutual_best(soft, batch.shapes, batch.offsets), standing)
+    competition.fill_standing(batch, soft, standing)
     _fill_sums(soft, hmm.forward, hmm.reverse, batch.shapes, batch.offsets, sums)
 
 

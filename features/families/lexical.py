@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from features.batch import EdgeBatch, find_mutual_best
+from features.batch import EdgeBatch
 from features.families import competition
 from features.families.hmm import on_log_scale
 from features.table import Matrix
@@ -21,9 +21,8 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     `features.families.competition`.
     """
     lexical = batch.beliefs.lexical
-    soft = lexical.soft
     out[:, 0] = lexical.forward
     out[:, 1] = lexical.reverse
-    out[:, 2] = soft
+    out[:, 2] = soft = lexical.soft
     out[:, 3] = on_log_scale(soft)
-    competition.fill_standing(batch, soft, find_mutual_best(soft, batch.shapes, batch.offsets), out[:, 4:])
+    competition.fill_standing(batch, soft, out[:, 4:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from features.batch import EdgeBatch
+from features.batch import EdgeBatch, find_mutual_best
 from features.table import Matrix
 
 NAMES = (
@@ -20,7 +20,8 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     best: the same for whether the neighbour is the mutual best of its row and column.
     """
     _fill(batch.dice, batch.shapes, batch.offsets, out[:, :4])
-    _fill(batch.mutual_best, batch.shapes, batch.offsets, out[:, 4:])
+    best = find_mutual_best(batch.dice, batch.shapes, batch.offsets)
+    _fill(best, batch.shapes, batch.offsets, out[:, 4:])
 
 
 @nb.njit(cache=True, nogil=True)

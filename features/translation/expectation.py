@@ -111,8 +111,7 @@ def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> F32:
     """(V,) probabilities of words given NULL, from expected counts, leaning on frequencies."""
     frequencies = occurrences / max(occurrences.sum(), 1.0)
     total = counts + smoothing * NULL_SMOOTHING * frequencies
-    emissions: F32 = np.maximum(total / max(total.sum(), TINY), TINY).astype(np.float32)
-    return emissions
+    return np.asarray(np.maximum(total / max(total.sum(), TINY), TINY), np.float32)
 
 
 class Training:
@@ -153,13 +152,9 @@ class Training:
         names = self.bitext.source.vocabulary.words, self.bitext.target.vocabulary.words
         self.cells = cells
         self.levels = build_levels(cells, *names, *self.occurrences, self.widths, self.settings.smoothing)
-        self.close()
+        self.ids.close()
         at_once = (cores() + 2) * self.chunk_bytes
         self.ids = CellIds(in_memory=4 * int(self.offsets[-1]) + at_once <= self.settings.memory)
-
-    def close(self) -> None:
-        """Let go of temporary files."""
-        self.ids.close()
 
     def run(self, deadline: float) -> Parameters:
         """All passes, or those until the deadline, of `time.monotonic`, one of Model 1 and of the HMM at least."""
@@ -235,7 +230,15 @@ class Training:
         Chunks are looked at on all cores and added up one after the other, so sums do not depend on the threads.
         """
         chain = kernels.Chain(*self.jumps, self.settings.uniform, self.settings.p0)
-        counts = self.new_counts()
+        if (prior := self.prior) is not None:
+            counts = deepcopy(Counts(prior.counts, prior.forward, prior.reverse, np.zeros(2)))
+        else:
+            forward, reverse = (jumps.new_jumps(weights.groups) for weights in self.jumps)
+            counts = Counts(
+                np.zeros((len(self.cells) + 1, 1 if self.settings.agreement else 2)),
+                DirectionCounts(np.zeros(self.cells.n_targets), forward),
+                DirectionCounts(np.zeros(self.cells.n_sources), reverse), np.zeros(2),
+            )  # fmt: skip
         stored: Iterable[I32 | None] = self.ids if len(self.ids) else [None] * len(self.chunks)
 
         def look(task: tuple[tuple[int, int], I32 | None]) -> tuple[tuple[int, int], I32, kernels.Found]:
@@ -262,17 +265,6 @@ class Training:
                 np.add(direction.jumps.contexts, moves.contexts, out=direction.jumps.contexts)
         counts.cells[-1] = 0.0
         return counts
-
-    def new_counts(self) -> Counts:
-        """What was counted in the other text."""
-        if (prior := self.prior) is not None:
-            return deepcopy(Counts(prior.counts, prior.forward, prior.reverse, np.zeros(2)))
-        forward, reverse = (jumps.new_jumps(weights.groups) for weights in self.jumps)
-        return Counts(
-            np.zeros((len(self.cells) + 1, 1 if self.settings.agreement else 2)),
-            DirectionCounts(np.zeros(self.cells.n_targets), forward),
-            DirectionCounts(np.zeros(self.cells.n_sources), reverse), np.zeros(2),
-        )  # fmt: skip
 
 
 def _cut(bitext: Bitext, offsets: I64) -> tuple[list[tuple[int, int]], int]:

@@ -146,13 +146,11 @@ def build_levels(
     sources = sides(source_names, source_counts, widths)
     targets = sides(target_names, target_counts, widths)
     levels = []
+    likeness = np.empty(len(cells), np.float32)
+    a, b = WordTable.from_words(source_names), WordTable.from_words(target_names)
+    spelling = a.plain_letters, a.plain_offsets, b.plain_letters, b.plain_offsets
+    _compare(*spelling, cells.row_offsets, cells.targets, smoothing * SPELLING, likeness)
     for depth, (source, target) in enumerate(zip(sources, targets, strict=True)):
-        likeness = np.empty(0, np.float32)
-        if depth == 0:
-            likeness = np.empty(len(cells), np.float32)
-            a, b = WordTable.from_words(source_names), WordTable.from_words(target_names)
-            spelling = a.plain_letters, a.plain_offsets, b.plain_letters, b.plain_offsets
-            _compare(*spelling, cells.row_offsets, cells.targets, smoothing * SPELLING, likeness)
         if depth + 1 < len(sources):
             coarse, parents = cells.coarsen(
                 source.parents, target.parents, len(sources[depth + 1].names), len(targets[depth + 1].names)
@@ -160,7 +158,7 @@ def build_levels(
         else:
             coarse, parents = cells, np.empty(0, np.int32)
         levels.append(Level(cells, source, target, parents, likeness, smoothing * PSEUDO_COUNTS[widths[depth]]))
-        cells = coarse
+        cells, likeness = coarse, likeness[:0]
     return levels
 
 

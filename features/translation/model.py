@@ -112,24 +112,15 @@ class Lexicon:
             Direction.from_counts(found.reverse, found.weights[1]),
         )  # fmt: skip
 
-    def all_counts(self) -> F64:
-        """(C + 1, 1 or 2) the counts, with the row that `translation.expectation.Parameters` has at the end."""
-        counts = np.zeros((len(self.targets) + 1, self.counts.shape[1]))
-        counts[:-1] = self.counts
-        return counts
-
-    def weights(self, n_source: int, n_target: int) -> tuple[JumpWeights, JumpWeights]:
-        """Weights of the jumps in each direction, for this many words or more."""
-        return self.forward.jump_weights(n_source), self.reverse.jump_weights(n_target)
-
     def parameters(self, occurrences: tuple[F64, F64]) -> Parameters:
         """With more words, that have not been met.  occurrences: (V_source,), (V_target,) of all, 0 of the new ones."""
         n_source, n_target = map(len, occurrences)
         row_offsets = np.full(n_source + 1, len(self.targets), np.int64)
         row_offsets[: len(self.row_offsets)] = self.row_offsets
-        weights = self.weights(n_source, n_target)
+        counts = np.append(self.counts.astype(np.float64), np.zeros((1, self.counts.shape[1])), axis=0)
+        weights = self.forward.jump_weights(n_source), self.reverse.jump_weights(n_target)
         return Parameters(
-            Cells(row_offsets, self.targets, n_target), self.all_counts(), self.forward.counts(n_target, weights[0]),
+            Cells(row_offsets, self.targets, n_target), counts, self.forward.counts(n_target, weights[0]),
             self.reverse.counts(n_source, weights[1]), weights, occurrences,
         )  # fmt: skip
 
@@ -208,18 +199,19 @@ class TranslationModel:
         return {name: self._tables(name) for name in self.lexicons}
 
     def _tables(self, name: str) -> Tables:
-        lexicon, widths = self.lexicons[name], KINDS[name].widths
-        source_names, source_classes = classify(self.source_words.words(), widths[0])
-        target_names, target_classes = classify(self.target_words.words(), widths[0])
-        source_counts = np.bincount(source_classes, self.source_counts, len(source_names)).astype(np.float64)
-        target_counts = np.bincount(target_classes, self.target_counts, len(target_names)).astype(np.float64)
-        cells = Cells(lexicon.row_offsets, lexicon.targets, len(target_names))
-        levels = build_levels(cells, source_names, target_names, source_counts, target_counts, widths, self.smoothing)
+        widths = KINDS[name].widths
+        sources, source_classes = classify(self.source_words.words(), widths[0])
+        targets, target_classes = classify(self.target_words.words(), widths[0])
+        source_counts = np.bincount(source_classes, self.source_counts, len(sources)).astype(np.float64)
+        target_counts = np.bincount(target_classes, self.target_counts, len(targets)).astype(np.float64)
+        found = self.lexicons[name].parameters((source_counts, target_counts))
+        levels = build_levels(found.cells, sources, targets, source_counts, target_counts, widths, self.smoothing)
+        forward, reverse = (w._replace(groups=np.append(w.groups, np.int32(0))) for w in found.weights)
         return Tables(
-            widths, levels, estimate(levels, lexicon.all_counts()),
-            _with_unseen(lexicon.reverse.null, source_counts, self.smoothing),
-            _with_unseen(lexicon.forward.null, target_counts, self.smoothing),
-            Chain(*lexicon.weights(len(source_names) + 1, len(target_names) + 1), self.uniform, self.p0),
+            widths, levels, estimate(levels, found.counts),
+            _with_unseen(found.reverse.null, source_counts, self.smoothing),
+            _with_unseen(found.forward.null, target_counts, self.smoothing),
+            Chain(forward, reverse, self.uniform, self.p0),
         )  # fmt: skip
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -253,9 +245,9 @@ class TranslationModel:
         return cls(*words, *counts, lexicons, *arrays["settings"].tolist())
 
 
-def _with_unseen(null: F32, occurrences: F64, smoothing: float) -> F32:
+def _with_unseen(null: F64, occurrences: F64, smoothing: float) -> F32:
     unseen = UNSEEN / (occurrences.sum() + UNSEEN * (len(occurrences) + 1))
-    return np.append(null_emissions(null.astype(np.float64), occurrences, smoothing), np.float32(unseen))
+    return np.append(null_emissions(null, occurrences, smoothing), np.float32(unseen))
 
 
 def _check(sound: bool) -> None:

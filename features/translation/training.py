@@ -110,7 +110,7 @@ def _train(
         try:
             found[name] = Lexicon.from_parameters(training.run(began + settings.seconds * number / len(lexicons)))
         finally:
-            training.close()
+            training.ids.close()
     counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))
     return TranslationModel(
         WordTable.from_words(source.vocabulary.words), WordTable.from_words(target.vocabulary.words), *counts, found,

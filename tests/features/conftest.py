@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ import pytest
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
 from features.batch import EdgeBatch, Encoded
+from features.cooccurrence import count_cooccurrences
 from features.extractor import FAMILIES, OF_WORD_PAIRS
 from features.statistics import CorpusStatistics
 
@@ -62,6 +63,17 @@ def make_pairs() -> Callable[..., list[tuple[list[str], list[str]]]]:
     return make
 
 
+def with_cooccurrences(counted: Bitext, minimum_dice: float) -> CorpusStatistics:
+    """Statistics with word pairs of at least this Dice."""
+    table = count_cooccurrences(counted, minimum_dice=minimum_dice)
+    return replace(CorpusStatistics.from_bitext(counted), cooccurrence=table)
+
+
+@pytest.fixture(scope="session")
+def make_statistics() -> Callable[[Bitext, float], CorpusStatistics]:
+    return with_cooccurrences
+
+
 @dataclass(frozen=True)
 class Case:
     """Statistics of one random bitext, and a batch of another, which has words that the first does not."""
@@ -107,7 +119,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     pairs[10:10] = [([], []), (["chat"], []), ([], ["a", "b"]), (["a"], WORDS[:7]), (WORDS[:6], ["b"]), (["a"], ["a"])]
     pairs.append((["1990", ".", "the"], ["le", "1,990", "..."]))
     bitext = build(pairs)
-    statistics = CorpusStatistics.from_bitext(counted, minimum_dice=0.0)
+    statistics = with_cooccurrences(counted, 0.0)
     return Case(counted, bitext, statistics, Encoded(bitext, statistics).batch(0, len(bitext)))
 
 

@@ -124,9 +124,7 @@ def test_competition_of_short_and_long_lines() -> None:
     offsets = edge_offsets(shapes)
     expected = np.concatenate([standings(matrix) for matrix in matrices if matrix.size])
     out = np.full((7, len(values)), 5.0, np.float32).T
-    competition.fill_standing(
-        SimpleNamespace(shapes=shapes, offsets=offsets), values, find_mutual_best(values, shapes, offsets), out
-    )
+    competition.fill_standing(SimpleNamespace(shapes=shapes, offsets=offsets), values, out)
     np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-7)
 
 
@@ -134,7 +132,7 @@ def test_neighbours(case: Case, columns: Columns) -> None:
     values = columns(neighbours, 8)
     for es, fs, rows in case.matrices():
         J, K = len(es), len(fs)
-        best = case.batch.mutual_best[rows].reshape(J, K)
+        best = find_mutual_best(case.batch.dice, case.batch.shapes, case.batch.offsets)[rows].reshape(J, K)
         # Outside of the pair there is nothing: a frame of zeros.
         framed = [np.pad(matrix, 1) for matrix in (case.dice_matrix(es, fs), best)]
         expected = [

@@ -138,7 +138,7 @@ def test_expected_counts_are_those_of_all_alignments(
     np.testing.assert_allclose(found.reverse.null, nulls[0], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(found.forward.null, nulls[1], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(found.log_likelihoods, likelihoods, rtol=1e-5)
-    training.close()
+    training.ids.close()
 
 
 @pytest.mark.parametrize("lexicons", [["words"], ["words", "prefixes"]])
