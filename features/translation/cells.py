@@ -59,7 +59,8 @@ class Cells:
             np.repeat(np.arange(cells.n_sources) * cells.n_targets, np.diff(cells.row_offsets)) + cells.targets
             for cells in (self, other)
         )
-        both = np.union1d(mine, others)
+        both = np.sort(np.concatenate([mine, others]), kind="stable")  # merges what is sorted
+        both = both[np.diff(both, prepend=-1) > 0]
         row_offsets = np.searchsorted(both, np.arange(self.n_sources + 1) * self.n_targets)
         targets = (both % max(self.n_targets, 1)).astype(np.int32)
         return Cells(row_offsets, targets, self.n_targets), np.searchsorted(both, mine)
