@@ -152,6 +152,7 @@ class FeatureSet:
             *(
                 (len(words), False, partial(indicators.fill, batch, side, words))
                 for side, words in enumerate(self.words)
+                if words
             ),
             *((1, False, partial(fill_links, batch, other)) for _, other in zip(self.links, links, strict=True)),
         ]
