@@ -12,6 +12,9 @@ whatever the words.
 Rows are padded with zeros to a multiple of LANES states, so that vector loops have no remainder, and those that are
 read shifted have WINDOW zeros more on either side, so that jumps out of the sentence need no test. Indices are unsigned
 because numba lets signed ones count from the end, a choice in every access that cannot be vectorised.
+
+No sum may be reassociated by the compiler here: a kernel is optimised once by itself and once more inside each that
+calls it, and which copy runs depends on whether they came from the cache.
 """
 
 from __future__ import annotations
@@ -35,8 +38,6 @@ START, INSIDE, END, N_JUMPS = 0, WINDOW, WINDOW + WIDTHS, 2 * WINDOW + WIDTHS
 """Where the weights of the jumps into the sentence, inside it, and out of it begin."""
 CONTEXTS = 3, WINDOW + 1, WINDOW + 1
 LEAVING, REACHING = 0, 1
-
-FAST = {"reassoc", "contract", "nsz"}
 
 U = np.uint64
 
@@ -87,6 +88,18 @@ def padded(states):
     return (states + LANES - 1) // LANES * LANES
 
 
+@nb.njit(cache=True, nogil=True)
+def add_row(values, first, P):
+    """Sum of a padded row, in an order that no compiler changes: four sums side by side, which no addition waits for."""
+    a = b = c = d = np.float32(0.0)
+    for s in range(first, first + P, U(4)):
+        a += values[s]
+        b += values[s + U(1)]
+        c += values[s + U(2)]
+        d += values[s + U(3)]
+    return (a + b) + (c + d)
+
+
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def prepare(lattice, words, jumps, uniform, p0):
     """Factors of the start, of leaving each position, and of the end, for a sentence whose positions are of words."""
@@ -123,7 +136,7 @@ def prepare(lattice, words, jumps, uniform, p0):
         leave[s] = (1.0 - uniform) * (1.0 - p0) / total
 
 
-@nb.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@nb.njit(cache=True, nogil=True, error_model="numpy")
 def forward_backward(lattice, T, S, uniform, p0):
     """Posteriors of a prepared lattice; returns the log likelihood."""
     emission, posterior, spread, arrival = lattice.emission, lattice.posterior, lattice.spread, lattice.arrival
@@ -149,12 +162,11 @@ def forward_backward(lattice, T, S, uniform, p0):
         null = np.float32(p0) * lattice.null[t]
         enter = move * waiting
         jump = floor * total
-        total = np.float32(0.0)
         for s in range(P):
             real = (band[s] + jump + enter * start[s]) * emission[row + s]
             posterior[row + s] = real
             state[s] = real + null * state[s]
-            total += state[s]
+        total = add_row(state, U(0), P)
         waiting *= null
         scale = one / (total + waiting)
         lattice.scale[t] = scale
@@ -191,14 +203,11 @@ def forward_backward(lattice, T, S, uniform, p0):
         for s in range(W):
             arrival[padded_row + s] = 0.0
             arrival[padded_row + W + P + s] = 0.0
-        total = np.float32(0.0)
-        mass = np.float32(0.0)
         for s in range(P):
             posterior[row + s] *= state[s]
-            mass += posterior[row + s]
-            value = emission[row + s] * state[s] * scale
-            arrival[padded_row + W + s] = value
-            total += value
+            arrival[padded_row + W + s] = emission[row + s] * state[s] * scale
+        mass = add_row(posterior, row, P)
+        total = add_row(arrival, padded_row + W, P)
         lattice.null_posterior[now] = max(np.float32(0.0), one - mass)
         if now == U(0):
             break
@@ -216,7 +225,7 @@ def forward_backward(lattice, T, S, uniform, p0):
     return log_likelihood
 
 
-@nb.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@nb.njit(cache=True, nogil=True, error_model="numpy")
 def find_moves(lattice, T, S, uniform, p0, moves, at):
     """Expected jumps of a lattice after `forward_backward`, those in the window only.
 
@@ -273,7 +282,7 @@ def find_moves(lattice, T, S, uniform, p0, moves, at):
             moves.inside[at + s, i] = share
 
 
-@nb.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@nb.njit(cache=True, nogil=True, error_model="numpy")
 def add_moves(words, weights, uniform, p0, moves, at, jumps):
     """Add the jumps inside a sentence to those of the groups of its words.  words: (S,).  at: as for `find_moves`."""
     S = len(words)
@@ -289,7 +298,7 @@ def add_moves(words, weights, uniform, p0, moves, at, jumps):
             jumps.needs[REACHING, reached, i] += chosen * weights.inside[LEAVING, group, i]
 
 
-@nb.njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@nb.njit(cache=True, nogil=True, error_model="numpy")
 def mix(lattice, T, S, p0):
     """Posteriors of IBM Model 1 [BDDM93], every position as likely as another; returns the log likelihood."""
     emission, posterior = lattice.emission, lattice.posterior
@@ -298,9 +307,7 @@ def mix(lattice, T, S, p0):
     share = np.float32((1.0 - p0) / S)
     for t in range(U(T)):
         row = t * P
-        total = np.float32(0.0)
-        for s in range(P):
-            total += emission[row + s]
+        total = add_row(emission, row, P)
         null = np.float32(p0) * lattice.null[t]
         total = null + share * total
         log_likelihood += np.log(total)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -110,6 +113,32 @@ def test_threads_do_not_change_a_bit(sample: Path, monkeypatch: pytest.MonkeyPat
     for trained, updated in models[1:]:
         assert equal_models(trained, models[0][0])
         assert equal_models(updated, models[0][1])
+
+
+TRAIN = """
+import sys
+import numpy as np
+from corpora.bitext import read_bitext
+from corpora.normalize import Normalizer
+from corpora.readers import open_corpus
+from features.translation.training import train_translation
+
+model = train_translation(read_bitext([open_corpus(sys.argv[1])], Normalizer(), Normalizer()))
+np.savez(sys.argv[2], **model.to_arrays())
+"""
+
+
+@pytest.mark.slow
+def test_kernels_from_the_cache_give_the_bits_of_those_just_compiled(sample: Path, tmp_path: Path) -> None:
+    found = []
+    for name in ("compiled.npz", "cached.npz"):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+        command = [sys.executable, "-c", TRAIN, str(sample / "train"), str(tmp_path / name)]
+        subprocess.run(command, check=True, env=environment, timeout=300)
+        found.append(np.load(tmp_path / name))
+    compiled, cached = found
+    assert compiled.files == cached.files
+    assert [key for key in compiled.files if not np.array_equal(compiled[key], cached[key])] == []
 
 
 def test_cells_that_are_kept_in_a_file_give_the_same_bits(parallel: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
