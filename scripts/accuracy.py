@@ -137,11 +137,11 @@ class Study:
 
 
 def found_by_default(weights: F64, labelled: Labelled, statistics: CorpusStatistics) -> Links:
-    from aligner.model.decoding import links_of
-    from aligner.model.default import decode_with
+    from gold import decode_with
+
     from features.extractor import FeatureSet
 
-    return links_of(decode_with(weights, FeatureSet().extract(labelled.bitext, statistics)))
+    return decode_with(weights, FeatureSet().extract(labelled.bitext, statistics)).to_links()
 
 
 def in_percent(result: Evaluation) -> list[str]:
@@ -153,7 +153,6 @@ def gold_dev(study: Study) -> None:
     """README's table, that of gold-dev, and the probabilities of the last Hansards model."""
     from gold import aer, judge
 
-    from aligner.model.decoding import links_of
     from corpora.link_files import read_links
     from features.translation.posteriors import Decoder
 
@@ -164,7 +163,7 @@ def gold_dev(study: Study) -> None:
         ours = {
             "no labels, `--unsupervised`": bare,
             "no labels": found_by_default(study.default(test.gold), test.dev, test.statistics),
-            f"{len(test.train.links)} labelled pairs": links_of(test.learnt.align(test.dev.bitext, test.statistics)),
+            f"{len(test.train.links)} labelled pairs": test.learnt.align(test.dev.bitext, test.statistics).to_links(),
         }
         results = {name: judge(test.dev.links, links) for name, links in ours.items()}
         rows += [[test.name, name, *in_percent(result)] for name, result in results.items()]
@@ -191,19 +190,22 @@ def gold_dev(study: Study) -> None:
 
 
 def probabilities(study: Study) -> None:
-    from aligner.model.calibration import Calibration, JudgedLinks, reliability
+    import numpy as np
+
+    from aligner.model.calibration import Calibration, JudgedLinks
 
     test = study.hansards[-1]
     learnt = test.learnt
     judged = JudgedLinks.of(learnt.align(test.dev.bitext, test.statistics), test.dev.links)
-    found = reliability(Calibration.fit(learnt.held_out).probabilities(judged.scores), judged.correct)
-    rows = [
-        [f"{10 * b}–{10 * b + 10} %", f"{n:,}", f"{100 * mean:.2f}", f"{100 * right:.2f}"]
-        for b, (n, mean, right) in enumerate(zip(found.links, found.predicted, found.correct, strict=True))
-        if n
-    ]
+    found = Calibration.fit(learnt.held_out).probabilities(judged.scores)
+    bins = np.minimum((10 * found).astype(np.int64), 9)
+    rows, error = [], 0.0  # expected calibration error [Naeini, Cooper and Hauskrecht 2015]
+    for b in np.unique(bins):
+        n, mean, right = (bins == b).sum(), found[bins == b].mean(), judged.correct[bins == b].mean()
+        rows.append([f"{10 * b}–{10 * b + 10} %", f"{n:,}", f"{100 * mean:.2f}", f"{100 * right:.2f}"])
+        error += n / len(judged) * abs(mean - right)
     table = markdown(["probability", "links", "mean probability", "right"], rows)
-    note = f"Expected calibration error {100 * found.error:.2f} % ({found.links.sum():,} links)."
+    note = f"Expected calibration error {100 * error:.2f} % ({len(judged):,} links)."
     publish("probabilities", f"{table}\n\n{note}", pages=[PAGE], write=study.options.write)
 
 
@@ -211,7 +213,7 @@ def families(study: Study) -> None:
     import numpy as np
     from gold import judge
 
-    from aligner.model.decoding import decode_edges, links_of
+    from aligner.model.decoding import decode_edges
     from aligner.model.scoring import LinearScorer
     from aligner.solvers import Stop, make_solver, solve
     from aligner.svm.hinge import MatchingProblem
@@ -240,7 +242,7 @@ def families(study: Study) -> None:
         )  # fmt: skip
         w = solve(problem, make_solver("bcfw"), stop=Stop(gap=1e-3, passes=200)).w
         found = decode_edges(dev, LinearScorer(w[: len(columns)]), problem.link_rewards(w))
-        rows.append([name, len(columns), *in_percent(judge(test.dev.links, links_of(found)))])
+        rows.append([name, len(columns), *in_percent(judge(test.dev.links, found.to_links()))])
     header = [f"families ({test.name})", "features", "AER", "95 % interval", "precision", "recall"]
     publish("families", markdown(header, rows), pages=[PAGE], write=study.options.write)
 
@@ -275,16 +277,15 @@ def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
     import numpy as np
     from gold import learn
 
-    from aligner.model.decoding import links_of
-    from aligner.report.evaluation import PairCounts, count, scores
+    from aligner.report.evaluation import count, scores
 
     tables = []
     for number, (rest, held_out) in enumerate(parts(len(seen.labelled.links))):
         chosen = np.sort(np.random.default_rng(number).permutation(rest)[:labels])
         learnt = learn(seen.labelled, chosen, seen.statistics, centre, loss=loss)
         found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
-        tables.append(count(seen.labelled.links.take(held_out), links_of(found)).table)
-    return 100 * float(scores(PairCounts(np.concatenate(tables)).total()).aer)
+        tables.append(count(seen.labelled.links.take(held_out), found.to_links()))
+    return 100 * float(scores(np.concatenate(tables).sum(axis=0)).aer)
 
 
 def parts(pairs: int) -> Iterator[tuple[F64, F64]]:
@@ -301,8 +302,6 @@ def labels(study: Study) -> None:
     import numpy as np
     from gold import aer, learn
 
-    from aligner.model.decoding import links_of
-
     sizes = (10, 20, 50, 100)
     rows = []
     for seen in [seen for seen in study.views if (seen.gold, seen.pairs) in {("cs-en", 2_500), ("hansards", 10_000)}]:
@@ -315,7 +314,7 @@ def labels(study: Study) -> None:
             for column, size in enumerate(sizes):
                 learnt = learn(seen.labelled, np.sort(rest[:size]), seen.statistics, centre, cross_validate=0)
                 found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
-                errors[draw, column] = aer(gold, links_of(found))
+                errors[draw, column] = aer(gold, found.to_links())
         spread = errors.std(axis=0, ddof=1) / len(errors) ** 0.5
         cells = [f"{mean:.2f} ± {error:.2f}" for mean, error in zip(errors.mean(axis=0), spread, strict=True)]
         rows.append([f"{seen.gold}, {seen.pairs:,} pairs", *cells])

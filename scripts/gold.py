@@ -15,8 +15,8 @@ import numpy.typing as npt
 import aligner
 from aligner.model import default
 from aligner.model.calibration import JudgedLinks
-from aligner.model.decoding import Alignments, decode_edges, links_of
-from aligner.model.default import PRIOR, decode_with
+from aligner.model.decoding import Alignments, decode_edges
+from aligner.model.default import REWARDS
 from aligner.model.scoring import LinearScorer
 from aligner.report.evaluation import Evaluation, count, scores
 from aligner.solvers import Stop
@@ -40,6 +40,9 @@ OFFSET = 0.3
 """Added to all scores of default weights: logistic regression weighs a false link as much as a missed one, AER less."""
 STRENGTH = 0.1
 """C of the logistic regressions that make default weights, in scikit-learn's units."""
+
+PRIOR = {"hmm_soft": 8.0, "bias": -4.0}
+"""The unsupervised decoder as a linear score: above 0 where the soft posterior is above a half."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +179,11 @@ def default_weights(seen: Sequence[View], left_out: str | None) -> F64:
     return mean + OFFSET * (np.array(FeatureSet().names) == "bias")
 
 
+def decode_with(weights: F64, edges: EdgeTable) -> Alignments:
+    """The alignments that these weights of the features give, decoded as the default model does."""
+    return decode_edges(edges, LinearScorer(weights), REWARDS)
+
+
 @dataclass(frozen=True, eq=False)
 class Learnt:
     """What `aligner train` learns from labelled pairs, without the corpus statistics.
@@ -220,7 +228,7 @@ def judge(gold: Links, found: Links) -> Evaluation:
 
 
 def aer(gold: Links, found: Links) -> float:
-    return 100 * float(scores(count(gold, found).total()).aer)
+    return 100 * float(scores(count(gold, found).sum(axis=0)).aer)
 
 
 def hansards_problem(data: Path, pairs: int, regularization: float, counted: int = 20_000) -> MatchingProblem:
@@ -229,5 +237,5 @@ def hansards_problem(data: Path, pairs: int, regularization: float, counted: int
     text = text_with_gold(corpus, counted, ())
     statistics = CorpusStatistics.from_bitext(text)
     edges = FeatureSet().extract(text.take(np.arange(pairs)), statistics)
-    found = links_of(decode_with(shipped_weights(), edges))
+    found = decode_with(shipped_weights(), edges).to_links()
     return MatchingProblem.from_links(edges, found, regularization=regularization)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,18 +29,16 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, help="write the weights to this file")
     options = parser.parse_args()
 
-    from gold import aer, default_weights, views
+    from gold import aer, decode_with, default_weights, views
 
     from aligner.model.calibration import Calibration, JudgedLinks
-    from aligner.model.decoding import links_of
-    from aligner.model.default import decode_with
 
     seen = views(options.data, 100_000)
     rows, judged = [], []
     for one in seen:
         found = decode_with(default_weights(seen, one.gold), one.edges)
         judged.append(JudgedLinks.of(found, one.labelled.links))
-        ours = aer(one.labelled.links, links_of(found))
+        ours = aer(one.labelled.links, found.to_links())
         print(f"{one.gold:18} {one.pairs:8,} {one.unsupervised:8.2f} {ours:8.2f}", flush=True)
         figures = {"unsupervised": round(one.unsupervised, 2), "default": round(ours, 2)}
         rows.append({"gold": one.gold, "pairs": one.pairs, **figures})
@@ -58,7 +57,7 @@ def write(
     content = {
         "version": __version__,
         "weights": {name: round(float(w), 4) for name, w in zip(names, weights, strict=True)},
-        "calibration": {name: [round(x, 4) for x in values] for name, values in calibration.describe().items()},
+        "calibration": {name: [round(x, 4) for x in values] for name, values in asdict(calibration).items()},
         "record": {
             "method": "mean over gold sets of logistic regressions, and of the unsupervised decoder",
             "offset": OFFSET,

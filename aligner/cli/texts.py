@@ -36,11 +36,13 @@ def open_for_model(loaded: Model, model: str, source: str, target: str | None) -
 
 def check_texts(corpus: Corpus, names: Sequence[str]) -> int | None:
     """Read text and links through once, so that errors come before the work; its pairs, None of what is read once."""
-    from aligner.model.streaming import check_corpus, check_links
+    from aligner.model.streaming import check_corpus
+    from corpora.link_files import open_links
 
     if not corpus.can_be_read_twice:  # errors are found on the way
         return None
     pairs = check_corpus(corpus)
     for name in names:
-        check_links(name, corpus)
+        for _ in open_links(name, lengths=corpus.lengths()):
+            pass
     return pairs

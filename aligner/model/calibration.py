@@ -1,19 +1,18 @@
-"""Confidence: from the score of a link to the probability that it is right, and how far such probabilities hold."""
+"""Confidence: from the score of a link to the probability that it is right."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from aligner.model.decoding import Alignment
+from aligner.model.decoding import Alignments
 from corpora.alignment import Links
 
 F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 _MOST_BINS = 20
@@ -34,12 +33,11 @@ class JudgedLinks:
         return len(self.scores)
 
     @classmethod
-    def of(cls, found: Sequence[Alignment], gold: Links) -> JudgedLinks:
+    def of(cls, found: Alignments, gold: Links) -> JudgedLinks:
         """Raises ValueError where there are not as many pairs of both."""
-        correct: list[bool] = []
-        for alignment, links in zip(found, gold, strict=True):
-            correct.extend(link in links.sure or link in links.possible for link in alignment.links)
-        return cls(np.array([s for alignment in found for s in alignment.scores]), np.array(correct, np.bool_))
+        pairs = zip(found, gold, strict=True)
+        correct = [link in links.sure or link in links.possible for alignment, links in pairs for link in alignment]
+        return cls(found.scores, np.array(correct, np.bool_))
 
     @classmethod
     def joined(cls, parts: Iterable[JudgedLinks]) -> JudgedLinks:
@@ -102,13 +100,9 @@ class Calibration:
         knots = {score + offset: log_odds for score, log_odds in zip(self.scores, self.log_odds, strict=True)}
         return Calibration(tuple(knots), tuple(knots.values()))  # fewer where rounding makes two scores one
 
-    def describe(self) -> dict[str, Any]:
-        """JSON values that `read_calibration` takes."""
-        return asdict(self)
-
 
 def read_calibration(description: Mapping[str, Any] | None) -> Calibration | None:
-    """The calibration of these JSON values.  Raises LookupError, TypeError or ValueError on others."""
+    """The calibration of the JSON values of its fields.  Raises LookupError, TypeError or ValueError on others."""
     if description is None:
         return None
     scores, log_odds = (tuple(map(float, description[name])) for name in ("scores", "log_odds"))
@@ -130,41 +124,3 @@ class _Bin:
 
     def pooled(self, later: _Bin) -> _Bin:
         return _Bin(self.links + later.links, self.right + later.right, self.low, later.high)
-
-
-@dataclass(frozen=True, eq=False)
-class Reliability:
-    """Of links in B bins of equal width by probability: links, mean probability, and share of right ones.
-
-    links: (B,).  predicted, correct: (B,), fractions, 0 where there are no links.
-    """
-
-    links: I64
-    predicted: F64
-    correct: F64
-
-    @property
-    def error(self) -> float:
-        """Expected calibration error: Σ_b links_b / links |correct_b − predicted_b|  [Naeini, Cooper, Hauskrecht 2015].
-
-        0 of no links.
-        """
-        return float(self.links @ np.abs(self.correct - self.predicted) / max(1, self.links.sum()))
-
-
-def reliability(probabilities: npt.ArrayLike, correct: npt.ArrayLike, bins: int = 10) -> Reliability:
-    """How far probabilities of links hold.
-
-    probabilities: (m,) in [0, 1].  correct: (m,) bool.  Raises ValueError where they are not, or no bin is asked for.
-    """
-    given, right = np.asarray(probabilities, np.float64), np.asarray(correct, np.bool_)
-    if given.ndim != 1 or right.shape != given.shape or not ((given >= 0) & (given <= 1)).all():
-        raise ValueError("there must be as many probabilities, in [0, 1], as judgements")
-    if bins < 1:
-        raise ValueError(f"there must be a bin, not {bins}")
-    which = np.minimum((given * bins).astype(np.int64), bins - 1)
-    links = np.bincount(which, minlength=bins)
-    some = np.maximum(links, 1)
-    return Reliability(
-        links, np.bincount(which, given, minlength=bins) / some, np.bincount(which, right, minlength=bins) / some
-    )

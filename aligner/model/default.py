@@ -10,23 +10,15 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner._version import __version__
 from aligner.model.calibration import Calibration
-from aligner.model.decoding import Alignments, decode_edges
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
 from aligner.svm.prices import LinkRewards
 from corpora.normalize import Normalizer
 from features.extractor import FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
-from features.table import EdgeTable
-
-F64 = npt.NDArray[np.float64]
-
-PRIOR = {"hmm_soft": 8.0, "bias": -4.0}
-"""The unsupervised decoder as a linear score: above 0 where the soft posterior is above a half."""
 
 REWARDS = LinkRewards((0.0, 0.0), (0.0, 0.0))
 """Rewards of further links: up to three links a word, at no price, as the weights were learnt edge by edge."""
@@ -68,8 +60,3 @@ def default_model(
     weights = np.array([found.weights[name] for name in features.names])
     facts = {"version": __version__, "default_weights": dict(found.record), **(record or {})}
     return Model(LinearScorer(weights), features, statistics, normalizers, languages, facts, REWARDS, found.calibration)
-
-
-def decode_with(weights: F64, edges: EdgeTable) -> Alignments:
-    """The alignments that these weights of the features give, decoded as the default model does."""
-    return decode_edges(edges, LinearScorer(weights), REWARDS)

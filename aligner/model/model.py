@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -13,17 +13,23 @@ import numpy.typing as npt
 from aligner._version import __version__
 from aligner.errors import AlignerError
 from aligner.model.calibration import Calibration, read_calibration
-from aligner.model.decoding import PAIRS_AT_ONCE, Alignment, Alignments, decode, decode_in_threads
+from aligner.model.decoding import Alignment, Alignments, best_alignments
 from aligner.model.file import ModelError, read_model, write_model
-from aligner.model.scoring import F64, LinearScorer, Scorer, read_scorer
+from aligner.model.scoring import LinearScorer, Scorer, read_scorer
 from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically
 from corpora.normalize import Normalizer
 from corpora.threads import map_threads
-from features.extractor import FeatureSet
+from features.batch import EdgeBatch, Encoded
+from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
 from features.statistics import CorpusStatistics
+from features.table import Vector
+
+PAIRS_AT_ONCE = 1024
+"""Pairs per task of a text that is aligned as it is read. With more, short texts would leave cores idle; with fewer,
+what is done once a task, in Python, would cost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +67,7 @@ class Model:
             raise AlignerError("the scores of this model have no offset (it has a kernel, or no bias)")
         weights = self.weights.copy()
         weights[self.features.names.index("bias")] += offset
-        calibration = None if self.calibration is None else self.calibration.shifted(offset)
+        calibration = self.calibration and self.calibration.shifted(offset)
         return replace(self, scorer=LinearScorer(weights), calibration=calibration)
 
     def align(
@@ -73,7 +79,8 @@ class Model:
         Raises AlignerError where these are missing or out of range; TypeError on strings instead of tokens.
         """
         # Not by way of threads, which take longer to start than a sentence to align.
-        return self.align_bitext(self._bitext([(source, target)]), [_packed([pair_links]) for pair_links in links])[0]
+        packed = [_packed([pair_links]) for pair_links in links]
+        return next(iter(self.align_bitext(self._bitext([(source, target)]), packed)))
 
     def align_many(
         self,
@@ -107,30 +114,51 @@ class Model:
         return BitextBuilder(*self.normalizers, *self.languages)
 
     def align_bitext(self, bitext: Bitext, links: Sequence[Links] = ()) -> Alignments:
-        """Align every pair of a bitext made by `builder`.
+        """Align every pair of a bitext made by `builder`; very long pairs may use all cores.
 
         links: one for each file of other aligners' links the model was trained with.
         """
         self.check_links(bitext, links)
-        return decode(bitext, self.statistics, self.features, self.scorer, links, self.rewards, self._probabilities)
+        encoded = Encoded(bitext, self.statistics)
+        # One piece of memory for all batches: fresh memory costs more than what is computed in it.
+        edges = encoded.shapes.prod(axis=1)
+        largest = min(max(EDGES_AT_ONCE, int(edges.max(initial=0))), int(edges.sum()))
+        space = np.empty(largest * self.scorer.columns_at_once(self.features), np.float32)
+        return Alignments.join([self._align_batch(batch, links, space) for batch in batches(encoded)])
 
-    def align_text(self, bitext: Bitext) -> Iterator[Alignment]:
+    def align_text(self, bitext: Bitext) -> Iterator[Alignments]:
         """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
 
         Raises AlignerError where the model needs other aligners' links.
         """
         self._check_files(0)
-        return decode_in_threads(bitext, self.statistics, self.features, self.scorer, self.rewards, self._probabilities)
+        columns = self.scorer.columns_at_once(self.features)
 
-    @property
-    def _probabilities(self) -> Callable[[F64], F64] | None:
-        return None if self.calibration is None else self.calibration.probabilities
+        def work(batch: EdgeBatch) -> Alignments:
+            return self._align_batch(batch, (), np.empty(int(batch.offsets[-1]) * columns, np.float32))
+
+        return map_threads(work, batches(Encoded(bitext, self.statistics)))
+
+    def _align_batch(self, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> Alignments:
+        scores = self.scorer.score_batch(self.features, batch, links, space)
+        found = best_alignments(scores, batch.shapes, batch.offsets, self.rewards)
+        return (
+            found if self.calibration is None else replace(found, scores=self.calibration.probabilities(found.scores))
+        )
 
     def check_links(self, bitext: Bitext, links: Sequence[Links]) -> None:
         """Raise AlignerError unless these are links of other aligners as the model needs them for a bitext."""
         self._check_files(len(links))
         for other in links:
-            _check_links(other, bitext)
+            if len(other) != len(bitext):
+                raise AlignerError(f"{len(other)} lines of links for {len(bitext)} sentence pairs (give one for each)")
+            pair = np.repeat(np.arange(len(other)), np.diff(other.offsets))
+            J, K = bitext.source.lengths[pair], bitext.target.lengths[pair]
+            outside = (other.source >= J) | (other.target >= K) | (other.source < 0) | (other.target < 0)
+            for m in np.flatnonzero(outside)[:1]:
+                link = f"link {other.source[m]}-{other.target[m]} of another aligner"
+                what = f"{link} is out of range for {J[m]} source and {K[m]} target words"
+                raise AlignerError(f"pair {pair[m] + 1}: {what}")
 
     def _check_files(self, given: int) -> None:
         if given != len(self.features.links):
@@ -151,7 +179,7 @@ class Model:
             "normalizers": [normalizer.as_dict() for normalizer in self.normalizers],
             "scorer": self.scorer.describe(),
             "rewards": [self.rewards.source, self.rewards.target],
-            "calibration": None if self.calibration is None else self.calibration.describe(),
+            "calibration": self.calibration and asdict(self.calibration),
             "record": dict(self.record),
         }
         with write_atomically(path, force=force) as file:
@@ -189,19 +217,3 @@ def load(path: StrPath) -> Model:
             f"was made by version {header.get('version', '?')}, which this version {__version__} cannot read: {error}"
         )
         raise ModelError(path, 0, what, hint="train the model again") from error
-
-
-def _check_links(links: Links, bitext: Bitext) -> None:
-    """Raise AlignerError unless every link points at words of its pair."""
-    if len(links) != len(bitext):
-        raise AlignerError(f"{len(links)} lines of links for {len(bitext)} sentence pairs (give one for each)")
-    pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
-    outside = (links.source >= bitext.source.lengths[pair]) | (links.target >= bitext.target.lengths[pair])
-    outside |= (links.source < 0) | (links.target < 0)
-    if outside.any():
-        first = int(np.flatnonzero(outside)[0])
-        J, K = bitext.source.lengths[pair[first]], bitext.target.lengths[pair[first]]
-        raise AlignerError(
-            f"pair {pair[first] + 1}: link {links.source[first]}-{links.target[first]} of another aligner is out of "
-            f"range for {J} source and {K} target words"
-        )

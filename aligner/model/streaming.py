@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
-from aligner.model.decoding import PAIRS_AT_ONCE, Alignments
-from aligner.model.model import Model
+from aligner.model.decoding import Alignments
+from aligner.model.model import PAIRS_AT_ONCE, Model
 from corpora.alignment import Links, PairLinks, check_range
-from corpora.bitext import Bitext
 from corpora.errors import CorpusError
-from corpora.files import UTF8_BOM, StrPath
+from corpora.files import UTF8_BOM
 from corpora.link_files import open_links
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, TextLine, open_corpus, parse_joint
@@ -88,28 +87,26 @@ class LinksFile(NamedTuple):
 _ONE_EACH = "give one line for each pair, empty ones too"
 
 
-class Job(NamedTuple):
-    """Some lines of a corpus.  links: of other aligners, for each file the model was trained with."""
+def align_lines(
+    model: Model, corpus: Corpus, texts: Iterator[TextLine], links: Sequence[LinksFile] = ()
+) -> Iterator[tuple[list[TextLine], Alignments]]:
+    """Lines of a corpus and their alignments, many lines at a time; batches run on all cores, in order.
 
-    lines: list[TextLine]
-    links: list[Links]
-
-    def bitext(self, model: Model, corpus: Corpus) -> Bitext:
-        """As the model sees it.  Raises CorpusError on text that is not UTF-8."""
-        builder = model.builder()
-        builder.add_texts(corpus, self.lines)
-        return builder.bitext()
-
-
-def align_corpus(
-    model: Model, corpus: Corpus, format_: str, links: Sequence[LinksFile] = (), pairs: int | None = None
-) -> Iterator[bytes]:
-    """One formatted line for each pair of a corpus, many lines at a time; batches run on all cores, in order.
-
-    links: other aligners' links, a stream for each file the model was trained with.  pairs: found by `check_corpus`.
-    Raises CorpusError on text that is not UTF-8, or has fewer pairs now.
+    links: other aligners' links, a stream for each file the model was trained with.
+    Raises CorpusError on text that is not UTF-8.
     """
-    return map_threads(lambda job: _align(model, corpus, format_, job), jobs(read_again(corpus, pairs or 0), links))
+
+    def jobs() -> Iterator[tuple[list[TextLine], list[Links]]]:
+        while lines := list(islice(texts, PAIRS_AT_ONCE)):
+            yield lines, [file.take(lines) for file in links]
+
+    def work(job: tuple[list[TextLine], list[Links]]) -> tuple[list[TextLine], Alignments]:
+        lines, others = job
+        builder = model.builder()
+        builder.add_texts(corpus, lines)
+        return lines, model.align_bitext(builder.bitext(), others)
+
+    return map_threads(work, jobs())
 
 
 def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:
@@ -134,20 +131,10 @@ def align_arriving(model: Model, stream: BinaryIO, format_: str, links: Sequence
     for arrived in _arriving_lines(stream):
         texts = [(n, *parse_joint(line, "-", n)) for n, line in enumerate(arrived, number + 1)]
         number += len(arrived)
-        yield b"".join(map_threads(lambda job: _align(model, corpus, format_, job), jobs(iter(texts), links)))
+        parts = align_lines(model, corpus, iter(texts), links)
+        yield b"".join(FORMATS[format_](model.normalizers, *part) for part in parts)
     for file in links:
         file.check_end(number)
-
-
-def jobs(texts: Iterator[TextLine], links: Sequence[LinksFile] = ()) -> Iterator[Job]:
-    """A text in parts, with the links of each."""
-    while lines := list(islice(texts, PAIRS_AT_ONCE)):
-        yield Job(lines, [file.take(lines) for file in links])
-
-
-def _align(model: Model, corpus: Corpus, format_: str, job: Job) -> bytes:
-    found = model.align_bitext(job.bitext(model, corpus), job.links)
-    return FORMATS[format_](model.normalizers, job.lines, found)
 
 
 def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
@@ -177,15 +164,8 @@ def check_corpus(corpus: Corpus) -> int:
 
     Raises CorpusError on sides of unequal length and text that is not UTF-8.
     """
-    pairs = 0
-    texts = corpus.texts()
+    texts, pairs = corpus.texts(), 0
     while lines := list(islice(texts, PAIRS_AT_ONCE)):
         corpus.check_utf8(lines)
         pairs += len(lines)
     return pairs
-
-
-def check_links(path: StrPath, corpus: Corpus) -> None:
-    """Read a file of links through once, against the text; CorpusError where they do not fit."""
-    for _ in open_links(path, lengths=corpus.lengths()):
-        pass

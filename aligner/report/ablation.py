@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aligner.errors import AlignerError
-from aligner.model.decoding import decode_edges, links_of
+from aligner.model.decoding import decode_edges
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
 from aligner.progress import ignore
@@ -83,10 +82,8 @@ def describe_model(
 
     Features are extracted once; an ablation decodes all pairs with some weights at 0, and learns no weight anew: what
     others could make up for counts as lost.
-    Raises AlignerError for a model that scores by a kernel, and where links or gold do not fit.
+    Raises AlignerError where links or gold do not fit, AttributeError for a model that scores by a kernel.
     """
-    if not isinstance(model.scorer, LinearScorer):
-        raise AlignerError("the model scores by a kernel, which has no weights of features (train with another solver)")
     names, weights = model.features.names, model.weights
     families = model.features.groups
     columns = {family: [i for i, f in enumerate(families) if f == family] for family in dict.fromkeys(families)}
@@ -122,4 +119,5 @@ def _error(edges: EdgeTable, gold: Links, weights: F64, without: Sequence[int], 
     """AER, a fraction, without some columns."""
     kept = weights.copy()
     kept[list(without)] = 0.0
-    return float(scores(count(gold, links_of(decode_edges(edges, LinearScorer(kept), rewards))).total()).aer)
+    found = decode_edges(edges, LinearScorer(kept), rewards).to_links()
+    return float(scores(count(gold, found).sum(axis=0)).aer)

@@ -31,23 +31,6 @@ _DRAWS = 2_000_000  # sentence draws held at a time, to bound memory
 _LENGTH_BINS = {"0-10": (0, 10), "11-20": (11, 20), "21-30": (21, 30), "31-40": (31, 40), "41+": (41, np.inf)}
 
 
-@dataclass(frozen=True)
-class PairCounts:
-    """What evaluation needs to know of each sentence pair; rows may be added.
-
-    table: (n, 5) int64, the columns |A|, |S|, |P|, |A∩S|, |A∩P|, where P includes S.
-    """
-
-    table: I64
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def total(self) -> I64:
-        """The five counts of the corpus, (5,)."""
-        return np.asarray(self.table.sum(axis=0), dtype=np.int64)
-
-
 class Scores(NamedTuple):
     """Fractions between 0 and 1, arrays of one shape (scalars for one corpus)."""
 
@@ -121,8 +104,8 @@ class Evaluation:
     signature: str
 
 
-def count(gold: Links, hypothesis: Links) -> PairCounts:
-    """Count each pair's links, gold links and links in common.
+def count(gold: Links, hypothesis: Links) -> I64:
+    """What evaluation needs to know of each pair, (n, 5): |A|, |S|, |P|, |A∩S|, |A∩P|; rows may be added.
 
     Every link of the hypothesis counts, whatever its sure or possible mark. A link given twice counts once;
     a gold link marked both sure and possible is sure. NULL links are not in `Links` and so are ignored.
@@ -142,11 +125,11 @@ def count(gold: Links, hypothesis: Links) -> PairCounts:
         predicted, _ = _cells(hypothesis, start, stop, height, width)
         gold_links, is_sure = _cells(gold, start, stop, height, width)
         a, s, p = _distinct(predicted), _distinct(gold_links[is_sure]), _distinct(gold_links)
-        sets = (a, s, p, _common(a, s), _common(a, p))
+        sets = (a, s, p, *(a[np.isin(a, links, assume_unique=True, kind="sort")] for links in (s, p)))
         bounds = np.arange(stop - start + 1, dtype=np.int64) * (height * width)
         for column, cells in enumerate(sets):
             table[start:stop, column] = np.diff(np.searchsorted(cells, bounds))
-    return PairCounts(table)
+    return table
 
 
 def _cells(links: Links, start: int, stop: int, height: int, width: int) -> tuple[I64, Bools]:
@@ -162,11 +145,6 @@ def _distinct(cells: I64) -> I64:
     ordered: I64 = np.sort(cells)
     is_first: Bools = np.diff(ordered, prepend=-1) != 0
     return ordered[is_first]
-
-
-def _common(some: I64, others: I64) -> I64:
-    common: Bools = np.isin(some, others, assume_unique=True, kind="sort")
-    return some[common]
 
 
 def scores(counts: npt.ArrayLike) -> Scores:
@@ -195,16 +173,16 @@ def _ratio(numerator: F64, denominator: F64) -> F64:
     return np.divide(numerator, denominator, out=ones, where=np.asarray(denominator > 0))
 
 
-def bootstrap(systems: Sequence[PairCounts], resamples: int, seed: int) -> Scores:
+def bootstrap(systems: Sequence[I64], resamples: int, seed: int) -> Scores:
     """Score systems on resamples of their sentence pairs, drawn with replacement.
 
     Resample b consists of the same pairs for every system, and does not depend on how many systems there are.
-    systems: h counts of the same n > 0 pairs.  Returns arrays (h, resamples).
+    systems: (n, 5) counts of the same n > 0 pairs, h of them.  Returns arrays (h, resamples).
     """
     pairs = len(systems[0])
     rng = np.random.default_rng(seed)
     # Floats make the product below a BLAS call; sums of counts are whole numbers below 2^53, so exact.
-    table = np.concatenate([system.table for system in systems], axis=1).astype(np.float64)
+    table = np.concatenate(systems, axis=1).astype(np.float64)
     totals = np.empty((resamples, table.shape[1]))
     step = max(1, _DRAWS // pairs)
     for start in range(0, resamples, step):
@@ -245,87 +223,61 @@ def evaluate(
     """
     if resamples < 1 or not 0.0 < confidence < 1.0:
         raise ValueError(f"resamples {resamples} must be at least 1 and confidence {confidence} in (0, 1)")
-    _check_pairs(gold, hypotheses, gold_name, hypothesis_names)
+    pairs = len(gold)
+    if pairs == 0:
+        raise CorpusError(gold_name, 0, "the gold has no sentence pairs", hint="check how it was made")
+    for name, hypothesis in zip(hypothesis_names, hypotheses, strict=True):
+        if len(hypothesis) != pairs:
+            what = f"has {len(hypothesis)} lines but the gold {gold_name} has {pairs}"
+            hint = "one line per sentence pair, empty lines too"
+            raise CorpusError(name, min(pairs, len(hypothesis)), what, hint=hint)
+    lengths = np.zeros(pairs, np.int64) if source_lengths is None else np.asarray(source_lengths, np.int64)
+    if lengths.shape != (pairs,):
+        raise ValueError(f"source_lengths has shape {lengths.shape}, not ({pairs},)")
     if source_lengths is None:
-        lengths = _linked_lengths([gold, *hypotheses])
-    else:
-        lengths = np.asarray(source_lengths, dtype=np.int64)
-        if lengths.shape != (len(gold),):
-            raise ValueError(f"source_lengths has shape {lengths.shape}, not ({len(gold)},)")
+        for those in (gold, *hypotheses):
+            pair = np.repeat(np.arange(pairs), np.diff(those.offsets))
+            np.maximum.at(lengths, pair, those.source.astype(np.int64) + 1)
     if not hypotheses:
         return []
     systems = [count(gold, hypothesis) for hypothesis in hypotheses]
     resampled = bootstrap(systems, resamples, seed)
     evaluations: list[Evaluation] = []
     for index, (name, system) in enumerate(zip(hypothesis_names, systems, strict=True)):
-        links, sure, possible = system.total()[:3].tolist()
-        found = scores(system.total())
+        total = system.sum(axis=0)
+        aer, precision, recall, f1 = map(float, scores(total))
+        links, sure, possible = total[:3].tolist()
+        intervals = {
+            metric: percentile_interval(values[index], confidence) for metric, values in resampled._asdict().items()
+        }
         paired = None
         if index > 0:
             baseline = evaluations[0]
             differences = resampled.aer[index] - resampled.aer[0]
-            paired = _paired_test(baseline.name, float(found.aer) - baseline.aer, differences, confidence)
+            against = min(int((differences <= 0.0).sum()), int((differences >= 0.0).sum()))
+            p_value = min(1.0, 2.0 * (1 + against) / (resamples + 1))
+            interval = percentile_interval(differences, confidence)
+            paired = PairedTest(baseline.name, aer - baseline.aer, interval, p_value)
+        signature = _signature(gold, hypotheses[index], gold_name, resamples, confidence, seed)
         evaluations.append(
             Evaluation(
-                name=name,
-                gold=gold_name,
-                aer=float(found.aer),
-                precision=float(found.precision),
-                recall=float(found.recall),
-                f1=float(found.f1),
-                links=links,
-                sure=sure,
-                possible=possible,
-                pairs=len(system),
-                confidence=confidence,
-                intervals={
-                    metric: percentile_interval(values[index], confidence)
-                    for metric, values in resampled._asdict().items()
-                },
-                lengths="links" if source_lengths is None else "text",
-                by_length=_by_length(system, lengths),
-                paired=paired,
-                signature=_signature(gold, hypotheses[index], gold_name, resamples, confidence, seed),
+                name, gold_name, aer, precision, recall, f1, links, sure, possible, pairs, confidence, intervals,
+                "links" if source_lengths is None else "text", _by_length(system, lengths), paired, signature,
             )
-        )
+        )  # fmt: skip
     return evaluations
 
 
-def _check_pairs(gold: Links, hypotheses: Sequence[Links], gold_name: str, names: Sequence[str]) -> None:
-    pairs = len(gold)
-    if pairs == 0:
-        raise CorpusError(gold_name, 0, "the gold has no sentence pairs", hint="check how it was made")
-    for name, hypothesis in zip(names, hypotheses, strict=True):
-        if len(hypothesis) != pairs:
-            what = f"has {len(hypothesis)} lines but the gold {gold_name} has {pairs}"
-            hint = "one line per sentence pair, empty lines too"
-            raise CorpusError(name, min(pairs, len(hypothesis)), what, hint=hint)
-
-
-def _linked_lengths(alignments: Sequence[Links]) -> I64:
-    lengths = np.zeros(len(alignments[0]), dtype=np.int64)
-    for links in alignments:
-        pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
-        np.maximum.at(lengths, pair, links.source.astype(np.int64) + 1)
-    return lengths
-
-
-def _by_length(system: PairCounts, lengths: I64) -> tuple[LengthRow, ...]:
+def _by_length(system: I64, lengths: I64) -> tuple[LengthRow, ...]:
     """Score the pairs of each length bin; bins without pairs are left out."""
     rows = []
     for label, (low, high) in _LENGTH_BINS.items():
         inside = (lengths >= low) & (lengths <= high)
         if inside.any():
-            total = PairCounts(system.table[inside]).total()
+            total = system[inside].sum(axis=0)
             found = (float(value) for value in scores(total))
             rows.append(LengthRow(label, int(inside.sum()), int(total[0]), *found))
     return tuple(rows)
-
-
-def _paired_test(baseline: str, difference: float, resampled: F64, confidence: float) -> PairedTest:
-    against = min(int((resampled <= 0.0).sum()), int((resampled >= 0.0).sum()))
-    p_value = min(1.0, 2.0 * (1 + against) / (len(resampled) + 1))
-    return PairedTest(baseline, difference, percentile_interval(resampled, confidence), p_value)
 
 
 def _signature(gold: Links, hypothesis: Links, gold_name: str, resamples: int, confidence: float, seed: int) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from itertools import count as count_up
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import OracleError, SettingError
 from aligner.model.calibration import JudgedLinks
-from aligner.model.decoding import decode_edges, links_of
+from aligner.model.decoding import decode_edges
 from aligner.progress import ignore
-from aligner.report.evaluation import PairCounts, bootstrap, count, scores
+from aligner.report.evaluation import bootstrap, count, scores
 from aligner.solvers import Result, Status, Stop, TracePoint, solve
 from aligner.training.scorers import scorer_of
 from aligner.training.settings import LabelledProblem, Plan
@@ -77,18 +78,33 @@ class PathRow:
 class RegularizationPath:
     """Solutions on all pairs, from the largest λ down, and which of them is chosen.
 
-    folds: how many were asked for.  finished_folds: those that the AER is of.  held_out: the links found, at the
-    chosen λ, in the pairs of these folds, each with what was learnt without its fold; None where there are no folds.
+    finished_folds: those that the AER is of.  held_out: the links found, at the chosen λ, in the pairs of these folds,
+    each with what was learnt without its fold; None where there are no folds.
     interrupted: by Ctrl-C; there may be fewer solutions or finished folds than asked for.
     """
 
     rows: tuple[PathRow, ...]
     results: tuple[Result, ...]
     chosen: int
-    folds: int
     finished_folds: int
     interrupted: bool
-    held_out: JudgedLinks | None = None
+    held_out: JudgedLinks | None
+
+
+class _HeldOut(NamedTuple):
+    """What one solution finds in the pairs of a fold.  counts: (m, 5).  end: the solution's last audit."""
+
+    counts: I64
+    judged: JudgedLinks
+    end: TracePoint
+
+
+_Solutions = Callable[[LabelledProblem, int | None], Iterator[Result]]
+"""The solution for each λ, of a problem without the fold of this number."""
+
+
+class _Stopped(Exception):
+    """The callback asked for the end."""
 
 
 def follow_path(
@@ -120,132 +136,91 @@ def follow_path(
     Raises SettingError for weights that are not finite, OracleError for an oracle that is wrong, and KeyboardInterrupt
     if there is no audit yet.
     """
-    search = _Search(problem, links, plan, stop, seed, memory, callback, on_solution)
-    interrupted = False
-    try:
-        search.solve()
-    except _Stopped:
-        pass
-    except KeyboardInterrupt:
-        interrupted = True
-    results, folds = search.results, search.folds
-    if not results:
-        raise KeyboardInterrupt
-    errors = search.errors() if folds else []
-    chosen = int(np.argmin(errors)) if errors else len(results) - 1  # of equal ones argmin takes the first
-    held_out = JudgedLinks.joined(fold.judged[chosen] for fold in folds) if folds else None
-    return RegularizationPath(search.rows(), tuple(results), chosen, plan.folds, len(folds), interrupted, held_out)
+    numbers = count_up(1)
 
-
-class _Stopped(Exception):
-    """The callback asked for the end."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """What held-out pairs tell of each of L values of λ.  counts: (L, m, 5) of `PairCounts`.  ends: last audits."""
-
-    counts: I64
-    judged: list[JudgedLinks]
-    ends: list[TracePoint]
-
-
-@dataclass(eq=False)
-class _Search:
-    """The arguments of `follow_path`, and what has been solved: a state.
-
-    results: on all pairs.  folds: finished ones.  done: solutions, on all pairs and without folds.
-    """
-
-    problem: LabelledProblem
-    links: Links
-    plan: Plan
-    stop: Stop
-    seed: int
-    memory: int
-    callback: Callable[[TracePoint, Place], bool | None]
-    on_solution: Callable[[int], None]
-    results: list[Result] = field(default_factory=list)
-    folds: list[_Fold] = field(default_factory=list)
-    done: int = 0
-
-    def solve(self) -> None:
-        """Solve on all pairs, then without each fold, and judge on that."""
-        for result in self._solutions(self.problem, None):
-            self.results.append(result)
-        if self.plan.folds:
-            pairs = np.random.default_rng(self.seed).permutation(len(self.links))
-            for number, part in enumerate(np.array_split(pairs, self.plan.folds), 1):
-                self.folds.append(self._hold_out(np.sort(part), number))
-
-    def systems(self) -> list[PairCounts]:
-        """The counts of all held-out pairs, for each λ."""
-        return [PairCounts(table) for table in np.concatenate([fold.counts for fold in self.folds], axis=1)]
-
-    def errors(self) -> list[float]:
-        """Cross-validated AER, a fraction, for each λ."""
-        return [float(scores(system.total()).aer) for system in self.systems()]
-
-    def rows(self) -> tuple[PathRow, ...]:
-        rows = []
-        for regularization, result in zip(self.plan.regularizations, self.results, strict=False):  # some may be missing
-            end, norm = result.trace[-1], scorer_of(self.plan.solver, self.problem.edges, result.w).norm
-            rows.append(PathRow(regularization, norm, end.passes, end.seconds, end.relative_gap))
-        if not self.folds:
-            return tuple(rows)
-        resampled = bootstrap(self.systems(), _RESAMPLES, self.seed).aer
-        return tuple(
-            replace(
-                row,
-                fold_passes=sum(fold.ends[index].passes for fold in self.folds),
-                fold_seconds=sum(fold.ends[index].seconds for fold in self.folds),
-                fold_gap=max(fold.ends[index].relative_gap for fold in self.folds),
-                aer=error,
-                standard_error=float(resampled[index].std(ddof=1)),
-            )
-            for index, (row, error) in enumerate(zip(rows, self.errors(), strict=True))
-        )
-
-    def _hold_out(self, held_out: I64, number: int) -> _Fold:
-        """Solve on all other pairs and judge the solutions on these, (m,) ascending."""
-        size = self.problem.edges.features.nbytes
-        memory = size if 2 * size <= self.memory else 0  # features that are too large themselves are on disk
-        rest = self.problem.take(np.setdiff1d(np.arange(len(self.links)), held_out), memory=memory)
-        part = self.problem.take(held_out, memory=memory)
-        gold = self.links.take(held_out)
-        counts, judged, ends = [], [], []
-        for result in self._solutions(rest, number):
-            scorer = scorer_of(self.plan.solver, rest.edges, result.w)
-            found = decode_edges(part.edges, scorer, rest.link_rewards(result.w))
-            counts.append(count(gold, links_of(found)).table)
-            judged.append(JudgedLinks.of(found, gold))
-            ends.append(result.trace[-1])
-        return _Fold(np.array(counts), judged, ends)
-
-    def _solutions(self, problem: LabelledProblem, fold: int | None) -> Iterator[Result]:
-        """The solution for each λ.  After one that was ended early, KeyboardInterrupt or _Stopped."""
-        solver, state = self.plan.solver, None
-        for regularization in self.plan.regularizations:
-            current = replace(problem, regularization=regularization)
+    def solutions(part: LabelledProblem, fold: int | None) -> Iterator[Result]:
+        solver, state = plan.solver, None
+        for regularization in plan.regularizations:
+            current = replace(part, regularization=regularization)
             if state is not None and isinstance(solver, Resumable):
                 solver.resume(current, state)
             else:
-                state = solver.init(current, np.random.default_rng(self.seed))
+                state = solver.init(current, np.random.default_rng(seed))
             place = Place(regularization, fold)
 
             def audited(point: TracePoint, _: F64, place: Place = place) -> bool | None:
-                return self.callback(point, place)
+                return callback(point, place)
 
-            result = solve(current, solver, stop=self.stop, seed=self.seed, callback=audited, state=state)
+            result = solve(current, solver, stop=stop, seed=seed, callback=audited, state=state)
             if result.status is Status.NOT_FINITE:
                 raise SettingError(f"{place}: the weights grew without bound (raise the regularization)")
             if result.status is Status.NEGATIVE_GAP:
                 raise OracleError(f"{place}: {result.status.value} (please report this)")
             if result.trace:
                 yield result
-                self.done += 1
-                self.on_solution(self.done)
+                on_solution(next(numbers))
             if result.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt
             if result.status is Status.CALLBACK:
                 raise _Stopped
+
+    results: list[Result] = []
+    folds: list[list[_HeldOut]] = []
+    interrupted = False
+    try:
+        for result in solutions(problem, None):
+            results.append(result)
+        pairs = np.random.default_rng(seed).permutation(len(links))
+        for number, part in enumerate(np.array_split(pairs, plan.folds), 1) if plan.folds else ():
+            folds.append([*_hold_out(problem, links, np.sort(part), number, plan, memory, solutions)])
+    except _Stopped:
+        pass
+    except KeyboardInterrupt:
+        interrupted = True
+    if not results:
+        raise KeyboardInterrupt
+    rows = _rows(problem, plan, results, folds, seed)
+    errors = [row.aer for row in rows if row.aer is not None]
+    chosen = int(np.argmin(errors)) if errors else len(results) - 1  # of equal ones argmin takes the first
+    held_out = JudgedLinks.joined(fold[chosen].judged for fold in folds) if folds else None
+    return RegularizationPath(rows, tuple(results), chosen, len(folds), interrupted, held_out)
+
+
+def _hold_out(
+    problem: LabelledProblem, links: Links, held_out: I64, number: int, plan: Plan, memory: int, solutions: _Solutions
+) -> Iterator[_HeldOut]:
+    """Solve on all other pairs and judge the solutions on these, (m,) ascending."""
+    size = problem.edges.features.nbytes
+    memory = size if 2 * size <= memory else 0  # features that are too large themselves are on disk
+    rest = problem.take(np.setdiff1d(np.arange(len(links)), held_out), memory=memory)
+    part = problem.take(held_out, memory=memory)
+    gold = links.take(held_out)
+    for result in solutions(rest, number):
+        scorer = scorer_of(plan.solver, rest.edges, result.w)
+        found = decode_edges(part.edges, scorer, rest.link_rewards(result.w))
+        yield _HeldOut(count(gold, found.to_links()), JudgedLinks.of(found, gold), result.trace[-1])
+
+
+def _rows(
+    problem: LabelledProblem, plan: Plan, results: list[Result], folds: list[list[_HeldOut]], seed: int
+) -> tuple[PathRow, ...]:
+    rows = []
+    for regularization, result in zip(plan.regularizations, results, strict=False):  # some may be missing
+        end, norm = result.trace[-1], scorer_of(plan.solver, problem.edges, result.w).norm
+        rows.append(PathRow(regularization, norm, end.passes, end.seconds, end.relative_gap))
+    if not folds:
+        return tuple(rows)
+    columns = [*zip(*folds, strict=True)]  # what the folds found, for each λ
+    systems = [np.concatenate([found.counts for found in column]) for column in columns]
+    resampled = bootstrap(systems, _RESAMPLES, seed).aer
+    return tuple(
+        replace(
+            row,
+            fold_passes=sum(found.end.passes for found in column),
+            fold_seconds=sum(found.end.seconds for found in column),
+            fold_gap=max(found.end.relative_gap for found in column),
+            aer=float(scores(system.sum(axis=0)).aer),
+            standard_error=float(errors.std(ddof=1)),
+        )
+        for row, column, system, errors in zip(rows, columns, systems, resampled, strict=True)
+    )

@@ -10,12 +10,11 @@ from math import inf
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.model.decoding import Alignment, Alignments
+from aligner.model.decoding import Alignment
 from aligner.model.model import Model
-from aligner.model.streaming import Job, LinksFile, jobs
+from aligner.model.streaming import LinksFile, align_lines
 from aligner.progress import ignore
 from corpora.readers import Corpus
-from corpora.threads import map_threads
 
 ORDERS = "probability", "random"
 
@@ -61,14 +60,11 @@ def suggest(
     if order not in ORDERS:
         raise SettingError(f"unknown order {order!r} (choose from {', '.join(ORDERS)})")
 
-    def work(job: Job) -> tuple[Job, Alignments]:
-        return job, model.align_bitext(job.bitext(model, corpus), job.links)
-
     rng = np.random.default_rng(seed)
     best: dict[Text, Suggestion] = {}
     highest, seen = inf, 0
-    for job, found in map_threads(work, jobs(corpus.texts(), links)):
-        for (line, *sides), alignment in zip(job.lines, found, strict=True):
+    for lines, found in align_lines(model, corpus, corpus.texts(), links):
+        for (line, *sides), alignment in zip(lines, found, strict=True):
             rank = rng.random() if order == "random" else alignment.score
             if rank < highest:
                 source, target = (" ".join(n.tokens(side)) for n, side in zip(model.normalizers, sides, strict=True))

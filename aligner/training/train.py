@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 from aligner._version import __version__
 from aligner.model.calibration import Calibration, JudgedLinks
-from aligner.model.decoding import decode_edges, links_of
+from aligner.model.decoding import decode_edges
 from aligner.model.model import Model
 from aligner.progress import Hooks, Progress, tell_passes
 from aligner.report.evaluation import count, scores
@@ -113,7 +113,7 @@ def train(
     scorer = scorer_of(planned.solver, edges, result.w)
     rewards = problem.link_rewards(result.w)
     found = decode_edges(edges, scorer, rewards)
-    training_score = scores(count(labelled.links, links_of(found)).total())
+    training_score = scores(count(labelled.links, found.to_links()).sum(axis=0))
     # Without folds the model has seen these pairs: with few of them its links look surer than those of new text.
     judged = JudgedLinks.of(found, labelled.links) if followed.held_out is None else followed.held_out
     record = {
@@ -134,7 +134,7 @@ def train(
         "regularization": row.regularization,
         "miss_cost": planned.miss_cost,
         "chosen": followed.chosen,
-        "folds": followed.folds,
+        "folds": planned.folds,
         "finished_folds": followed.finished_folds,
         "calibrated_links": len(judged),
         "calibrated_on": "labelled pairs" if followed.held_out is None else "held-out folds",

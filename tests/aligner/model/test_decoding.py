@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from aligner.model import decoding
-from aligner.model.decoding import Alignment, Alignments, decode, decode_edges
+from aligner.model import model as model_module
+from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.model import Model
 from aligner.model.scoring import KernelScorer, LinearScorer
 from aligner.svm import _corner_kernels as _kernels
@@ -27,8 +28,8 @@ from features.table import EdgeTable
 
 @pytest.fixture(scope="module", params=["linear", "curved"])
 def model(request: pytest.FixtureRequest, model: Model, curved: Model) -> Model:
-    """A linear model, and one that scores by an rbf kernel."""
-    return model if request.param == "linear" else curved
+    """A linear model, and one that scores by an rbf kernel; their scores as they are, for one link a word."""
+    return replace(model if request.param == "linear" else curved, calibration=None, rewards=LinkRewards())
 
 
 def scores_by_numpy(model: Model, features: np.ndarray) -> np.ndarray:
@@ -64,8 +65,8 @@ def test_score_edges() -> None:
 
 def test_best_matchings_of_the_edges(model: Model, bitext: Bitext) -> None:
     edges = model.features.extract(bitext, model.statistics)
-    found = decode(bitext, model.statistics, model.features, model.scorer)
-    assert found == decode_edges(edges, model.scorer)
+    found = list(model.align_bitext(bitext))
+    assert found == list(decode_edges(edges, model.scorer))
     assert len(found) == len(bitext)
     for i, alignment in enumerate(found):
         scores = scores_by_numpy(model, edges[i].reshape(-1, len(edges.names))).reshape(edges[i].shape[:2])
@@ -82,10 +83,10 @@ def test_best_matchings_of_the_edges(model: Model, bitext: Bitext) -> None:
 def test_batches_do_not_matter(
     model: Model, bitext: Bitext, monkeypatch: pytest.MonkeyPatch, edges_at_once: int
 ) -> None:
-    whole = decode(bitext, model.statistics, model.features, model.scorer)
-    monkeypatch.setattr(decoding, "batches", lambda encoded: batches(encoded, edges_at_once))
-    monkeypatch.setattr(decoding, "EDGES_AT_ONCE", edges_at_once)
-    assert decode(bitext, model.statistics, model.features, model.scorer) == whole
+    whole = list(model.align_bitext(bitext))
+    monkeypatch.setattr(model_module, "batches", lambda encoded: batches(encoded, edges_at_once))
+    monkeypatch.setattr(model_module, "EDGES_AT_ONCE", edges_at_once)
+    assert list(model.align_bitext(bitext)) == whole
 
 
 def test_a_pair_larger_than_a_batch(model: Model) -> None:
@@ -97,17 +98,18 @@ def test_a_pair_larger_than_a_batch(model: Model) -> None:
     features = FeatureSet(("bias", "orthography"))
     weights = np.where(np.array(features.names) == "exact", 2.0, 0.0)
     weights[features.names.index("bias")] = -1.0
-    found = decode(builder.bitext(), model.statistics, features, LinearScorer(weights))
+    found = replace(model, features=features, scorer=LinearScorer(weights)).align_bitext(builder.bitext())
     assert [list(alignment) for alignment in found] == [[(x, x) for x in range(n)] for n in (1, 600, 1)]
     assert set(itertools.chain(*(alignment.scores for alignment in found))) == {1.0}
 
 
 def test_links_of_others_are_of_the_whole_bitext(model: Model, bitext: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "batches", lambda encoded: batches(encoded, 300))
+    monkeypatch.setattr(model_module, "batches", lambda encoded: batches(encoded, 300))
     lengths = zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True)
     reversed_ = [{(x, min(J, K) - 1 - x) for x in range(min(J, K))} for J, K in lengths]
     links = Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in reversed_)
-    found = decode(bitext, model.statistics, FeatureSet((), ("other",)), LinearScorer(np.ones(1)), [links])
+    believer = replace(model, features=FeatureSet((), ("other",)), scorer=LinearScorer(np.ones(1)))
+    found = believer.align_bitext(bitext, [links])
     assert [set(alignment) for alignment in found] == reversed_
 
 
@@ -116,11 +118,11 @@ def test_several_links_a_word() -> None:
     scores = np.array([[3.0], [2.0], [-1.0], [1.0], [0.5], [4.0], [5.0]], np.float32)  # (2, 3), then (1, 1)
     shapes = np.array([[2, 3], [0, 2], [1, 1]])
     edges = EdgeTable(scores, shapes, edge_offsets(shapes), ("x",))
-    found = decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards((-1.5,)))
+    found = list(decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards((-1.5,))))
     assert [alignment.links for alignment in found] == [((0, 0), (0, 1), (1, 2)), (), ((0, 0),)]
     assert found[0].scores == (3.0, 2.0, 4.0)
     dear = decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards((-2.5,)))
-    assert dear == decode_edges(edges, LinearScorer(np.ones(1)))
+    assert list(dear) == list(decode_edges(edges, LinearScorer(np.ones(1))))
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 3])
@@ -144,11 +146,11 @@ def test_links_are_the_positive_edges_where_nothing_keeps_them_apart(capacity: i
 
 
 def test_nothing_to_decode(model: Model) -> None:
-    assert decode(model.builder().bitext(), model.statistics, model.features, model.scorer) == []
+    assert list(model.align_bitext(model.builder().bitext())) == []
     shapes = np.zeros((0, 2), np.int64)
     edges = EdgeTable(np.zeros((0, 1), np.float32), shapes, edge_offsets(shapes), ("x",))
     for scorer in (LinearScorer(np.ones(1)), KernelScorer(RBF(), np.ones((2, 1), np.float32), np.ones(2))):
-        assert decode_edges(edges, scorer) == []
+        assert list(decode_edges(edges, scorer)) == []
 
 
 def test_alignment_is_its_links() -> None:
@@ -161,23 +163,18 @@ def test_alignment_is_its_links() -> None:
     assert (str(Alignment((), ())), len(Alignment((), ()))) == ("", 0)
 
 
-def test_packed_alignments_are_a_sequence(model: Model, bitext: Bitext) -> None:
-    found = decode(bitext, model.statistics, model.features, model.scorer)
+def test_packed_alignments_are_joined_and_written(model: Model, bitext: Bitext) -> None:
+    found = model.align_bitext(bitext)
     one_by_one = list(found)
-    assert [found[i] for i in range(-len(found), len(found))] == one_by_one * 2
-    assert found[2:9:3] == one_by_one[2:9:3]
-    assert len(found) == len(bitext)
-    with pytest.raises(IndexError):
-        found[len(found)]
-    assert Alignments.pack(one_by_one) == found
-    assert Alignments.pack(one_by_one[1:]) != found
-    assert Alignments.join([Alignments.pack(one_by_one[:5]), Alignments.pack([]), found]) == one_by_one[:5] + one_by_one
-    assert Alignments.join([]) == []
+    assert len(found) == len(bitext) == len(one_by_one)
+    assert list(Alignments.join([found, Alignments.join([]), found])) == one_by_one * 2
+    assert list(Alignments.join([])) == []
     assert found.lines().decode() == "".join(f"{alignment}\n" for alignment in one_by_one)
+    assert found.to_links() == Links.from_pairs(PairLinks(frozenset(links), frozenset()) for links in one_by_one)
 
 
 def test_lines_of_large_positions() -> None:
-    links = ((0, 0), (9, 10), (99, 100), (12345, 678901))
-    found = [Alignment((), ()), Alignment(links, (1.0,) * 4), Alignment((), ()), Alignment(links[:1], (1.0,))]
-    assert Alignments.pack(found).lines() == b"\n0-0 9-10 99-100 12345-678901\n\n0-0\n"
-    assert Alignments.pack([]).lines() == b""
+    source, target = np.array([0, 9, 99, 12345, 0]), np.array([0, 10, 100, 678901, 0])
+    found = Alignments(source, target, np.ones(5), np.array([0, 0, 4, 4, 5]))
+    assert found.lines() == b"\n0-0 9-10 99-100 12345-678901\n\n0-0\n"
+    assert Alignments.join([]).lines() == b""
