@@ -19,18 +19,13 @@ from typing import TYPE_CHECKING, Any
 from aligner._version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
     from aligner.model.decoding import Alignment
     from aligner.model.model import Model, load
     from aligner.model.unsupervised import align_texts
     from aligner.progress import Hooks
     from aligner.report.evaluation import evaluate
-    from aligner.training.train import Training
+    from aligner.training.train import Training, train
     from corpora import AlignerError
-
-    Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 _HOMES = {
     "Alignment": "aligner.model.decoding",
@@ -41,32 +36,13 @@ _HOMES = {
     "align_texts": "aligner.model.unsupervised",
     "evaluate": "aligner.report.evaluation",
     "load": "aligner.model.model",
+    "train": "aligner.training.train",
 }
 
 __all__ = [
     "AlignerError", "Alignment", "Hooks", "Model", "Training", "__version__", "align_texts", "evaluate", "load",
     "train",
 ]  # fmt: skip
-
-
-def train(
-    corpora: Paths,
-    gold: Paths = (),
-    *,
-    links: Paths = (),
-    hooks: Hooks | None = None,
-    **settings: Any,
-) -> Training:
-    """Count corpora, learn weights from labelled pairs, and return the model and how it came to be.
-
-    settings: fields of `aligner.training.settings.TrainingSettings`, such as ``loss="hinge", max_passes=20``.
-    For the other arguments and the errors see `aligner.training.train.train`, which this calls.
-    """
-    from aligner.progress import Hooks
-    from aligner.training.settings import TrainingSettings
-    from aligner.training.train import train as run
-
-    return run(corpora, gold, TrainingSettings(**settings), links=links, hooks=hooks or Hooks())
 
 
 def __getattr__(name: str) -> Any:

@@ -87,10 +87,8 @@ class Links:
 
     def __getitem__(self, index: int) -> PairLinks:
         """The links of pair ``index`` (negative counts from the end); IndexError beyond the last."""
-        n = len(self)
-        if not -n <= index < n:
-            raise IndexError(f"pair {index} of {n}")
-        rows = slice(self.offsets[index % n], self.offsets[index % n + 1])
+        pair = range(len(self))[index]
+        rows = slice(self.offsets[pair], self.offsets[pair + 1])
         links = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
         sure: set[Link] = set()
         possible: set[Link] = set()
@@ -108,11 +106,7 @@ class Links:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Links):
             return NotImplemented
-        return (
-            np.array_equal(self.offsets, other.offsets)
-            and np.array_equal(self.source, other.source)
-            and np.array_equal(self.target, other.target)
-            and np.array_equal(self.sure, other.sure)
-        )
+        names = ("offsets", "source", "target", "sure")
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     __hash__ = None  # type: ignore[assignment]  # equal by content, and arrays have no hash

@@ -8,19 +8,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from corpora.alignment import I32, I64, PairLinks
+from corpora.alignment import I32, I64
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, TextLine
 
-PROGRESS_STEP = 10_000
 _CHUNK = 1 << 16
-_LINES_AT_ONCE = 1000
-"""Pairs among which a line that is not UTF-8 is looked for."""
+PAIRS_AT_ONCE = 1000
+"""Pairs that are read at once, among which a line that is not UTF-8 is looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +61,8 @@ class Text:
 
     def sentence(self, index: int) -> I32:
         """The word ids of one sentence, a view; negative counts from the end, IndexError beyond the last."""
-        n = len(self)
-        if not -n <= index < n:
-            raise IndexError(f"sentence {index} of {n}")
-        return self.ids[self.offsets[index % n] : self.offsets[index % n + 1]]
+        sentence = range(len(self))[index]
+        return self.ids[self.offsets[sentence] : self.offsets[sentence + 1]]
 
 
 class SentencePair(NamedTuple):
@@ -92,14 +89,10 @@ class Bitext:
         return len(self.source)
 
     def __getitem__(self, index: int) -> SentencePair:
-        source, target = self.source.sentence(index), self.target.sentence(index)
-        source_words, target_words = self.source.vocabulary.words, self.target.vocabulary.words
-        return SentencePair(
-            source,
-            target,
-            tuple(source_words[id_] for id_ in source.tolist()),
-            tuple(target_words[id_] for id_ in target.tolist()),
-        )
+        sides = (self.source, self.target)
+        ids = [text.sentence(index) for text in sides]
+        words = [tuple(text.vocabulary.words[i] for i in of.tolist()) for text, of in zip(sides, ids, strict=True)]
+        return SentencePair(ids[0], ids[1], words[0], words[1])
 
     def take(self, pairs: I64) -> Bitext:
         """These pairs, (m,) indices, in their order."""
@@ -163,13 +156,13 @@ class BitextBuilder:
 
     def __init__(
         self,
-        source_normalizer: Normalizer,
-        target_normalizer: Normalizer,
+        source: Normalizer,
+        target: Normalizer,
         source_language: str | None = None,
         target_language: str | None = None,
     ) -> None:
         self._languages = source_language, target_language
-        self._source, self._target = _TextBuilder(source_normalizer), _TextBuilder(target_normalizer)
+        self._source, self._target = _TextBuilder(source), _TextBuilder(target)
 
     def add_lines(self, source: Sequence[bytes], target: Sequence[bytes]) -> None:
         """Append as many lines of either side.  UnicodeDecodeError if one is not UTF-8."""
@@ -192,8 +185,7 @@ class BitextBuilder:
 
     def bitext(self) -> Bitext:
         """The pairs so far.  What is added after that raises BufferError: the arrays are not copied."""
-        source_language, target_language = self._languages
-        return Bitext(self._source.text(source_language), self._target.text(target_language))
+        return Bitext(self._source.text(self._languages[0]), self._target.text(self._languages[1]))
 
 
 def read_bitext(
@@ -204,26 +196,23 @@ def read_bitext(
 ) -> Bitext:
     """Read corpora one after the other into one bitext; each line is a pair, empty ones too.
 
-    on_progress is called with the number of pairs so far, about every PROGRESS_STEP pairs and at the end.
+    on_progress is called with the number of pairs so far, at least every PAIRS_AT_ONCE pairs.
 
     Raises CorpusError on a corpus without lines, text that is not UTF-8, sides of unequal length, and
     corpora whose languages stand in opposite order.
     """
     builder = BitextBuilder(source_normalizer, target_normalizer, *_common_languages(corpora))
-    n_pairs = told = 0
+    n_pairs = 0
     for corpus in corpora:
         before = n_pairs
         texts = corpus.texts()
-        while lines := list(islice(texts, _LINES_AT_ONCE)):
+        while lines := list(islice(texts, PAIRS_AT_ONCE)):
             builder.add_texts(corpus, lines)
             n_pairs += len(lines)
-            if on_progress is not None and n_pairs // PROGRESS_STEP > told // PROGRESS_STEP:
+            if on_progress is not None:
                 on_progress(n_pairs)
-                told = n_pairs
         if n_pairs == before:
             raise CorpusError(corpus.source_file, 0, "the corpus is empty", hint="check the file name")
-    if on_progress is not None and n_pairs > told:
-        on_progress(n_pairs)
     return builder.bitext()
 
 
@@ -236,20 +225,3 @@ def _common_languages(corpora: Sequence[Corpus]) -> tuple[str | None, str | None
             what = f"is {corpus.source_language}-{corpus.target_language}, but before it is {source}-{target}"
             raise CorpusError(corpus.name, 0, what, hint="give --source and --target")
     return source, target
-
-
-def to_aligned_sent(source_words: Sequence[str], target_words: Sequence[str], links: PairLinks) -> Any:
-    """An ``nltk.translate.AlignedSent`` of the sure links (nltk has no possible ones).
-
-    Its ``words`` are the source and its ``mots`` the target, because nltk's pairs are (words, mots).
-    """
-    from nltk.translate import AlignedSent, Alignment
-
-    return AlignedSent(list(source_words), list(target_words), Alignment(sorted(links.sure)))
-
-
-def from_aligned_sent(sentence: Any) -> tuple[tuple[str, ...], tuple[str, ...], PairLinks]:
-    """The source words, target words and links, all sure, of an ``AlignedSent``; see ``to_aligned_sent``."""
-    # nltk marks a word without a link by None in place of its partner.
-    sure = frozenset((pair[0], pair[1]) for pair in sentence.alignment if None not in pair[:2])
-    return tuple(sentence.words), tuple(sentence.mots), PairLinks(sure, frozenset())

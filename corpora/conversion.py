@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
@@ -49,7 +49,7 @@ def convert(
     corpus = _text_of(source, from_, text, languages)
     if corpus is None and to in _TEXT_FORMATS:
         raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it with --text")
-    links: Iterator[PairLinks]
+    links: Iterable[PairLinks]
     if text is None and corpus is not None and from_ is None:
         links = corpus.links()
     else:
@@ -83,7 +83,7 @@ def _is_links_only(path: StrPath) -> bool:
 
 
 def _with_words(
-    corpus: Corpus, links: Iterator[PairLinks], transpose: bool
+    corpus: Corpus, links: Iterable[PairLinks], transpose: bool
 ) -> Iterator[tuple[list[str], list[str], PairLinks]]:
     for (line, source, target), pair in zip(corpus.texts(), links, strict=True):
         corpus.check_utf8([(line, source, target)])
@@ -103,9 +103,7 @@ def symmetrize_files(
 
     Both are written source-target, unless transpose_reverse.  Raises CorpusError where one file is shorter.
     """
-    there: Iterator[PairLinks] = open_links(reverse)
-    if transpose_reverse:
-        there = map(transposed, there)
+    there = map(transposed, open_links(reverse)) if transpose_reverse else open_links(reverse)
     for number, (one, other) in enumerate(zip_longest(open_links(forward), there)):
         if one is None or other is None:
             shorter, longer = (forward, reverse) if one is None else (reverse, forward)

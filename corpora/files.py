@@ -131,11 +131,11 @@ def _standard_output() -> Iterator[BinaryIO]:
 
 @contextmanager
 def _opened(path: StrPath, resolved: Path, mode: Literal["wb", "xb"]) -> Iterator[BinaryIO]:
-    with ExitStack() as stack:
-        try:
-            stream = stack.enter_context(resolved.open(mode))
-        except OSError as error:
-            raise _cannot_open(path, error) from error
+    try:
+        stream = resolved.open(mode)
+    except OSError as error:
+        raise _cannot_open(path, error) from error
+    with stream:
         yield stream
 
 

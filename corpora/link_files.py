@@ -33,9 +33,6 @@ class LinkStream:
     def __iter__(self) -> Iterator[PairLinks]:
         return self.pairs
 
-    def __next__(self) -> PairLinks:
-        return next(self.pairs)
-
     def read(self) -> Links:
         """All links, packed."""
         return Links.from_pairs(self.pairs, self.format)
@@ -67,25 +64,17 @@ def open_links(
     match format:
         case "naacl":
             return LinkStream(iter(_naacl_links(lines, path, lengths, sentences)), format)
-        case "giza":
-            pairs, step = (pair.links for pair in parse_a3(lines, path)), 3
-        case "comtrans":
-            pairs, step = (pair.links for pair in parse_comtrans(lines, path)), 3
-        case "talp":
-            pairs, step = parse_pharaoh(lines, path, base=INDEX_BASES[format]), 1
+        case "giza" | "comtrans":
+            parse = parse_a3 if format == "giza" else parse_comtrans
+            pairs, step = (pair.links for pair in parse(lines, path)), 3
         case _:
-            pairs, step = parse_pharaoh(lines, path), 1
+            pairs, step = parse_pharaoh(lines, path, base=INDEX_BASES[format]), 1
     return LinkStream(pairs if lengths is None else _checked(pairs, lengths, path, step), format)
 
 
-def read_links(
-    path: StrPath,
-    format: str | None = None,
-    lengths: Lengths | None = None,
-    sentences: Sequence[int] | None = None,
-) -> Links:
+def read_links(path: StrPath, *, lengths: Lengths | None = None, sentences: Sequence[int] | None = None) -> Links:
     """All links of a file, packed; see ``open_links``."""
-    return open_links(path, format=format, lengths=lengths, sentences=sentences).read()
+    return open_links(path, lengths=lengths, sentences=sentences).read()
 
 
 def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: int) -> Iterator[PairLinks]:

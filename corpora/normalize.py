@@ -4,48 +4,21 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from threading import Lock
-from typing import Any
 
 from corpora import SettingError
 from corpora.threads import shared_property
 
 SNOWBALL_CODES = {
-    "ar": "arabic",
-    "da": "danish",
-    "de": "german",
-    "en": "english",
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hu": "hungarian",
-    "it": "italian",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-}
+    "ar": "arabic", "da": "danish", "de": "german", "en": "english", "es": "spanish", "fi": "finnish", "fr": "french",
+    "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sv": "swedish",
+}  # fmt: skip
 # Letters that have no decomposition into a base letter and a mark.
-_UNDECOMPOSED = str.maketrans(
-    {
-        **{
-            "æ": "ae",
-            "œ": "oe",
-            "ß": "ss",
-            "ø": "o",
-            "ł": "l",
-            "đ": "d",
-            "ð": "d",
-            "þ": "th",
-            "ħ": "h",
-            "ı": "i",
-        },
-        **{"Æ": "AE", "Œ": "OE", "ẞ": "SS", "Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Ħ": "H"},
-    }
-)
+_SMALL = {"æ": "ae", "œ": "oe", "ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
+_LARGE = {"Æ": "AE", "Œ": "OE", "ẞ": "SS", "Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Ħ": "H"}
+_UNDECOMPOSED = str.maketrans(_SMALL | _LARGE)
 
 
 def unaccented(word: str) -> str:
@@ -128,12 +101,3 @@ class Normalizer:
             # Folding the decomposed text makes canonically equal tokens equal [Unicode D145].
             return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
         return unicodedata.normalize("NFC", text)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The settings as plain JSON values."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, settings: dict[str, Any]) -> Normalizer:
-        """The inverse of ``as_dict``."""
-        return cls(**settings)

@@ -13,7 +13,7 @@ from corpora import recognize
 from corpora.alignment import PairLinks
 from corpora.errors import CorpusError
 from corpora.files import StrPath, read_lines
-from corpora.formats.comtrans import read_comtrans
+from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import A3Pair, read_a3
 from corpora.formats.naacl import is_marked_up, parse_sentence
 from corpora.link_files import LinkStream, open_links
@@ -159,7 +159,7 @@ def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
 
 def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:
     def texts() -> Iterator[TextLine]:
-        return ((pair.line, pair.source, pair.target) for pair in read_comtrans(path))
+        return ((pair.line, pair.source, pair.target) for pair in parse_comtrans(read_lines(path), path))
 
     def links() -> LinkStream:
         return open_links(path, format="comtrans", lengths=_lengths(texts()))

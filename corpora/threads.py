@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from math import ceil
 from pathlib import Path
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -106,13 +106,9 @@ class shared_property(Generic[Answer]):
     def __init__(self, function: Callable[[Any], Answer]) -> None:
         self.function, self.name, self.__doc__ = function, function.__name__, function.__doc__
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> shared_property[Answer]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Answer: ...
-    def __get__(self, instance: object | None, owner: type) -> shared_property[Answer] | Answer:
+    def __get__(self, instance: object, owner: type) -> Answer:
         if instance is None:
-            return self
+            return self  # type: ignore[return-value]  # of the class itself, for its documentation
         kept, lock = vars(instance), f"{self.name}: lock"  # no attribute has this name
         with kept.setdefault(lock, threading.RLock()):
             if self.name not in kept:

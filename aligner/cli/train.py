@@ -1,7 +1,7 @@
 """``aligner train``."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,30 +120,15 @@ def train(
                 corpus, languages=(source, target), normalizers=normalizers, memory=memory, hooks=hooks,
             )  # fmt: skip
         else:
-            settings = TrainingSettings(
-                languages=(source, target),
-                normalizers=normalizers,
-                families=None if features is None else features.split(","),
-                words=words,
-                max_labelled=max_labelled,
-                loss=loss,
-                solver=solver,
-                solver_options=opt.parse_solver_options(solver_option or []),
-                oracle=oracle,
-                regularization=regularization,
-                path=None if path is None else opt.parse_path(path),
-                cross_validate=cross_validate,
-                fertility=fertility,
-                miss_cost=miss_cost,
-                false_cost=false_cost,
-                possible_cost=possible_cost,
-                tolerance=tolerance,
-                max_passes=max_passes,
-                max_seconds=max_seconds,
-                seed=seed,
-                memory=memory,
-            )
-            training = run(corpus, gold or (), settings, links=links or (), hooks=hooks)
+            named = {field.name for field in fields(TrainingSettings)}
+            settings = {name: value for name, value in context.params.items() if name in named} | {
+                "languages": (source, target),
+                "normalizers": normalizers,
+                "families": None if features is None else features.split(","),
+                "solver_options": opt.parse_solver_options(solver_option or []),
+                "path": None if path is None else opt.parse_path(path),
+            }
+            training = run(corpus, gold or (), links=links or (), hooks=hooks, **settings)
             made = training.model
     written = _save(made, model, force=force)
     if not quiet:

@@ -176,7 +176,7 @@ class Model:
             "words": self.features.words,
             "feature_names": self.features.names,
             "languages": self.languages,
-            "normalizers": [normalizer.as_dict() for normalizer in self.normalizers],
+            "normalizers": [asdict(normalizer) for normalizer in self.normalizers],
             "scorer": self.scorer.describe(),
             "rewards": [self.rewards.source, self.rewards.target],
             "calibration": self.calibration and asdict(self.calibration),
@@ -200,7 +200,7 @@ def load(path: StrPath) -> Model:
         scorer = read_scorer(header.get("scorer", {"kind": "linear"}), arrays)
         if features.names != tuple(header["feature_names"]) or scorer.n_features != len(features.names):
             raise AlignerError("the features of this version differ")
-        source_normalizer, target_normalizer = (Normalizer.from_dict(n) for n in header["normalizers"])
+        source_normalizer, target_normalizer = (Normalizer(**n) for n in header["normalizers"])
         source_language, target_language = header["languages"]
         return Model(
             scorer,

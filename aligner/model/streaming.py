@@ -66,7 +66,7 @@ class LinksFile(NamedTuple):
     @classmethod
     def open(cls, path: str, lengths: Iterable[tuple[int, int]] | None = None) -> LinksFile:
         """lengths: of the sentences, where they can be read beforehand; NAACL links need them to be complete."""
-        return cls(path, open_links(path, lengths=lengths))
+        return cls(path, open_links(path, lengths=lengths).pairs)
 
     def take(self, lines: list[TextLine]) -> Links:
         """The links of these lines.  Raises CorpusError where they end, or leave the sentences."""

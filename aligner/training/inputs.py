@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.progress import Progress, ignore
-from corpora.alignment import Links, PairLinks
+from aligner.progress import Hooks, Progress
+from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
 from corpora.errors import CorpusError
 from corpora.files import StrPath
@@ -40,66 +40,49 @@ class Labelled:
         return Labelled(self.bitext.take(sample), self.links.take(sample), others, self.available)
 
 
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """Opened corpora: texts to count, and labelled ones, which may be the same."""
+def read_inputs(
+    corpora: Paths,
+    gold: Paths,
+    links: Paths,
+    languages: tuple[str | None, str | None],
+    normalizers: tuple[Normalizer, Normalizer],
+    hooks: Hooks,
+) -> tuple[Bitext, Labelled, dict[str, Any]]:
+    """The text to count, the labelled pairs, and JSON values that say what was read; see `train.train`."""
+    texts = open_corpora(corpora, languages, hooks)
+    labelled = tuple(corpus for corpus in texts if corpus.has_links)
+    if gold:
+        labelled = _open_all(gold, languages, hooks)
+    if not labelled:
+        hint = "give hand-aligned pairs with --gold, or a corpus with links like train.giza beside it"
+        raise CorpusError(texts[0].name, 0, "no labelled pairs", hint=hint)
+    tokenized = any(normalizer.tokenize for normalizer in normalizers)
+    if tokenized and not gold:
+        raise SettingError("the links of a corpus count its own tokens (leave --tokenize out, or give --gold)")
+    if tokenized and as_list(links):
+        raise SettingError("other aligners' links count tokens split by spaces (leave --tokenize or --links out)")
 
-    texts: tuple[Corpus, ...]
-    labelled: tuple[Corpus, ...]
-    normalizers: tuple[Normalizer, Normalizer]
-
-    @classmethod
-    def open(
-        cls,
-        corpora: Paths,
-        gold: Paths,
-        *,
-        languages: tuple[str | None, str | None] = (None, None),
-        normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
-        on_corpus: Callable[[Corpus], None] = ignore,
-    ) -> Inputs:
-        """Recognise the paths; nothing is read yet.  Raises AlignerError where something is missing."""
-        texts = open_corpora(corpora, languages, on_corpus)
-        labelled = tuple(corpus for corpus in texts if corpus.has_links)
-        if gold:
-            labelled = _open_all(gold, languages, on_corpus)
-        if not labelled:
-            hint = "give hand-aligned pairs with --gold, or a corpus with links like train.giza beside it"
-            raise CorpusError(texts[0].name, 0, "no labelled pairs", hint=hint)
-        if not gold and any(normalizer.tokenize for normalizer in normalizers):
-            raise SettingError("the links of a corpus count its own tokens (leave --tokenize out, or give --gold)")
-        return cls(texts, labelled, normalizers)
-
-    def read(self, links: Paths = (), on_progress: Callable[[Progress], None] = ignore) -> tuple[Bitext, Labelled]:
-        """Read everything.  links: files of other aligners' links of the labelled pairs."""
-        as_it_is = _without_tokenizing(self.normalizers)
-        files = as_list(links)
-        if files and as_it_is != self.normalizers:
-            raise SettingError("other aligners' links count tokens split by spaces (leave --tokenize or --links out)")
-
-        # Labels first: a broken link is found before the long work.
-        gold = Links.from_pairs(_all_links(self.labelled))
-        bitext = read_texts(self.texts, self.normalizers, on_progress)
-        labelled = bitext if self.labelled == self.texts else read_texts(self.labelled, as_it_is, on_progress)
-        _check_languages(bitext, labelled, self.labelled[0])
-        return bitext, Labelled(labelled, gold, _read_others(files, labelled), len(labelled))
+    # Labels first: a broken link is found before the long work.
+    gold_links = _gold_links(labelled)
+    bitext = read_texts(texts, normalizers, hooks)
+    same = labelled == texts
+    gold_bitext = bitext if same else read_texts(labelled, _without_tokenizing(normalizers), hooks)
+    _check_languages(bitext, gold_bitext, labelled[0])
+    record = {**corpus_record(texts, bitext), "gold": [corpus.name for corpus in labelled]}
+    return bitext, Labelled(gold_bitext, gold_links, _read_others(links, gold_bitext), len(gold_bitext)), record
 
 
-def open_corpora(
-    corpora: Paths, languages: tuple[str | None, str | None], on_corpus: Callable[[Corpus], None]
-) -> tuple[Corpus, ...]:
+def open_corpora(corpora: Paths, languages: tuple[str | None, str | None], hooks: Hooks) -> tuple[Corpus, ...]:
     """Recognise corpora; nothing is read yet.  Raises AlignerError where there is none or something is missing."""
-    texts = _open_all(corpora, languages, on_corpus)
+    texts = _open_all(corpora, languages, hooks)
     if not texts:
         raise SettingError("there is no corpus (give at least one)")
     return texts
 
 
-def read_texts(
-    texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], on_progress: Callable[[Progress], None]
-) -> Bitext:
+def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], hooks: Hooks) -> Bitext:
     """The text alone of opened corpora."""
-    return read_bitext(texts, *normalizers, lambda pairs: on_progress(Progress("reading", pairs, None, "pairs")))
+    return read_bitext(texts, *normalizers, lambda pairs: hooks.on_progress(Progress("reading", pairs, None, "pairs")))
 
 
 def corpus_record(texts: Sequence[Corpus], bitext: Bitext) -> dict[str, Any]:
@@ -118,9 +101,9 @@ def read_labelled(corpora: Sequence[Corpus], normalizers: tuple[Normalizer, Norm
 
     Raises CorpusError on bad data.
     """
-    gold = Links.from_pairs(_all_links(corpora))
+    gold = _gold_links(corpora)
     bitext = read_bitext(corpora, *_without_tokenizing(normalizers))
-    return Labelled(bitext, gold, _read_others(as_list(links), bitext), len(bitext))
+    return Labelled(bitext, gold, _read_others(links, bitext), len(bitext))
 
 
 def as_list(paths: Paths) -> list[str]:
@@ -128,14 +111,12 @@ def as_list(paths: Paths) -> list[str]:
     return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
 
 
-def _open_all(
-    paths: Paths, languages: tuple[str | None, str | None], on_corpus: Callable[[Corpus], None]
-) -> tuple[Corpus, ...]:
+def _open_all(paths: Paths, languages: tuple[str | None, str | None], hooks: Hooks) -> tuple[Corpus, ...]:
     source, target = languages
-    opened = [open_corpus(group, source=source, target=target) for group in group_corpora(as_list(paths))]
+    opened = tuple(open_corpus(group, source=source, target=target) for group in group_corpora(as_list(paths)))
     for corpus in opened:
-        on_corpus(corpus)
-    return tuple(opened)
+        hooks.on_corpus(corpus)
+    return opened
 
 
 def _without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
@@ -144,14 +125,13 @@ def _without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Nor
     return replace(source, tokenize=False), replace(target, tokenize=False)
 
 
-def _read_others(files: Sequence[str], bitext: Bitext) -> tuple[Links, ...]:
+def _gold_links(corpora: Sequence[Corpus]) -> Links:
+    return Links.from_pairs(pair for corpus in corpora for pair in corpus.links())
+
+
+def _read_others(files: Paths, bitext: Bitext) -> tuple[Links, ...]:
     lengths = list(zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True))
-    return tuple(read_links(path, lengths=lengths) for path in files)
-
-
-def _all_links(corpora: Sequence[Corpus]) -> Iterator[PairLinks]:
-    for corpus in corpora:
-        yield from corpus.links()
+    return tuple(read_links(path, lengths=lengths) for path in as_list(files))
 
 
 def _check_languages(bitext: Bitext, labelled: Bitext, gold: Corpus) -> None:

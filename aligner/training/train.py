@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from aligner._version import __version__
 from aligner.model.calibration import Calibration, JudgedLinks
@@ -12,8 +13,8 @@ from aligner.model.model import Model
 from aligner.progress import Hooks, Progress, tell_passes
 from aligner.report.evaluation import count, scores
 from aligner.solvers import Result, Status, Stop, TracePoint
-from aligner.training.inputs import Inputs, Paths, as_list, corpus_record
-from aligner.training.path import PathRow, Place, RegularizationPath, follow_path
+from aligner.training.inputs import Paths, as_list, read_inputs
+from aligner.training.path import Place, RegularizationPath, follow_path
 from aligner.training.scorers import scorer_of
 from aligner.training.settings import TrainingSettings, plan
 from features.extractor import FAMILIES, FeatureSet, with_words
@@ -43,27 +44,26 @@ class Training:
 def train(
     corpora: Paths,
     gold: Paths = (),
-    settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
     *,
     links: Paths = (),
     hooks: Hooks = Hooks(),  # noqa: B008 - frozen
+    **given: Any,
 ) -> Training:
-    """Count corpora, learn weights from labelled pairs, and return the model.
+    """Count corpora, learn weights from labelled pairs, and return the model and how it came to be.
 
     corpora: paths in any form of `corpora.readers.open_corpus`; two consecutive texts of one language each make one.
     gold: the labelled pairs, in the same forms, with links; without it the corpora that carry links are used. The text
     of gold is not counted, so that its words look as those of new text will.
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
+    given: fields of `settings.TrainingSettings`, such as ``loss="hinge", max_passes=20``.
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings.
     """
+    settings = TrainingSettings(**given)
     started = time.perf_counter()
     numbered = tuple(str(n) for n, _ in enumerate(as_list(links), 1))
     feature_set = FeatureSet(tuple(FAMILIES if settings.families is None else settings.families), numbered)
-    inputs = Inputs.open(
-        corpora, gold, languages=settings.languages, normalizers=settings.normalizers, on_corpus=hooks.on_corpus,
-    )  # fmt: skip
-    bitext, everything = inputs.read(links, hooks.on_progress)
+    bitext, everything, facts = read_inputs(corpora, gold, links, settings.languages, settings.normalizers, hooks)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
     n_labels = len(labelled.links)
     planned = plan(settings, n_labels)  # complains now, not after the long work
@@ -75,12 +75,6 @@ def train(
         on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),
         on_pass=tell_passes(hooks.on_progress),
     )
-    facts = {
-        **corpus_record(inputs.texts, bitext),
-        "gold": [corpus.name for corpus in inputs.labelled],
-        "labelled_pairs": n_labels,
-        "labelled_pairs_available": labelled.available,
-    }
     languages = bitext.source.language, bitext.target.language
     del bitext, everything  # the largest of what is held, and not needed for what follows
     longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))
@@ -119,6 +113,8 @@ def train(
     record = {
         "version": __version__,
         **facts,
+        "labelled_pairs": n_labels,
+        "labelled_pairs_available": labelled.available,
         "links_lost": problem.links_lost,
         "features": len(edges.names),
         "fertility": problem.capacity,
@@ -139,16 +135,13 @@ def train(
         "calibrated_links": len(judged),
         "calibrated_on": "labelled pairs" if followed.held_out is None else "held-out folds",
         "feature_ranges": edges.ranges().tolist(),
-        "path": [_in_percent(row) for row in followed.rows],
+        "path": [
+            asdict(row)
+            | {name: 100 * share for name in ("aer", "standard_error") if (share := getattr(row, name)) is not None}
+            for row in followed.rows
+        ],
         "total_seconds": time.perf_counter() - started,
     }
     calibration = Calibration.fit(judged) if len(judged) else None
     model = Model(scorer, feature_set, statistics, settings.normalizers, languages, record, rewards, calibration)
     return Training(model, followed)
-
-
-def _in_percent(row: PathRow) -> dict[str, float | None]:
-    return asdict(row) | {
-        name: None if share is None else 100 * share
-        for name, share in (("aer", row.aer), ("standard_error", row.standard_error))
-    }

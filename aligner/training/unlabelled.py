@@ -26,8 +26,8 @@ def train_unlabelled(
     memory: see `features.translation.expectation.Settings`.
     Raises AlignerError (CorpusError with the line) on bad data.
     """
-    texts = open_corpora(corpora, languages, hooks.on_corpus)
-    bitext = read_texts(texts, normalizers, hooks.on_progress)
+    texts = open_corpora(corpora, languages, hooks)
+    bitext = read_texts(texts, normalizers, hooks)
     statistics = CorpusStatistics.from_bitext(
         bitext, memory=memory, on_pass=tell_passes(hooks.on_progress),
         on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),
@@ -47,8 +47,8 @@ def update_model(
 
     See `features.statistics.CorpusStatistics.updated`, and `train_unlabelled` for the arguments.
     """
-    texts = open_corpora(corpora, model.languages, hooks.on_corpus)
-    bitext = read_texts(texts, model.normalizers, hooks.on_progress)
+    texts = open_corpora(corpora, model.languages, hooks)
+    bitext = read_texts(texts, model.normalizers, hooks)
     statistics = model.statistics.updated(
         bitext, memory=memory, on_pass=tell_passes(hooks.on_progress),
         on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),

@@ -8,7 +8,7 @@ from typing import BinaryIO, NamedTuple
 
 from corpora.alignment import PairLinks
 from corpora.errors import CorpusError
-from corpora.files import StrPath, read_lines
+from corpora.files import StrPath
 from corpora.formats.pharaoh import format_links, parse_links
 
 
@@ -32,11 +32,6 @@ def parse_comtrans(lines: Iterable[bytes], path: StrPath) -> Iterator[ComtransPa
         source, target, links = triple
         yield ComtransPair(source, target, parse_links(links, path, number + 2), number)
         number += 3
-
-
-def read_comtrans(path: StrPath) -> Iterator[ComtransPair]:
-    """The pairs of a comtrans file."""
-    return parse_comtrans(read_lines(path), path)
 
 
 def write_comtrans(stream: BinaryIO, pairs: Iterable[tuple[Iterable[str], Iterable[str], PairLinks]]) -> None:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
-from corpora.alignment import NO_LINKS, Link, PairLinks
+from corpora.alignment import Link, PairLinks
 from corpora.errors import CorpusError, quoted
-from corpora.files import StrPath, read_lines
+from corpora.files import StrPath
 
 LINK_LINE = re.compile(
     rb"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SP]))?"
@@ -63,16 +63,9 @@ def gather_naacl(links: Iterable[NaaclLink], path: StrPath, sentences: Sequence[
         if min(link) >= 0:
             (sure if is_sure else possible).add(link)
     order = range(1, max(gathered, default=0) + 1) if sentences is None else sentences
-    return [_pair(gathered.get(sentence)) for sentence in order]
-
-
-def _pair(sets: tuple[set[Link], set[Link]] | None) -> PairLinks:
-    return NO_LINKS if sets is None else PairLinks(frozenset(sets[0]), frozenset(sets[1] - sets[0]))
-
-
-def read_naacl(path: StrPath, sentences: Sequence[int] | None = None) -> list[PairLinks]:
-    """The links of each sentence of a links file, whose lines may be in any order; see ``gather_naacl``."""
-    return gather_naacl(parse_naacl(read_lines(path), path), path, sentences)
+    nothing: tuple[set[Link], set[Link]] = (set(), set())
+    pairs = (gathered.get(sentence, nothing) for sentence in order)
+    return [PairLinks(frozenset(sure), frozenset(possible - sure)) for sure, possible in pairs]
 
 
 def write_naacl(stream: BinaryIO, pairs: Iterable[PairLinks]) -> None:

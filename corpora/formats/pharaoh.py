@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from corpora.alignment import PairLinks
 from corpora.errors import CorpusError, quoted
-from corpora.files import StrPath, read_lines
+from corpora.files import StrPath
 
 # Nine digits keep every position within an int32.
 _SCORE = rb"(?::[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)?"
@@ -61,14 +61,9 @@ def format_links(links: PairLinks, base: int = 0) -> str:
 
 
 def parse_pharaoh(lines: Iterable[bytes], path: StrPath, base: int = 0) -> Iterator[PairLinks]:
-    """The links of each line; ``path`` is for the errors of ``parse_links``."""
+    """The links of each line of a Pharaoh file (base 0) or a TALP file (base 1); ``path`` is for errors."""
     for number, line in enumerate(lines, 1):
         yield parse_links(line, path, number, base)
-
-
-def read_pharaoh(path: StrPath, base: int = 0) -> Iterator[PairLinks]:
-    """The links of each line of a Pharaoh file (base 0) or a TALP file (base 1)."""
-    return parse_pharaoh(read_lines(path), path, base)
 
 
 def write_pharaoh(stream: BinaryIO, pairs: Iterable[PairLinks], base: int = 0) -> None:

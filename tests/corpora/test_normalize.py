@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import unicodedata
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -85,7 +86,7 @@ def test_unknown_stemmer() -> None:
 
 @given(st.builds(Normalizer, st.booleans(), st.booleans(), st.sampled_from([None, "en", "german"])))
 def test_settings_survive_json(normalizer: Normalizer) -> None:
-    assert Normalizer.from_dict(json.loads(json.dumps(normalizer.as_dict()))) == normalizer
+    assert Normalizer(**json.loads(json.dumps(asdict(normalizer)))) == normalizer
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.formats.pharaoh import read_pharaoh
+from corpora.link_files import open_links
 from corpora.symmetrize import METHODS, symmetrize
 
 LinkSet = frozenset[tuple[int, int]]
@@ -112,7 +112,7 @@ def test_published_files(data: Path, part: str) -> None:
     """
 
     def published(name: str) -> list[LinkSet]:
-        return [pair.sure for pair in read_pharaoh(data / "hansards" / f"giza-{part}.{name}")]
+        return [pair.sure for pair in open_links(data / "hansards" / f"giza-{part}.{name}")]
 
     directions = list(zip(published("forward"), published("reverse"), strict=True))
     assert len(directions) == 100

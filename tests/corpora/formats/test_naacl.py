@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from corpora.alignment import NO_LINKS, PairLinks
 from corpora.errors import CorpusError
-from corpora.formats.naacl import gather_naacl, is_marked_up, parse_naacl, parse_sentence, read_naacl, write_naacl
-from corpora.formats.pharaoh import read_pharaoh
+from corpora.formats.naacl import gather_naacl, is_marked_up, parse_naacl, parse_sentence, write_naacl
+from corpora.link_files import open_links
 
 LINK = st.tuples(st.integers(0, 30), st.integers(0, 30))
 
@@ -65,8 +65,8 @@ def test_markup() -> None:
 
 
 def test_agreement_with_the_pharaoh_copy(data: Path) -> None:
-    gold = list(read_pharaoh(data / "hansards" / "gold-trial.wa"))
-    assert read_naacl(data / "formats" / "trial.naacl.wa", range(1, 38)) == gold
+    gold = list(open_links(data / "hansards" / "gold-trial.wa", format="pharaoh"))
+    assert list(open_links(data / "formats" / "trial.naacl.wa", sentences=range(1, 38))) == gold
     for language, letter in (("en", "e"), ("fr", "f")):
         copies = data / "hansards" / f"gold-trial.{language}", data / "formats" / f"trial.naacl.{letter}"
         plain, task = ([line.split() for line in copy.read_bytes().split(b"\n")] for copy in copies)

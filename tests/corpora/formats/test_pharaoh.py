@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from corpora.alignment import NO_LINKS, PairLinks
 from corpora.errors import CorpusError
-from corpora.formats.pharaoh import format_links, is_links, parse_links, parse_pharaoh, read_pharaoh, write_pharaoh
+from corpora.formats.pharaoh import format_links, is_links, parse_links, parse_pharaoh, write_pharaoh
+from corpora.link_files import open_links
 
 LINK = st.tuples(st.integers(0, 99_999), st.integers(0, 99_999))
 
@@ -78,15 +79,15 @@ def test_position_below_the_base(token: str) -> None:
 def test_file(tmp_path: Path) -> None:
     (tmp_path / "a.wa").write_bytes(b"\xef\xbb\xbf0-0\r\n\r\n1-1")
     one = [PairLinks(frozenset({(k, k)}), frozenset()) for k in (0, 1)]
-    assert list(read_pharaoh(tmp_path / "a.wa")) == [one[0], NO_LINKS, one[1]]
+    assert list(open_links(tmp_path / "a.wa", format="pharaoh")) == [one[0], NO_LINKS, one[1]]
     (tmp_path / "a.wa").write_bytes(b"0-0\n\n1-a\n")
     with pytest.raises(CorpusError, match=r"a.wa:3: '1-a' is not a link"):
-        list(read_pharaoh(tmp_path / "a.wa"))
+        list(open_links(tmp_path / "a.wa", format="pharaoh"))
 
 
 def test_direction_trap(data: Path) -> None:
     """The reversed CRLF copy of the trial gold links is their transposition."""
-    gold = list(read_pharaoh(data / "hansards" / "gold-trial.wa"))
-    reversed_ = list(read_pharaoh(data / "formats" / "trial.reversed.wa"))
+    gold = list(open_links(data / "hansards" / "gold-trial.wa", format="pharaoh"))
+    reversed_ = list(open_links(data / "formats" / "trial.reversed.wa", format="pharaoh"))
     assert [PairLinks(*(frozenset((j, i) for i, j in links) for links in pair)) for pair in reversed_] == gold
     assert reversed_ != gold
