@@ -55,6 +55,10 @@ class Hooks:
     on_audit: Callable[[TracePoint, Place], bool | None] = ignore
     interrupted: Callable[[], bool] = never
 
+    def counted(self, done: float) -> None:
+        """Tell of a fraction of the words."""
+        self.on_progress(Progress("counting", done, 1.0, "of the words"))
+
 
 def tell_passes(tell: Callable[[Progress], None]) -> Callable[[Pass], None]:
     """What tells of each pass of the translation models' training."""

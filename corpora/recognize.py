@@ -39,10 +39,9 @@ def split_joint(line: bytes) -> list[bytes]:
 
 def file_form(lines: Sequence[bytes]) -> str:
     """'giza', 'comtrans', 'joint', 'naacl' or 'pharaoh' links, or 'text', from the first lines of a file."""
-    if lines and giza.COMMENT.fullmatch(lines[0].strip()):
-        return "giza"
-    if _is_comtrans(lines):
-        return "comtrans"
+    triples = _triples(lines)
+    if triples is not None:
+        return triples
     if any(len(split_joint(line)) > 1 for line in lines):
         return "joint"
     content = [line for line in lines if line.strip()]
@@ -55,19 +54,19 @@ def links_format(path: StrPath, lines: Sequence[bytes]) -> str:
     """The format of a links file, from its name if it ends in ``.talp``, else from its first lines."""
     if plain_name(path).endswith(".talp"):
         return "talp"
-    if lines and giza.COMMENT.fullmatch(lines[0].strip()):
-        return "giza"
-    if _is_comtrans(lines):
-        return "comtrans"
     first = next(filter(bytes.strip, lines), b"")
     # A broken file is left to the parser, which names the line and the token.
-    return "naacl" if naacl.LINK_LINE.fullmatch(first) else "pharaoh"
+    return _triples(lines) or ("naacl" if naacl.LINK_LINE.fullmatch(first) else "pharaoh")
 
 
-def _is_comtrans(lines: Sequence[bytes]) -> bool:
+def _triples(lines: Sequence[bytes]) -> str | None:
+    """The format of a file of three lines a pair."""
+    if lines and giza.COMMENT.fullmatch(lines[0].strip()):
+        return "giza"
     links = [line for line in lines[2::3] if line.strip()]
     texts = [line for line in (*lines[0::3], *lines[1::3]) if line.strip()]
-    return bool(links and texts) and all(map(pharaoh.is_links, links)) and not any(map(pharaoh.is_links, texts))
+    right = links and texts and all(map(pharaoh.is_links, links)) and not any(map(pharaoh.is_links, texts))
+    return "comtrans" if right else None
 
 
 def plain_name(path: StrPath) -> str:

@@ -65,14 +65,11 @@ def _limit_threads(number: int | None) -> int | None:
 
 
 # Data
-CorpusPaths = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="CORPUS",
-        help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz too), a folder with one, two text files, a file of "
-        "'source ||| target' lines, comtrans or GIZA++ A3.final.",
-    ),
-]
+CorpusPaths = Annotated[list[str], typer.Argument(
+    metavar="CORPUS",
+    help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz too), a folder with one, two text files, a file of "
+    "'source ||| target' lines, comtrans or GIZA++ A3.final.",
+)]  # fmt: skip
 GoldPrefixes = Annotated[
     list[str] | None, _data(metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable.")
 ]
@@ -90,63 +87,38 @@ Update = Annotated[
     str | None, _data(metavar="MODEL", help="Add the text's statistics to this model; its weights stay.")
 ]
 Families = Annotated[str | None, _data(metavar="F,F...", help="Feature families to use; all by default (see README).")]
-FrequentWords = Annotated[
-    int | None,
-    _data(
-        metavar="N",
-        help="Frequent words with a feature of their own.",
-        min=0,
-        max=1000,
-        show_default="30 with the logistic loss below 1000 labelled pairs; else 0",
-    ),
-]
+FrequentWords = Annotated[int | None, _data(
+    metavar="N", help="Frequent words with a feature of their own.", min=0, max=1000,
+    show_default="30 with the logistic loss below 1000 labelled pairs; else 0",
+)]  # fmt: skip
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
 Tokenize = Annotated[bool, _data("--tokenize", help="Tokenise text that is not split by spaces.")]
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]
-Memory = Annotated[
-    int,
-    _data(
-        parser=parse_size,
-        metavar="SIZE",
-        help="Features and numbers of word pairs in memory; more go to disk.",
-        show_default="2G",
-    ),
-]
+Memory = Annotated[int, _data(
+    parser=parse_size, metavar="SIZE", help="Features and numbers of word pairs in memory; more go to disk.",
+    show_default="2G",
+)]  # fmt: skip
 Threads = Annotated[
     int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
 ]
 
 # Objective
-LossName = Annotated[
-    Loss | None,
-    _objective(
-        metavar="LOSS",
-        help="hinge: of the worst matching (maximum margin); logistic: of every edge, from the default weights on.",
-        show_default="logistic; hinge with options that are its own, or without some features",
-    ),
-]
-Regularization = Annotated[
-    float | None,
-    _objective(
-        metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; logistic 3 / labelled pairs"
-    ),
-]
-Path = Annotated[
-    str | None,
-    _objective(
-        metavar="λ:λ:N",
-        help="Choose λ by cross-validated AER from N, falling from the first to the second (such as 1:1e-4:9).",
-    ),
-]
-CrossValidate = Annotated[
-    int | None,
-    _objective(
-        metavar="K",
-        help="Folds that find the AER of λ; 0: none.",
-        min=0,
-        show_default="5 with --path, and with the logistic loss for 10 to 999 labelled pairs",
-    ),
-]
+LossName = Annotated[Loss | None, _objective(
+    metavar="LOSS",
+    help="hinge: of the worst matching (maximum margin); logistic: of every edge, from the default weights on.",
+    show_default="logistic; hinge with options that are its own, or without some features",
+)]  # fmt: skip
+Regularization = Annotated[float | None, _objective(
+    metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; logistic 3 / labelled pairs",
+)]  # fmt: skip
+Path = Annotated[str | None, _objective(
+    metavar="λ:λ:N",
+    help="Choose λ by cross-validated AER from N, falling from the first to the second (such as 1:1e-4:9).",
+)]  # fmt: skip
+CrossValidate = Annotated[int | None, _objective(
+    metavar="K", help="Folds that find the AER of λ; 0: none.", min=0,
+    show_default="5 with --path, and with the logistic loss for 10 to 999 labelled pairs",
+)]  # fmt: skip
 MissCost = Annotated[
     float | None, _objective(metavar="c⁺", help="Cost of a sure link left out.", show_default="hinge 3, logistic 1.5")
 ]
@@ -168,14 +140,10 @@ SolverOptions = Annotated[
     list[str] | None,
     _solving(metavar="NAME=VALUE", help="An option that only some solvers have (order=uniform, say); repeatable."),
 ]
-OracleName = Annotated[
-    Oracle | None,
-    _solving(
-        metavar="ORACLE",
-        help=f"How to find best matchings for the hinge loss: {_names(Oracle)}.",
-        show_default="assignment",
-    ),
-]
+OracleName = Annotated[Oracle | None, _solving(
+    metavar="ORACLE", help=f"How to find best matchings for the hinge loss: {_names(Oracle)}.",
+    show_default="assignment",
+)]  # fmt: skip
 Tolerance = Annotated[float, _solving(metavar="GAP", help="Relative duality gap to stop at.", min=0.0)]
 MaxPasses = Annotated[int, _solving(metavar="N", help="Passes over the labelled pairs, for each λ.", min=0)]
 MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, for each λ.", min=0.0)]
@@ -198,18 +166,12 @@ LabelledPrefixes = Annotated[
 Unsupervised = Annotated[
     bool, _unsupervised("--unsupervised", help="Leave out the default weights; --decoding and --threshold do so too.")
 ]
-DecodingName = Annotated[
-    Decoding | None,
-    _unsupervised(
-        metavar="DECODING", help=f"From posteriors of links to links: {_names(Decoding)}.", show_default="soft"
-    ),
-]
-Threshold = Annotated[
-    float | None,
-    _unsupervised(
-        metavar="T", help="Posterior above which soft and assignment link.", min=0.0, max=1.0, show_default="0.5"
-    ),
-]
+DecodingName = Annotated[Decoding | None, _unsupervised(
+    metavar="DECODING", help=f"From posteriors of links to links: {_names(Decoding)}.", show_default="soft",
+)]  # fmt: skip
+Threshold = Annotated[float | None, _unsupervised(
+    metavar="T", help="Posterior above which soft and assignment link.", min=0.0, max=1.0, show_default="0.5",
+)]  # fmt: skip
 NullPrior = Annotated[
     float | None,
     _unsupervised("--null", metavar="P", help="Prior probability that a word translates nothing.", show_default="0.2"),
@@ -222,12 +184,9 @@ Seconds = Annotated[
     float | None,
     _unsupervised(metavar="S", help="Leave out passes that would end later; two of each lexicon are made in any case."),
 ]
-CellMemory = Annotated[
-    int | None,
-    _unsupervised(
-        parser=parse_size, metavar="SIZE", help="Numbers of word pairs in memory; more go to disk.", show_default="1G"
-    ),
-]
+CellMemory = Annotated[int | None, _unsupervised(
+    parser=parse_size, metavar="SIZE", help="Numbers of word pairs in memory; more go to disk.", show_default="1G",
+)]  # fmt: skip
 
 # Evaluating
 Confidence = Annotated[float, _evaluating(metavar="%", help="Level of the bootstrap intervals.", min=1.0, max=99.9)]

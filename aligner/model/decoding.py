@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.matching import best_matchings
-from aligner.model._link_kernels import unpack_mates, write_lines
 from aligner.model.scoring import Scorer, score_in_threads
 from aligner.svm.prices import LinkRewards
 from aligner.svm.protocols import Edges
@@ -85,7 +84,8 @@ class Alignments:
 
     def lines(self) -> bytes:
         """A line of links in Pharaoh format for each pair."""
-        return bytes(write_lines(self.source, self.target, self.bounds))
+        template = "".join([("%d-%d " * links)[:-1] + "\n" for links in np.diff(self.bounds).tolist()])
+        return (template % tuple(np.stack([self.source, self.target], axis=1).ravel().tolist())).encode()
 
     def to_links(self) -> Links:
         """The links alone, all sure."""
@@ -99,10 +99,14 @@ def best_alignments(scores: F64, shapes: I64, offsets: I64, rewards: LinkRewards
     Where further links cost nothing and no word has more edges above 0 than it may have links, they are the links.
     """
     mates = best_matchings(scores, shapes, rewards.source, rewards.target)
-    slots = len(mates) // max(int(shapes[:, 0].sum()), 1)
-    pair, source, target, edge = unpack_mates(mates, slots, shapes, offsets)
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(pair, minlength=len(shapes)))])
-    return Alignments(source, target, scores[edge], bounds)
+    rows = np.concatenate([[0], np.cumsum(shapes[:, 0])])  # the first of each pair
+    slots = len(mates) // max(int(rows[-1]), 1)  # of every row
+    linked = np.flatnonzero(mates >= 0)
+    row = linked // slots
+    pair = np.searchsorted(rows, row, side="right") - 1
+    source, target = row - rows[pair], mates[linked].astype(np.int64)
+    bounds = np.searchsorted(pair, np.arange(len(shapes) + 1))
+    return Alignments(source, target, scores[offsets[pair] + source * shapes[pair, 1] + target], bounds)
 
 
 def decode_edges(edges: Edges, scorer: Scorer, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen

@@ -77,12 +77,9 @@ def read_model(path: StrPath) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any
     except OSError as error:
         raise ModelError(path, 0, f"cannot be opened: {error.strerror}", hint="check the name") from error
     if len(data) < _PREFIX.size or data[: len(MAGIC)] != MAGIC:
-        cut = MAGIC.startswith(data[: len(MAGIC)])
-        raise (
-            _truncated(path)
-            if cut
-            else ModelError(path, 0, "not a model file", hint="give a file that aligner train has written")
-        )
+        if MAGIC.startswith(data[: len(MAGIC)]):
+            raise _truncated(path)
+        raise ModelError(path, 0, "not a model file", hint="give a file that aligner train has written")
     _, version, length, checksum = _PREFIX.unpack_from(data)
     if version > FORMAT_VERSION:
         what = f"model format {version} is newer than this program's {FORMAT_VERSION}"

@@ -11,6 +11,7 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.progress import Hooks, Progress
+from aligner.training.settings import TrainingSettings
 from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
 from corpora.errors import CorpusError
@@ -41,14 +42,10 @@ class Labelled:
 
 
 def read_inputs(
-    corpora: Paths,
-    gold: Paths,
-    links: Paths,
-    languages: tuple[str | None, str | None],
-    normalizers: tuple[Normalizer, Normalizer],
-    hooks: Hooks,
+    corpora: Paths, gold: Paths, links: Paths, settings: TrainingSettings, hooks: Hooks
 ) -> tuple[Bitext, Labelled, dict[str, Any]]:
     """The text to count, the labelled pairs, and JSON values that say what was read; see `train.train`."""
+    languages, normalizers = settings.languages, settings.normalizers
     texts = open_corpora(corpora, languages, hooks)
     labelled = tuple(corpus for corpus in texts if corpus.has_links)
     if gold:

@@ -63,18 +63,15 @@ def train(
     started = time.perf_counter()
     numbered = tuple(str(n) for n, _ in enumerate(as_list(links), 1))
     feature_set = FeatureSet(tuple(FAMILIES if settings.families is None else settings.families), numbered)
-    bitext, everything, facts = read_inputs(corpora, gold, links, settings.languages, settings.normalizers, hooks)
+    bitext, everything, facts = read_inputs(corpora, gold, links, settings, hooks)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
     n_labels = len(labelled.links)
     planned = plan(settings, n_labels)  # complains now, not after the long work
     feature_set = with_words(feature_set, labelled.bitext, planned.words)
     statistics = CorpusStatistics.from_bitext(
-        bitext,
-        lexicons=feature_set.lexicons,
-        memory=settings.memory,
-        on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),
-        on_pass=tell_passes(hooks.on_progress),
-    )
+        bitext, lexicons=feature_set.lexicons, memory=settings.memory,
+        on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress),
+    )  # fmt: skip
     languages = bitext.source.language, bitext.target.language
     del bitext, everything  # the largest of what is held, and not needed for what follows
     longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from aligner.model.default import default_model
 from aligner.model.model import Model
-from aligner.progress import Hooks, Progress, tell_passes
+from aligner.progress import Hooks, tell_passes
 from aligner.training.inputs import Paths, corpus_record, open_corpora, read_texts
 from corpora.normalize import Normalizer
 from features.statistics import CorpusStatistics
@@ -28,10 +28,8 @@ def train_unlabelled(
     """
     texts = open_corpora(corpora, languages, hooks)
     bitext = read_texts(texts, normalizers, hooks)
-    statistics = CorpusStatistics.from_bitext(
-        bitext, memory=memory, on_pass=tell_passes(hooks.on_progress),
-        on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),
-    )  # fmt: skip
+    on_pass = tell_passes(hooks.on_progress)
+    statistics = CorpusStatistics.from_bitext(bitext, memory=memory, on_progress=hooks.counted, on_pass=on_pass)
     languages = bitext.source.language, bitext.target.language
     return default_model(statistics, normalizers=normalizers, languages=languages, record=corpus_record(texts, bitext))
 
@@ -49,9 +47,7 @@ def update_model(
     """
     texts = open_corpora(corpora, model.languages, hooks)
     bitext = read_texts(texts, model.normalizers, hooks)
-    statistics = model.statistics.updated(
-        bitext, memory=memory, on_pass=tell_passes(hooks.on_progress),
-        on_progress=lambda done: hooks.on_progress(Progress("counting", done, 1.0, "of the words")),
-    )  # fmt: skip
+    on_pass = tell_passes(hooks.on_progress)
+    statistics = model.statistics.updated(bitext, memory=memory, on_progress=hooks.counted, on_pass=on_pass)
     updates = [*model.record.get("updates", []), corpus_record(texts, bitext)]
     return replace(model, statistics=statistics, record={**model.record, "updates": updates})
