@@ -17,7 +17,7 @@ from corpora.formats.giza import write_a3
 from corpora.formats.naacl import write_naacl
 from corpora.formats.pharaoh import write_pharaoh
 from corpora.link_files import LINK_FORMATS, open_links
-from corpora.readers import Corpus, open_corpus
+from corpora.readers import Corpus, Languages, open_corpus
 from corpora.symmetrize import symmetrize
 
 _TEXT_FORMATS = ("giza", "comtrans")
@@ -31,7 +31,7 @@ def convert(
     to: str,
     from_: str | None = None,
     text: StrPath | None = None,
-    languages: tuple[str | None, str | None] = (None, None),
+    languages: Languages = (None, None),
     transpose: bool = False,
 ) -> None:
     """Write the links of a file, or of a corpus, in another format.
@@ -65,9 +65,7 @@ def convert(
         write_pharaoh(stream, links, base=1 if to == "talp" else 0)
 
 
-def _text_of(
-    source: StrPath, from_: str | None, text: StrPath | None, languages: tuple[str | None, str | None]
-) -> Corpus | None:
+def _text_of(source: StrPath, from_: str | None, text: StrPath | None, languages: Languages) -> Corpus | None:
     """The corpus with the words of these links, if there is one; of a pipe only the links are read."""
     if text is not None:
         return open_corpus(text, source=languages[0], target=languages[1])

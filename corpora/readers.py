@@ -22,6 +22,8 @@ from corpora.symmetrize import symmetrize
 TWO_DIRECTIONS = "grow-diag-final-and"
 
 TextLine = tuple[int, bytes, bytes]  # line number, source line, target line
+Files = tuple[StrPath, StrPath]  # source and target
+Languages = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
     """Two text files, source and target, whatever their lines look like.  CorpusError if one cannot be opened."""
     languages = recognize.language_of(source_file), recognize.language_of(target_file)
     name = f"{os.fspath(source_file)} {os.fspath(target_file)}"
-    return _text_pair(name, source_file, target_file, *languages, "the order given", None)
+    return _text_pair(name, (source_file, target_file), languages, "the order given")
 
 
 def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:
@@ -210,7 +212,7 @@ def _open_prefix(path: StrPath, source: str | None, target: str | None) -> Corpu
     first = source or next(language for language in languages if language != target)
     second = target or next(language for language in languages if language != first)
     why = "as chosen" if wanted else "alphabetical order; --source/--target change it"
-    return _text_pair(str(path), files.texts[first], files.texts[second], first, second, why, files.links)
+    return _text_pair(str(path), (files.texts[first], files.texts[second]), (first, second), why, files.links)
 
 
 def _open_two(first: StrPath, second: StrPath, source: str | None, target: str | None) -> Corpus:
@@ -232,25 +234,18 @@ def _open_two(first: StrPath, second: StrPath, source: str | None, target: str |
     if swapped:
         first, second, languages = second, first, languages[::-1]
     why = "as chosen" if swapped else "the order given"
-    return _text_pair(name, first, second, source or languages[0], target or languages[1], why, None)
+    return _text_pair(name, (first, second), (source or languages[0], target or languages[1]), why)
 
 
-def _text_pair(
-    name: str,
-    source_file: StrPath,
-    target_file: StrPath,
-    source: str | None,
-    target: str | None,
-    why: str,
-    links_file: Path | None,
-) -> Corpus:
+def _text_pair(name: str, files: Files, languages: Languages, why: str, links_file: Path | None = None) -> Corpus:
+    source_file, target_file = files
     marked_up = any(map(is_marked_up, recognize.head(source_file)[:1] + recognize.head(target_file)[:1]))
 
     def numbered() -> Iterator[tuple[int, TextLine]]:
-        return _without_markup(_side_by_side(source_file, target_file), source_file, target_file)
+        return _without_markup(_side_by_side(files), files)
 
     def texts() -> Iterator[TextLine]:
-        return (pair for _, pair in numbered()) if marked_up else _side_by_side(source_file, target_file)
+        return (pair for _, pair in numbered()) if marked_up else _side_by_side(files)
 
     def links(path: Path) -> LinkStream:
         numbers = [number for number, _ in numbered()] if marked_up else None
@@ -261,25 +256,22 @@ def _text_pair(
     if links_file is not None:
         form += f", links {links_file.name}"
         linker = partial(links, links_file)
-    return Corpus(name, form, source, target, os.fspath(source_file), os.fspath(target_file), texts, linker)
+    return Corpus(name, form, *languages, os.fspath(source_file), os.fspath(target_file), texts, linker)
 
 
-def _side_by_side(source_file: StrPath, target_file: StrPath) -> Iterator[TextLine]:
-    sources, targets = read_lines(source_file), read_lines(target_file)
-    for line, (source, target) in enumerate(zip_longest(sources, targets), 1):
+def _side_by_side(files: Files) -> Iterator[TextLine]:
+    lines = [read_lines(file) for file in files]
+    for line, (source, target) in enumerate(zip_longest(*lines), 1):
         if source is None or target is None:
-            shorter, longer, rest = source_file, target_file, targets
-            if target is None:
-                shorter, longer, rest = target_file, source_file, sources
-            more = 1 + sum(1 for _ in rest)
-            what = f"ends here, but {os.fspath(longer)} has {more} more line{'s' if more > 1 else ''}"
-            raise CorpusError(shorter, line - 1, what, hint="line n of both files must be one pair")
+            shorter = 0 if source is None else 1
+            more = 1 + sum(1 for _ in lines[1 - shorter])
+            what = f"ends here, but {os.fspath(files[1 - shorter])} has {more} more line{'s' if more > 1 else ''}"
+            raise CorpusError(files[shorter], line - 1, what, hint="line n of both files must be one pair")
         yield line, source, target
 
 
-def _without_markup(
-    pairs: Iterable[TextLine], source_file: StrPath, target_file: StrPath
-) -> Iterator[tuple[int, TextLine]]:
+def _without_markup(pairs: Iterable[TextLine], files: Files) -> Iterator[tuple[int, TextLine]]:
+    source_file, target_file = files
     for line, source_line, target_line in pairs:
         source = parse_sentence(source_line, source_file, line)
         target = parse_sentence(target_line, target_file, line)

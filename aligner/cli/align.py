@@ -18,7 +18,7 @@ from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
     from aligner.model.decoding import Alignments
-    from corpora.normalize import Normalizer
+    from aligner.model.streaming import Normalizers
     from corpora.readers import TextLine
 
 
@@ -32,10 +32,7 @@ class _Answer:
     quiet: bool
 
     def write(
-        self,
-        normalizers: "tuple[Normalizer, Normalizer]",
-        parts: "Iterable[tuple[Sequence[TextLine], Alignments]]",
-        pairs: int | None,
+        self, normalizers: "Normalizers", parts: "Iterable[tuple[Sequence[TextLine], Alignments]]", pairs: int | None
     ) -> None:
         """Write the links of texts as they are found.  pairs: how many there will be."""
         from aligner.model.streaming import FORMATS
