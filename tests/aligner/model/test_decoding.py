@@ -74,7 +74,7 @@ def test_best_matchings_of_the_edges(model: Model, bitext: Bitext) -> None:
         assert sum(alignment.scores) == pytest.approx(np.maximum(scores, 0.0)[rows, columns].sum(), rel=1e-9)
         assert list(alignment.links) == sorted(alignment.links)
         assert len({j for j, _ in alignment}) == len({k for _, k in alignment}) == len(alignment)
-        np.testing.assert_allclose(alignment.scores, [scores[link] for link in alignment], rtol=1e-9)
+        np.testing.assert_allclose(alignment.scores, [scores[link] for link in alignment], rtol=1e-9, atol=1e-9)
         assert all(score > 0 for score in alignment.scores)
     assert sum(map(len, found)) > 500
 
