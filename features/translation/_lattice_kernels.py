@@ -90,7 +90,7 @@ def padded(states):
 
 @nb.njit(cache=True, nogil=True)
 def add_row(values, first, P):
-    """Sum of a padded row, in an order that no compiler changes: four sums side by side, which no addition waits for."""
+    """Sum of a padded row in an order no compiler changes: four sums side by side, so that none waits for another."""
     a = b = c = d = np.float32(0.0)
     for s in range(first, first + P, U(4)):
         a += values[s]
