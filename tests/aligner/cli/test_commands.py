@@ -97,6 +97,7 @@ def test_trace_and_verbose_give_every_audit(sample: Path, tmp_path: Path) -> Non
     assert said == [(f"{point['oracle_calls']:,}", f"{point['audit_calls']:,}") for point in points]
 
 
+@pytest.mark.slow
 def test_strict_says_by_its_code_that_the_gap_was_not_reached(sample: Path, tmp_path: Path) -> None:
     model = tmp_path / "M"
     arguments = ["train", sample / "train", "-m", model, "--tolerance", 0, "--max-passes", 2, "--cross-validate", 0]
@@ -190,6 +191,7 @@ def test_every_form_of_a_corpus_gives_the_same_links(model: Path, sample: Path, 
     assert run("align", "-", sample / "test.fr", "-m", model, stdin=source).stdout == expected
 
 
+@pytest.mark.slow
 def test_every_form_of_a_corpus_can_be_trained_on(sample: Path, tmp_path: Path) -> None:
     for format_ in ("comtrans", "giza"):
         run("convert", sample / "train", tmp_path / format_, "--to", format_)

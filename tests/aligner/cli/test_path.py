@@ -53,6 +53,7 @@ def test_the_trace_says_of_each_audit_where_it_was(followed: tuple[Path, Any]) -
     assert {name: record[name] for name in end} == end
 
 
+@pytest.mark.slow
 def test_one_lambda_is_judged_without_a_table(sample: Path, tmp_path: Path) -> None:
     plain = run("train", sample / "train", "-m", tmp_path / "M", "--loss", "hinge")
     judged = run("train", sample / "train", "-m", tmp_path / "N", "--loss", "hinge", "--cross-validate", 4)

@@ -254,6 +254,7 @@ def test_paired_test_is_symmetric_and_agrees_with_its_interval(errors: float) ->
     assert (low > 0 or high < 0) == (ahead.p_value < 0.05)
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_when_nothing_differs() -> None:
     # A single pair of equal systems may differ by chance: the law is how often they do.
     rng = np.random.default_rng(11)

@@ -105,6 +105,7 @@ def test_no_gaps_at_all_are_drawn_evenly() -> None:
     assert [kernels.draw_by_gap(gaps, draw) for draw in (0.0, 0.3, 0.6, 0.99)] == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 def test_gap_order_needs_fewer_oracle_calls_where_few_blocks_matter() -> None:
     """Nine blocks in ten are settled at once: drawing by gap leaves them alone  [OAD16]."""
     problem = simplices(n=400, seed=3, regularization=0.01)

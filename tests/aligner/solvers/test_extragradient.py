@@ -128,6 +128,7 @@ def test_restarts_are_faster(projection: Projection, make_problem: MakeProblem) 
     assert restarted < 0.1 * plain
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_corpus(make_problem: MakeProblem) -> None:
     """Sixteen times the pairs, and no more memory than the scratch of a few threads; the stored form shows the test."""
 

@@ -110,6 +110,7 @@ def test_gaps_are_certificates(kernel: Kernel, make_problem: MakeProblem) -> Non
     assert (np.diff(duals) >= -1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @every_kernel
 def test_the_optimum_is_that_of_the_explicit_features(kernel: Kernel, seed: int, make_problem: MakeProblem) -> None:
@@ -169,6 +170,7 @@ def exclusive_or(n: int = 12, size: int = 4) -> MatchingProblem:
     return MatchingProblem.from_links(edges, Links.from_pairs(links), regularization=1e-3)
 
 
+@pytest.mark.slow
 def test_a_kernel_learns_what_weights_cannot() -> None:
     problem = exclusive_or()
     errors = {}
@@ -252,6 +254,7 @@ def test_an_approximate_oracle_is_certified_exactly(make_problem: MakeProblem) -
     assert any("certified with exact matchings" in note for note in result.notes)
 
 
+@pytest.mark.slow
 @every_kernel
 def test_resuming_keeps_the_dual_point(kernel: Kernel, make_problem: MakeProblem) -> None:
     """D = ℓ - λ/2 ‖w‖² at the same marginals, where ‖w‖ is as 1/λ; from there fewer passes are needed."""

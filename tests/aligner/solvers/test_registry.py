@@ -81,6 +81,7 @@ for library in ("solvers", "svm", "matching"):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code", ["import aligner.solvers", "from aligner.solvers import solve, Stop", f"exec({EVERYTHING!r})"]
 )

@@ -156,6 +156,7 @@ def test_without_folds_the_last_is_chosen(make_example: MakeExample) -> None:
     assert all(earlier <= later * (1 + 1e-2) for earlier, later in pairwise(norms))  # as they do at the optima
 
 
+@pytest.mark.slow
 def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample) -> None:
     """With as many folds as pairs the folds are known: each pair judged by what is learnt from all others."""
     problem, links = make_example(n=14, d=3, largest=4)
@@ -221,6 +222,7 @@ def test_links_that_a_feature_tells_are_found_without_error(make_problem: Callab
     assert row.aer == row.standard_error == 0
 
 
+@pytest.mark.slow
 def test_the_lowest_error_is_chosen_and_of_equal_ones_the_largest(make_example: MakeExample) -> None:
     chosen = set()
     for seed in range(4):

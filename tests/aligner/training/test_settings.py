@@ -138,6 +138,7 @@ def test_the_prior_needs_all_families(sample: Path) -> None:
     assert isinstance(plan(TrainingSettings(solver="bcfw"), 5).problem(few, links), MatchingProblem)
 
 
+@pytest.mark.slow
 def test_few_labels_are_learnt_by_the_logistic_loss(sample: Path) -> None:
     training = aligner.train(str(sample / "train"), max_labelled=40)
     record = training.model.record
@@ -155,6 +156,7 @@ def test_few_labels_are_learnt_by_the_logistic_loss(sample: Path) -> None:
     assert (0, 0) in found
 
 
+@pytest.mark.slow
 def test_no_loss_of_links_and_several_links_a_word(sample: Path) -> None:
     one, three = (
         aligner.train(str(sample / "train"), fertility=n, regularization=0.03, cross_validate=0).model for n in (1, 3)

@@ -95,6 +95,7 @@ def test_the_record_says_what_was_trained_on(training: aligner.Training, sample:
     assert record["training_aer"] == pytest.approx(100 * aer(training.model, open_corpus(str(sample / "train"))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -131,6 +132,7 @@ def test_features_leave_solvers_room_for_the_longest_pair(
     assert [isinstance(table, np.memmap) for table in made] == [False, True], "the second fits, but nothing beside it"
 
 
+@pytest.mark.slow
 def test_solvers_reach_the_same_objective(sample: Path) -> None:
     settings = {"tolerance": 2e-3, "regularization": 1.0, "max_passes": 2000}
     points = [
@@ -144,6 +146,7 @@ def test_solvers_reach_the_same_objective(sample: Path) -> None:
             assert a.dual <= b.primal + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("oracle", ["scipy", "greedy"])
 def test_other_oracles(sample: Path, oracle: str) -> None:
     training = aligner.train(str(sample / "train"), fertility=1, loss="hinge")
@@ -213,6 +216,7 @@ def test_the_callback_can_stop(sample: Path) -> None:
     assert len(training.model.align(["a", "house"], ["une", "maison"])) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["raised", "asked"])
 def test_an_interrupt_keeps_the_last_audit(sample: Path, how: str) -> None:
     points: list[TracePoint] = []

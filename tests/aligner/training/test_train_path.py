@@ -25,6 +25,7 @@ def aer(model: aligner.Model, prefix: Path) -> float:
     return 100 * float(scores(count(Links.from_pairs(corpus.links()), found).sum(axis=0)).aer)
 
 
+@pytest.mark.slow
 def test_a_path_chooses_lambda(sample: Path) -> None:
     settings: dict[str, Any] = {"max_labelled": 120, "seed": 4}
     places: list[Place] = []
@@ -58,6 +59,7 @@ def test_a_path_chooses_lambda(sample: Path) -> None:
     assert all(detail.startswith(f"{place}: ") for detail, place in zip(details, places, strict=True))
 
 
+@pytest.mark.slow
 def test_cross_validation_of_one_lambda_changes_no_weight(sample: Path) -> None:
     # So little regularization that the weights fit what they have seen.
     settings: dict[str, Any] = {"loss": "hinge", "regularization": 1e-3}

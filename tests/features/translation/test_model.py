@@ -98,6 +98,7 @@ def equal_models(one: TranslationModel, other: TranslationModel) -> bool:
     return a.keys() == b.keys() and all(np.array_equal(a[key], b[key]) for key in a)
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_a_bit(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the sample, cut into chunks: models that were trained, and models that were updated."""
     builder = BitextBuilder(Normalizer(), Normalizer())
