@@ -81,8 +81,8 @@ def test_comtrans(data: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "n_pairs", "millions"),
     [
-        ("hansards/train", 674_324, (13.5, 16.0)),
-        ("europarl/train", 1_830_235, (45.9, 53.0)),
+        pytest.param("hansards/train", 674_324, (13.5, 16.0), marks=pytest.mark.nightly),
+        pytest.param("europarl/train", 1_830_235, (45.9, 53.0), marks=pytest.mark.nightly),
         ("en-es/train", 12_037, None),
     ],
 )

@@ -77,6 +77,7 @@ def test_quiet_says_nothing(sample: Path, tmp_path: Path) -> None:
     assert result.stdout == result.stderr == ""
 
 
+@pytest.mark.slow
 def test_trace_and_verbose_give_every_audit(sample: Path, tmp_path: Path) -> None:
     trace = tmp_path / "T.jsonl"
     result = run("train", sample / "train", "-m", tmp_path / "M", "--trace", trace, "-v", "--solver", "bcfw")
@@ -223,6 +224,7 @@ def test_source_and_target_choose_the_direction(model: Path, sample: Path, tmp_p
     assert converted[0] == (sample / "test.fr").read_text().split("\n")[0]
 
 
+@pytest.mark.slow
 def test_links_of_another_aligner_are_a_feature(sample: Path, tmp_path: Path) -> None:
     model = tmp_path / "M"
     run("train", sample / "train", "-m", model, "-q", "--links", sample / "train.wa", "--cross-validate", 0)

@@ -63,6 +63,7 @@ def test_one_lambda_is_judged_without_a_table(sample: Path, tmp_path: Path) -> N
     assert (load(tmp_path / "M").weights == load(tmp_path / "N").weights).all()
 
 
+@pytest.mark.slow
 def test_notes_are_in_the_table(sample: Path, tmp_path: Path) -> None:
     result = run("train", sample / "train", "-m", tmp_path / "M", "--oracle", "greedy", "--max-passes", 3)
     notes = load(tmp_path / "M").record["notes"]

@@ -44,6 +44,7 @@ def test_threads_are_those_of_the_command(command: str, tmp_path: Path) -> None:
     run(command, tmp_path / "nothing", "--threads", 0, code=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize("taken", [1, 2])
 def test_a_model_whose_file_appears_during_training_is_kept_beside_it(

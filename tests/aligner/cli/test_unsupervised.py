@@ -28,6 +28,7 @@ def test_the_decodings_are_those_of_the_library() -> None:
     assert get_args(options.Decoding) == DECODINGS
 
 
+@pytest.mark.slow
 def test_quick_start(sample: Path, tmp_path: Path) -> None:
     links = tmp_path / "F"
     files = [sample / "train.en", sample / "train.fr"]
@@ -92,6 +93,7 @@ def test_a_higher_prior_of_null_gives_fewer_links(texts: list[Path]) -> None:
     assert links(*alone, "--null", 0.9) < links(*alone) <= links(*alone, "--null", 0.02)
 
 
+@pytest.mark.slow
 def test_iterations_and_seconds_decide_how_many_passes_are_made(
     texts: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -173,6 +173,7 @@ def test_a_kernel_has_no_weights_of_features(curved: Model, model: Model) -> Non
         _ = curved.weights
 
 
+@pytest.mark.slow
 def test_a_linear_kernel_makes_a_linear_model(sample: Path) -> None:
     settings: dict[str, Any] = {"max_passes": 5, "max_labelled": 80}
     ours = aligner.train(str(sample / "train"), solver="kernel-bcfw", solver_options={"kernel": "linear"}, **settings)
@@ -181,6 +182,7 @@ def test_a_linear_kernel_makes_a_linear_model(sample: Path) -> None:
     assert ours.model.record["training_aer"] == theirs.model.record["training_aer"]
 
 
+@pytest.mark.slow
 def test_the_training_error_is_that_of_the_kernel(sample: Path) -> None:
     whole = aligner.train(str(sample / "test"), solver="kernel-bcfw", max_passes=3).model
     lines = [(sample / f"test.{language}").read_text("utf-8").splitlines() for language in ("en", "fr")]

@@ -118,6 +118,7 @@ def test_gap_order_needs_fewer_oracle_calls_where_few_blocks_matter() -> None:
     assert calls["gap"] < 0.5 * calls["uniform"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [Away(), Pairwise()])
 def test_away_and_pairwise_steps_converge_linearly(step: Away | Pairwise) -> None:
     """log(gap) falls on a line: the second half of the passes gains as many digits as the first, or nearly."""
@@ -174,6 +175,7 @@ def test_the_point_is_that_of_its_corners(solver: Block, largest: int, make_prob
     assert sorted([*used, *free]) == list(range(len(state.pool.losses)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("capacity", [1, 2])
 @pytest.mark.parametrize("name", ["bcfw", "bcfw-gap", "bcfw-away", "bcfw-pairwise"])
 def test_a_state_goes_on_at_another_regularization(name: str, capacity: int, make_problem: MakeProblem) -> None:

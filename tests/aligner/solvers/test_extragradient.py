@@ -82,6 +82,7 @@ def test_steps_are_those_of_their_definition(projection: Projection, make_proble
         np.testing.assert_allclose(state.of_point[:-1], u_z * phi, atol=1e-9)
 
 
+@pytest.mark.slow
 @every_projection
 @pytest.mark.parametrize("restarts", [False, True])
 def test_the_optimum_within_the_norm_of_the_regularised_one_is_the_same(

@@ -80,6 +80,7 @@ def test_steps_are_projections_along_the_gradient(make_problem: MakeProblem) -> 
     assert LIPSCHITZ.audit(problem, state).dual == pytest.approx(dual(problem, state.point.z), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regularization", [0.3, 0.02])
 @pytest.mark.parametrize("step", GradientStep)
 def test_the_optimum_is_that_of_bcfw(step: GradientStep, regularization: float, make_problem: MakeProblem) -> None:
@@ -132,6 +133,7 @@ def test_bounds_of_curvature_hold(make_problem: MakeProblem) -> None:
     ).all()
 
 
+@pytest.mark.slow
 def test_spectral_steps_need_fewer_passes(make_problem: MakeProblem) -> None:
     problem = make_problem(n=40, d=6, largest=9, regularization=0.02)
     spectral, lipschitz = (

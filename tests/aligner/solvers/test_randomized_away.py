@@ -81,6 +81,7 @@ def test_lasso_with_10_000_features_is_as_accurate_as_that_of_scikit_learn(
     np.testing.assert_allclose(fit.x, theirs, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [Uniform(), Permuted()])
 def test_the_gap_of_the_lasso_falls_linearly(
     order: Uniform | Permuted, lasso: tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -142,6 +142,7 @@ def test_kernels_from_the_cache_give_the_bits_of_those_just_compiled(sample: Pat
     assert [key for key in compiled.files if not np.array_equal(compiled[key], cached[key])] == []
 
 
+@pytest.mark.slow
 def test_cells_that_are_kept_in_a_file_give_the_same_bits(parallel: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expectation, "CHUNK_BYTES", 1 << 13)
     assert equal_models(train_translation(parallel), train_translation(parallel, Settings(memory=0)))

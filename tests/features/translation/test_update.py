@@ -179,7 +179,7 @@ def test_settings_out_of_range(make_bitext: Callable[..., Bitext]) -> None:
 
 @pytest.mark.slow
 def test_half_and_then_the_other_half_is_nearly_the_whole(data: Path) -> None:
-    """20,000 pairs of the Hansards; judged on gold-train, whose text no model has seen."""
+    """10,000 pairs of the Hansards; judged on gold-train, whose text no model has seen."""
     hansards = data / "hansards"
 
     def read(prefix: Path, first: int, last: int | None) -> Bitext:
@@ -194,7 +194,7 @@ def test_half_and_then_the_other_half_is_nearly_the_whole(data: Path) -> None:
     def aer(model: TranslationModel) -> float:
         return float(scores(count(gold, posteriors(model, text).soft_links()).sum(axis=0)).aer)
 
-    n = 20_000
+    n = 10_000
     half = train_translation(read(hansards / "train", 0, n // 2))
     whole = train_translation(read(hansards / "train", 0, n))
     both = update_translation(half, read(hansards / "train", n // 2, n))
