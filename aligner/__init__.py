@@ -7,8 +7,8 @@
     [(0, 0), (1, 2), (2, 1)]
 
 `train` makes a model, with settings by name: ``aligner.train(corpus, gold, loss="hinge")``. `load` opens one,
-``model.align`` and ``model.align_many`` use it, `align_texts` aligns a bitext without one, `evaluate` compares links
-with gold. What is slow to import is imported at its first use, so that importing this package costs nothing.
+``model.align`` and ``model.align_many`` use it, `align` aligns text without one, `evaluate` compares links with gold.
+What is slow to import is imported at its first use, so that importing this package costs nothing.
 """
 
 from __future__ import annotations
@@ -19,29 +19,33 @@ from typing import TYPE_CHECKING, Any
 from aligner._version import __version__
 
 if TYPE_CHECKING:
-    from aligner.model.decoding import Alignment
+    from aligner.model.alone import align
+    from aligner.model.decoding import Alignment, Alignments
     from aligner.model.model import Model, load
-    from aligner.model.unsupervised import align_texts
     from aligner.progress import Hooks
-    from aligner.report.evaluation import evaluate
+    from aligner.report.comparison import compare, evaluate
     from aligner.training.train import Training, train
+    from aligner.training.unlabelled import update_model
     from corpora import AlignerError
 
 _HOMES = {
     "Alignment": "aligner.model.decoding",
     "AlignerError": "corpora",
+    "Alignments": "aligner.model.decoding",
     "Hooks": "aligner.progress",
     "Model": "aligner.model.model",
     "Training": "aligner.training.train",
-    "align_texts": "aligner.model.unsupervised",
-    "evaluate": "aligner.report.evaluation",
+    "align": "aligner.model.alone",
+    "compare": "aligner.report.comparison",
+    "evaluate": "aligner.report.comparison",
     "load": "aligner.model.model",
     "train": "aligner.training.train",
+    "update_model": "aligner.training.unlabelled",
 }
 
 __all__ = [
-    "AlignerError", "Alignment", "Hooks", "Model", "Training", "__version__", "align_texts", "evaluate", "load",
-    "train",
+    "AlignerError", "Alignment", "Alignments", "Hooks", "Model", "Training", "__version__", "align", "compare",
+    "evaluate", "load", "train", "update_model",
 ]  # fmt: skip
 
 

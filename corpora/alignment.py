@@ -40,7 +40,7 @@ def check_range(links: PairLinks, n_source: int, n_target: int, path: StrPath, l
 def out_of_range(link: Link, n_source: int, n_target: int, path: StrPath, line: int) -> CorpusError:
     """The error of a 0-based link that leaves sentences of these lengths."""
     what = f"link {link[0]}-{link[1]} is out of range for {n_source} source and {n_target} target words"
-    hint = "are source and target swapped? --source and --target choose their order"
+    hint = "are source and target swapped?"
     return CorpusError(path, line, what, hint=hint)
 
 
@@ -81,6 +81,21 @@ class Links:
             offsets=np.frombuffer(ends, dtype=np.int64),
             format=format,
         )
+
+    @classmethod
+    def from_sets(cls, pairs: Iterable[Iterable[Link] | str]) -> Links:
+        """Pack a stream of sets of links, all sure.  TypeError on strings, of which nobody meant the letters."""
+
+        def sets() -> Iterator[PairLinks]:
+            for links in pairs:
+                if isinstance(links, str):
+                    raise TypeError(f"the links of a pair are (source, target) positions, not a string like {links!r}")
+                yield PairLinks(frozenset(links), frozenset())
+
+        return cls.from_pairs(sets())
+
+    def __repr__(self) -> str:
+        return f"Links({len(self)} pairs, {len(self.source)} links{self.format and f', {self.format}'})"
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -85,6 +85,9 @@ class Bitext:
         if len(self.source) != len(self.target):
             raise ValueError(f"{len(self.source)} source and {len(self.target)} target sentences")
 
+    def __repr__(self) -> str:
+        return f"Bitext({self.source.language or '?'}-{self.target.language or '?'}, {len(self)} pairs)"
+
     def __len__(self) -> int:
         return len(self.source)
 
@@ -183,6 +186,14 @@ class BitextBuilder:
         self._source.add_tokens(source)
         self._target.add_tokens(target)
 
+    def add_pairs(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> BitextBuilder:
+        """Append pairs of tokenised sentences; the builder itself.  TypeError on strings in place of tokens."""
+        for source, target in pairs:
+            if isinstance(source, str) or isinstance(target, str):
+                raise TypeError("a sentence is a sequence of tokens, not a string (use .split())")
+            self.add_tokens(source, target)
+        return self
+
     def bitext(self) -> Bitext:
         """The pairs so far.  What is added after that raises BufferError: the arrays are not copied."""
         return Bitext(self._source.text(self._languages[0]), self._target.text(self._languages[1]))
@@ -223,5 +234,5 @@ def _common_languages(corpora: Sequence[Corpus]) -> tuple[str | None, str | None
         crossed = corpus.source_language == target or corpus.target_language == source
         if crossed and source is not None and target is not None and source != target:
             what = f"is {corpus.source_language}-{corpus.target_language}, but before it is {source}-{target}"
-            raise CorpusError(corpus.name, 0, what, hint="give --source and --target")
+            raise CorpusError(corpus.name, 0, what, hint="choose the source and target language of all")
     return source, target

@@ -48,7 +48,7 @@ def convert(
             raise CorpusError(source, 0, f"unknown links format '{name}'", hint=f"known are {known}")
     corpus = _text_of(source, from_, text, languages)
     if corpus is None and to in _TEXT_FORMATS:
-        raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it with --text")
+        raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it as `text`")
     links: Iterable[PairLinks]
     if text is None and corpus is not None and from_ is None:
         links = corpus.links()

@@ -117,7 +117,7 @@ def write_atomically(path: StrPath, *, force: bool = False) -> AbstractContextMa
     if exists and not resolved.is_file():
         return _opened(path, resolved, "wb")
     if exists and not force:
-        raise CorpusError(path, 0, "file exists", hint="choose another name or pass --force")
+        raise CorpusError(path, 0, "file exists", hint="choose another name or pass `force`")
     if not resolved.parent.is_dir():
         raise CorpusError(path, 0, "its folder does not exist", hint=f"create {resolved.parent} first")
     return _replaced(path, resolved)

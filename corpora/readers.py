@@ -207,11 +207,11 @@ def _open_prefix(path: StrPath, source: str | None, target: str | None) -> Corpu
         hint = f"name the other text like {prefix.name}.xx, or give both files"
         raise CorpusError(prefix, 0, f"only one text, in {listed}", hint=hint)
     if len(languages) > 2 and len(wanted) < 2:
-        hint = "choose two of them with --source and --target, or give two files"
+        hint = "choose the source and target language, or give two files"
         raise CorpusError(prefix, 0, f"texts in {len(languages)} languages: {listed}", hint=hint)
     first = source or next(language for language in languages if language != target)
     second = target or next(language for language in languages if language != first)
-    why = "as chosen" if wanted else "alphabetical order; --source/--target change it"
+    why = "as chosen" if wanted else "alphabetical order unless a language is chosen"
     return _text_pair(str(path), (files.texts[first], files.texts[second]), (first, second), why, files.links)
 
 

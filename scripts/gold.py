@@ -224,7 +224,7 @@ def learn(
 
 
 def judge(gold: Links, found: Links) -> Evaluation:
-    return aligner.evaluate(gold, [found], gold_name="gold", hypothesis_names=[""])[0]
+    return aligner.evaluate(gold, found)
 
 
 def aer(gold: Links, found: Links) -> float:

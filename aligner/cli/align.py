@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -127,20 +127,14 @@ def _align_without_model(
     source: str, target: str | None, answer: _Answer, offset: float, given: dict[str, Any]
 ) -> None:
     """Align a text by its own statistics.  given: options of translation models and of their decoding."""
-    from aligner.model.default import default_model
+    from aligner.model.alone import Alone
     from aligner.model.streaming import read_again
-    from aligner.model.unsupervised import Unsupervised
     from corpora.bitext import read_bitext
     from corpora.files import spilling_beside
     from corpora.normalize import Normalizer
     from corpora.readers import open_corpus, open_texts
-    from features.statistics import CorpusStatistics
-    from features.translation.lexicon import AGREEING, KINDS
 
-    unsupervised = any(name in given for name in ("unsupervised", "decoding", "threshold"))
-    if unsupervised and offset:
-        raise SettingError("--offset is of scores, which --unsupervised does not have (give --threshold)")
-    settings = Unsupervised(**{name: value for name, value in given.items() if name != "unsupervised"})
+    alone = Alone.of(offset=offset, **given)
     corpus = open_corpus(source) if target is None else open_texts(source, target)
     with_text = answer.format_ == "jsonl"
     if with_text and not corpus.can_be_read_twice:
@@ -151,11 +145,6 @@ def _align_without_model(
         bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
         if not answer.quiet:
             say(corpus.description())
-        translation = settings.estimate(bitext, AGREEING if unsupervised else tuple(KINDS), show)
-        if unsupervised:
-            parts = settings.decode(translation, bitext)
-        else:
-            counted = CorpusStatistics.from_bitext(bitext, lexicons=())
-            parts = default_model(replace(counted, translation=translation)).with_offset(offset).align_text(bitext)
+        parts = alone.align(bitext, show)
     texts = read_again(corpus, len(bitext)) if with_text else repeat((0, b"", b""))
     answer.write(normalizers, ((list(islice(texts, len(found))), found) for found in parts), len(bitext))

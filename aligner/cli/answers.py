@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ParamSpec
 
@@ -41,7 +43,12 @@ def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, A
             return f"{path}:0: {error.strerror or error} (check the disk)"
         case MemoryError():
             return f"not enough memory: {error} (are there very long lines?)"
-    return str(error)
+    return in_options(str(error), options)
+
+
+def in_options(message: str, options: Mapping[str, Any]) -> str:
+    """A message of the library in the words of a command: `force` is --force, where the command has that option."""
+    return re.sub(r"`(\w+)`", lambda name: f"--{name[1]}" if name[1] in options else name[0], message)
 
 
 def _give_up_output() -> None:
@@ -58,7 +65,11 @@ def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Paramete
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with warnings.catch_warnings(category=UserWarning, action="always"):
+                if kwargs.get("quiet"):
+                    warnings.simplefilter("ignore", UserWarning)
+                warnings.showwarning = lambda message, *_, **__: say(in_options(str(message), kwargs))
+                command(*args, **kwargs)
             sys.stdout.flush()
         except (AlignerError, OSError, MemoryError) as error:
             if kwargs.get("debug"):

@@ -1,6 +1,5 @@
 """``aligner evaluate``."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,33 +20,10 @@ def evaluate(
     debug: opt.Debug = False,
 ) -> None:
     """Report AER, precision, recall and F1 of links against gold, with intervals; a paired test for two HYPs."""
-    from aligner.report.evaluation import evaluate as judge
+    from aligner.report.comparison import compare
     from aligner.report.text import format_json, format_text
-    from corpora.alignment import check_range
-    from corpora.link_files import read_links
-    from corpora.readers import open_corpus
-    from corpora.recognize import is_stream
 
-    lengths = None
-    if Path(gold).is_file() or is_stream(gold):
-        gold_links = read_links(gold)
-    else:
-        corpus = open_corpus(gold, source=source, target=target)
-        gold_links = corpus.links().read()
-        lengths = list(corpus.lengths())
-    sentences = range(1, len(gold_links) + 1)  # the NAACL format does not say how many pairs there are
-    found = [read_links(name, sentences=sentences) for name in hypotheses]
-    for name, links in zip(hypotheses, found, strict=True):
-        for line, (pair, length) in enumerate(zip(links, lengths or (), strict=False), 1):  # of unequal numbers: below
-            check_range(pair, *length, name, line)
-    results = judge(
-        gold_links,
-        found,
-        gold_name=gold,
-        hypothesis_names=hypotheses,
-        source_lengths=None if lengths is None else [length for length, _ in lengths],
-        resamples=resamples,
-        confidence=confidence / 100,
-        seed=seed,
+    results = compare(
+        gold, hypotheses, source=source, target=target, resamples=resamples, confidence=confidence / 100, seed=seed
     )
     print(format_json(results) if format_ == "json" else format_text(results))

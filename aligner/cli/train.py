@@ -75,7 +75,7 @@ def train(
     from aligner.report.text import format_audit, format_interruption
     from aligner.training.settings import TrainingSettings
     from aligner.training.train import train as run
-    from aligner.training.unlabelled import train_unlabelled, update_model
+    from aligner.training.unlabelled import update_model
     from corpora.files import spilling_beside, write_atomically
     from corpora.normalize import Normalizer
     from corpora.readers import group_corpora, open_corpus
@@ -108,17 +108,11 @@ def train(
         refuse_options(context, _OF_UPDATES, "with --update, which changes a model's statistics only")
     elif not labelled:
         refuse_options(context, _WITHOUT_LABELS, "without labelled pairs, which are not there (give --gold)")
-        if not quiet:
-            say("no labelled pairs: the model gets the default weights (--gold learns others)")
     training = None
     with spilling_beside(model), progress_bar(quiet) as show:
         hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None)
         if update is not None:
             made = update_model(load(update), corpus, memory=memory, hooks=hooks)
-        elif not labelled:
-            made = train_unlabelled(
-                corpus, languages=(source, target), normalizers=normalizers, memory=memory, hooks=hooks,
-            )  # fmt: skip
         else:
             named = {field.name for field in fields(TrainingSettings)}
             settings = {name: value for name, value in context.params.items() if name in named} | {
@@ -137,7 +131,7 @@ def train(
         say(f"model written to {model}")
     elif written != model:
         say(f"{model}:0: a file of this name has appeared during training (the model is in {written})")
-    if training is not None and trace_file is not None:
+    if trace_file is not None:
         with trace_file as file:
             file.writelines(f"{json.dumps(audit)}\n".encode() for audit in audits)
     signum = noted_signal()
@@ -150,7 +144,7 @@ def train(
         raise typer.Exit(SIGNALLED + signum)
     if written != model:
         raise typer.Exit(BAD_DATA)
-    if strict and training is not None and not made.record["converged"]:
+    if strict and training is not None and not made.record.get("converged", True):
         say(f"not converged: {made.record['status']} (raise --max-passes or --tolerance)")
         raise typer.Exit(NOT_CONVERGED)
 

@@ -49,6 +49,20 @@ class Alignment:
         """The links in Pharaoh format."""
         return ("%d-%d " * len(self.links))[:-1] % tuple(chain.from_iterable(self.links))
 
+    def __repr__(self) -> str:
+        return f"Alignment('{self}', score {self.score:.4g})"
+
+    def _repr_html_(self) -> str:
+        """A grid for notebooks: a row for each source word, a square for each link, the darker the surer."""
+        J, K = (15 * (1 + max((link[side] for link in self.links), default=0)) for side in (0, 1))
+        grid = "".join([f"M0 {y}H{K}" for y in range(0, J + 1, 15)] + [f"M{x} 0V{J}" for x in range(0, K + 1, 15)])
+        squares = "".join(
+            f'<rect x="{15 * k}" y="{15 * j}" width="15" height="15" fill="#36c" fill-opacity="{min(score, 1.0):.2f}">'
+            f"<title>{j}-{k}: {score:.4g}</title></rect>"
+            for (j, k), score in zip(self.links, self.scores, strict=True)
+        )
+        return f'<svg width="{K + 1}" height="{J + 1}">{squares}<path d="{grid}" stroke="#ccc"/></svg>'
+
 
 @dataclass(frozen=True, eq=False)
 class Alignments:
@@ -74,8 +88,17 @@ class Alignments:
             np.concatenate([[0], np.cumsum(counts)]),
         )
 
+    def __repr__(self) -> str:
+        return f"Alignments({len(self)} pairs, {len(self.source)} links)"
+
     def __len__(self) -> int:
         return len(self.bounds) - 1
+
+    def __getitem__(self, pair: int) -> Alignment:
+        """The alignment of a pair (negative counts from the end); IndexError beyond the last."""
+        rows = slice(*self.bounds[range(len(self))[pair] :][:2])
+        links = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
+        return Alignment(tuple(links), tuple(self.scores[rows].tolist()))
 
     def __iter__(self) -> Iterator[Alignment]:
         links = tuple(zip(self.source.tolist(), self.target.tolist(), strict=True))

@@ -17,7 +17,7 @@ from aligner.model.decoding import Alignment, Alignments, best_alignments
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.scoring import LinearScorer, Scorer, read_scorer
 from aligner.svm.prices import LinkRewards
-from corpora.alignment import Links, PairLinks
+from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically
 from corpora.normalize import Normalizer
@@ -51,6 +51,31 @@ class Model:
     rewards: LinkRewards = LinkRewards()  # noqa: RUF009 - frozen
     calibration: Calibration | None = None
 
+    def __repr__(self) -> str:
+        known = self.info()
+        languages = "-".join(language or "?" for language in known["languages"])
+        return f"Model({languages}, {known['pairs']} pairs, {known['labelled_pairs']} labelled)"
+
+    def info(self) -> dict[str, Any]:
+        """What the model is and was made of, as JSON values; None where nobody recorded it.
+
+        pairs: of text, and their tokens and distinct words.  labelled_pairs: that it learnt from.  aer: of its
+        regularisation on held-out labelled pairs, in per cent.  fingerprint: of the text.
+        """
+        record, sizes = self.record, (self.statistics.source_words, self.statistics.target_words)
+        more = [update["pairs"] for update in record.get("updates", ())]
+        return {
+            "languages": list(self.languages),
+            "pairs": record["pairs"] + sum(more) if "pairs" in record else None,
+            "words": [len(words) for words in sizes],
+            "features": len(self.features.names),
+            "scorer": self.scorer.describe()["kind"],
+            "labelled_pairs": record.get("labelled_pairs", 0),
+            "aer": record["path"][record["chosen"]]["aer"] if record.get("finished_folds") else None,
+            "probabilities": self.calibration is not None,
+            **{name: record.get(name) for name in ("solver", "converged", "version", "fingerprint")},
+        }
+
     @property
     def weights(self) -> npt.NDArray[np.float64]:
         """(d,) weights of the features' columns.  Raises AttributeError where a kernel takes their place."""
@@ -79,8 +104,8 @@ class Model:
         Raises AlignerError where these are missing or out of range; TypeError on strings instead of tokens.
         """
         # Not by way of threads, which take longer to start than a sentence to align.
-        packed = [_packed([pair_links]) for pair_links in links]
-        return next(iter(self.align_bitext(self._bitext([(source, target)]), packed)))
+        packed = [Links.from_sets([pair_links]) for pair_links in links]
+        return next(iter(self.align_bitext(self.builder().add_pairs([(source, target)]).bitext(), packed)))
 
     def align_many(
         self,
@@ -96,18 +121,24 @@ class Model:
 
         def read() -> Iterator[tuple[Bitext, list[Links]]]:
             while batch := list(islice(stream, PAIRS_AT_ONCE)):
-                yield self._bitext(batch), [_packed(islice(file, len(batch))) for file in others]
+                yield (
+                    self.builder().add_pairs(batch).bitext(),
+                    [Links.from_sets(islice(file, len(batch))) for file in others],
+                )
 
         for aligned in map_threads(lambda job: self.align_bitext(*job), read()):
             yield from aligned
 
-    def _bitext(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Bitext:
-        builder = self.builder()
-        for source, target in pairs:
-            if isinstance(source, str) or isinstance(target, str):
-                raise TypeError("a sentence is a sequence of tokens, not a string (use .split())")
-            builder.add_tokens(source, target)
-        return builder.bitext()
+    def warm_up(self) -> Model:
+        """Compile or load now all that aligning needs, so that the first answer comes as fast as others; the model.
+
+        That may take a minute where no command has aligned before.
+        """
+        words = [list(islice(ids, 3)) for ids in (self.statistics.source_ids, self.statistics.target_ids)]
+        for source, target in ((words[0], words[1]), (["\0"], ["\0"]), ([], [])):
+            self.align(source, target, [[]] * len(self.features.links))
+        best_alignments(np.ones(16), np.array([[4, 4]]), np.array([0, 16]), self.rewards)  # more than a word may have
+        return self
 
     def builder(self) -> BitextBuilder:
         """An empty bitext whose text is normalised as the model's corpus was."""
@@ -164,7 +195,7 @@ class Model:
         if given != len(self.features.links):
             raise AlignerError(
                 f"the model was trained with {len(self.features.links)} files of other aligners' links, "
-                f"{given} are given (give as many, in the same order, with --links)"
+                f"{given} are given (give as many, in the same order, as `links`)"
             )
 
     def save(self, path: StrPath, *, force: bool = False) -> None:
@@ -184,10 +215,6 @@ class Model:
         }
         with write_atomically(path, force=force) as file:
             write_model(file, header, {**self.scorer.to_arrays(), **self.statistics.to_arrays()})
-
-
-def _packed(links: Iterable[Iterable[tuple[int, int]]]) -> Links:
-    return Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in links)
 
 
 def load(path: StrPath) -> Model:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.model.decoding import Alignment, Alignments, best_alignments
+from aligner.model.decoding import Alignments, best_alignments
 from aligner.progress import Progress, ignore, tell_passes
 from aligner.svm.prices import LinkRewards
 from corpora.bitext import Bitext
@@ -104,27 +104,3 @@ class Unsupervised:
         edges = found.offsets[pair] + source * found.shapes[pair, 1] + target
         products = found.forward[edges].astype(np.float64) * found.reverse[edges]  # float32 would underflow
         return Alignments(source, target, np.clip(np.sqrt(products), LEAST_SCORE, 1.0), links.offsets)
-
-
-def align_texts(
-    bitext: Bitext, *, on_progress: Callable[[Progress], None] = ignore, **settings: Any
-) -> Iterator[Alignment]:
-    """Estimate translation models on a bitext and align it with them, an alignment a pair, in order.
-
-    settings: fields of `Unsupervised`, such as ``decoding="union"``.  on_progress: told of each pass of training, and
-    of the pairs aligned.
-
-    The models are ready when this returns; links are then found as they are taken.
-    Raises SettingError on a setting that cannot be.
-    """
-    chosen = Unsupervised(**settings)
-    parts = chosen.decode(chosen.estimate(bitext, on_progress=on_progress), bitext)
-
-    def alignments() -> Iterator[Alignment]:
-        done = 0
-        for found in parts:
-            yield from found
-            done += len(found)
-            on_progress(Progress("aligning", done, len(bitext), "pairs"))
-
-    return alignments()

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -82,7 +82,7 @@ class Evaluation:
     aer, precision, recall, f1: fractions, over the corpus (micro).
     links, sure, possible: |A|, |S| and |P|, where P includes S.
     intervals: metric -> (low, high), fractions, at the given confidence.
-    lengths: where the source lengths of `by_length` come from: the text, or the links alone (see `evaluate`).
+    lengths: where the source lengths of `by_length` come from: the text, or the links alone (see `evaluate_links`).
     paired: against the first hypothesis; None for the first itself.
     """
 
@@ -102,6 +102,49 @@ class Evaluation:
     by_length: tuple[LengthRow, ...]
     paired: PairedTest | None
     signature: str
+
+    def __repr__(self) -> str:
+        figures = f"precision {100 * self.precision:.2f} %, recall {100 * self.recall:.2f} %"
+        return f"Evaluation({self.name}: AER {100 * self.aer:.2f} %, {figures}, {self.pairs} pairs)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values, an object of the list that ``aligner evaluate --format json`` prints.
+
+        Metrics, intervals and differences are percent (0-100); p_value is a probability. `interval` is that of
+        AER, `intervals` has all. `possible` includes the sure links. `lengths` tells whether the lengths in
+        `by_length` are those of the text or only inferred from the links.
+        """
+        test, intervals = self.paired, {m: [100 * bound for bound in self.intervals[m]] for m in Scores._fields}
+        return {
+            **{name: getattr(self, name) for name in ("name", "gold", "links", "sure", "possible", "pairs", "lengths")},
+            **{metric: 100 * getattr(self, metric) for metric in Scores._fields},
+            "confidence": 100 * self.confidence,
+            "interval": intervals["aer"],
+            "intervals": intervals,
+            "by_length": [in_percent(row._asdict(), *Scores._fields) for row in self.by_length],
+            "paired": test
+            and in_percent(test._asdict(), "difference") | {"interval": [100 * bound for bound in test.interval]},
+            "signature": self.signature,
+        }
+
+    def to_frame(self) -> Any:
+        """A pandas frame of one row: pairs, links, and each metric with its interval, in percent.
+
+        ``pandas.concat`` joins those of several systems.  Raises ImportError without pandas.
+        """
+        import pandas
+
+        found = self.to_dict()
+        row = {name: found[name] for name in ("pairs", "links")}
+        for metric in Scores._fields:
+            low, high = found["intervals"][metric]
+            row |= {metric: found[metric], f"{metric}_low": low, f"{metric}_high": high}
+        return pandas.DataFrame(row, index=[self.name])
+
+
+def in_percent(values: Mapping[str, Any], *fractions: str) -> dict[str, Any]:
+    """The values, those named as percents of what are fractions, or None."""
+    return {name: 100 * value if name in fractions and value is not None else value for name, value in values.items()}
 
 
 def count(gold: Links, hypothesis: Links) -> I64:
@@ -200,7 +243,7 @@ def percentile_interval(values: F64, confidence: float) -> Interval:
     return float(low), float(high)
 
 
-def evaluate(
+def evaluate_links(
     gold: Links,
     hypotheses: Sequence[Links],
     *,

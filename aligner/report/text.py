@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from aligner.report.evaluation import Evaluation, Interval
+from aligner.report.evaluation import Evaluation, Interval, in_percent
 
 if TYPE_CHECKING:
     from aligner.report.ablation import ModelReport
@@ -18,7 +18,7 @@ _LENGTH_TITLES = {"text": "Source length", "links": "Last linked source word"}
 
 
 def format_text(evaluations: Sequence[Evaluation]) -> str:
-    """Lay out the evaluations of one `evaluate` call as plain tables, without a final newline.
+    """Lay out the evaluations of one `compare` call as plain tables, without a final newline.
 
     All figures are percent but the numbers of pairs and links and the p-value. The tables are as wide as
     their contents. No evaluations give the empty string.
@@ -55,35 +55,8 @@ def format_text(evaluations: Sequence[Evaluation]) -> str:
 
 
 def format_json(evaluations: Sequence[Evaluation]) -> str:
-    """Return a JSON list, one object per evaluation.
-
-    Metrics, intervals and differences are percent (0-100); p_value is a probability. `interval` is that of
-    AER, `intervals` has all. `possible` includes the sure links. `lengths` tells whether the lengths in
-    `by_length` are those of the text or only inferred from the links.
-    """
-    return json.dumps([_as_json(evaluation) for evaluation in evaluations], indent=2, allow_nan=False)
-
-
-def _as_json(evaluation: Evaluation) -> dict[str, object]:
-    test = evaluation.paired
-    return {
-        **{
-            name: getattr(evaluation, name)
-            for name in ("name", "gold", "links", "sure", "possible", "pairs", "lengths")
-        },
-        **{metric: 100 * getattr(evaluation, metric) for metric in _METRICS},
-        "confidence": 100 * evaluation.confidence,
-        "interval": _percents(evaluation.intervals["aer"]),
-        "intervals": {metric: _percents(evaluation.intervals[metric]) for metric in _METRICS},
-        "by_length": [_in_percent(row._asdict(), *_METRICS) for row in evaluation.by_length],
-        "paired": test and {**_in_percent(test._asdict(), "difference"), "interval": _percents(test.interval)},
-        "signature": evaluation.signature,
-    }
-
-
-def _in_percent(values: Mapping[str, Any], *fractions: str) -> dict[str, Any]:
-    """The values, those named as percents of what are fractions, or None."""
-    return {name: 100 * value if name in fractions and value is not None else value for name, value in values.items()}
+    """Return a JSON list, one object per evaluation, see `Evaluation.to_dict`."""
+    return json.dumps([evaluation.to_dict() for evaluation in evaluations], indent=2, allow_nan=False)
 
 
 def _length_table(evaluations: Sequence[Evaluation]) -> str:
@@ -108,10 +81,6 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _percent(fraction: float) -> str:
     return f"{100 * fraction:.2f}"
-
-
-def _percents(interval: Interval) -> list[float]:
-    return [100 * bound for bound in interval]
 
 
 def _interval(interval: Interval) -> str:
@@ -236,10 +205,10 @@ def format_features_json(report: ModelReport) -> str:
     """The same as a JSON object; AERs and their differences in percent, null without gold."""
     features = [{**asdict(feature), "effect": feature.effect} for feature in report.features]
     found = {
-        **_in_percent({"aer": report.aer}, "aer"),
+        **in_percent({"aer": report.aer}, "aer"),
         "pairs": report.pairs,
-        "families": [_in_percent(asdict(family), "ablation") for family in report.families],
-        "features": [_in_percent(feature, "ablation") for feature in features],
+        "families": [in_percent(asdict(family), "ablation") for family in report.families],
+        "features": [in_percent(feature, "ablation") for feature in features],
     }
     return json.dumps(found, indent=2, allow_nan=False)
 

@@ -42,22 +42,18 @@ class Labelled:
 
 
 def read_inputs(
-    corpora: Paths, gold: Paths, links: Paths, settings: TrainingSettings, hooks: Hooks
+    texts: tuple[Corpus, ...], gold: Paths, links: Paths, settings: TrainingSettings, hooks: Hooks
 ) -> tuple[Bitext, Labelled, dict[str, Any]]:
     """The text to count, the labelled pairs, and JSON values that say what was read; see `train.train`."""
     languages, normalizers = settings.languages, settings.normalizers
-    texts = open_corpora(corpora, languages, hooks)
     labelled = tuple(corpus for corpus in texts if corpus.has_links)
     if gold:
         labelled = _open_all(gold, languages, hooks)
-    if not labelled:
-        hint = "give hand-aligned pairs with --gold, or a corpus with links like train.giza beside it"
-        raise CorpusError(texts[0].name, 0, "no labelled pairs", hint=hint)
     tokenized = any(normalizer.tokenize for normalizer in normalizers)
     if tokenized and not gold:
-        raise SettingError("the links of a corpus count its own tokens (leave --tokenize out, or give --gold)")
+        raise SettingError("the links of a corpus count its own tokens (leave `tokenize` out, or give `gold`)")
     if tokenized and as_list(links):
-        raise SettingError("other aligners' links count tokens split by spaces (leave --tokenize or --links out)")
+        raise SettingError("other aligners' links count tokens split by spaces (leave `tokenize` or `links` out)")
 
     # Labels first: a broken link is found before the long work.
     gold_links = _gold_links(labelled)
@@ -142,4 +138,4 @@ def _check_languages(bitext: Bitext, labelled: Bitext, gold: Corpus) -> None:
             continue
         if ours != theirs:
             what = f"its {side} language is {theirs}, the corpus has {ours}"
-            raise CorpusError(gold.name, 0, what, hint="choose the same ones with --source and --target")
+            raise CorpusError(gold.name, 0, what, hint="choose the same source and target language")

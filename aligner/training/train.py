@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,10 +14,11 @@ from aligner.model.model import Model
 from aligner.progress import Hooks, Progress, tell_passes
 from aligner.report.evaluation import count, scores
 from aligner.solvers import Result, Status, Stop, TracePoint
-from aligner.training.inputs import Paths, as_list, read_inputs
+from aligner.training.inputs import Paths, as_list, open_corpora, read_inputs
 from aligner.training.path import Place, RegularizationPath, follow_path
 from aligner.training.scorers import scorer_of
 from aligner.training.settings import TrainingSettings, plan
+from aligner.training.unlabelled import train_unlabelled
 from features.extractor import FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
 
@@ -26,19 +28,28 @@ SOLVER_BYTES_PER_EDGE = 230
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A model and how it came to be: ``model.record`` holds the figures, path the histories of all solutions."""
+    """A model and how it came to be: ``model.record`` holds the figures, path the histories of all solutions.
+
+    path: None where there were no labels to learn from.
+    """
 
     model: Model
-    path: RegularizationPath
+    path: RegularizationPath | None
+
+    def __repr__(self) -> str:
+        status = "default weights" if self.path is None else self.result.status.value
+        return f"Training({self.model!r}, {status})"
 
     @property
     def result(self) -> Result:
-        """The solver's history that ended in the weights of the model."""
+        """The solver's history that ended in the weights of the model.  AttributeError where nothing was solved."""
+        if self.path is None:
+            raise AttributeError("nothing was solved: without labelled pairs a model has the default weights")
         return self.path.results[self.path.chosen]
 
     @property
     def interrupted(self) -> bool:
-        return self.path.interrupted
+        return self.path is not None and self.path.interrupted
 
 
 def train(
@@ -50,6 +61,8 @@ def train(
     **given: Any,
 ) -> Training:
     """Count corpora, learn weights from labelled pairs, and return the model and how it came to be.
+
+    Without any label the model has the default weights, and a warning says so.
 
     corpora: paths in any form of `corpora.readers.open_corpus`; two consecutive texts of one language each make one.
     gold: the labelled pairs, in the same forms, with links; without it the corpora that carry links are used. The text
@@ -63,7 +76,12 @@ def train(
     started = time.perf_counter()
     numbered = tuple(str(n) for n, _ in enumerate(as_list(links), 1))
     feature_set = FeatureSet(tuple(FAMILIES if settings.families is None else settings.families), numbered)
-    bitext, everything, facts = read_inputs(corpora, gold, links, settings, hooks)
+    texts = open_corpora(corpora, settings.languages, hooks)
+    if not gold and not any(text.has_links for text in texts):
+        model = train_unlabelled(texts, settings, as_list(links), hooks)
+        warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=2)
+        return Training(model, None)
+    bitext, everything, facts = read_inputs(texts, gold, links, settings, hooks)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
     n_labels = len(labelled.links)
     planned = plan(settings, n_labels)  # complains now, not after the long work

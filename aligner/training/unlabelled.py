@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from aligner.errors import SettingError
 from aligner.model.default import default_model
 from aligner.model.model import Model
 from aligner.progress import Hooks, tell_passes
 from aligner.training.inputs import Paths, corpus_record, open_corpora, read_texts
-from corpora.normalize import Normalizer
+from aligner.training.settings import TrainingSettings
+from corpora.readers import Corpus
 from features.statistics import CorpusStatistics
 from features.translation.expectation import DEFAULT_MEMORY
 
+_OF_TEXT = {"languages", "normalizers", "memory", "seed"}
+"""Settings that are not of what is learnt from labels."""
 
-def train_unlabelled(
-    corpora: Paths,
-    *,
-    languages: tuple[str | None, str | None] = (None, None),
-    normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
-    memory: int = DEFAULT_MEMORY,
-    hooks: Hooks = Hooks(),  # noqa: B008 - frozen
-) -> Model:
-    """The default model of corpora, in any form of `corpora.readers.open_corpus`: no label is needed or looked at.
 
-    memory: see `features.translation.expectation.Settings`.
-    Raises AlignerError (CorpusError with the line) on bad data.
+def train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links: Sequence[str], hooks: Hooks) -> Model:
+    """The default model of opened corpora.
+
+    Raises SettingError where links or settings are given that only labelled pairs make sense of, and CorpusError with
+    the line on bad data.
     """
-    texts = open_corpora(corpora, languages, hooks)
-    bitext = read_texts(texts, normalizers, hooks)
-    on_pass = tell_passes(hooks.on_progress)
-    statistics = CorpusStatistics.from_bitext(bitext, memory=memory, on_progress=hooks.counted, on_pass=on_pass)
+    default = TrainingSettings()
+    given = [name for name in vars(default) if getattr(settings, name) != getattr(default, name)]
+    for name in [name for name in given if name not in _OF_TEXT] + ["links"] * bool(links):
+        raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
+    bitext = read_texts(texts, settings.normalizers, hooks)
+    statistics = CorpusStatistics.from_bitext(
+        bitext, memory=settings.memory, on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress)
+    )
     languages = bitext.source.language, bitext.target.language
-    return default_model(statistics, normalizers=normalizers, languages=languages, record=corpus_record(texts, bitext))
+    record = corpus_record(texts, bitext)
+    return default_model(statistics, normalizers=settings.normalizers, languages=languages, record=record)
 
 
 def update_model(
@@ -43,7 +47,7 @@ def update_model(
 ) -> Model:
     """The model with the statistics of more corpora added, whose text alone is read; the weights stay as they are.
 
-    See `features.statistics.CorpusStatistics.updated`, and `train_unlabelled` for the arguments.
+    See `features.statistics.CorpusStatistics.updated`.  memory: see `features.translation.expectation.Settings`.
     """
     texts = open_corpora(corpora, model.languages, hooks)
     bitext = read_texts(texts, model.normalizers, hooks)

@@ -172,7 +172,7 @@ def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path: Path, excep
 def test_an_existing_file_is_refused_before_any_work(tmp_path: Path) -> None:
     file = tmp_path / "out"
     file.write_bytes(b"old")
-    with pytest.raises(CorpusError, match=r"out:0: file exists \(choose another name or pass --force\)"):
+    with pytest.raises(CorpusError, match=r"out:0: file exists \(choose another name or pass `force`\)"):
         write_atomically(file)
     with write_atomically(file, force=True) as stream:
         stream.write(b"new")

@@ -51,19 +51,15 @@ def test_a_model_whose_file_appears_during_training_is_kept_beside_it(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, labelled: bool, taken: int
 ) -> None:
     import aligner.training.train
-    import aligner.training.unlabelled
 
-    module, name = (
-        (aligner.training.train, "train") if labelled else (aligner.training.unlabelled, "train_unlabelled")
-    )  # fmt: skip
-    work, others = getattr(module, name), [tmp_path / "M", tmp_path / "M.1"][:taken]
+    work, others = aligner.training.train.train, [tmp_path / "M", tmp_path / "M.1"][:taken]
 
     def train(*args: Any, **kwargs: Any) -> Any:
         for other in others:
             other.write_bytes(b"another program's")
         return work(*args, **kwargs)
 
-    monkeypatch.setattr(module, name, train)
+    monkeypatch.setattr(aligner.training.train, "train", train)
     text = (
         ["--trace", tmp_path / "T", *QUICK, sample / "train"]
         if labelled

@@ -13,8 +13,8 @@ from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.default import REWARDS, default_model, default_weights
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
-from aligner.report.evaluation import evaluate
-from aligner.training.unlabelled import train_unlabelled, update_model
+from aligner.report.evaluation import evaluate_links
+from aligner.training.unlabelled import update_model
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.normalize import Normalizer
@@ -28,9 +28,15 @@ def text(sample: Path) -> Bitext:
     return read_bitext([open_corpus(str(sample / "train"))], Normalizer(), Normalizer(), lambda pairs: None)
 
 
+def counted(text: Path) -> Model:
+    """The model of a text without labels."""
+    with pytest.warns(UserWarning, match="no labelled pairs"):
+        return aligner.train([f"{text}.en", f"{text}.fr"]).model
+
+
 @pytest.fixture(scope="module")
 def model(sample: Path) -> Model:
-    return train_unlabelled(str(sample / "train"))
+    return counted(sample / "train")
 
 
 def links_of(model: Model, bitext: Bitext) -> Links:
@@ -73,7 +79,7 @@ def test_it_aligns_without_labels(sample: Path, text: Bitext, model: Model) -> N
     statistics = model.statistics.translation
     assert statistics is not None
     both = [links_of(model, text), posteriors(statistics, text).soft_links()]
-    ours, theirs = evaluate(gold, both, gold_name="", hypothesis_names=["default", "soft"], resamples=1)
+    ours, theirs = evaluate_links(gold, both, gold_name="", hypothesis_names=["default", "soft"], resamples=1)
     assert ours.aer < theirs.aer + 0.02
     assert "default_weights" in model.record
     assert "labelled_pairs" not in model.record
@@ -99,7 +105,7 @@ def test_an_update_adds_a_corpus(sample: Path, text: Bitext, tmp_path: Path) -> 
     for name, part in (("first", slice(0, 90)), ("second", slice(90, None))):
         for side in ("en", "fr"):
             (tmp_path / f"{name}.{side}").write_text("".join(lines[side][part]), "utf-8")
-    first = train_unlabelled(str(tmp_path / "first"))
+    first = counted(tmp_path / "first")
     both = update_model(first, str(tmp_path / "second"))
     assert both.weights.tobytes() == first.weights.tobytes()
     assert len(both.record["updates"]) == 1
@@ -108,7 +114,9 @@ def test_an_update_adds_a_corpus(sample: Path, text: Bitext, tmp_path: Path) -> 
     assert set(both.statistics.source_ids) == set(whole.statistics.source_ids)
     gold = Links.from_pairs(open_corpus(str(sample / "train")).links())
     answers = [links_of(m, text) for m in (first, both, whole)]
-    before, updated, at_once = evaluate(gold, answers, gold_name="", hypothesis_names=["a", "b", "c"], resamples=1)
+    before, updated, at_once = evaluate_links(
+        gold, answers, gold_name="", hypothesis_names=["a", "b", "c"], resamples=1
+    )
     assert updated.aer < before.aer
     assert updated.aer < at_once.aer + 0.05
     both.save(tmp_path / "both.model")

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from whole_texts import posteriors
 
-import aligner
+from aligner import align
 from aligner.errors import SettingError
 from aligner.matching import best_matching
 from aligner.model.decoding import Alignment
-from aligner.model.unsupervised import DECODINGS, LEAST_SCORE, THRESHOLDED, Unsupervised, align_texts
+from aligner.model.unsupervised import DECODINGS, LEAST_SCORE, THRESHOLDED, Unsupervised
 from aligner.progress import Progress
 from aligner.report.evaluation import count, scores
 from corpora.alignment import Links, PairLinks
@@ -82,12 +82,12 @@ def test_every_decoding_beats_the_diagonal(model: TranslationModel, text: Bitext
 def test_text_the_models_have_not_seen_is_aligned_too(model: TranslationModel, sample: Path) -> None:
     found = decode_texts(model, read(sample / "test"))
     assert aer(sample / "test.wa", found) < 0.4
-    alone = list(align_texts(read(sample / "test")))
+    alone = align(read(sample / "test"), unsupervised=True)
     assert aer(sample / "test.wa", found) < aer(sample / "test.wa", alone), "more text is better"
 
 
 def test_the_whole_is_estimation_and_decoding(model: TranslationModel, text: Bitext) -> None:
-    assert list(align_texts(text)) == decode_texts(model, text) == list(aligner.align_texts(text))
+    assert list(align(text, unsupervised=True)) == decode_texts(model, text) == list(align(text, decoding="soft"))
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
@@ -143,24 +143,21 @@ def test_a_lower_threshold_gives_more_links(model: TranslationModel, text: Bitex
 @pytest.mark.parametrize("decoding", DECODINGS)
 def test_pairs_without_words_have_no_links(tmp_path: Path, decoding: str) -> None:
     pairs = [("", ""), ("a b", "x y"), ("a", ""), ("", "x"), ("a", "x"), ("b", "y"), ("", "")]
-    found = list(align_texts(bitext_of(tmp_path, *pairs), decoding=decoding))
+    found = align(bitext_of(tmp_path, *pairs), decoding=decoding)
     assert [bool(alignment) for alignment in found] == [all(pair) for pair in pairs]
     for nothing in ([("", "")] * 3, [("a b", ""), ("", "x")]):
-        links = list(align_texts(bitext_of(tmp_path, *nothing), decoding=decoding))
-        assert links == [Alignment((), ())] * len(nothing)
+        links = align(bitext_of(tmp_path, *nothing), decoding=decoding)
+        assert list(links) == [Alignment((), ())] * len(nothing)
 
 
 def test_progress_tells_of_every_pass_and_pair(text: Bitext) -> None:
     told: list[Progress] = []
-    alignments = align_texts(text, on_progress=told.append)
-    assert {progress.stage for progress in told} == {"translation"}, "the models are ready"
-    assert [progress.done for progress in told] == list(range(1, len(told) + 1))
-    assert len({progress.detail for progress in told}) == len(told)
-    assert told[0].detail.endswith("pass 1")
-    passes = len(told)
-    assert passes > 2
-    list(alignments)
-    aligning = told[passes:]
+    align(text, unsupervised=True, on_progress=told.append)
+    passes = [progress for progress in told if progress.stage == "translation"]
+    aligning = told[len(passes) :]
+    assert [progress.done for progress in passes] == list(range(1, len(passes) + 1))
+    assert len({progress.detail for progress in passes}) == len(passes) > 2
+    assert passes[0].detail.endswith("pass 1")
     assert {(progress.stage, progress.total) for progress in aligning} == {("aligning", len(text))}
     assert aligning[-1].done == len(text)
 
@@ -182,7 +179,7 @@ def test_settings_that_cannot_be_are_refused_at_once(text: Bitext, settings: dic
     with pytest.raises(SettingError, match=message):
         Unsupervised(**settings)
     with pytest.raises(SettingError, match=message):
-        align_texts(text, **settings)
+        align(text, **settings)
 
 
 def test_no_lexicon_is_trained_in_vain(text: Bitext, model: TranslationModel) -> None:
@@ -191,11 +188,11 @@ def test_no_lexicon_is_trained_in_vain(text: Bitext, model: TranslationModel) ->
 
 
 def test_a_higher_prior_of_null_gives_fewer_links(text: Bitext) -> None:
-    sizes = [sum(map(len, align_texts(text, null=null))) for null in (0.02, 0.2, 0.5, 0.9)]
+    sizes = [len(align(text, unsupervised=True, null=null).source) for null in (0.02, 0.2, 0.5, 0.9)]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > sizes[-1]
 
 
 def test_settings_left_out_have_the_defaults(text: Bitext) -> None:
-    given = align_texts(text, null=0.2, iterations=5, seconds=float("inf"), memory=1 << 30)
-    assert list(given) == list(align_texts(text))
+    given = align(text, decoding="soft", null=0.2, iterations=5, seconds=float("inf"), memory=1 << 30)
+    assert list(given) == list(align(text, unsupervised=True))
