@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from aligner._version import __version__
 
 if TYPE_CHECKING:
-    from aligner.model.alone import align
     from aligner.model.decoding import Alignment, Alignments
     from aligner.model.model import Model, load
+    from aligner.model.unsupervised import align
     from aligner.progress import Hooks
     from aligner.report.comparison import compare, evaluate
     from aligner.training.train import Training, train
@@ -35,7 +35,7 @@ _HOMES = {
     "Hooks": "aligner.progress",
     "Model": "aligner.model.model",
     "Training": "aligner.training.train",
-    "align": "aligner.model.alone",
+    "align": "aligner.model.unsupervised",
     "compare": "aligner.report.comparison",
     "evaluate": "aligner.report.comparison",
     "load": "aligner.model.model",

@@ -83,19 +83,9 @@ class Links:
         )
 
     @classmethod
-    def from_sets(cls, pairs: Iterable[Iterable[Link] | str]) -> Links:
-        """Pack a stream of sets of links, all sure.  TypeError on strings, of which nobody meant the letters."""
-
-        def sets() -> Iterator[PairLinks]:
-            for links in pairs:
-                if isinstance(links, str):
-                    raise TypeError(f"the links of a pair are (source, target) positions, not a string like {links!r}")
-                yield PairLinks(frozenset(links), frozenset())
-
-        return cls.from_pairs(sets())
-
-    def __repr__(self) -> str:
-        return f"Links({len(self)} pairs, {len(self.source)} links{self.format and f', {self.format}'})"
+    def from_sets(cls, pairs: Iterable[Iterable[Link]]) -> Links:
+        """Pack a stream of sets of links, all sure."""
+        return cls.from_pairs(PairLinks(frozenset((j, k) for j, k in links), frozenset()) for links in pairs)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -85,9 +85,6 @@ class Bitext:
         if len(self.source) != len(self.target):
             raise ValueError(f"{len(self.source)} source and {len(self.target)} target sentences")
 
-    def __repr__(self) -> str:
-        return f"Bitext({self.source.language or '?'}-{self.target.language or '?'}, {len(self)} pairs)"
-
     def __len__(self) -> int:
         return len(self.source)
 

@@ -23,7 +23,7 @@ from tables import markdown, parser_of, publish
 if TYPE_CHECKING:
     from gold import F64, Labelled, Learnt, View
 
-    from aligner.report.evaluation import Evaluation
+    from aligner.report.comparison import Evaluation
     from corpora.alignment import Links
     from features.statistics import CorpusStatistics
 

@@ -18,7 +18,8 @@ from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import Alignments, decode_edges
 from aligner.model.default import REWARDS
 from aligner.model.scoring import LinearScorer
-from aligner.report.evaluation import Evaluation, count, scores
+from aligner.report.comparison import Evaluation
+from aligner.report.evaluation import count, scores
 from aligner.solvers import Stop
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.logistic import LogisticProblem

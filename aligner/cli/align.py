@@ -127,14 +127,16 @@ def _align_without_model(
     source: str, target: str | None, answer: _Answer, offset: float, given: dict[str, Any]
 ) -> None:
     """Align a text by its own statistics.  given: options of translation models and of their decoding."""
-    from aligner.model.alone import Alone
     from aligner.model.streaming import read_again
+    from aligner.model.unsupervised import Unsupervised
     from corpora.bitext import read_bitext
     from corpora.files import spilling_beside
     from corpora.normalize import Normalizer
     from corpora.readers import open_corpus, open_texts
 
-    alone = Alone.of(offset=offset, **given)
+    if given.pop("unsupervised", False):
+        given.setdefault("decoding", "soft")
+    settings = Unsupervised(**given, offset=offset)
     corpus = open_corpus(source) if target is None else open_texts(source, target)
     with_text = answer.format_ == "jsonl"
     if with_text and not corpus.can_be_read_twice:
@@ -145,6 +147,6 @@ def _align_without_model(
         bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
         if not answer.quiet:
             say(corpus.description())
-        parts = alone.align(bitext, show)
+        parts = settings.align(bitext, show)
     texts = read_again(corpus, len(bitext)) if with_text else repeat((0, b"", b""))
     answer.write(normalizers, ((list(islice(texts, len(found))), found) for found in parts), len(bitext))

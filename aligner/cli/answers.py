@@ -65,9 +65,7 @@ def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Paramete
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
         try:
-            with warnings.catch_warnings(category=UserWarning, action="always"):
-                if kwargs.get("quiet"):
-                    warnings.simplefilter("ignore", UserWarning)
+            with warnings.catch_warnings(category=UserWarning, action="ignore" if kwargs.get("quiet") else "always"):
                 warnings.showwarning = lambda message, *_, **__: say(in_options(str(message), kwargs))
                 command(*args, **kwargs)
             sys.stdout.flush()

@@ -54,14 +54,13 @@ class Alignment:
 
     def _repr_html_(self) -> str:
         """A grid for notebooks: a row for each source word, a square for each link, the darker the surer."""
-        J, K = (15 * (1 + max((link[side] for link in self.links), default=0)) for side in (0, 1))
-        grid = "".join([f"M0 {y}H{K}" for y in range(0, J + 1, 15)] + [f"M{x} 0V{J}" for x in range(0, K + 1, 15)])
-        squares = "".join(
-            f'<rect x="{15 * k}" y="{15 * j}" width="15" height="15" fill="#36c" fill-opacity="{min(score, 1.0):.2f}">'
-            f"<title>{j}-{k}: {score:.4g}</title></rect>"
+        J, K = (15 * (1 + max(side, default=0)) for side in (zip(*self.links, strict=True) if self.links else ((), ())))
+        lines = [f"M0 {y}H{K}" for y in range(0, J + 1, 15)] + [f"M{x} 0V{J}" for x in range(0, K + 1, 15)]
+        squares = [
+            f'<path d="M{15 * k} {15 * j}h15v15h-15" fill-opacity="{min(score, 1):.2f}"><title>{j}-{k}</title></path>'
             for (j, k), score in zip(self.links, self.scores, strict=True)
-        )
-        return f'<svg width="{K + 1}" height="{J + 1}">{squares}<path d="{grid}" stroke="#ccc"/></svg>'
+        ]
+        return f'<svg width="{K}" height="{J}">{"".join(squares)}<path d="{"".join(lines)}" stroke="#aaa"/></svg>'
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,28 +52,18 @@ class Model:
     calibration: Calibration | None = None
 
     def __repr__(self) -> str:
-        known = self.info()
-        languages = "-".join(language or "?" for language in known["languages"])
-        return f"Model({languages}, {known['pairs']} pairs, {known['labelled_pairs']} labelled)"
+        return f"Model({', '.join(f'{name}={value}' for name, value in self.info().items() if value is not None)})"
 
     def info(self) -> dict[str, Any]:
-        """What the model is and was made of, as JSON values; None where nobody recorded it.
-
-        pairs: of text, and their tokens and distinct words.  labelled_pairs: that it learnt from.  aer: of its
-        regularisation on held-out labelled pairs, in per cent.  fingerprint: of the text.
-        """
-        record, sizes = self.record, (self.statistics.source_words, self.statistics.target_words)
-        more = [update["pairs"] for update in record.get("updates", ())]
+        """What the model was made of, as JSON values, None where nobody recorded it.  aer: of held-out pairs, in %."""
+        known = self.record
         return {
             "languages": list(self.languages),
-            "pairs": record["pairs"] + sum(more) if "pairs" in record else None,
-            "words": [len(words) for words in sizes],
+            **{name: known.get(name) for name in ("pairs", "labelled_pairs", "solver", "version", "fingerprint")},
+            "updates": len(known.get("updates", ())),
+            "words": [len(self.statistics.source_words), len(self.statistics.target_words)],
             "features": len(self.features.names),
-            "scorer": self.scorer.describe()["kind"],
-            "labelled_pairs": record.get("labelled_pairs", 0),
-            "aer": record["path"][record["chosen"]]["aer"] if record.get("finished_folds") else None,
-            "probabilities": self.calibration is not None,
-            **{name: record.get(name) for name in ("solver", "converged", "version", "fingerprint")},
+            "aer": known["path"][known["chosen"]]["aer"] if known.get("finished_folds") else None,
         }
 
     @property
@@ -121,10 +111,8 @@ class Model:
 
         def read() -> Iterator[tuple[Bitext, list[Links]]]:
             while batch := list(islice(stream, PAIRS_AT_ONCE)):
-                yield (
-                    self.builder().add_pairs(batch).bitext(),
-                    [Links.from_sets(islice(file, len(batch))) for file in others],
-                )
+                packed = [Links.from_sets(islice(file, len(batch))) for file in others]
+                yield self.builder().add_pairs(batch).bitext(), packed
 
         for aligned in map_threads(lambda job: self.align_bitext(*job), read()):
             yield from aligned

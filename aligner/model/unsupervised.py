@@ -1,22 +1,28 @@
-"""Aligning a bitext with no labels and no model: by translation models of the bitext itself."""
+"""Aligning a bitext with no labels and no model: by its own statistics, with the default weights or without."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from aligner.errors import SettingError
 from aligner.model.decoding import Alignments, best_alignments
+from aligner.model.default import default_model
 from aligner.progress import Progress, ignore, tell_passes
 from aligner.svm.prices import LinkRewards
-from corpora.bitext import Bitext
+from corpora.bitext import Bitext, BitextBuilder, read_bitext
+from corpora.files import StrPath
+from corpora.normalize import Normalizer
+from corpora.readers import open_corpus, open_texts
 from corpora.symmetrize import METHODS
 from corpora.threads import map_threads
+from features.statistics import CorpusStatistics
 from features.translation.expectation import Settings
-from features.translation.lexicon import AGREEING
+from features.translation.lexicon import AGREEING, KINDS
 from features.translation.model import TranslationModel
 from features.translation.posteriors import DEFAULT_THRESHOLD, Decoder, Posteriors
 from features.translation.training import train_translation
@@ -38,10 +44,11 @@ LEAST_SCORE = 1e-4
 
 @dataclass(frozen=True)
 class Unsupervised:
-    """How a bitext is aligned by translation models alone.  Raises SettingError on a setting that cannot be.
+    """How a bitext is aligned by its own statistics.  Raises SettingError on a setting that cannot be.
 
-    decoding: one of DECODINGS.  threshold: in [0, 1], of those in THRESHOLDED, 0.5 by default; the lower, the more
-    links.
+    decoding: one of DECODINGS, by translation models alone; None: by the default weights, unless there is a threshold.
+    threshold: in [0, 1], of those in THRESHOLDED, 0.5 by default; the lower, the more links.
+    offset: added to the score of every edge by the default weights.
     null: prior probability that a word translates nothing, between 0 and 1; the higher, the fewer links.
     iterations: passes of the HMM for each lexicon.  seconds: passes that would end later are left out, but for one of
     Model 1 and one of the HMM for each lexicon; the result then depends on the speed of the machine.
@@ -49,20 +56,25 @@ class Unsupervised:
     What is None has the default of `features.translation.expectation.Settings`.
     """
 
-    decoding: str = "soft"
+    decoding: str | None = None
     threshold: float | None = None
+    offset: float = 0.0
     null: float | None = None
     iterations: int | None = None
     seconds: float | None = None
     memory: int | None = None
 
     def __post_init__(self) -> None:
-        if self.decoding not in DECODINGS:
+        if self.decoding is None and self.threshold is not None:
+            object.__setattr__(self, "decoding", "soft")
+        if self.decoding not in (None, *DECODINGS):
             raise SettingError(f"unknown decoding {self.decoding!r} (choose from {', '.join(DECODINGS)})")
         if self.threshold is not None and self.decoding not in THRESHOLDED:
             raise SettingError(f"decoding {self.decoding} has no threshold ({' and '.join(THRESHOLDED)} have)")
         if self.threshold is not None and not 0.0 <= self.threshold <= 1.0:
             raise SettingError(f"the threshold must be from 0 to 1, not {self.threshold}")
+        if self.offset and self.decoding is not None:
+            raise SettingError("an offset is of the default weights' scores, which are left out (give `threshold`)")
         if self.null is not None and not 0.0 < self.null < 1.0:
             raise SettingError(f"the prior of NULL must be between 0 and 1, not {self.null}")
         if self.iterations is not None and self.iterations < 1:
@@ -82,8 +94,19 @@ class Unsupervised:
         settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return train_translation(bitext, Settings(**settings), lexicons=lexicons, on_pass=tell_passes(on_progress))
 
+    def align(self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore) -> Iterator[Alignments]:
+        """Align a bitext: some pairs at a time, in order, on all cores; few are held.
+
+        on_progress: told of each pass of the translation models, which are ready when this returns.
+        """
+        if self.decoding is not None:
+            return self.decode(self.estimate(bitext, AGREEING, on_progress), bitext)
+        counted = CorpusStatistics.from_bitext(bitext, lexicons=())
+        statistics = replace(counted, translation=self.estimate(bitext, tuple(KINDS), on_progress))
+        return default_model(statistics).with_offset(self.offset).align_text(bitext)
+
     def decode(self, model: TranslationModel, bitext: Bitext) -> Iterator[Alignments]:
-        """Align a bitext, known to the model or not: some pairs at a time, in order, on all cores; few are held.
+        """Align a bitext, known to the model or not, by translation models alone; the parts are those of `align`.
 
         A link's score is its soft posterior, in [LEAST_SCORE, 1].
         """
@@ -92,7 +115,7 @@ class Unsupervised:
 
     def _alignments(self, found: Posteriors) -> Alignments:
         threshold = DEFAULT_THRESHOLD if self.threshold is None else self.threshold
-        if self.decoding == "soft":
+        if self.decoding in (None, "soft"):
             links = found.soft_links(threshold)
         elif self.decoding == "assignment":
             gains = found.soft.astype(np.float64) - threshold
@@ -104,3 +127,31 @@ class Unsupervised:
         edges = found.offsets[pair] + source * found.shapes[pair, 1] + target
         products = found.forward[edges].astype(np.float64) * found.reverse[edges]  # float32 would underflow
         return Alignments(source, target, np.clip(np.sqrt(products), LEAST_SCORE, 1.0), links.offsets)
+
+
+def align(
+    text: StrPath | Bitext | Iterable[tuple[Sequence[str], Sequence[str]]],
+    target: StrPath | None = None,
+    *,
+    on_progress: Callable[[Progress], None] = ignore,
+    **settings: Any,
+) -> Alignments:
+    """Align text without a model, as the command ``aligner align`` does; an alignment for each pair, in order.
+
+    text: pairs of (source tokens, target tokens), or the path of a corpus, or of a source text with its target.
+    settings: fields of `Unsupervised`, such as ``offset=0.5`` or ``decoding="union"``.
+
+    Raises AlignerError (CorpusError with the line) on bad data and bad settings; TypeError on strings for tokens.
+    """
+    chosen = Unsupervised(**settings)  # complains now, not after the reading
+    if isinstance(text, str | os.PathLike):
+        corpus = open_corpus(text) if target is None else open_texts(text, target)
+        text = read_bitext([corpus], Normalizer(), Normalizer())
+    elif not isinstance(text, Bitext):
+        text = BitextBuilder(Normalizer(), Normalizer()).add_pairs(text).bitext()
+    parts, done = [], 0
+    for part in chosen.align(text, on_progress) if len(text) else ():
+        parts.append(part)
+        done += len(part)
+        on_progress(Progress("aligning", done, len(text), "pairs"))
+    return Alignments.join(parts)

@@ -1,41 +1,143 @@
-"""Links of any kind against gold of any kind: paths, `Links`, alignments, lists of links."""
+"""How the links of systems compare with gold, and with each other: figures, intervals, paired tests.
+
+Links are given as paths, as `Links`, or as `Alignments` or any sets of (source, target) positions, one a pair.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, Literal, NamedTuple
 
-from aligner.report.evaluation import Evaluation, evaluate_links
-from corpora.alignment import Link, Links, check_range
+import numpy as np
+import numpy.typing as npt
+
+from aligner._version import __version__
+from aligner.report.evaluation import Interval, Scores, bootstrap, count, percentile_interval, scores
+from corpora.alignment import I64, Link, Links, check_range
+from corpora.errors import CorpusError
 from corpora.files import StrPath
-from corpora.link_files import read_links
+from corpora.link_files import INDEX_BASES, read_links
 from corpora.readers import open_corpus
 from corpora.recognize import is_stream
 
 Answers = StrPath | Links | Iterable[Iterable[Link]]
-"""Links of n sentence pairs: a file of them, packed, or n sets."""
+
+_LENGTH_BINS = {"0-10": (0, 10), "11-20": (11, 20), "21-30": (21, 30), "31-40": (31, 40), "41+": (41, np.inf)}
+
+
+class LengthRow(NamedTuple):
+    """The scores of the pairs whose source length lies in one bin."""
+
+    lengths: str
+    pairs: int
+    links: int
+    aer: float
+    precision: float
+    recall: float
+    f1: float
+
+
+class PairedTest(NamedTuple):
+    """Paired bootstrap test of a difference in AER on the same gold sentences.
+
+    baseline: the name of the system compared with.
+    difference: AER − AER of the baseline, as a fraction; negative where the baseline is worse.
+    interval: percentile interval of the difference, at the confidence of the evaluation.
+    p_value: two-sided, in (0, 1]. Both systems are scored on the same B resamples of the sentences; with
+        d*_b the differences found there,
+
+            p = min(1, 2 (1 + min(#{d*_b ≤ 0}, #{d*_b ≥ 0})) / (B + 1))
+
+        This is Koehn's 2004 count of the resamples on which the better system wins, doubled because no
+        side is named beforehand, and with the observed sample counted in so that p is never 0. It is the
+        significance level at which an end of the percentile interval reaches 0 (Efron and Tibshirani
+        1993, §15.4), so p and interval agree. The bootstrap is optimistic on a handful of sentences.
+    """
+
+    baseline: str
+    difference: float
+    interval: Interval
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How the links of one system compare with the gold.
+
+    aer, precision, recall, f1: fractions, over the corpus (micro).
+    links, sure, possible: |A|, |S| and |P|, where P includes S.
+    intervals: metric -> (low, high), fractions, at the given confidence.
+    lengths: where the source lengths of `by_length` come from: the text, or the links alone (see `compare`).
+    paired: against the first hypothesis; None for the first itself.
+    """
+
+    name: str
+    gold: str
+    aer: float
+    precision: float
+    recall: float
+    f1: float
+    links: int
+    sure: int
+    possible: int
+    pairs: int
+    confidence: float
+    intervals: Mapping[str, Interval]
+    lengths: Literal["text", "links"]
+    by_length: tuple[LengthRow, ...]
+    paired: PairedTest | None
+    signature: str
+
+    def __repr__(self) -> str:
+        figures = f"precision {100 * self.precision:.2f} %, recall {100 * self.recall:.2f} %"
+        return f"Evaluation({self.name}: AER {100 * self.aer:.2f} %, {figures}, {self.pairs} pairs)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values, an object of the list that ``aligner evaluate --format json`` prints.
+
+        Metrics, intervals and differences are percent (0-100); p_value is a probability. `interval` is that of
+        AER, `intervals` has all. `possible` includes the sure links. `lengths` tells whether the lengths in
+        `by_length` are those of the text or only inferred from the links.
+        """
+        test, intervals = self.paired, {m: [100 * bound for bound in self.intervals[m]] for m in Scores._fields}
+        return {
+            **{name: getattr(self, name) for name in ("name", "gold", "links", "sure", "possible", "pairs", "lengths")},
+            **{metric: 100 * getattr(self, metric) for metric in Scores._fields},
+            "confidence": 100 * self.confidence,
+            "interval": intervals["aer"],
+            "intervals": intervals,
+            "by_length": [in_percent(row._asdict(), *Scores._fields) for row in self.by_length],
+            "paired": test
+            and in_percent(test._asdict(), "difference") | {"interval": [100 * bound for bound in test.interval]},
+            "signature": self.signature,
+        }
+
+    def to_frame(self) -> Any:
+        """A pandas frame of one row: pairs, links, and each metric with its interval, in percent; needs pandas."""
+        import pandas
+
+        found = self.to_dict()
+        row = {name: found[name] for name in ("pairs", "links", *Scores._fields)}
+        for metric, (low, high) in found["intervals"].items():
+            row |= {f"{metric}_low": low, f"{metric}_high": high}
+        return pandas.DataFrame(row, index=[self.name])
+
+
+def in_percent(values: Mapping[str, Any], *fractions: str) -> dict[str, Any]:
+    """The values, those named as percents of what are fractions, or None."""
+    return {name: 100 * value if name in fractions and value is not None else value for name, value in values.items()}
 
 
 def evaluate(gold: Answers, answers: Answers, *, baseline: Answers | None = None, **settings: Any) -> Evaluation:
     """Judge links against gold, as the command ``aligner evaluate`` does.
 
-    gold, answers, baseline: paths of links, of gold also the prefix of texts and links; `Links`; or `Alignments`, or
-    any sets of (source, target) positions, one a pair, which are all sure.
-    baseline: links to test the difference in AER against.
-    settings: see `compare`.
-
-    Raises CorpusError on bad data, TypeError on strings in place of positions.
-
-    >>> found = evaluate([{(0, 0), (1, 1)}, {(0, 0)}], [[(0, 0)], [(0, 0)]])
-    >>> found
-    Evaluation(answers: AER 20.00 %, precision 100.00 %, recall 66.67 %, 2 pairs)
-    >>> found.recall == found.to_dict()["recall"] / 100 == 2 / 3
-    True
+    baseline: links to test the difference in AER against.  settings, errors: see `compare`.
     """
-    systems = [answers] if baseline is None else [baseline, answers]
-    return compare(gold, systems, names=["baseline", "answers"][-len(systems) :], **settings)[-1]
+    systems = {"baseline": baseline, "answers": answers} if baseline is not None else {"answers": answers}
+    return compare(gold, [*systems.values()], names=[*systems], **settings)[-1]
 
 
 def compare(
@@ -43,33 +145,82 @@ def compare(
     systems: Sequence[Answers],
     *,
     names: Sequence[str] | None = None,
+    gold_name: str = "gold",
     source: str | None = None,
     target: str | None = None,
-    **settings: Any,
+    source_lengths: npt.ArrayLike | None = None,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 12345,
 ) -> list[Evaluation]:
-    """Judge the links of several systems against one gold; all but the first are also tested against the first.
+    """Judge the links of systems against one gold; every system but the first is also tested against the first.
 
-    gold, systems: see `evaluate`.  names: of the systems that are not files; "system 1" and so on by default.
-    source, target: languages, where the gold is a prefix.
-    settings: resamples, confidence and seed of the bootstrap, see `evaluation.evaluate_links`.
+    gold: may also be the prefix of texts and links, of the languages source and target.
+    names, gold_name: of what is not a file, for messages and the signature.
+    source_lengths: (n,) tokens of each source sentence. Without it and without the text the length of a pair is taken
+        to be 1 + the greatest source position linked in the gold or by any system (0 if there is no link).
+    resamples, seed: of the bootstrap over sentence pairs.  confidence: of the intervals, in (0, 1).
+
+    Raises CorpusError on a broken file, if the gold is empty or a system has another number of pairs, and ValueError
+    for settings out of range.
     """
-    lengths = None
+    if resamples < 1 or not 0.0 < confidence < 1.0:
+        raise ValueError(f"resamples {resamples} must be at least 1 and confidence {confidence} in (0, 1)")
+    text: list[tuple[int, int]] = []
     if isinstance(gold, str | os.PathLike) and not (Path(gold).is_file() or is_stream(gold)):
         corpus = open_corpus(gold, source=source, target=target)
-        links, lengths = corpus.links().read(), list(corpus.lengths())
+        truth, text = corpus.links().read(), list(corpus.lengths())
+        source_lengths = [length for length, _ in text]
     else:
-        links = _read(gold)
-    titles = names or [f"system {number}" for number in range(1, len(systems) + 1)]
-    named = [_name(system, title) for system, title in zip(systems, titles, strict=True)]
-    found = [_read(system, range(1, len(links) + 1)) for system in systems]
-    for name, those in zip(named, found, strict=True):
-        for line, (pair, length) in enumerate(zip(those, lengths or (), strict=False), 1):  # of unequal numbers: below
-            check_range(pair, *length, name, line)
-    source_lengths = None if lengths is None else [length for length, _ in lengths]
-    name = _name(gold, "gold")
-    return evaluate_links(
-        links, found, gold_name=name, hypothesis_names=named, source_lengths=source_lengths, **settings
-    )
+        truth = _read(gold)
+    gold_name, pairs = _name(gold, gold_name), len(truth)
+    if pairs == 0:
+        raise CorpusError(gold_name, 0, "the gold has no sentence pairs", hint="check how it was made")
+    titles = names or [f"system {number}" for number, _ in enumerate(systems, 1)]
+    titles = [_name(system, title) for system, title in zip(systems, titles, strict=True)]
+    found = [_read(system, range(1, pairs + 1)) for system in systems]
+    for title, those in zip(titles, found, strict=True):
+        for line, (its_links, length) in enumerate(zip(those, text, strict=False), 1):
+            check_range(its_links, *length, title, line)
+        if len(those) != pairs:
+            what = f"has {len(those)} lines but the gold {gold_name} has {pairs}"
+            hint = "one line per sentence pair, empty lines too"
+            raise CorpusError(title, min(pairs, len(those)), what, hint=hint)
+    lengths = np.zeros(pairs, np.int64) if source_lengths is None else np.asarray(source_lengths, np.int64)
+    if lengths.shape != (pairs,):
+        raise ValueError(f"source_lengths has shape {lengths.shape}, not ({pairs},)")
+    if source_lengths is None:
+        for those in (truth, *found):
+            pair = np.repeat(np.arange(pairs), np.diff(those.offsets))
+            np.maximum.at(lengths, pair, those.source.astype(np.int64) + 1)
+    if not found:
+        return []
+    counts = [count(truth, those) for those in found]
+    resampled = bootstrap(counts, resamples, seed)
+    evaluations: list[Evaluation] = []
+    for index, (title, system) in enumerate(zip(titles, counts, strict=True)):
+        total = system.sum(axis=0)
+        aer, precision, recall, f1 = map(float, scores(total))
+        links, sure, possible = total[:3].tolist()
+        intervals = {
+            metric: percentile_interval(values[index], confidence) for metric, values in resampled._asdict().items()
+        }
+        paired = None
+        if index > 0:
+            baseline = evaluations[0]
+            differences = resampled.aer[index] - resampled.aer[0]
+            against = min(int((differences <= 0.0).sum()), int((differences >= 0.0).sum()))
+            p_value = min(1.0, 2.0 * (1 + against) / (resamples + 1))
+            interval = percentile_interval(differences, confidence)
+            paired = PairedTest(baseline.name, aer - baseline.aer, interval, p_value)
+        signature = _signature(truth, found[index], gold_name, resamples, confidence, seed)
+        evaluations.append(
+            Evaluation(
+                title, gold_name, aer, precision, recall, f1, links, sure, possible, pairs, confidence, intervals,
+                "links" if source_lengths is None else "text", _by_length(system, lengths), paired, signature,
+            )
+        )  # fmt: skip
+    return evaluations
 
 
 def _name(links: Answers, otherwise: str) -> str:
@@ -81,3 +232,37 @@ def _read(links: Answers, sentences: Sequence[int] | None = None) -> Links:
     if isinstance(links, str | os.PathLike):
         return read_links(links, sentences=sentences)
     return links if isinstance(links, Links) else Links.from_sets(links)
+
+
+def _by_length(system: I64, lengths: I64) -> tuple[LengthRow, ...]:
+    """Score the pairs of each length bin; bins without pairs are left out."""
+    rows = []
+    for label, (low, high) in _LENGTH_BINS.items():
+        inside = (lengths >= low) & (lengths <= high)
+        if inside.any():
+            total = system[inside].sum(axis=0)
+            found = (float(value) for value in scores(total))
+            rows.append(LengthRow(label, int(inside.sum()), int(total[0]), *found))
+    return tuple(rows)
+
+
+def _signature(gold: Links, hypothesis: Links, gold_name: str, resamples: int, confidence: float, seed: int) -> str:
+    """All that changes the figures; AERs with different signatures are not comparable."""
+    parts = {
+        "gold": f"{PurePath(gold_name).name},{_reading(gold)}",
+        "links": _reading(hypothesis),
+        "f1": "sure+possible",
+        "null": "ignored",
+        "pairs": str(len(gold)),
+        "bootstrap": str(resamples),
+        "confidence": f"{100 * confidence:g}",
+        "seed": str(seed),
+        "version": __version__,
+    }
+    return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+
+def _reading(links: Links) -> str:
+    """How links were read: format, number of a sentence's first word, and whether any is marked as possible."""
+    read_as = f"{links.format},base-{INDEX_BASES[links.format]}" if links.format else "arrays"
+    return f"{read_as},{'all-sure' if links.sure.all() else 'sure-and-possible'}"

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from aligner.report.evaluation import Evaluation, Interval, in_percent
+from aligner.report.comparison import Evaluation, in_percent
+from aligner.report.evaluation import Interval
 
 if TYPE_CHECKING:
     from aligner.report.ablation import ModelReport

@@ -48,7 +48,7 @@ def read_inputs(
     languages, normalizers = settings.languages, settings.normalizers
     labelled = tuple(corpus for corpus in texts if corpus.has_links)
     if gold:
-        labelled = _open_all(gold, languages, hooks)
+        labelled = open_corpora(gold, languages, hooks)
     tokenized = any(normalizer.tokenize for normalizer in normalizers)
     if tokenized and not gold:
         raise SettingError("the links of a corpus count its own tokens (leave `tokenize` out, or give `gold`)")
@@ -67,9 +67,12 @@ def read_inputs(
 
 def open_corpora(corpora: Paths, languages: tuple[str | None, str | None], hooks: Hooks) -> tuple[Corpus, ...]:
     """Recognise corpora; nothing is read yet.  Raises AlignerError where there is none or something is missing."""
-    texts = _open_all(corpora, languages, hooks)
+    source, target = languages
+    texts = tuple(open_corpus(group, source=source, target=target) for group in group_corpora(as_list(corpora)))
     if not texts:
         raise SettingError("there is no corpus (give at least one)")
+    for corpus in texts:
+        hooks.on_corpus(corpus)
     return texts
 
 
@@ -102,14 +105,6 @@ def read_labelled(corpora: Sequence[Corpus], normalizers: tuple[Normalizer, Norm
 def as_list(paths: Paths) -> list[str]:
     """One path or several as a list of strings."""
     return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-
-
-def _open_all(paths: Paths, languages: tuple[str | None, str | None], hooks: Hooks) -> tuple[Corpus, ...]:
-    source, target = languages
-    opened = tuple(open_corpus(group, source=source, target=target) for group in group_corpora(as_list(paths)))
-    for corpus in opened:
-        hooks.on_corpus(corpus)
-    return opened
 
 
 def _without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:

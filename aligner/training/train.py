@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from aligner._version import __version__
@@ -28,28 +28,19 @@ SOLVER_BYTES_PER_EDGE = 230
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A model and how it came to be: ``model.record`` holds the figures, path the histories of all solutions.
-
-    path: None where there were no labels to learn from.
-    """
+    """A model and how it came to be: ``model.record`` holds the figures, path the histories of its solutions."""
 
     model: Model
-    path: RegularizationPath | None
-
-    def __repr__(self) -> str:
-        status = "default weights" if self.path is None else self.result.status.value
-        return f"Training({self.model!r}, {status})"
+    path: RegularizationPath = field(repr=False)
 
     @property
     def result(self) -> Result:
-        """The solver's history that ended in the weights of the model.  AttributeError where nothing was solved."""
-        if self.path is None:
-            raise AttributeError("nothing was solved: without labelled pairs a model has the default weights")
+        """The solver's history that ended in the weights of the model; IndexError where nothing was solved."""
         return self.path.results[self.path.chosen]
 
     @property
     def interrupted(self) -> bool:
-        return self.path is not None and self.path.interrupted
+        return self.path.interrupted
 
 
 def train(
@@ -78,9 +69,9 @@ def train(
     feature_set = FeatureSet(tuple(FAMILIES if settings.families is None else settings.families), numbered)
     texts = open_corpora(corpora, settings.languages, hooks)
     if not gold and not any(text.has_links for text in texts):
-        model = train_unlabelled(texts, settings, as_list(links), hooks)
         warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=2)
-        return Training(model, None)
+        model = train_unlabelled(texts, settings, as_list(links), hooks)
+        return Training(model, RegularizationPath((), (), 0, 0, False, None))
     bitext, everything, facts = read_inputs(texts, gold, links, settings, hooks)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
     n_labels = len(labelled.links)

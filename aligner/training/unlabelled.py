@@ -15,19 +15,12 @@ from corpora.readers import Corpus
 from features.statistics import CorpusStatistics
 from features.translation.expectation import DEFAULT_MEMORY
 
-_OF_TEXT = {"languages", "normalizers", "memory", "seed"}
-"""Settings that are not of what is learnt from labels."""
-
 
 def train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links: Sequence[str], hooks: Hooks) -> Model:
-    """The default model of opened corpora.
-
-    Raises SettingError where links or settings are given that only labelled pairs make sense of, and CorpusError with
-    the line on bad data.
-    """
-    default = TrainingSettings()
-    given = [name for name in vars(default) if getattr(settings, name) != getattr(default, name)]
-    for name in [name for name in given if name not in _OF_TEXT] + ["links"] * bool(links):
+    """The default model of opened corpora.  SettingError on links and settings of learning from labels."""
+    of_text = {name: getattr(settings, name) for name in ("languages", "normalizers", "memory", "seed")}
+    default = vars(TrainingSettings(**of_text))
+    for name in ["links"] * bool(links) + [name for name, value in vars(settings).items() if value != default[name]]:
         raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
     bitext = read_texts(texts, settings.normalizers, hooks)
     statistics = CorpusStatistics.from_bitext(

@@ -13,7 +13,6 @@ from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.default import REWARDS, default_model, default_weights
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
-from aligner.report.evaluation import evaluate_links
 from aligner.training.unlabelled import update_model
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
@@ -79,7 +78,7 @@ def test_it_aligns_without_labels(sample: Path, text: Bitext, model: Model) -> N
     statistics = model.statistics.translation
     assert statistics is not None
     both = [links_of(model, text), posteriors(statistics, text).soft_links()]
-    ours, theirs = evaluate_links(gold, both, gold_name="", hypothesis_names=["default", "soft"], resamples=1)
+    ours, theirs = aligner.compare(gold, both, gold_name="", hypothesis_names=["default", "soft"], resamples=1)
     assert ours.aer < theirs.aer + 0.02
     assert "default_weights" in model.record
     assert "labelled_pairs" not in model.record
@@ -114,9 +113,7 @@ def test_an_update_adds_a_corpus(sample: Path, text: Bitext, tmp_path: Path) -> 
     assert set(both.statistics.source_ids) == set(whole.statistics.source_ids)
     gold = Links.from_pairs(open_corpus(str(sample / "train")).links())
     answers = [links_of(m, text) for m in (first, both, whole)]
-    before, updated, at_once = evaluate_links(
-        gold, answers, gold_name="", hypothesis_names=["a", "b", "c"], resamples=1
-    )
+    before, updated, at_once = aligner.compare(gold, answers, resamples=1)
     assert updated.aer < before.aer
     assert updated.aer < at_once.aer + 0.05
     both.save(tmp_path / "both.model")

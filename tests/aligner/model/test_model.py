@@ -17,7 +17,6 @@ from aligner.model.decoding import Alignment
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
 from aligner.model.scoring import KernelScorer
-from aligner.report.evaluation import evaluate_links
 from aligner.svm.kernels import RBF
 from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
@@ -189,7 +188,7 @@ def test_the_training_error_is_that_of_the_kernel(sample: Path) -> None:
     found = whole.align_many([(source.split(), target.split()) for source, target in zip(*lines, strict=True)])
     answers = Links.from_pairs(PairLinks(frozenset(a.links), frozenset()) for a in found)
     gold = read_links(sample / "test.wa")
-    (score,) = evaluate_links(gold, [answers], gold_name="", hypothesis_names=[""], resamples=1)
+    (score,) = aligner.compare(gold, [answers], gold_name="", names=[""], resamples=1)
     assert whole.record["training_aer"] == pytest.approx(100 * score.aer)
 
 

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligner._version import __version__
-from aligner.report import evaluation
-from aligner.report.evaluation import bootstrap, count, evaluate_links, percentile_interval, scores
+from aligner.report import comparison, evaluation
+from aligner.report.comparison import compare
+from aligner.report.evaluation import bootstrap, count, percentile_interval, scores
 from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
@@ -74,12 +75,12 @@ def ordinary_gold(rng: np.random.Generator, pairs: int) -> list[PairLinks]:
     ]
 
 
-def named(gold: Links, *systems: Links, resamples: int = 400, **settings: Any) -> list[evaluation.Evaluation]:
+def named(gold: Links, *systems: Links, resamples: int = 400, **settings: Any) -> list[comparison.Evaluation]:
     names = [f"system-{i}" for i in range(len(systems))]
-    return evaluate_links(gold, systems, gold_name="gold.wa", hypothesis_names=names, resamples=resamples, **settings)
+    return compare(gold, systems, gold_name="gold.wa", names=names, resamples=resamples, **settings)
 
 
-def compared(gold: list[PairLinks], first: Links, second: Links, **settings: Any) -> evaluation.PairedTest:
+def compared(gold: list[PairLinks], first: Links, second: Links, **settings: Any) -> comparison.PairedTest:
     test = named(Links.from_pairs(gold), first, second, **settings)[1].paired
     assert test is not None
     return test
@@ -305,7 +306,7 @@ def test_another_number_of_lines(lines: int, at: int) -> None:
     gold = sure_only(*[{(0, 0)}] * 100)
     system = sure_only(*[{(0, 0)}] * lines)
     with pytest.raises(CorpusError) as caught:
-        evaluate_links(gold, [gold, system], gold_name="gold-dev.wa", hypothesis_names=["same.links", "dev.links"])
+        compare(gold, [gold, system], gold_name="gold-dev.wa", names=["same.links", "dev.links"])
     assert str(caught.value) == (
         f"dev.links:{at}: has {lines} lines but the gold gold-dev.wa has 100 "
         "(one line per sentence pair, empty lines too)"
@@ -316,8 +317,8 @@ def test_another_number_of_lines(lines: int, at: int) -> None:
 
 def test_empty_gold_is_an_error_and_no_hypotheses_are_not() -> None:
     with pytest.raises(CorpusError, match=r"empty\.wa:0: .*no sentence pairs"):
-        evaluate_links(sure_only(), [sure_only()], gold_name="empty.wa", hypothesis_names=["h"])
-    assert evaluate_links(sure_only({(0, 0)}), [], gold_name="g", hypothesis_names=[]) == []
+        compare(sure_only(), [sure_only()], gold_name="empty.wa", names=["h"])
+    assert compare(sure_only({(0, 0)}), [], gold_name="g", names=[]) == []
 
 
 @pytest.mark.parametrize(
@@ -334,12 +335,12 @@ def test_signature_names_all_conventions() -> None:
     marked = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))])
     unmarked = sure_only({(0, 0)})
     settings: dict[str, Any] = {"hypothesis_names": ["h"], "resamples": 50, "confidence": 0.999, "seed": 3}
-    [first] = evaluate_links(marked, [unmarked], gold_name="some/where/gold-dev.wa", **settings)
+    [first] = compare(marked, [unmarked], gold_name="some/where/gold-dev.wa", **settings)
     assert first.signature == (
         "gold:gold-dev.wa,arrays,sure-and-possible|links:arrays,all-sure|f1:sure+possible|null:ignored|pairs:1|"
         f"bootstrap:50|confidence:99.9|seed:3|version:{__version__}"
     )
-    [second] = evaluate_links(unmarked, [unmarked], gold_name="gold-dev.wa", **settings)
+    [second] = compare(unmarked, [unmarked], gold_name="gold-dev.wa", **settings)
     assert "gold:gold-dev.wa,arrays,all-sure|" in second.signature
 
 
@@ -352,7 +353,7 @@ def test_the_signature_tells_how_files_were_read(tmp_path: Path) -> None:
     found = {}
     for name in ("gold.wa", "gold.talp"):
         gold = read_links(tmp_path / name)
-        [found[name]] = evaluate_links(gold, [hypothesis], gold_name="gold", hypothesis_names=["h"], resamples=2)
+        [found[name]] = compare(gold, [hypothesis], gold_name="gold", names=["h"], resamples=2)
     assert found["gold.wa"].aer > found["gold.talp"].aer == 0
     assert "gold:gold,pharaoh,base-0,sure-and-possible|links:talp,base-1," in found["gold.wa"].signature
     assert "gold:gold,talp,base-1,sure-and-possible|" in found["gold.talp"].signature

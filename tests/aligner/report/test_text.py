@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aligner.report.evaluation import Evaluation, evaluate_links
+from aligner.report.comparison import Evaluation, compare
 from aligner.report.text import format_audit, format_interruption, format_json, format_text, format_training
 from aligner.solvers import TracePoint
 from corpora.alignment import Links, PairLinks
@@ -33,11 +33,11 @@ def evaluations() -> list[Evaluation]:
     gold = links("0-0 1-1 2?1", "0-0 1?0", "0-1 1-0 2-2", "")
     first = links("0-0 2-1", "0-0 1-0", "0-1 2-2 2-3", "0-0")
     second = links("0-0 1-1", "0-0", "0-1 1-0 2-2", "")
-    return evaluate_links(
+    return compare(
         gold,
         [first, second],
         gold_name="gold.wa",
-        hypothesis_names=["first.links", "second-system.links"],
+        names=["first.links", "second-system.links"],
         source_lengths=[3, 14, 25, 60],
         resamples=100,
         confidence=0.9,
@@ -88,7 +88,7 @@ def test_text_columns_line_up(evaluations: list[Evaluation]) -> None:
 
 def test_text_says_when_lengths_are_only_inferred() -> None:
     gold = links("0-0")
-    [result] = evaluate_links(gold, [gold], gold_name="g", hypothesis_names=["h"], resamples=10)
+    [result] = compare(gold, [gold], gold_name="g", names=["h"], resamples=10)
     text = format_text([result])
     assert "Last linked source word" in text
     assert "Source length" not in text
@@ -116,7 +116,7 @@ def test_json_holds_the_evaluation_in_percent(evaluations: list[Evaluation]) -> 
 
 def test_json_is_strict_where_denominators_vanish() -> None:
     empty = links("", "")
-    results = evaluate_links(empty, [empty, empty], gold_name="g", hypothesis_names=["a", "b"], resamples=10)
+    results = compare(empty, [empty, empty], gold_name="g", names=["a", "b"], resamples=10)
 
     def refuse(constant: str) -> float:
         raise AssertionError(f"{constant} is not JSON")
