@@ -14,12 +14,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from aligner.cli import app
 
 COMMAND = [sys.executable, "-m", "aligner.cli"]
 """The command as a process."""
+
+COMMANDS: Any = get_command(app).commands  # type: ignore[attr-defined]
 
 TIMEOUT = 300
 """Seconds after which a process counts as hanging: a slow machine compiles kernels for more than a minute."""
@@ -48,6 +51,8 @@ def refused(*arguments: object, line: int = 0, stdin: bytes = b"") -> str:
     match = _LINE.fullmatch(message)  # the dot keeps it to one line
     assert match is not None, message
     assert int(match[1]) == line, message
+    known = {option for parameter in COMMANDS[str(arguments[0])].params for option in parameter.opts}
+    assert known.issuperset(re.findall(r"(?<![\w-])--[a-z-]+", message)) or "pip install" in message, "no such option"
     return message
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -71,6 +72,19 @@ def test_only_the_commands_print_or_exit() -> None:
                 found = isinstance(node, ast.Raise) and node.exc is not None and "SystemExit" in ast.unparse(node.exc)
             if found and not path.startswith("aligner/cli/"):
                 wrong.append(f"{path}:{node.lineno}")  # type: ignore[attr-defined]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_the_commands_name_their_options() -> None:
+    """From Python nobody has ``--gold``, and not every command has: messages of the library name the setting `gold`."""
+    wrong = []
+    for path, tree in TREES.items():
+        texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts:
+                found = re.search(r"(?<![\w-])--[a-z]", node.value) and "pip install" not in node.value
+                if found and not path.startswith("aligner/cli/"):
+                    wrong.append(f"{path}:{node.lineno}: {node.value}")
     assert not wrong, "\n".join(wrong)
 
 

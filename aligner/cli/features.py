@@ -35,7 +35,7 @@ def features(
     loaded = load(model)
     if not hasattr(loaded, "weights"):
         what = "scores by a kernel, which has no weights of features"
-        raise CorpusError(model, 0, what, hint="give a model of another --solver")
+        raise CorpusError(model, 0, what, hint="give a model of another solver")
     labelled = None
     if gold:
         check_number_of_links(loaded, model, links or [])

@@ -231,7 +231,12 @@ def _read(links: Answers, sentences: Sequence[int] | None = None) -> Links:
     """sentences: their numbers, which the NAACL format does not tell."""
     if isinstance(links, str | os.PathLike):
         return read_links(links, sentences=sentences)
-    return links if isinstance(links, Links) else Links.from_sets(links)
+    if isinstance(links, Links):
+        return links
+    sets = list(links)
+    if any(isinstance(one, str) for one in sets):
+        raise TypeError("the links of a pair are (source, target) positions, not a string (give a file by its path)")
+    return Links.from_sets(sets)
 
 
 def _by_length(system: I64, lengths: I64) -> tuple[LengthRow, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from commands import invoke, refused
+from commands import invoke, refused, write
 
 from corpora.errors import CorpusError
 
@@ -37,6 +37,15 @@ def desk(tmp_path: Path, sample: Path, model: Path) -> Desk:
 
 def train(desk: Desk, *corpora: object, gold: Sequence[object] = ()) -> list[object]:
     return ["train", *corpora, *(part for path in gold for part in ("--gold", path)), "-m", desk.folder / "X", "-q"]
+
+
+def test_hints_name_no_option_that_the_command_does_not_have(desk: Desk) -> None:
+    """`refused` looks at that: align has no --source, say."""
+    write(desk.folder / "t.de", *["a"] * desk.n_pairs)
+    for command in (["align", desk.text], train(desk, desk.text), ["evaluate", desk.text, desk.gold]):
+        assert "choose the source and target language, or give two files" in refused(*command)
+    assert "--force" in refused("align", desk.source, desk.target, "-o", desk.gold)
+    assert "(give it as --text)" in refused("convert", desk.gold, "-", "--to", "giza")
 
 
 def test_missing_files(desk: Desk) -> None:

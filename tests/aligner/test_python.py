@@ -1,0 +1,248 @@
+"""From Python: every command has a call that gives the same numbers, and what is shown is short."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import run, write
+
+import aligner
+from aligner.model.decoding import Alignment, Alignments
+from aligner.report.ablation import describe_model
+from aligner.training.inputs import read_labelled
+from aligner.training.suggestion import suggest
+from corpora.conversion import convert, symmetrize_files
+from corpora.formats.pharaoh import write_pharaoh
+from corpora.link_files import read_links
+from corpora.readers import open_corpus
+
+Pairs = list[tuple[list[str], list[str]]]
+
+
+@pytest.fixture(scope="module")
+def pairs(sample: Path) -> Pairs:
+    """The sample's test text as tokens."""
+    texts = [(sample / f"test.{language}").read_text("utf-8").splitlines() for language in ("en", "fr")]
+    return [(source.split(), target.split()) for source, target in zip(*texts, strict=True)]
+
+
+@pytest.fixture
+def files(sample: Path) -> list[Path]:
+    return [sample / "test.en", sample / "test.fr"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        ([], {}),
+        (["--offset", 0.5], {"offset": 0.5}),
+        (["--unsupervised"], {"decoding": "soft"}),
+        (["--decoding", "union"], {"decoding": "union"}),
+        (["--threshold", 0.3], {"threshold": 0.3}),
+        (["--null", 0.4, "--iterations", 2], {"null": 0.4, "iterations": 2}),
+    ],
+    ids=str,
+)
+def test_align_without_a_model(
+    sample: Path, files: list[Path], pairs: Pairs, options: list[Any], settings: dict[str, Any]
+) -> None:
+    printed = run("align", *files, "-q", *options).stdout_bytes
+    for text in (files, [str(sample / "test")], [pairs], [iter(pairs)]):
+        assert aligner.align(*text, **settings).lines() == printed  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_align_with_a_model(model: Path, files: list[Path], pairs: Pairs) -> None:
+    printed = run("align", *files, "-m", model, "--format", "scored").stdout.splitlines()
+    loaded = aligner.load(model)
+    found = list(loaded.align_many(pairs))
+    assert found == [loaded.align(*pair) for pair in pairs]
+    assert printed == [
+        " ".join(f"{j}-{k}:{score:.4f}" for (j, k), score in zip(one, one.scores, strict=True)) for one in found
+    ]
+
+
+def test_what_cannot_be_aligned() -> None:
+    assert list(aligner.align([])) == []
+    assert [*aligner.align([]).to_links()] == []
+    with pytest.raises(TypeError, match="not a string"):
+        aligner.align([("a house", "une maison")])  # type: ignore[list-item]
+    with pytest.raises(aligner.AlignerError, match=r"nowhere:0: no such file, folder or prefix \("):
+        aligner.align("nowhere")
+    with pytest.raises(aligner.AlignerError, match=r"default weights.*left out \(give `threshold`\)"):
+        aligner.align("nowhere", decoding="union", offset=1.0)
+
+
+@pytest.mark.slow
+def test_train_with_labels(sample: Path, model: Path) -> None:
+    ours, theirs = aligner.train(sample / "train", cross_validate=0).model, aligner.load(model)
+    assert ours.weights.tobytes() == theirs.weights.tobytes()
+    assert ours.info() == theirs.info()
+    assert {**ours.record, "seconds": 0} | same(theirs) == {**theirs.record, "seconds": 0}
+
+
+def same(model: aligner.Model) -> dict[str, Any]:
+    """What of a record is not the same in each run."""
+    return {name: model.record[name] for name in ("total_seconds", "path")}
+
+
+@pytest.mark.slow
+def test_train_without_labels(files: list[Path], pairs: Pairs, tmp_path: Path) -> None:
+    told = run("train", *files, "-m", tmp_path / "M").stderr
+    assert "no labelled pairs: the model gets the default weights (--gold teaches others)\n" in told
+    assert run("train", *files, "-m", tmp_path / "Q", "-q").stderr == ""
+    with pytest.warns(UserWarning, match=r"no labelled pairs: .*\(`gold` teaches others\)"):
+        ours = aligner.train(files)
+    theirs = aligner.load(tmp_path / "M")
+    assert ours.model.record == theirs.record
+    assert list(ours.model.align_many(pairs)) == list(theirs.align_many(pairs)) == list(aligner.align(pairs))
+    assert (ours.path.results, ours.interrupted) == ((), False)
+    run("train", *files, "--update", tmp_path / "M", "-m", tmp_path / "U", "-q")
+    updated = aligner.update_model(ours.model, files)
+    assert list(updated.align_many(pairs)) == list(aligner.load(tmp_path / "U").align_many(pairs))
+    assert updated.info()["updates"] == 1
+
+
+@pytest.mark.slow
+def test_evaluate(sample: Path, model: Path, files: list[Path], pairs: Pairs, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.links", tmp_path / "second.links"
+    first.write_bytes(aligner.align(pairs).lines())
+    run("align", *files, "-m", model, "-o", second)
+    found = list(aligner.load(model).align_many(pairs))
+    for gold in (sample / "test.wa", sample / "test"):  # the text at hand, too
+        printed = json.loads(run("evaluate", gold, first, second, "--format", "json").stdout)
+        assert [e.to_dict() for e in aligner.compare(gold, [first, str(second)])] == printed
+        alone, *_ = json.loads(run("evaluate", gold, second, "--format", "json").stdout)
+        assert aligner.evaluate(gold, second).to_dict() == alone
+        for answers in (found, [alignment.links for alignment in found], read_links(second)):
+            ours = aligner.evaluate(gold, answers, baseline=first)
+            assert ours.to_dict()["intervals"] == printed[1]["intervals"]
+            assert ours.to_dict()["by_length"] == printed[1]["by_length"]
+            assert ours.paired is not None
+            assert 100 * ours.paired.difference == printed[1]["paired"]["difference"]
+    assert aligner.evaluate(read_links(sample / "test.wa"), aligner.align(pairs)).aer == printed[0]["aer"] / 100
+
+
+def test_links_that_cannot_be_evaluated(tmp_path: Path) -> None:
+    gold = write(tmp_path / "gold.wa", "0-0 1-1", "0-0")
+    with pytest.raises(aligner.AlignerError, match="answers:1: has 1 lines but the gold"):
+        aligner.evaluate(gold, [[(0, 0)]])
+    with pytest.raises(TypeError, match="positions, not a string"):
+        aligner.evaluate(gold, ["0-0 1-1", "0-0"])  # type: ignore[list-item]
+    with pytest.raises(aligner.AlignerError, match=r"nowhere\.links:0: "):
+        aligner.evaluate(gold, "nowhere.links")
+    assert aligner.evaluate(str(gold), gold).aer == aligner.evaluate([[(0, 0), (1, 1)], [(0, 0)]], str(gold)).aer == 0
+
+
+@pytest.mark.slow
+def test_suggest(model: Path, files: list[Path], tmp_path: Path) -> None:
+    run("suggest", *files, "-m", model, "-n", 5, "-o", tmp_path / "todo", "-q")
+    found = suggest(aligner.load(model), open_corpus(files), 5)
+    assert [str(one.alignment) for one in found] == (tmp_path / "todo.wa").read_text().splitlines()
+    assert [one.text[0] for one in found] == (tmp_path / "todo.en").read_text("utf-8").splitlines()
+
+
+@pytest.mark.slow
+def test_features(sample: Path, model: Path) -> None:
+    printed = json.loads(run("features", model, "--gold", sample / "test", "--format", "json").stdout)
+    loaded = aligner.load(model)
+    report = describe_model(loaded, read_labelled([open_corpus(sample / "test")], loaded.normalizers))
+    assert report.aer is not None
+    assert 100 * report.aer == printed["aer"]
+    assert [f.weight for f in report.features] == [feature["weight"] for feature in printed["features"]]
+
+
+def test_convert_and_symmetrize(sample: Path, tmp_path: Path) -> None:
+    converted, both = io.BytesIO(), io.BytesIO()
+    convert(sample / "test.wa", converted, to="talp")
+    assert converted.getvalue() == run("convert", sample / "test.wa", "-", "--to", "talp").stdout_bytes
+    other = write(tmp_path / "other.links", *["0-0"] * 64)
+    write_pharaoh(both, symmetrize_files(sample / "test.wa", other, "union"))
+    assert both.getvalue() == run("symmetrize", sample / "test.wa", other, "--method", "union").stdout_bytes
+
+
+WARM = """if True:
+    import sys, aligner
+    def compiled():
+        ours = [m for name, m in list(sys.modules.items()) if name.split(".")[0] in ("aligner", "corpora", "features")]
+        functions = {v for module in ours for v in vars(module).values() if hasattr(v, "signatures")}
+        return {(f.__module__, f.__name__, s) for f in functions for s in f.signatures}
+    model = aligner.load(sys.argv[1]).warm_up()
+    before = compiled()
+    assert len(before) > 10
+    words = list(model.statistics.source_ids)[:40], list(model.statistics.target_ids)[:40]
+    sentences = [[], ["?"], ["the"], ["the"] * 9, ["1", ",", "été"], "a new word , 1990 .".split()]
+    for source in [words[0], *sentences]:
+        for target in [words[1], *sentences]:
+            model.align(source, target)
+            model.with_offset(9.0).align(source, target)
+    list(model.align_many((s, t) for s in sentences for t in sentences))
+    print(*sorted(map(str, compiled() - before)), sep="\\n")
+"""
+
+
+@pytest.mark.slow
+def test_nothing_is_compiled_after_the_warm_up(model: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", WARM, model], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_models_that_need_links_or_have_a_kernel_warm_up_too(linked: aligner.Model, curved: aligner.Model) -> None:
+    for model in (linked, curved):
+        assert model.warm_up() is model
+
+
+@pytest.mark.slow
+def test_what_is_shown_is_one_line(sample: Path, model: Path, curved: aligner.Model) -> None:
+    loaded = aligner.load(model)
+    found = Alignments.join([loaded.align_bitext(loaded.builder().add_pairs([(["a"], ["une"])]).bitext())] * 2)
+    shown = [loaded, curved, found, found[0], aligner.evaluate(sample / "test.wa", sample / "test.wa")]
+    for thing in shown:
+        assert "\n" not in repr(thing)
+        assert len(repr(thing)) < 300
+    assert "en, 'fr'" in repr(loaded).replace("'en'", "en")
+    assert repr(found) == "Alignments(2 pairs, 2 links)"
+    assert repr(found[0]).startswith("Alignment('0-0', score 0.")
+    info = loaded.info()
+    assert json.loads(json.dumps(info)) == info
+    assert (info["languages"], info["pairs"], info["labelled_pairs"]) == (["en", "fr"], 313, 313)
+
+
+def test_alignments_by_their_number() -> None:
+    bounds, places = np.array([0, 2, 2, 3]), np.array([0, 1, 4])
+    found = Alignments(places, places + 1, np.array([0.5, 1.0, 0.25]), bounds)
+    assert [found[i] for i in range(-3, 3)] == [*found, *found]
+    for beyond in (3, -4):
+        with pytest.raises(IndexError):
+            found[beyond]
+
+
+def test_an_alignment_is_drawn_as_a_grid() -> None:
+    drawn = Alignment(((0, 0), (2, 1)), (0.5, 3.0))._repr_html_()
+    assert drawn.startswith('<svg width="30" height="45">')
+    assert drawn.count("<title>") == 2
+    assert '<path d="M15 30h15v15h-15" fill-opacity="1.00"><title>2-1</title></path>' in drawn
+    assert "<title>" not in Alignment((), ())._repr_html_()
+
+
+def test_an_evaluation_as_a_frame(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = SimpleNamespace(DataFrame=lambda row, index: (row, index))  # as pandas, where it is not installed
+    monkeypatch.setitem(sys.modules, "pandas", frames)
+    found = aligner.evaluate(sample / "test.wa", [[(0, 0)]] * 64)
+    row, index = found.to_frame()
+    assert index == ["answers"]
+    assert (row["pairs"], row["links"], row["aer"]) == (64, 64, 100 * found.aer)
+    assert row["aer_low"] <= row["aer"] <= row["aer_high"]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pandas"):
+        found.to_frame()
