@@ -185,10 +185,10 @@ class BitextBuilder:
 
     def add_pairs(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> BitextBuilder:
         """Append pairs of tokenised sentences; the builder itself.  TypeError on strings in place of tokens."""
-        for source, target in pairs:
-            if isinstance(source, str) or isinstance(target, str):
+        for pair in pairs:
+            if str in map(type, (pair, *pair)):
                 raise TypeError("a sentence is a sequence of tokens, not a string (use .split())")
-            self.add_tokens(source, target)
+            self.add_tokens(*pair)
         return self
 
     def bitext(self) -> Bitext:

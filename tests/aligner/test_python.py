@@ -74,8 +74,9 @@ def test_align_with_a_model(model: Path, files: list[Path], pairs: Pairs) -> Non
 def test_what_cannot_be_aligned() -> None:
     assert list(aligner.align([])) == []
     assert [*aligner.align([]).to_links()] == []
-    with pytest.raises(TypeError, match="not a string"):
-        aligner.align([("a house", "une maison")])  # type: ignore[list-item]
+    for strings in ([("a house", "une maison")], ["text.en", "text.fr"]):
+        with pytest.raises(TypeError, match="not a string"):
+            aligner.align(strings)  # type: ignore[arg-type]
     with pytest.raises(aligner.AlignerError, match=r"nowhere:0: no such file, folder or prefix \("):
         aligner.align("nowhere")
     with pytest.raises(aligner.AlignerError, match=r"default weights.*left out \(give `threshold`\)"):
