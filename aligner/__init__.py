@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from aligner.model.unsupervised import align
     from aligner.progress import Hooks
     from aligner.report.comparison import compare, evaluate
-    from aligner.training.train import Training, train
-    from aligner.training.unlabelled import update_model
+    from aligner.training.train import Training, train, update_model
     from corpora import AlignerError
 
 _HOMES = {
@@ -40,7 +39,7 @@ _HOMES = {
     "evaluate": "aligner.report.comparison",
     "load": "aligner.model.model",
     "train": "aligner.training.train",
-    "update_model": "aligner.training.unlabelled",
+    "update_model": "aligner.training.train",
 }
 
 __all__ = [

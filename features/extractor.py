@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import entry_points
 from types import ModuleType
 from typing import NamedTuple
 
@@ -44,6 +45,20 @@ _MODULES = (
 FAMILIES: Mapping[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in _MODULES}
 """Every family is a module with NAMES and ``fill(batch, out)``, see `features.families`."""
 
+
+@cache
+def _elsewhere(name: str) -> ModuleType | None:
+    return next((point.load() for point in entry_points(group="aligner.features", name=name)), None)
+
+
+def find_family(name: str) -> ModuleType:
+    """One of FAMILIES, or what another package has under ``aligner.features``.  Raises SettingError for other names."""
+    found = FAMILIES.get(name) or _elsewhere(name)
+    if found is None:
+        raise SettingError(f"unknown feature family {name!r} (choose from {', '.join(FAMILIES)}, or install it)")
+    return found
+
+
 OF_WORD_PAIRS = frozenset({"association", "orthography"})
 """Families that look at nothing but the two words: they write a row for every word pair of a batch, not every edge."""
 
@@ -81,9 +96,6 @@ class FeatureSet:
     words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     def __post_init__(self) -> None:
-        for family in self.families:
-            if family not in FAMILIES:
-                raise SettingError(f"unknown feature family {family!r} (choose from {', '.join(FAMILIES)})")
         if not self.names:
             raise SettingError(f"there are no features (choose families from {', '.join(FAMILIES)})")
         if len(set(self.names)) != len(self.names):
@@ -99,7 +111,7 @@ class FeatureSet:
         return tuple(group for group, _ in self._columns())
 
     def _columns(self) -> Iterator[tuple[str, str]]:
-        yield from ((family, name) for family in self.families for name in FAMILIES[family].NAMES)
+        yield from ((family, name) for family in self.families for name in find_family(family).NAMES)
         for side, words in zip(("source", "target"), self.words, strict=True):
             yield from (("words", f"{side}:{word}") for word in words)
         yield from (("links", f"links:{name}") for name in self.links)
@@ -141,14 +153,14 @@ class FeatureSet:
     @property
     def widest(self) -> int:
         """The most columns of one of the `parts`."""
-        return max([1, *(len(FAMILIES[family].NAMES) for family in self.families), *map(len, self.words)])
+        return max([1, *(len(find_family(family).NAMES) for family in self.families), *map(len, self.words)])
 
     def _fillers(
         self, batch: EdgeBatch, links: Sequence[Links]
     ) -> Iterator[tuple[slice, bool, Callable[[Matrix], None]]]:
         """Columns of each of the `parts`, whether they are of word pairs, and what fills them."""
         fillers: list[tuple[int, bool, Callable[[Matrix], None]]] = [
-            *((len(FAMILIES[f].NAMES), f in OF_WORD_PAIRS, partial(FAMILIES[f].fill, batch)) for f in self.families),
+            *((len((m := find_family(f)).NAMES), f in OF_WORD_PAIRS, partial(m.fill, batch)) for f in self.families),
             *(
                 (len(words), False, partial(indicators.fill, batch, side, words))
                 for side, words in enumerate(self.words)

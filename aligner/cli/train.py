@@ -75,7 +75,7 @@ def train(
     from aligner.report.text import format_audit, format_interruption
     from aligner.training.settings import TrainingSettings
     from aligner.training.train import train as run
-    from aligner.training.unlabelled import update_model
+    from aligner.training.train import update_model
     from corpora.files import spilling_beside, write_atomically
     from corpora.normalize import Normalizer
     from corpora.readers import group_corpora, open_corpus

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,13 @@ _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no"
 class Entry:
     """How a named solver is made.
 
-    config: its class, or what makes one, as module:name of this package.
+    config: its class, or what makes one, as module:name of this package, or itself.
     options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
     preset: values of options, as a user writes them, or of other fields of the class, as module:name.
     one_link: whether it knows the matching polytope only, of problems with one link a word.
     """
 
-    config: str
+    config: str | Callable[..., Any]
     options: Mapping[str, type | str] = field(default_factory=dict)
     preset: Mapping[str, str] = field(default_factory=dict)
     one_link: bool = False
@@ -58,15 +59,21 @@ SOLVERS: Mapping[str, Entry] = {
 }
 
 
+def find_solver(name: str) -> Entry:
+    """One of SOLVERS, or the `Entry` that another package has under ``aligner.solvers``.  SettingError otherwise."""
+    entry = SOLVERS.get(name) or next((p.load() for p in entry_points(group="aligner.solvers", name=name)), None)
+    if entry is None:
+        raise SettingError(f"unknown solver {name!r} (choose from {', '.join(SOLVERS)}, or install it)")
+    return entry
+
+
 def make_solver(name: str = "bcfw", **options: Any) -> Solver[BlockProblem, Any]:
     """Make the solver of this name with these options; those that are None are left to their defaults.
 
     options: values, or strings as a user writes them: numbers, yes or no, names of choices.
     Raises SettingError for a name, an option or a value that is not known.
     """
-    if name not in SOLVERS:
-        raise SettingError(f"unknown solver {name!r} (choose from {', '.join(SOLVERS)})")
-    entry = SOLVERS[name]
+    entry = find_solver(name)
     given = {option: value for option, value in options.items() if value is not None}
     for option in given:
         if option not in entry.options:
@@ -90,8 +97,8 @@ def choices(kind: type | str) -> dict[str, Any] | None:
     return dict(table) if isinstance(table, dict) else {choice.value: choice for choice in table}
 
 
-def _resolve(path: str) -> Any:
-    return resolve_name(f"aligner.solvers.{path}")
+def _resolve(path: str | Callable[..., Any]) -> Any:
+    return resolve_name(f"aligner.solvers.{path}") if isinstance(path, str) else path
 
 
 def _read(option: str, kind: type | str, value: Any) -> Any:

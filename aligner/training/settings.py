@@ -13,8 +13,9 @@ import numpy as np
 from aligner.errors import SettingError
 from aligner.matching import get_oracle
 from aligner.model.default import default_weights
-from aligner.solvers import SOLVERS, Solver, make_solver
+from aligner.solvers import Solver, make_solver
 from aligner.solvers.newton import Newton
+from aligner.solvers.registry import find_solver
 from aligner.svm.hinge import (
     DEFAULT_FALSE_COST,
     DEFAULT_MISS_COST,
@@ -206,7 +207,7 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
     oracle = settings.oracle or "assignment"
     name = settings.solver or "bcfw"
     solver = make_solver(name, **settings.solver_options)
-    one_link = SOLVERS[name].one_link or not get_oracle(oracle).several
+    one_link = find_solver(name).one_link or not get_oracle(oracle).several
     capacity = settings.fertility
     if capacity is None:
         capacity = 1 if one_link else DEFAULT_FERTILITY

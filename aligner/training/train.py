@@ -1,26 +1,30 @@
-"""train(): from corpora and labelled pairs to a model."""
+"""train(): from corpora, and labelled pairs if there are any, to a model; update_model(): further text for one."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from aligner._version import __version__
+from aligner.errors import SettingError
 from aligner.model.calibration import Calibration, JudgedLinks
 from aligner.model.decoding import decode_edges
+from aligner.model.default import default_model
 from aligner.model.model import Model
 from aligner.progress import Hooks, Progress, tell_passes
 from aligner.report.evaluation import count, scores
 from aligner.solvers import Result, Status, Stop, TracePoint
-from aligner.training.inputs import Paths, as_list, open_corpora, read_inputs
+from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts
 from aligner.training.path import Place, RegularizationPath, follow_path
 from aligner.training.scorers import scorer_of
 from aligner.training.settings import TrainingSettings, plan
-from aligner.training.unlabelled import train_unlabelled
+from corpora.readers import Corpus
 from features.extractor import FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
+from features.table import DEFAULT_MEMORY
 
 SOLVER_BYTES_PER_EDGE = 230
 """Memory that solvers need for each edge of the longest pair, beside the features."""
@@ -53,11 +57,10 @@ def train(
 ) -> Training:
     """Count corpora, learn weights from labelled pairs, and return the model and how it came to be.
 
-    Without any label the model has the default weights, and a warning says so.
-
     corpora: paths in any form of `corpora.readers.open_corpus`; two consecutive texts of one language each make one.
-    gold: the labelled pairs, in the same forms, with links; without it the corpora that carry links are used. The text
-    of gold is not counted, so that its words look as those of new text will.
+    gold: the labelled pairs, in the same forms, with links; without it the corpora that carry links are used, and where
+    there are none the default weights, with a warning. The text of gold is not counted, so that its words look as those
+    of new text will.
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
     given: fields of `settings.TrainingSettings`, such as ``loss="hinge", max_passes=20``.
 
@@ -70,7 +73,7 @@ def train(
     texts = open_corpora(corpora, settings.languages, hooks)
     if not gold and not any(text.has_links for text in texts):
         warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=2)
-        model = train_unlabelled(texts, settings, as_list(links), hooks)
+        model = _train_unlabelled(texts, settings, as_list(links), hooks)
         return Training(model, RegularizationPath((), (), 0, 0, False, None))
     bitext, everything, facts = read_inputs(texts, gold, links, settings, hooks)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
@@ -151,3 +154,30 @@ def train(
     calibration = Calibration.fit(judged) if len(judged) else None
     model = Model(scorer, feature_set, statistics, settings.normalizers, languages, record, rewards, calibration)
     return Training(model, followed)
+
+
+def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links: Sequence[str], hooks: Hooks) -> Model:
+    """The default model of opened corpora.  SettingError on links and settings of learning from labels."""
+    of_text = {name: getattr(settings, name) for name in ("languages", "normalizers", "memory", "seed")}
+    default = vars(TrainingSettings(**of_text))
+    for name in ["links"] * bool(links) + [name for name, value in vars(settings).items() if value != default[name]]:
+        raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
+    bitext = read_texts(texts, settings.normalizers, hooks)
+    statistics = CorpusStatistics.from_bitext(
+        bitext, memory=settings.memory, on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress)
+    )
+    languages, record = (bitext.source.language, bitext.target.language), corpus_record(texts, bitext)
+    return default_model(statistics, normalizers=settings.normalizers, languages=languages, record=record)
+
+
+def update_model(model: Model, corpora: Paths, *, memory: int = DEFAULT_MEMORY, hooks: Hooks = Hooks()) -> Model:  # noqa: B008 - frozen
+    """The model with the statistics of more corpora added, whose text alone is read; the weights stay as they are.
+
+    See `features.statistics.CorpusStatistics.updated`.  memory: see `features.translation.expectation.Settings`.
+    """
+    texts = open_corpora(corpora, model.languages, hooks)
+    bitext = read_texts(texts, model.normalizers, hooks)
+    on_pass = tell_passes(hooks.on_progress)
+    statistics = model.statistics.updated(bitext, memory=memory, on_progress=hooks.counted, on_pass=on_pass)
+    updates = [*model.record.get("updates", []), corpus_record(texts, bitext)]
+    return replace(model, statistics=statistics, record={**model.record, "updates": updates})

@@ -13,7 +13,7 @@ from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.default import REWARDS, default_model, default_weights
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
-from aligner.training.unlabelled import update_model
+from aligner.training.train import update_model
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.normalize import Normalizer

@@ -1,0 +1,78 @@
+"""Families of features and solvers of other packages, which are found by entry points."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from commands import write
+
+import aligner
+from aligner.errors import SettingError
+from aligner.solvers import make_solver
+from features.extractor import FeatureSet
+
+THEIRS = """
+from aligner.solvers.block import Block
+from aligner.solvers.registry import Entry
+
+NAMES = ("always_one",)
+
+def fill(batch, out):
+    out[:] = 1.0
+
+ENTRY = Entry(Block, {"cache": bool})
+"""
+ENTRY_POINTS = "[aligner.features]\nones = theirs_of_tests\n[aligner.solvers]\ntheirs = theirs_of_tests:ENTRY\n"
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that has the family ``ones`` and the solver ``theirs``."""
+    metadata = tmp_path / "theirs_of_tests-1.0.dist-info"
+    metadata.mkdir()
+    write(metadata / "METADATA", "Metadata-Version: 2.1", "Name: theirs-of-tests", "Version: 1.0")
+    write(metadata / "entry_points.txt", ENTRY_POINTS)
+    write(tmp_path / "theirs_of_tests.py", THEIRS)
+    forget()
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def forget() -> None:
+    from features import extractor
+
+    extractor._elsewhere.cache_clear()
+    sys.modules.pop("theirs_of_tests", None)
+
+
+@pytest.mark.usefixtures("installed")
+def test_they_are_found_by_name() -> None:
+    assert FeatureSet(("bias", "ones")).names == ("bias", "always_one")
+    assert make_solver("theirs") == make_solver("bcfw")
+    assert make_solver("theirs", cache="yes") == make_solver("bcfw", cache=True)
+    with pytest.raises(SettingError, match="theirs has no option order"):
+        make_solver("theirs", order="gap")
+
+
+def test_without_the_package_they_are_unknown() -> None:
+    forget()
+    with pytest.raises(SettingError, match="unknown feature family 'ones'"):
+        FeatureSet(("bias", "ones"))
+    with pytest.raises(SettingError, match="unknown solver 'theirs'"):
+        make_solver("theirs")
+
+
+@pytest.mark.slow
+def test_a_model_names_the_family_that_is_missing(
+    sample: Path, tmp_path: Path, installed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"families": ["association", "ones"], "solver": "theirs", "max_passes": 3}
+    model = aligner.train(sample / "train", **settings).model
+    model.save(tmp_path / "M")
+    pair = "a red house".split(), "une maison rouge".split()
+    assert aligner.load(tmp_path / "M").align(*pair) == model.align(*pair)
+    monkeypatch.undo()
+    forget()
+    with pytest.raises(aligner.AlignerError, match="unknown feature family 'ones'"):
+        aligner.load(tmp_path / "M")
