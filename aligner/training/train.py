@@ -72,7 +72,6 @@ def train(
     feature_set = FeatureSet(tuple(FAMILIES if settings.families is None else settings.families), numbered)
     texts = open_corpora(corpora, settings.languages, hooks)
     if not gold and not any(text.has_links for text in texts):
-        warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=2)
         model = _train_unlabelled(texts, settings, as_list(links), hooks)
         return Training(model, RegularizationPath((), (), 0, 0, False, None))
     bitext, everything, facts = read_inputs(texts, gold, links, settings, hooks)
@@ -162,6 +161,7 @@ def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links
     default = vars(TrainingSettings(**of_text))
     for name in ["links"] * bool(links) + [name for name, value in vars(settings).items() if value != default[name]]:
         raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
+    warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=3)
     bitext = read_texts(texts, settings.normalizers, hooks)
     statistics = CorpusStatistics.from_bitext(
         bitext, memory=settings.memory, on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress)

@@ -78,7 +78,7 @@ def test_it_aligns_without_labels(sample: Path, text: Bitext, model: Model) -> N
     statistics = model.statistics.translation
     assert statistics is not None
     both = [links_of(model, text), posteriors(statistics, text).soft_links()]
-    ours, theirs = aligner.compare(gold, both, gold_name="", hypothesis_names=["default", "soft"], resamples=1)
+    ours, theirs = aligner.compare(gold, both, gold_name="", names=["default", "soft"], resamples=1)
     assert ours.aer < theirs.aer + 0.02
     assert "default_weights" in model.record
     assert "labelled_pairs" not in model.record

@@ -82,12 +82,12 @@ def test_every_decoding_beats_the_diagonal(model: TranslationModel, text: Bitext
 def test_text_the_models_have_not_seen_is_aligned_too(model: TranslationModel, sample: Path) -> None:
     found = decode_texts(model, read(sample / "test"))
     assert aer(sample / "test.wa", found) < 0.4
-    alone = align(read(sample / "test"), unsupervised=True)
+    alone = align(read(sample / "test"), decoding="soft")
     assert aer(sample / "test.wa", found) < aer(sample / "test.wa", alone), "more text is better"
 
 
 def test_the_whole_is_estimation_and_decoding(model: TranslationModel, text: Bitext) -> None:
-    assert list(align(text, unsupervised=True)) == decode_texts(model, text) == list(align(text, decoding="soft"))
+    assert list(align(text, decoding="soft")) == decode_texts(model, text) == list(align(text, threshold=0.5))
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
@@ -152,7 +152,7 @@ def test_pairs_without_words_have_no_links(tmp_path: Path, decoding: str) -> Non
 
 def test_progress_tells_of_every_pass_and_pair(text: Bitext) -> None:
     told: list[Progress] = []
-    align(text, unsupervised=True, on_progress=told.append)
+    align(text, decoding="soft", on_progress=told.append)
     passes = [progress for progress in told if progress.stage == "translation"]
     aligning = told[len(passes) :]
     assert [progress.done for progress in passes] == list(range(1, len(passes) + 1))
@@ -188,11 +188,11 @@ def test_no_lexicon_is_trained_in_vain(text: Bitext, model: TranslationModel) ->
 
 
 def test_a_higher_prior_of_null_gives_fewer_links(text: Bitext) -> None:
-    sizes = [len(align(text, unsupervised=True, null=null).source) for null in (0.02, 0.2, 0.5, 0.9)]
+    sizes = [len(align(text, decoding="soft", null=null).source) for null in (0.02, 0.2, 0.5, 0.9)]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > sizes[-1]
 
 
 def test_settings_left_out_have_the_defaults(text: Bitext) -> None:
     given = align(text, decoding="soft", null=0.2, iterations=5, seconds=float("inf"), memory=1 << 30)
-    assert list(given) == list(align(text, unsupervised=True))
+    assert list(given) == list(align(text, decoding="soft"))

@@ -334,7 +334,7 @@ def test_settings_out_of_range(settings: dict[str, Any]) -> None:
 def test_signature_names_all_conventions() -> None:
     marked = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))])
     unmarked = sure_only({(0, 0)})
-    settings: dict[str, Any] = {"hypothesis_names": ["h"], "resamples": 50, "confidence": 0.999, "seed": 3}
+    settings: dict[str, Any] = {"names": ["h"], "resamples": 50, "confidence": 0.999, "seed": 3}
     [first] = compare(marked, [unmarked], gold_name="some/where/gold-dev.wa", **settings)
     assert first.signature == (
         "gold:gold-dev.wa,arrays,sure-and-possible|links:arrays,all-sure|f1:sure+possible|null:ignored|pairs:1|"
