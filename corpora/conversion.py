@@ -16,7 +16,7 @@ from corpora.formats.comtrans import write_comtrans
 from corpora.formats.giza import write_a3
 from corpora.formats.naacl import write_naacl
 from corpora.formats.pharaoh import write_pharaoh
-from corpora.link_files import LINK_FORMATS, open_links
+from corpora.link_files import LINK_FORMATS, WRITTEN_FORMATS, open_links
 from corpora.readers import Corpus, Languages, open_corpus
 from corpora.symmetrize import symmetrize
 
@@ -36,15 +36,15 @@ def convert(
 ) -> None:
     """Write the links of a file, or of a corpus, in another format.
 
-    source: a links file, or a corpus in any form of `open_corpus` that has links.  to, from_: of LINK_FORMATS; from_ is
-    recognised if None.  text: the corpus the links belong to, which the formats with text need; links are checked
-    against it.  languages: source and target of the corpus, as in `open_corpus`.  transpose: swap source and target, of
-    text too.
+    source: a links file, or a corpus in any form of `open_corpus` that has links.  to: of WRITTEN_FORMATS.
+    from_: of LINK_FORMATS, recognised if None.  text: the corpus the links belong to, which the formats with text need;
+    links are checked against it.  languages: source and target of the corpus, as in `open_corpus`.  transpose: swap
+    source and target, of text too.
     Raises CorpusError on a broken link, an unknown format, and text that is needed and not given.
     """
-    for name in (to, from_):
-        if name is not None and name not in LINK_FORMATS:
-            known = ", ".join(LINK_FORMATS)
+    for name, formats in ((to, WRITTEN_FORMATS), (from_, LINK_FORMATS)):
+        if name is not None and name not in formats:
+            known = ", ".join(formats)
             raise CorpusError(source, 0, f"unknown links format '{name}'", hint=f"known are {known}")
     corpus = _text_of(source, from_, text, languages)
     if corpus is None and to in _TEXT_FORMATS:
@@ -71,13 +71,17 @@ def _text_of(source: StrPath, from_: str | None, text: StrPath | None, languages
         return open_corpus(text, source=languages[0], target=languages[1])
     if recognize.is_stream(source):
         return None
-    if from_ in _TEXT_FORMATS or (from_ is None and not _is_links_only(source)):
+    only_links = ("pharaoh", "naacl", "jsonl", "text")
+    has_text = not Path(source).is_file() or recognize.file_form(recognize.head(source)) not in only_links
+    if from_ in _TEXT_FORMATS or (from_ is None and has_text):
         return open_corpus(source, source=languages[0], target=languages[1])
     return None
 
 
-def _is_links_only(path: StrPath) -> bool:
-    return Path(path).is_file() and recognize.file_form(recognize.head(path)) in ("pharaoh", "naacl", "text")
+def files_of(path: StrPath, languages: Languages) -> list[StrPath]:
+    """The files behind the path of links or of a corpus."""
+    corpus = _text_of(path, None, None, languages)
+    return [path] if corpus is None else corpus.files
 
 
 def _with_words(

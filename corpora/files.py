@@ -1,28 +1,44 @@
-"""Files as streams of lines, plain, gzip, xz or standard input; files written whole or not at all; spill files."""
+"""Files as streams of lines, plain, packed or standard input; files written whole or not at all; spill files."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
 import os
+import re
 import secrets
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO, Literal, cast
+from typing import IO, Any, BinaryIO, Literal, cast
 
 from corpora.errors import CorpusError
 
 StrPath = str | os.PathLike[str]
 
-GZIP_MAGIC = b"\x1f\x8b"
-XZ_MAGIC = b"\xfd7zXZ\x00"
 UTF8_BOM = b"\xef\xbb\xbf"
 BUFFER_BYTES = 1 << 18
+
+PACKINGS: dict[str, tuple[bytes, Callable[..., Any]]] = {
+    ".gz": (rb"\x1f\x8b", lambda file, mode: gzip.GzipFile("", mode, 6, file, mtime=0)),  # equal content, equal bytes
+    ".xz": (rb"\xfd7zXZ\x00", lzma.LZMAFile),
+    ".bz2": (rb"BZh[1-9](1A|\x17r)", bz2.BZ2File),
+}
+"""By the end of the name of what is written: a pattern of the first bytes, by which it is known when it is read."""
+
+_NO_TEXT = {
+    rb"\xff\xfe|\xfe\xff|([^\0]\0){2}|(\0[^\0]){2}": ("UTF-16", "make it UTF-8: iconv -f UTF-16 -t UTF-8"),
+    rb"\x28\xb5\x2f\xfd": ("packed by zstd", "unpack it: zstd -d; with zstdcat into a pipe"),
+    rb"PK\x03\x04": ("a zip archive or a document such as .docx", "unpack it, or save it as plain text in UTF-8"),
+    rb"%PDF-|\xd0\xcf\x11\xe0": ("a document such as .pdf or .doc", "save it as plain text in UTF-8"),
+}
+"""By a pattern of the first bytes: what it is, and what to do."""
+
 _LONGEST_PART = 50  # characters, of at most 4 bytes; file systems allow 255 bytes in all
 
 _unfinished: set[Path] = set()
@@ -47,30 +63,33 @@ def _cannot_open(path: StrPath, error: OSError) -> CorpusError:
 def open_bytes(path: StrPath) -> Iterator[BinaryIO]:
     """A buffered binary reader of the content, decompressed; ``-`` is standard input, which is not closed.
 
-    gzip and xz are known by their first bytes, never by the name, and the file is opened once, so that
-    pipes work.  Raises CorpusError if the file cannot be opened.
+    gzip, xz and bzip2 are known by their first bytes, never by the name, and the file is opened once, so that
+    pipes work.  Raises CorpusError if the file cannot be opened, or begins as no text does.
     """
     with ExitStack() as stack:
         if os.fspath(path) == "-":
-            raw = cast(io.BufferedReader, sys.stdin.buffer)
-            if not hasattr(raw, "peek"):  # a double of standard input
-                raw = io.BufferedReader(raw)
+            stream = cast(io.BufferedReader, sys.stdin.buffer)
+            if not hasattr(stream, "peek"):  # a double of standard input
+                stream = io.BufferedReader(stream)
         else:
             try:
                 file = io.FileIO(path)
             except OSError as error:
                 raise _cannot_open(path, error) from error
-            raw = stack.enter_context(io.BufferedReader(file, BUFFER_BYTES))
-        head = raw.peek(len(XZ_MAGIC))
-        # The inner readers are Python code: the outer buffer hands out lines at the speed of C.
-        if head.startswith(GZIP_MAGIC):
-            unzipped = cast(io.RawIOBase, stack.enter_context(gzip.GzipFile(fileobj=raw)))
-            yield stack.enter_context(io.BufferedReader(unzipped, BUFFER_BYTES))
-        elif head.startswith(XZ_MAGIC):
-            unpacked = cast(io.RawIOBase, stack.enter_context(lzma.LZMAFile(raw)))
-            yield stack.enter_context(io.BufferedReader(unpacked, BUFFER_BYTES))
-        else:
-            yield raw
+            stream = stack.enter_context(io.BufferedReader(file, BUFFER_BYTES))
+        head = stream.peek()  # once: a terminal would have to be told twice that there is nothing
+        for magic, packing in PACKINGS.values():
+            if re.match(magic, head):
+                # The inner readers are Python code: the outer buffer hands out lines at the speed of C.
+                stream = stack.enter_context(
+                    io.BufferedReader(stack.enter_context(packing(stream, "rb")), BUFFER_BYTES)
+                )
+                head = stream.peek()
+                break
+        for magic, (what, hint) in _NO_TEXT.items():
+            if re.match(magic, head):
+                raise CorpusError(path, 0, f"is {what}, not plain text", hint=hint)
+        yield stream
 
 
 def read_lines(path: StrPath) -> Iterator[bytes]:
@@ -92,35 +111,68 @@ def read_lines(path: StrPath) -> Iterator[bytes]:
     except EOFError as error:
         hint = "the file was cut off: copy or make it again"
         raise CorpusError(path, number, "the compressed data ends too early", hint=hint) from error
-    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except (zlib.error, lzma.LZMAError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # gzip and bz2 complain without a number
+            raise CorpusError(path, number, f"cannot be read: {error.strerror}", hint="check the disk") from error
         hint = "copy or make the file again"
         raise CorpusError(path, number, f"the compressed data is damaged: {error}", hint=hint) from error
-    except OSError as error:
-        raise CorpusError(path, number, f"cannot be read: {error.strerror}", hint="check the disk") from error
 
 
 def write_atomically(path: StrPath, *, force: bool = False) -> AbstractContextManager[BinaryIO]:
     """A binary file that appears under its name only when the ``with`` block ends without an exception.
 
-    ``-`` is standard output; devices and pipes are written directly.  Raises CorpusError at the call,
-    before any work, if the file exists (unless ``force``), is a folder, or its folder does not exist.
+    ``-`` is standard output; devices and pipes are written directly.  Raises CorpusError at the call, before any work,
+    if the file exists (unless ``force``), is a folder, or cannot be made in its folder.
     """
     if os.fspath(path) == "-":
         return _standard_output()
     resolved = Path(path).resolve()  # a symbolic link stays one: its target is replaced
     try:
-        exists = resolved.exists()
+        exists = Path(path).exists()  # /dev/stdout is there where what it leads to has no name
     except OSError as error:
         raise _cannot_open(path, error) from error
     if resolved.is_dir():
         raise CorpusError(path, 0, "is a folder, not a file", hint="name a file inside it")
-    if exists and not resolved.is_file():
-        return _opened(path, resolved, "wb")
+    if exists and not Path(path).is_file():
+        if not os.access(path, os.W_OK):
+            raise _cannot_open(path, PermissionError())
+        return _opened(path, Path(path), "wb")
     if exists and not force:
         raise CorpusError(path, 0, "file exists", hint="choose another name or pass `force`")
     if not resolved.parent.is_dir():
         raise CorpusError(path, 0, "its folder does not exist", hint=f"create {resolved.parent} first")
+    try:  # what the permissions say is not the whole truth: of root, of file systems that are read-only
+        tempfile.TemporaryFile(dir=resolved.parent).close()
+    except OSError as error:
+        what = f"no file can be made in its folder: {error.strerror}"
+        raise CorpusError(path, 0, what, hint="choose another folder") from error
     return _replaced(path, resolved)
+
+
+def write_packed(path: StrPath, *, force: bool = False) -> AbstractContextManager[BinaryIO]:
+    """`write_atomically`, packed where the name ends in ``.gz``, ``.xz`` or ``.bz2``; refused where in ``.zst``."""
+    suffix = Path(path).suffix
+    if suffix in (".zst", ".zip"):
+        hint = f"name it {Path(path).stem} or {Path(path).stem}.gz, or write into a pipe"
+        raise CorpusError(path, 0, f"cannot be packed as {suffix}", hint=hint)
+    return _packed(suffix, write_atomically(path, force=force))
+
+
+@contextmanager
+def _packed(suffix: str, file: AbstractContextManager[BinaryIO]) -> Iterator[BinaryIO]:
+    with file as stream:
+        if suffix not in PACKINGS:
+            yield stream
+        else:
+            with io.BufferedWriter(PACKINGS[suffix][1](stream, "wb"), BUFFER_BYTES) as packed:
+                yield cast(BinaryIO, packed)
+
+
+def refuse_inputs(output: StrPath, inputs: Iterable[StrPath | None]) -> None:
+    """Raise CorpusError where an output would replace one of these inputs."""
+    for path in inputs:
+        if path is not None and Path(output).is_file() and Path(path).is_file() and Path(output).samefile(path):
+            raise CorpusError(output, 0, "is read here, and would be replaced", hint="choose another name")
 
 
 @contextmanager

@@ -12,13 +12,15 @@ from corpora.errors import CorpusError
 from corpora.files import StrPath, read_lines
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import parse_a3
+from corpora.formats.jsonl import parse_jsonl
 from corpora.formats.naacl import NaaclLink, gather_naacl, parse_naacl
 from corpora.formats.pharaoh import parse_pharaoh
 
-INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0}
+INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0, "jsonl": 0}
 """The number of a sentence's first word, in each format of links."""
 
 LINK_FORMATS = tuple(INDEX_BASES)
+WRITTEN_FORMATS = LINK_FORMATS[:-1]  # but jsonl, which has scores, too
 
 Lengths = Iterable[tuple[int, int]]  # source and target words of each sentence pair
 
@@ -67,6 +69,8 @@ def open_links(
         case "giza" | "comtrans":
             parse = parse_a3 if format == "giza" else parse_comtrans
             pairs, step = (pair.links for pair in parse(lines, path)), 3
+        case "jsonl":
+            pairs, step = parse_jsonl(lines, path), 1
         case _:
             pairs, step = parse_pharaoh(lines, path, base=INDEX_BASES[format]), 1
     return LinkStream(pairs if lengths is None else _checked(pairs, lengths, path, step), format)
@@ -79,6 +83,7 @@ def read_links(path: StrPath, *, lengths: Lengths | None = None, sentences: Sequ
 
 def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: int) -> Iterator[PairLinks]:
     hint = "each pair needs its links, possibly an empty line: do the files belong together?"
+    lengths = iter(lengths)
     for n_before, (links, length) in enumerate(zip_longest(pairs, lengths)):
         if links is None:
             what = f"the links end after {n_before} pairs, but the text goes on"
@@ -87,7 +92,14 @@ def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: 
         if length is None:
             what = f"the text ends after {n_before} pairs, but the links go on"
             raise CorpusError(path, line, what, hint=hint)
-        check_range(links, length[0], length[1], path, line)
+        try:
+            check_range(links, length[0], length[1], path, line)
+        except CorpusError as error:
+            n_links, n_pairs = (n_before + 1 + sum(1 for _ in rest) for rest in (pairs, lengths))
+            if n_links == n_pairs:
+                raise
+            what = f"{error.what}, and there are links for {n_links} pairs, but {n_pairs} pairs of text"
+            raise CorpusError(path, line, what, hint=f"is a line missing, here or before? {hint}") from error
         yield links
 
 

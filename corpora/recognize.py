@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from corpora.errors import CorpusError
-from corpora.files import StrPath, read_lines
-from corpora.formats import giza, naacl, pharaoh
+from corpora.files import PACKINGS, StrPath, read_lines
+from corpora.formats import giza, jsonl, naacl, pharaoh
 
 HEAD_LINES = 30
 LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
 
 _LANGUAGE = re.compile(r"[A-Za-z]{1,3}([-_][A-Za-z0-9]{2,8})*|source|target")
+_LINES_OF: dict[str, Callable[[bytes], object]] = {
+    "naacl": naacl.LINK_LINE.fullmatch, "jsonl": jsonl.LINE.fullmatch, "pharaoh": pharaoh.is_links,
+}  # fmt: skip
 _SEPARATOR = re.compile(rb"(?<!\S)\|\|\|(?!\S)")
 
 
@@ -38,16 +41,17 @@ def split_joint(line: bytes) -> list[bytes]:
 
 
 def file_form(lines: Sequence[bytes]) -> str:
-    """'giza', 'comtrans', 'joint', 'naacl' or 'pharaoh' links, or 'text', from the first lines of a file."""
+    """'giza', 'comtrans', 'joint', 'naacl', 'jsonl' or 'pharaoh' links, or 'text', from the first lines of a file."""
     triples = _triples(lines)
     if triples is not None:
         return triples
     if any(len(split_joint(line)) > 1 for line in lines):
         return "joint"
     content = [line for line in lines if line.strip()]
-    if content and all(map(naacl.LINK_LINE.fullmatch, content)):
-        return "naacl"
-    return "pharaoh" if content and all(map(pharaoh.is_links, content)) else "text"
+    for name, is_of in _LINES_OF.items():
+        if content and all(map(is_of, content)):
+            return name
+    return "text"
 
 
 def links_format(path: StrPath, lines: Sequence[bytes]) -> str:
@@ -56,7 +60,7 @@ def links_format(path: StrPath, lines: Sequence[bytes]) -> str:
         return "talp"
     first = next(filter(bytes.strip, lines), b"")
     # A broken file is left to the parser, which names the line and the token.
-    return _triples(lines) or ("naacl" if naacl.LINK_LINE.fullmatch(first) else "pharaoh")
+    return _triples(lines) or next((name for name, is_of in _LINES_OF.items() if is_of(first)), "pharaoh")
 
 
 def _triples(lines: Sequence[bytes]) -> str | None:
@@ -70,9 +74,9 @@ def _triples(lines: Sequence[bytes]) -> str | None:
 
 
 def plain_name(path: StrPath) -> str:
-    """The name of a file without its folder and without ``.gz`` or ``.xz``."""
-    name = Path(path).name
-    return name.removesuffix(".gz").removesuffix(".xz")
+    """The name of a file without its folder and without ``.gz``, ``.xz`` or ``.bz2``."""
+    name = Path(path)
+    return name.stem if name.suffix in PACKINGS else name.name
 
 
 def language_of(path: StrPath) -> str | None:
@@ -91,7 +95,7 @@ class PrefixFiles:
 
 
 def prefixes(folder: Path, wanted: Sequence[str] = ()) -> dict[str, PrefixFiles]:
-    """The prefixes in a folder: ``prefix.LANGUAGE`` and ``prefix.wa`` or the like, plain, .gz or .xz.
+    """The prefixes in a folder: ``prefix.LANGUAGE`` and ``prefix.wa`` or the like, plain or packed.
 
     Of a plain and a compressed file the plain one is taken.  wanted: languages to accept however they
     are written.  Raises CorpusError if the folder cannot be read.

@@ -14,7 +14,7 @@ from corpora.alignment import PairLinks
 from corpora.conversion import convert, symmetrize_files, transposed
 from corpora.errors import CorpusError
 from corpora.formats.pharaoh import format_links
-from corpora.link_files import LINK_FORMATS, open_links, read_links
+from corpora.link_files import WRITTEN_FORMATS, open_links, read_links
 from corpora.readers import open_corpus
 from corpora.symmetrize import METHODS, symmetrize
 
@@ -41,7 +41,7 @@ def make(folder: Path, links: Sequence[PairLinks]) -> Path:
 
 
 @settings(deadline=None, max_examples=40)
-@given(files, st.sampled_from(LINK_FORMATS), st.sampled_from(LINK_FORMATS))
+@given(files, st.sampled_from(WRITTEN_FORMATS), st.sampled_from(WRITTEN_FORMATS))
 def test_every_format_holds_the_links(
     tmp_path_factory: pytest.TempPathFactory, links: list[PairLinks], first: str, second: str
 ) -> None:
@@ -86,6 +86,15 @@ def test_formats_with_text_hold_the_text(
 def test_transposing_twice_changes_nothing(links: PairLinks) -> None:
     assert transposed(transposed(links)) == links
     assert {(k, j) for j, k in links.sure} == transposed(links).sure
+
+
+@pytest.mark.parametrize("asked", [None, "jsonl"])
+def test_answers_with_text_and_scores_are_converted(tmp_path: Path, asked: str | None) -> None:
+    answer = '{"source": ["a", "b"], "target": ["x"], "links": [[1, 0, 0.9]], "score": 0.9}\n'
+    (tmp_path / "answers").write_text(answer + '{"source": [], "target": [], "links": [], "score": 0.0}\n')
+    assert converted(tmp_path / "answers", "talp", from_=asked) == b"2-1\n\n"
+    with pytest.raises(CorpusError, match="unknown links format 'jsonl'"):
+        converted(tmp_path / "answers", "jsonl")
 
 
 def test_languages_choose_the_side_of_the_source(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Lines come out as they went in, whatever the packing; files appear whole or not at all."""
 
+import bz2
 import gzip
 import io
 import lzma
@@ -15,9 +16,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.errors import CorpusError
-from corpora.files import open_bytes, read_lines, spill_file, spill_folder, spilling_beside, write_atomically
+from corpora.files import (
+    open_bytes,
+    read_lines,
+    refuse_inputs,
+    spill_file,
+    spill_folder,
+    spilling_beside,
+    write_atomically,
+    write_packed,
+)
 
-PACKERS: dict[str, Callable[[bytes], bytes]] = {"plain": bytes, "gzip": gzip.compress, "xz": lzma.compress}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes,
+    "gzip": gzip.compress,
+    "xz": lzma.compress,
+    "bzip2": bz2.compress,
+}
 ODD = "un\u00e9 \u2028deux\x0btrois\x85 \u00a0quatre\rcinq\x0c".encode()
 
 
@@ -78,7 +93,7 @@ def test_unreadable_file(tmp_path: Path) -> None:
         list(read_lines(tmp_path / "secret"))
 
 
-@pytest.mark.parametrize("packer", ["gzip", "xz"])
+@pytest.mark.parametrize("packer", ["gzip", "xz", "bzip2"])
 def test_cut_off_data_names_the_line_reached(tmp_path: Path, packer: str) -> None:
     lines = [b"%d" % (7**k) for k in range(2000)]
     content = b"\n".join(lines)
@@ -92,7 +107,7 @@ def test_cut_off_data_names_the_line_reached(tmp_path: Path, packer: str) -> Non
         list(read_lines(tmp_path / "head"))
 
 
-@pytest.mark.parametrize(("packer", "where"), [("gzip", 0.5), ("gzip", 1.0), ("xz", 0.5)])
+@pytest.mark.parametrize(("packer", "where"), [("gzip", 0.5), ("gzip", 1.0), ("xz", 0.5), ("bzip2", 0.5)])
 def test_damaged_data_names_the_line_reached(tmp_path: Path, packer: str, where: float) -> None:
     packed = bytearray(PACKERS[packer](b"".join(b"%d\n" % (7**k) for k in range(2000))))
     start = int(where * len(packed))
@@ -102,6 +117,58 @@ def test_damaged_data_names_the_line_reached(tmp_path: Path, packer: str, where:
     with pytest.raises(CorpusError, match="the compressed data is damaged") as caught:
         reached.extend(read_lines(tmp_path / "bad"))
     assert caught.value.line == len(reached)
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize(
+    ("content", "what", "remedy"),
+    [
+        (b"\x28\xb5\x2f\xfd\x24\x04\x21\x00\x00a\n", "packed by zstd", "zstd -d"),
+        (b"PK\x03\x04\x14\x00\x06\x00", "a zip archive or a document such as .docx", "plain text"),
+        (b"%PDF-1.7\n", "a document such as .pdf", "plain text"),
+        ("a b\n".encode("utf-16"), "UTF-16", "iconv -f UTF-16"),
+        ("a b\n".encode("utf-16-le"), "UTF-16", "iconv -f UTF-16"),
+        ("a b\n".encode("utf-16-be"), "UTF-16", "iconv -f UTF-16"),
+    ],
+)
+def test_what_is_no_plain_text(tmp_path: Path, packer: str, content: bytes, what: str, remedy: str) -> None:
+    (tmp_path / "file").write_bytes(PACKERS[packer](content))
+    with pytest.raises(CorpusError, match=f"file:0: is {what}.*, not plain text .*{remedy}"):
+        list(read_lines(tmp_path / "file"))
+
+
+@pytest.mark.parametrize(("suffix", "unpack"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open), ("", open)])
+def test_outputs_are_packed_as_their_names_say(tmp_path: Path, suffix: str, unpack: Callable[..., io.BytesIO]) -> None:
+    lines = [b"%d\n" % (7**k) for k in range(2000)]
+    for name in ("one", "two"):
+        with write_packed(tmp_path / (name + suffix)) as stream:
+            for line in lines:
+                stream.write(line)
+    with unpack(tmp_path / f"one{suffix}", "rb") as file:
+        assert file.readlines() == lines
+    assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes(), "no time, no name"
+    with pytest.raises(CorpusError, match=r"out.zst:0: cannot be packed as .zst \(name it out or out.gz"):
+        write_packed(tmp_path / "out.zst")
+
+
+def test_an_output_is_no_input(tmp_path: Path) -> None:
+    for name in ("file", "other"):
+        (tmp_path / name).write_bytes(b"a\n")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    for output in ("file", "link"):
+        with pytest.raises(CorpusError, match=f"{output}:0: is read here, and would be replaced"):
+            refuse_inputs(tmp_path / output, [None, tmp_path / "other", tmp_path / "file"])
+    refuse_inputs(tmp_path / "new", [tmp_path / "file"])
+    refuse_inputs("-", ["-"])
+    refuse_inputs(os.devnull, [os.devnull])
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no folder in which nobody can make a file")
+def test_a_folder_that_takes_no_files_is_found_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"out:0: no file can be made in its folder: .* \(choose another folder\)"):
+        write_atomically("/proc/self/out")
+    with write_atomically(tmp_path / "out"):
+        assert len([*tmp_path.iterdir()]) == 1, "asking leaves nothing"
 
 
 def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:
@@ -206,6 +273,15 @@ def test_devices_are_written_in_place() -> None:
     with write_atomically(os.devnull) as stream:
         stream.write(b"gone")
     assert not Path(os.devnull).is_file()
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="pipes have no names")
+def test_a_pipe_is_written_in_place() -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb"), write_atomically(f"/dev/fd/{writer}") as stream:
+        stream.write(b"data\n")
+    with os.fdopen(reader, "rb") as file:
+        assert file.read() == b"data\n"
 
 
 def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -32,6 +32,11 @@ FILES = {
         "x\nNULL ({ }) a ({ }) b ({ }) c ({ 1 })\n"
     ),
     "comtrans": "a b\nx y\n0-0 1-1\na\nx\n\na b c\nx\n2-0\n",
+    "jsonl": (
+        '{"source": ["a", "b"], "target": ["x", "y"], "links": [[0, 0, 0.9], [1, 1, 0.8]], "score": 0.85}\n'
+        '{"source": ["a"], "target": ["x"], "links": [], "score": 0.0}\n'
+        '{"source": ["a", "b", "c"], "target": ["x"], "links": [[2, 0, 1.0]], "score": 1.0}\n'
+    ),
 }
 
 
@@ -93,6 +98,16 @@ def test_as_many_links_as_pairs(tmp_path: Path, format_: str, step: int) -> None
         list(open_links(file, lengths=[*LENGTHS, (1, 1)]))
     with pytest.raises(CorpusError, match=f":{3 * step}: the text ends after 2 pairs, but the links go on"):
         list(open_links(file, lengths=LENGTHS[:2]))
+
+
+@pytest.mark.parametrize("gone", [0, 1])
+def test_a_line_that_is_missing_in_the_middle(tmp_path: Path, gone: int) -> None:
+    """The links after it belong to other pairs: that one of them leaves its sentences is not the fault."""
+    lines = FILES["pharaoh"].splitlines(keepends=True)
+    (tmp_path / "links").write_text("".join(lines[:gone] + lines[gone + 1 :]))
+    what = "out of range .*, and there are links for 2 pairs, but 3 pairs of text .is a line missing, here or before"
+    with pytest.raises(CorpusError, match=f"links:2: link 2-0 is {what}"):
+        list(open_links(tmp_path / "links", lengths=LENGTHS))
 
 
 def test_naacl_names_sentences_so_their_number_is_the_texts(tmp_path: Path) -> None:

@@ -1,0 +1,29 @@
+"""The answers of ``aligner align --format jsonl``: an object a line, of whose values tokens and links are read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from corpora.alignment import PairLinks, check_range
+from corpora.errors import CorpusError, quoted
+from corpora.files import StrPath
+
+LINE = re.compile(rb'\s*\{\s*"source":\s*\[.*\}\s*')
+
+
+def parse_jsonl(lines: Iterable[bytes], path: StrPath) -> Iterator[PairLinks]:
+    """The links of each line, all sure.  CorpusError on a line that is not such an object, or a link out of range."""
+    for number, line in enumerate(lines, 1):
+        try:
+            values = json.loads(line)
+            lengths = len(values["source"]), len(values["target"])
+            links = frozenset((j, k) for j, k, *_ in values["links"])
+            if any(type(place) is not int or place < 0 for link in links for place in link):
+                raise ValueError("no position of a word")
+        except (LookupError, RecursionError, TypeError, ValueError) as error:
+            what = f"{quoted(line)} is no object of tokens and links"
+            raise CorpusError(path, number, what, hint="lines are those of: aligner align --format jsonl") from error
+        check_range(found := PairLinks(links, frozenset()), *lengths, path, number)
+        yield found
