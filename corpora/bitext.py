@@ -170,7 +170,8 @@ class BitextBuilder:
         self._target.add_lines(target)
 
     def add_texts(self, corpus: Corpus, texts: Sequence[TextLine]) -> None:
-        """Append pairs of lines of a corpus.  CorpusError if one is not UTF-8."""
+        """Append pairs of lines of a corpus.  CorpusError if one is not UTF-8, or too long."""
+        corpus.check_lengths(texts)
         _, source, target = zip(*texts, strict=True) if texts else ((), (), ())
         try:
             self.add_lines(source, target)

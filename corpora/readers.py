@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
@@ -18,8 +19,10 @@ from corpora.formats.giza import A3Pair, read_a3
 from corpora.formats.naacl import is_marked_up, parse_sentence
 from corpora.link_files import LinkStream, open_links
 from corpora.symmetrize import symmetrize
+from corpora.threads import usable_memory
 
 TWO_DIRECTIONS = "grow-diag-final-and"
+BYTES_A_WORD_PAIR = 130  # about, of a source word with a target word, while their sentences are aligned by weights
 
 TextLine = tuple[int, bytes, bytes]  # line number, source line, target line
 Files = tuple[StrPath, StrPath]  # source and target
@@ -38,6 +41,7 @@ class Corpus:
     target_file: str
     texts: Callable[[], Iterator[TextLine]] = field(repr=False)
     _links: Callable[[], LinkStream] | None = field(repr=False)
+    _links_file: StrPath | None = None  # beside the text, or of the other direction
     _target_shift: int = 0  # lines from a source sentence to its target sentence in the same file
 
     @property
@@ -67,24 +71,33 @@ class Corpus:
         """One line for the user: what was recognised, and which side is the source."""
         return f"{self.name}: {self.form}"
 
+    @property
+    def files(self) -> list[StrPath]:
+        """Those that it is read from."""
+        return [file for file in (self.source_file, self.target_file, self._links_file) if file is not None]
+
+    def check_lengths(self, texts: Sequence[TextLine]) -> None:
+        """Raise CorpusError for the first of these pairs whose word pairs do not fit into memory."""
+        most = min(usable_memory() // BYTES_A_WORD_PAIR, (1 << 31) - 1)  # edges are numbered by int32
+        for number, source, target in texts:
+            if len(source) * len(target) > most:  # seldom, and words are fewer than letters
+                words = len(source.split()), len(target.split())
+                if words[0] * words[1] > most:
+                    what = f"{words[0]} source and {words[1]} target words need more memory than there is"
+                    raise CorpusError(self.source_file, number, what, hint="split the pair, or empty both lines")
+
     def check_utf8(self, texts: Sequence[TextLine]) -> None:
         """Raise CorpusError for the first of these pairs of which one side is not UTF-8."""
-        if _is_utf8(b"\n".join([line for _, *sides in texts for line in sides])):  # faster than one by one
+        with suppress(UnicodeDecodeError):
+            b"\n".join([line for _, *sides in texts for line in sides]).decode()  # faster than one by one
             return
-        for number, source, target in texts:
-            hint = "convert the file to UTF-8"
-            if not _is_utf8(source):
-                raise CorpusError(self.source_file, number, "not valid UTF-8", hint=hint)
-            if not _is_utf8(target):
-                raise CorpusError(self.target_file, number + self._target_shift, "not valid UTF-8", hint=hint)
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+        for number, *lines in texts:
+            places = (self.source_file, number), (self.target_file, number + self._target_shift)
+            for (file, place), line in zip(places, lines, strict=True):
+                try:
+                    line.decode()
+                except UnicodeDecodeError as error:
+                    raise CorpusError(file, place, "not valid UTF-8", hint="convert the file to UTF-8") from error
 
 
 def open_corpus(paths: StrPath | Sequence[StrPath], *, source: str | None = None, target: str | None = None) -> Corpus:
@@ -155,8 +168,7 @@ def parse_joint(line: bytes, path: StrPath, line_number: int) -> tuple[bytes, by
 def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
     """Two text files, source and target, whatever their lines look like.  CorpusError if one cannot be opened."""
     languages = recognize.language_of(source_file), recognize.language_of(target_file)
-    name = f"{os.fspath(source_file)} {os.fspath(target_file)}"
-    return _text_pair(name, (source_file, target_file), languages, "the order given")
+    return _text_pair(f"{source_file} {target_file}", (source_file, target_file), languages, "the order given")
 
 
 def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:
@@ -172,15 +184,12 @@ def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:
 
 
 def _giza(path: StrPath, source: str | None, target: str | None) -> Corpus:
-    def texts() -> Iterator[TextLine]:
-        return map(_a3_text, read_a3(path))
-
     def links() -> LinkStream:
         return LinkStream((pair.links for pair in read_a3(path)), "giza")
 
     name = os.fspath(path)
     form = "GIZA++ A3.final file, the side with NULL = source"
-    return Corpus(name, form, source, target, name, name, texts, links)
+    return Corpus(name, form, source, target, name, name, lambda: map(_a3_text, read_a3(path)), links)
 
 
 def _a3_text(pair: A3Pair) -> TextLine:
@@ -256,7 +265,7 @@ def _text_pair(name: str, files: Files, languages: Languages, why: str, links_fi
     if links_file is not None:
         form += f", links {links_file.name}"
         linker = partial(links, links_file)
-    return Corpus(name, form, *languages, os.fspath(source_file), os.fspath(target_file), texts, linker)
+    return Corpus(name, form, *languages, os.fspath(source_file), os.fspath(target_file), texts, linker, links_file)
 
 
 def _side_by_side(files: Files) -> Iterator[TextLine]:
@@ -305,7 +314,7 @@ def _two_directions(name: str, first: StrPath, second: StrPath, source: str | No
 
     form = f"GIZA++ A3.final files of two directions ({TWO_DIRECTIONS}), the first's side with NULL = source"
     files = os.fspath(first), os.fspath(first)
-    return Corpus(name, form, source, target, *files, texts, lambda: LinkStream(symmetrized(), "giza"))
+    return Corpus(name, form, source, target, *files, texts, lambda: LinkStream(symmetrized(), "giza"), second)
 
 
 def _opposite(forward: A3Pair, reverse: A3Pair) -> bool:

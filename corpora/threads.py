@@ -1,4 +1,4 @@
-"""Threads for compiled kernels, which release the interpreter lock: how many, ordered maps, properties they share."""
+"""Threads for compiled kernels, which release the interpreter lock: how many, their memory, maps, shared properties."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -65,6 +66,17 @@ def _quota(root: Path) -> int | None:
                 case [quota, period] if quota.isdecimal() and period.isdecimal() and int(period) > 0:
                     quotas.append(max(1, ceil(int(quota) / int(period))))
     return min(quotas, default=None)
+
+
+@cache
+def usable_memory() -> int:
+    """Bytes that this process may use at most: those of the machine, or of its container; 2^62 where none is known."""
+    limits = [1 << 62]
+    with suppress(AttributeError, OSError, ValueError):  # not on every system
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(ValueError):  # nothing, or "max"
+        limits.append(int(_content(Path("/sys/fs/cgroup/memory.max"))))
+    return min(limits)
 
 
 def _content(path: Path) -> str:

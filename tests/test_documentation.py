@@ -134,6 +134,22 @@ def test_scripts_say_what_they_do_without_optional_packages(script: Path) -> Non
     assert script.name in result.stdout
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_rows_of_tables_have_the_cells_of_their_heads(page: Path) -> None:
+    """A bar that is text must be escaped, in code too."""
+    for table in re.findall(r"(?:^\|.*\n)+", page.read_text("utf-8"), re.MULTILINE):
+        cells = [len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()]
+        assert len({*cells}) == 1, table
+
+
+def test_nothing_refers_to_what_is_not_here() -> None:
+    for folder in ("aligner", "corpora", "features", "scripts", "docs"):
+        for file in (ROOT / folder).rglob("*.*"):
+            if file.suffix in (".py", ".md", ".sh"):
+                missing = re.findall(r"\b[A-Z]{4,}(?:\.md| §)", file.read_text("utf-8"))
+                assert all((ROOT / name).exists() for name in missing), f"{file}: {missing}"
+
+
 def test_every_table_is_written_by_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     scripts = "".join(path.read_text("utf-8") for path in SCRIPTS)
     for page in PAGES:

@@ -75,7 +75,7 @@ def align(
     With a trained model (-m), or by what the text itself says of who translates whom and the weights that come with
     the program, which were learnt from hand-aligned text of other languages.
     """
-    from corpora.files import write_atomically
+    from corpora.files import write_packed
 
     settings = {
         "unsupervised": unsupervised or None, "decoding": decoding, "threshold": threshold, "null": null,
@@ -89,7 +89,7 @@ def align(
         raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
     elif target is None and source == "-":
         raise SettingError("standard input is answered line by line, which needs a model (give files, or -m MODEL)")
-    answer = _Answer(output, write_atomically(output, force=force), format_, quiet)  # complains now, not after the work
+    answer = _Answer(output, write_packed(output, force=force), format_, quiet)  # complains now, not after the work
     if model is not None:
         _align_with_model(source, target, answer, offset, model, links or [])
     else:
@@ -100,26 +100,31 @@ def _align_with_model(
     source: str, target: str | None, answer: _Answer, offset: float, model: str, names: list[str]
 ) -> None:
     """Align a text, or standard input as it arrives.  names: of files of other aligners' links."""
+    from aligner.model.acquaintance import Acquaintance
     from aligner.model.model import load
     from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
+    from corpora.files import refuse_inputs
 
     loaded = load(model)
     if offset:
         loaded = loaded.with_offset(offset)
     check_number_of_links(loaded, model, names)
+    watched = iter if answer.quiet else Acquaintance(loaded, lambda message: say(f"warning: {message}"))
     if target is None and source == "-":
+        refuse_inputs(answer.path, [model, *names])
         with answer.file as file:
             streams = [LinksFile.open(name) for name in names]
-            for lines in align_arriving(loaded, sys.stdin.buffer, answer.format_, streams):
+            for lines in align_arriving(loaded, sys.stdin.buffer, answer.format_, streams, watched):
                 file.write(lines)
                 file.flush()
         return
     corpus = open_for_model(loaded, model, source, target)
+    refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, model, *names])
     pairs = check_texts(corpus, names)
     if pairs == 0:
         raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
     streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
-    parts = align_lines(loaded, corpus, read_again(corpus, pairs or 0), streams)
+    parts = align_lines(loaded, corpus, watched(read_again(corpus, pairs or 0)), streams)
     answer.write(loaded.normalizers, parts, pairs)
 
 
@@ -130,7 +135,7 @@ def _align_without_model(
     from aligner.model.streaming import read_again
     from aligner.model.unsupervised import Unsupervised
     from corpora.bitext import read_bitext
-    from corpora.files import spilling_beside
+    from corpora.files import refuse_inputs, spilling_beside
     from corpora.normalize import Normalizer
     from corpora.readers import open_corpus, open_texts
 
@@ -138,6 +143,7 @@ def _align_without_model(
         given.setdefault("decoding", "soft")
     settings = Unsupervised(**given, offset=offset)
     corpus = open_corpus(source) if target is None else open_texts(source, target)
+    refuse_inputs(answer.path, [corpus.source_file, corpus.target_file])
     with_text = answer.format_ == "jsonl"
     if with_text and not corpus.can_be_read_twice:
         hint = "give files, or another --format"

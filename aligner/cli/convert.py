@@ -22,8 +22,11 @@ def convert(
 ) -> None:
     """Convert links from one format to another."""
     from corpora.conversion import convert as run
-    from corpora.files import write_atomically
+    from corpora.conversion import files_of
+    from corpora.files import refuse_inputs, write_packed
 
     languages = source_language, target_language
-    with write_atomically(output, force=force) as file:
+    for path in filter(None, (source, text)):
+        refuse_inputs(output, files_of(path, languages))
+    with write_packed(output, force=force) as file:
         run(source, file, to=to, from_=from_, text=text, languages=languages, transpose=transpose)

@@ -67,7 +67,7 @@ def _limit_threads(number: int | None) -> int | None:
 # Data
 CorpusPaths = Annotated[list[str], typer.Argument(
     metavar="CORPUS",
-    help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz too), a folder with one, two text files, a file of "
+    help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz, .bz2 too), a folder with one, two text files, a file of "
     "'source ||| target' lines, comtrans or GIZA++ A3.final.",
 )]  # fmt: skip
 GoldPrefixes = Annotated[
@@ -196,7 +196,7 @@ BootstrapSeed = Annotated[int, _evaluating("--seed", metavar="N", help="Seed of 
 # Links
 ToFormat = Annotated[str, _links(metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")]
 FromFormat = Annotated[
-    str | None, _links("--from", metavar="FORMAT", help="One of the formats of --to; recognised if left out.")
+    str | None, _links("--from", metavar="FORMAT", help="A format of --to, or jsonl; recognised if left out.")
 ]
 TextPrefix = Annotated[
     str | None, _links(metavar="PREFIX", help="The text of the links, which giza and comtrans contain.")

@@ -36,7 +36,7 @@ def suggest(
     from aligner.model.model import load
     from aligner.model.streaming import LinksFile
     from aligner.training.suggestion import suggest as choose
-    from corpora.files import write_atomically
+    from corpora.files import refuse_inputs, write_atomically
     from corpora.readers import open_corpus
 
     loaded = load(model)
@@ -45,17 +45,19 @@ def suggest(
     languages = corpus.source_language or loaded.languages[0], corpus.target_language or loaded.languages[1]
     if None in languages or languages[0] == languages[1]:
         languages = "source", "target"
+    direction = dict(zip(("source", "target"), loaded.languages, strict=True))
+    labelled = [open_corpus(prefix, **direction) for prefix in gold or []]
+    outputs = [f"{output}.{suffix}" for suffix in (*languages, "wa")]
+    for name in outputs:
+        refuse_inputs(name, [model, *(links or []), *(file for text in (corpus, *labelled) for file in text.files)])
     with ExitStack() as written:
-        files = [
-            written.enter_context(write_atomically(f"{output}.{suffix}", force=force)) for suffix in (*languages, "wa")
-        ]
+        files = [written.enter_context(write_atomically(name, force=force)) for name in outputs]
         if check_texts(corpus, links or []) == 0:
             raise CorpusError(source, 0, "there are no lines to choose from", hint="check the file name")
-        direction = dict(zip(("source", "target"), loaded.languages, strict=True))
         known = {
             (b" ".join(line.split()).decode(errors="replace"), b" ".join(other.split()).decode(errors="replace"))
-            for prefix in gold or []
-            for _, line, other in open_corpus(prefix, **direction).texts()
+            for text in labelled
+            for _, line, other in text.texts()
         }
         with progress_bar(quiet) as show:
             streams = [LinksFile.open(name, corpus.lengths()) for name in links or []]
@@ -67,4 +69,4 @@ def suggest(
             for file, line in zip(files, (*suggestion.text, str(suggestion.alignment)), strict=True):
                 file.write(f"{line}\n".encode())
     if not quiet:
-        say(f"{len(found)} pairs written to {', '.join(f'{output}.{suffix}' for suffix in (*languages, 'wa'))}")
+        say(f"{len(found)} pairs written to {', '.join(outputs)}")

@@ -19,8 +19,9 @@ def symmetrize(
 ) -> None:
     """Combine the links of two directions, as fast_align, eflomal or GIZA++ give them, into one."""
     from corpora.conversion import symmetrize_files
-    from corpora.files import write_atomically
+    from corpora.files import refuse_inputs, write_packed
     from corpora.formats.pharaoh import write_pharaoh
 
-    with write_atomically(output, force=force) as file:
+    refuse_inputs(output, [forward, reverse])
+    with write_packed(output, force=force) as file:
         write_pharaoh(file, symmetrize_files(forward, reverse, method, transpose_reverse=transpose_reverse))

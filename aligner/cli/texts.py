@@ -28,7 +28,8 @@ def open_for_model(loaded: Model, model: str, source: str, target: str | None) -
     if target is None:
         return open_corpus(source, source=direction[0], target=direction[1])
     corpus = open_texts(source, target)
-    if None not in direction and direction == (corpus.target_language, corpus.source_language):
+    given = corpus.source_language, corpus.target_language
+    if None not in direction and direction == given[::-1] != given:
         what = f"is {'-'.join(map(str, reversed(direction)))}, but {model} is for {'-'.join(map(str, direction))}"
         raise CorpusError(corpus.name, 0, what, hint="give the two files in the other order")
     return corpus

@@ -76,14 +76,14 @@ def train(
     from aligner.training.settings import TrainingSettings
     from aligner.training.train import train as run
     from aligner.training.train import update_model
-    from corpora.files import spilling_beside, write_atomically
+    from corpora.files import refuse_inputs, spilling_beside, write_atomically, write_packed
     from corpora.normalize import Normalizer
     from corpora.readers import group_corpora, open_corpus
 
     if trace is not None and (trace == model or Path(trace).resolve() == Path(model).resolve()):
         raise typer.BadParameter("it is the file of the model", param_hint="'--trace'")
     write_atomically(model, force=force)  # complains now, not after the work
-    trace_file = None if trace is None else write_atomically(trace, force=force)
+    trace_file = None if trace is None else write_packed(trace, force=force)
     texts = [open_corpus(group, source=source, target=target) for group in group_corpora(corpus)]
     first = texts[0]
     languages = first.source_language, first.target_language
@@ -108,6 +108,9 @@ def train(
         refuse_options(context, _OF_UPDATES, "with --update, which changes a model's statistics only")
     elif not labelled:
         refuse_options(context, _WITHOUT_LABELS, "without labelled pairs, which are not there (give --gold)")
+    gold_texts = [open_corpus(group, source=source, target=target) for group in group_corpora(gold or [])]
+    for name in filter(None, (model, trace)):
+        refuse_inputs(name, [update, *(links or []), *(file for text in (*texts, *gold_texts) for file in text.files)])
     training = None
     with spilling_beside(model), progress_bar(quiet) as show:
         hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner._version import __version__
-from aligner.errors import AlignerError
+from aligner.errors import AlignerError, SettingError
 from aligner.model.calibration import Calibration, read_calibration
 from aligner.model.decoding import Alignment, Alignments, best_alignments
 from aligner.model.file import ModelError, read_model, write_model
@@ -76,8 +76,9 @@ class Model:
     def with_offset(self, offset: float) -> Model:
         """The model with a number added to the score of every edge: above 0 there are more links.
 
-        Raises AlignerError for a model with a kernel or without the feature ``bias``.
+        Raises SettingError as `check_offset` does, and AlignerError for a model with a kernel or without ``bias``.
         """
+        check_offset(offset)
         if not isinstance(self.scorer, LinearScorer) or "bias" not in self.features.names:
             raise AlignerError("the scores of this model have no offset (it has a kernel, or no bias)")
         weights = self.weights.copy()
@@ -205,6 +206,12 @@ class Model:
             write_model(file, header, {**self.scorer.to_arrays(), **self.statistics.to_arrays()})
 
 
+def check_offset(offset: float) -> None:
+    """Raise SettingError unless it is from -1000 to 1000: scores are of the size of 1, that is all links or none."""
+    if not abs(offset) <= 1000.0:
+        raise SettingError(f"an offset of {offset} is not possible (give one from -1000 to 1000; -1 to 1 is usual)")
+
+
 def load(path: StrPath) -> Model:
     """Open a model file.  Raises ModelError, a line for the user, on anything else."""
     header, arrays = read_model(path)
@@ -229,6 +236,6 @@ def load(path: StrPath) -> Model:
         )
     except (AlignerError, LookupError, TypeError, ValueError) as error:
         what = (
-            f"was made by version {header.get('version', '?')}, which this version {__version__} cannot read: {error}"
+            f"of version {header.get('version', '?')}, holds what this program, {__version__}, does not know: {error}"
         )
-        raise ModelError(path, 0, what, hint="train the model again") from error
+        raise ModelError(path, 0, what, hint="use the program that made it, or train the model again") from error

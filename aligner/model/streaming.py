@@ -19,6 +19,7 @@ from corpora.readers import Corpus, TextLine, open_corpus, parse_joint
 from corpora.threads import map_threads
 
 Normalizers = tuple[Normalizer, Normalizer]
+Watch = Callable[[Iterable[TextLine]], Iterator[TextLine]]
 
 
 def _pharaoh(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
@@ -26,10 +27,7 @@ def _pharaoh(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignme
 
 
 def _scored(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
-    lines = [
-        " ".join(f"{j}-{k}:{score:.4f}" for (j, k), score in zip(alignment.links, alignment.scores, strict=True))
-        for alignment in found
-    ]
+    lines = (" ".join(f"{j}-{k}:{score:.4f}" for (j, k), score in zip(a.links, a.scores, strict=True)) for a in found)
     return "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -120,21 +118,38 @@ def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:
         raise CorpusError(corpus.source_file, line, what, hint="the file was changed meanwhile: run it again")
 
 
-def align_arriving(model: Model, stream: BinaryIO, format_: str, links: Sequence[LinksFile] = ()) -> Iterator[bytes]:
+def align_arriving(
+    model: Model, stream: BinaryIO, format_: str, links: Sequence[LinksFile] = (), watched: Watch = iter
+) -> Iterator[bytes]:
     """Align ``source ||| target`` lines of standard input as they arrive; the lines for all that had arrived.
 
     A reader who waits for an answer to the line just written gets it: nothing is held back to fill a batch.
-    Raises CorpusError on a line without exactly one ``|||`` and on text that is not UTF-8.
+    watched: gives the texts of each read as they are, see `acquaintance.Acquaintance`.
+    Raises CorpusError on a line without exactly one ``|||`` and on text that is not UTF-8, after the answers to all
+    lines before it.
     """
     corpus = open_corpus("-")
     number = 0
     for arrived in _arriving_lines(stream):
-        texts = [(n, *parse_joint(line, "-", n)) for n, line in enumerate(arrived, number + 1)]
-        number += len(arrived)
-        parts = align_lines(model, corpus, iter(texts), links)
-        yield b"".join(FORMATS[format_](model.normalizers, *part) for part in parts)
+        for texts in _sound(corpus, arrived, number + 1):
+            number += len(texts)
+            parts = align_lines(model, corpus, watched(texts), links)
+            yield b"".join(FORMATS[format_](model.normalizers, *part) for part in parts)
     for file in links:
         file.check_end(number)
+
+
+def _sound(corpus: Corpus, lines: Sequence[bytes], first: int) -> Iterator[list[TextLine]]:
+    """The texts of ``source ||| target`` lines; those before a broken line, then its CorpusError.  first: a number."""
+    try:
+        texts = [(number, *parse_joint(line, "-", number)) for number, line in enumerate(lines, first)]
+        corpus.check_utf8(texts)
+        corpus.check_lengths(texts)
+    except CorpusError as error:
+        yield from _sound(corpus, lines[: error.line - first], first)
+        raise
+    if texts:
+        yield texts
 
 
 def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
@@ -162,10 +177,11 @@ def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
 def check_corpus(corpus: Corpus) -> int:
     """Read a corpus through once, so that bad text is found before anything is written; returns its pairs.
 
-    Raises CorpusError on sides of unequal length and text that is not UTF-8.
+    Raises CorpusError on sides of unequal length, text that is not UTF-8, and pairs that are too long.
     """
     texts, pairs = corpus.texts(), 0
     while lines := list(islice(texts, PAIRS_AT_ONCE)):
         corpus.check_utf8(lines)
+        corpus.check_lengths(lines)
         pairs += len(lines)
     return pairs

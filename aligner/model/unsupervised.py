@@ -12,6 +12,7 @@ import numpy as np
 from aligner.errors import SettingError
 from aligner.model.decoding import Alignments, best_alignments
 from aligner.model.default import default_model
+from aligner.model.model import check_offset
 from aligner.progress import Progress, ignore, tell_passes
 from aligner.svm.prices import LinkRewards
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
@@ -73,6 +74,7 @@ class Unsupervised:
             raise SettingError(f"decoding {self.decoding} has no threshold ({' and '.join(THRESHOLDED)} have)")
         if self.threshold is not None and not 0.0 <= self.threshold <= 1.0:
             raise SettingError(f"the threshold must be from 0 to 1, not {self.threshold}")
+        check_offset(self.offset)
         if self.offset and self.decoding is not None:
             raise SettingError("an offset is of the default weights' scores, which are left out (give `threshold`)")
         if self.null is not None and not 0.0 < self.null < 1.0:

@@ -180,12 +180,12 @@ def compare(
     titles = [_name(system, title) for system, title in zip(systems, titles, strict=True)]
     found = [_read(system, range(1, pairs + 1)) for system in systems]
     for title, those in zip(titles, found, strict=True):
-        for line, (its_links, length) in enumerate(zip(those, text, strict=False), 1):
-            check_range(its_links, *length, title, line)
         if len(those) != pairs:
             what = f"has {len(those)} lines but the gold {gold_name} has {pairs}"
             hint = "one line per sentence pair, empty lines too"
             raise CorpusError(title, min(pairs, len(those)), what, hint=hint)
+        for line, (its_links, length) in enumerate(zip(those, text, strict=False), 1):
+            check_range(its_links, *length, title, line)
     lengths = np.zeros(pairs, np.int64) if source_lengths is None else np.asarray(source_lengths, np.int64)
     if lengths.shape != (pairs,):
         raise ValueError(f"source_lengths has shape {lengths.shape}, not ({pairs},)")

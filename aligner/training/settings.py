@@ -120,6 +120,8 @@ class TrainingSettings:
             raise SettingError(f"cross-validation has at least 2 folds, or 0 for none, not {self.cross_validate}")
         if self.words is not None and not 0 <= self.words <= MOST_WORDS:
             raise SettingError(f"{self.words} words cannot have features of their own (give from 0 to {MOST_WORDS})")
+        if self.fertility is not None and not 1 <= self.fertility <= 100:  # no word has more, and each takes memory
+            raise SettingError(f"a word cannot have {self.fertility} links (give from 1 to 100)")
         plan(self, DEFAULT_FOLDS if self.cross_validate is None else self.cross_validate)  # complains now, not later
 
     @property

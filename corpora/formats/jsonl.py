@@ -24,6 +24,6 @@ def parse_jsonl(lines: Iterable[bytes], path: StrPath) -> Iterator[PairLinks]:
                 raise ValueError("no position of a word")
         except (LookupError, RecursionError, TypeError, ValueError) as error:
             what = f"{quoted(line)} is no object of tokens and links"
-            raise CorpusError(path, number, what, hint="lines are those of: aligner align --format jsonl") from error
+            raise CorpusError(path, number, what, hint="lines are those that aligner writes as jsonl") from error
         check_range(found := PairLinks(links, frozenset()), *lengths, path, number)
         yield found

@@ -18,6 +18,8 @@ NAMES = (
 )  # fmt: skip
 SHORT = 3
 """Words with at most this many letters are short."""
+LONGEST = 1000
+"""Letters between the common ends that are searched for a common subsequence: time grows with the square."""
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
@@ -89,7 +91,7 @@ def common_subsequence(a, b, prefix, suffix, lengths):
     are the places at which the length grows.  lengths: len(b) + 1 zeros or more, given back as zeros, for longer words.
     """
     suffix = min(suffix, min(len(a), len(b)) - prefix)
-    a, b = a[prefix : len(a) - suffix], b[prefix : len(b) - suffix]
+    a, b = a[prefix : len(a) - suffix][:LONGEST], b[prefix : len(b) - suffix][:LONGEST]
     longest = prefix + suffix
     if len(a) <= 64:
         row = ~np.uint64(0)

@@ -114,7 +114,7 @@ def test_unknown_formats_are_named(tmp_path: Path, options: dict[str, str]) -> N
 def test_formats_with_text_need_the_text(tmp_path: Path) -> None:
     make(tmp_path, [PairLinks(frozenset({(0, 0)}), frozenset())])
     for format_ in ("giza", "comtrans"):
-        with pytest.raises(CorpusError, match=f"t.wa:0: holds links only, but {format_} contains the text .*--text"):
+        with pytest.raises(CorpusError, match=f"t.wa:0: holds links only, but {format_} contains the text .*`text`"):
             converted(tmp_path / "t.wa", format_)
 
 

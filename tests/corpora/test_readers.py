@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import write
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.alignment import NO_LINKS, PairLinks
 from corpora.errors import CorpusError
-from corpora.readers import Corpus, group_corpora, open_corpus
+from corpora.readers import BYTES_A_WORD_PAIR, Corpus, group_corpora, open_corpus, open_texts
 from corpora.symmetrize import symmetrize
 
 ENGLISH = b"the small house\n\nyes\n"
@@ -324,3 +325,11 @@ def test_grouping(tmp_path: Path) -> None:
 def test_three_paths_are_no_corpus() -> None:
     with pytest.raises(ValueError, match="one path or two, not 3"):
         open_corpus(["a", "b", "c"])
+
+
+def test_the_first_pair_that_is_too_long_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpora.readers.usable_memory", lambda: 12 * BYTES_A_WORD_PAIR)
+    corpus = open_texts(write(tmp_path / "a"), write(tmp_path / "b"))
+    corpus.check_lengths([(1, b"w w w", b"w w w w"), (2, b"", b"w " * 100), (3, b"w" * 100, b"w" * 100)])
+    with pytest.raises(CorpusError, match=r"a:7: 13 source and 1 target words need more memory than there is \(split"):
+        corpus.check_lengths([(6, b"w", b"w"), (7, b"w " * 13, b"w"), (8, b"w " * 20, b"w")])

@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from corpora.threads import _quota, cores, limit_threads, map_threads, shared_property
+from corpora.threads import _quota, cores, limit_threads, map_threads, shared_property, usable_memory
+
+
+def test_memory_is_that_of_the_machine_or_of_its_container(monkeypatch: pytest.MonkeyPatch) -> None:
+    everything = usable_memory.__wrapped__()
+    assert 1 << 26 < everything <= 1 << 62
+    monkeypatch.setattr("corpora.threads._content", lambda path: "4096\n")
+    assert usable_memory.__wrapped__() == 4096
+    monkeypatch.setattr("corpora.threads._content", lambda path: "max\n")
+    assert usable_memory.__wrapped__() >= everything
 
 
 def test_answers_come_in_order() -> None:

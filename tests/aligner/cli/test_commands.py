@@ -56,6 +56,20 @@ def test_quick_start(sample: Path, tmp_path: Path) -> None:
     assert report["aer"] < 25
 
 
+def test_links_with_text_and_scores_are_judged_and_converted(model: Path, sample: Path, tmp_path: Path) -> None:
+    links, answers = tmp_path / "links", tmp_path / "answers.jsonl.gz"
+    run("align", sample / "test", "-m", model, "-o", links)
+    run("align", sample / "test", "-m", model, "-o", answers, "--format", "jsonl")
+    gzip.decompress(answers.read_bytes())
+    reports = [
+        json.loads(run("evaluate", sample / "test.wa", f, "--format", "json").stdout)[0] for f in (links, answers)
+    ]
+    for figure in ("aer", "precision", "recall", "interval", "links"):
+        assert reports[0][figure] == reports[1][figure]
+    assert "jsonl,base-0" in reports[1]["signature"]
+    assert run("convert", answers, "-", "--to", "pharaoh").stdout_bytes == links.read_bytes()
+
+
 def test_two_hypotheses_are_tested_as_pairs(model: Path, sample: Path, tmp_path: Path) -> None:
     links = tmp_path / "F"
     run("align", sample / "test", "-m", model, "-o", links)

@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
 import struct
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from commands import invoke, refused, write
 
 from corpora.errors import CorpusError
 
-
-class Desk:
-    """A folder with t.en, t.fr, t.wa and a model M, and what is in it."""
-
-    def __init__(self, folder: Path, sample: Path, model: Path) -> None:
-        self.folder = folder
-        for suffix in ("en", "fr", "wa"):
-            shutil.copyfile(sample / f"test.{suffix}", folder / f"t.{suffix}")
-        shutil.copyfile(model, folder / "M")
-        self.model, self.text = folder / "M", folder / "t"
-        self.source, self.target, self.gold = (folder / f"t.{suffix}" for suffix in ("en", "fr", "wa"))
-        self.n_pairs = len(self.gold.read_text().splitlines())
-
-    def contents(self) -> dict[str, bytes | None]:
-        return {p.name: None if p.is_dir() else p.read_bytes() for p in self.folder.iterdir()}
-
-
-@pytest.fixture
-def desk(tmp_path: Path, sample: Path, model: Path) -> Desk:
-    return Desk(tmp_path, sample, model)
+if TYPE_CHECKING:
+    from tests.aligner.cli.conftest import Desk
 
 
 def train(desk: Desk, *corpora: object, gold: Sequence[object] = ()) -> list[object]:
@@ -107,7 +89,7 @@ def test_existing_files_stay(desk: Desk) -> None:
         [*train(desk, desk.text), "--trace", desk.gold],
         ["align", desk.text, "-m", desk.model, "-o", desk.gold],
         ["convert", desk.gold, desk.source, "--to", "talp"],
-        ["symmetrize", desk.gold, desk.gold, "-o", desk.gold],
+        ["symmetrize", desk.gold, desk.gold, "-o", desk.source],
     ):
         assert "--force" in refused(*arguments)
     assert desk.contents() == before
@@ -165,8 +147,13 @@ def test_text_that_is_not_utf8(desk: Desk, side: str) -> None:
     [(b"a ||| \xff", "UTF-8"), (b"a b", r"no \|\|\|"), (b"a ||| b ||| c", "more than one"), (b"a\tb", r"no \|\|\|")],
 )
 def test_broken_lines_of_standard_input(desk: Desk, line: bytes, what: str) -> None:
-    message = refused("align", "-", "-m", desk.model, stdin=b"a ||| b\n\n%s\nc ||| d\n" % line, line=3)
-    assert re.search(what, message)
+    """Answers to the lines before stand on standard output, but not in a file that would not be whole."""
+    arguments, text = ("align", "-", "-m", desk.model), b"the ||| la\n\n%s\nc ||| d\n" % line
+    result = invoke(*arguments, stdin=text)
+    assert (result.exit_code, result.stdout) == (1, "0-0\n\n")
+    assert re.search(f"^-:3: .*{what}", result.stderr)
+    assert re.search(what, refused(*arguments, "-o", desk.folder / "F", stdin=text, line=3))
+    assert not (desk.folder / "F").exists()
 
 
 @pytest.mark.parametrize(("token", "what"), [("99-2", "out of range"), ("2-99", "out of range"), ("9-x", "'9-x'")])
@@ -191,7 +178,7 @@ def test_broken_gold(desk: Desk, token: str, what: str) -> None:
             ["evaluate", good, desk.gold],
             ["convert", desk.gold, desk.folder / "out", "--to", "talp"],
             ["symmetrize", desk.gold, good, "-o", desk.folder / "out"],
-            ["symmetrize", good, desk.gold, "-o", good, "--force"],
+            ["symmetrize", good, desk.gold, "-o", desk.model, "--force"],
         ]
     for arguments in commands:
         message = refused(*arguments, line=3)
@@ -222,6 +209,11 @@ def test_links_of_another_length(desk: Desk) -> None:
     assert str(n) in refused("evaluate", desk.gold, short, line=n - 1)
     assert str(n) in refused("evaluate", short, desk.gold, line=n - 1)
     assert str(n) in refused("evaluate", desk.text, short, line=n - 1)
+    later = desk.folder / "later"  # of which no link is where it belongs
+    later.write_text("".join(desk.gold.read_text().splitlines(keepends=True)[1:]))
+    assert f"{n - 1} lines" in refused("evaluate", desk.text, later, line=n - 1)
+    message = invoke("convert", later, desk.folder / "out", "--to", "giza", "--text", desk.text).stderr
+    assert f"there are links for {n - 1} pairs, but {n} pairs of text" in message
     for files in ((short, desk.gold), (desk.gold, short)):
         message = refused("symmetrize", *files, "-o", desk.folder / "out", line=n - 1)
         assert message.startswith(f"{short}:")

@@ -200,16 +200,24 @@ def test_answers_come_before_the_next_question(model: Model) -> None:
     ],
 )
 def test_a_broken_line_is_named(model: Model, pieces: list[bytes], number: int, what: str) -> None:
+    answers: list[bytes] = []
     with pytest.raises(CorpusError, match=what) as error:
-        list(align_arriving(model, arriving(pieces), "pharaoh"))
+        answers.extend(align_arriving(model, arriving(pieces), "pharaoh"))
     assert (error.value.path, error.value.line) == ("-", number)
+    assert b"".join(answers).count(b"\n") == number - 1, "those before it are answered"
 
 
-def test_answers_before_a_broken_line_are_given(model: Model) -> None:
-    answers = align_arriving(model, arriving([b"a ||| une\n", b"broken\n"]), "pharaoh")
-    assert next(answers).count(b"\n") == 1
-    with pytest.raises(CorpusError, match=re.escape("-:2: ")):
-        next(answers)
+@pytest.mark.parametrize("broken", [b"broken\n", b"\xff ||| b\n", b"\xff ||| b\nbroken\n", b"a ||| b ||| c\n\xff\n"])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_answers_before_a_broken_line_are_given(model: Model, broken: bytes, at_once: bool) -> None:
+    good = [b"the house ||| la maison\n", b"\n", b"a ||| une\n"]
+    expected = b"".join(align_arriving(model, arriving(good), "pharaoh"))
+    answers: list[bytes] = []
+    with pytest.raises(CorpusError, match=re.escape("-:4: ")):
+        answers.extend(
+            align_arriving(model, arriving([b"".join([*good, broken])] if at_once else [*good, broken]), "pharaoh")
+        )
+    assert b"".join(answers) == expected
 
 
 def test_broken_files_are_found_beforehand(model: Model, tmp_path: Path) -> None:

@@ -100,6 +100,12 @@ def test_the_capacity_is_one_where_a_solver_or_an_oracle_knows_no_more() -> None
         assert plan(TrainingSettings(**settings), 5).capacity == capacity  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("fertility", [-1, 0, 101, 100_000])
+def test_a_fertility_that_no_word_has(fertility: int) -> None:
+    with pytest.raises(SettingError, match=rf"a word cannot have {fertility} links \(give from 1 to"):
+        TrainingSettings(fertility=fertility)
+
+
 @pytest.mark.parametrize(
     ("settings", "what"),
     [

@@ -55,6 +55,14 @@ def by_definition(a: str, b: str) -> tuple[int, int, int, int]:
     return shared_places(a, b), shared_start(a, b), shared_start(a[::-1], b[::-1]), longest_subsequence(a, b)
 
 
+def test_the_time_for_very_long_words_is_bounded() -> None:
+    """Of equal words, and of what differs within the first thousand letters, the length is the true one."""
+    n = 200_000
+    assert likeness("ab" * n, "ab" * n)[3] == 2 * n
+    assert likeness("x" + "ab" * n + "y", "z" + "ab" * n + "z")[3] == 999  # a thousand letters, one of which differs
+    assert likeness("x" * n + "a", "y" * n + "a")[3] == 1
+
+
 @settings(deadline=None, max_examples=300)
 @given(spelled, spelled)
 def test_likeness(a: str, b: str) -> None:
