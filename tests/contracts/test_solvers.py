@@ -199,6 +199,7 @@ def test_the_optimum_with_several_links_is_that_of_a_quadratic_program(
     assert 0 < (w[3:] < 0).sum() < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("configuration", of_several_links(ALL), ids=str)
 def test_the_optimum_of_classes_is_that_of_a_quadratic_program(configuration: Configuration) -> None:
     judge(Multiclass.random(30), configuration, "multiclass")

@@ -114,6 +114,7 @@ def test_theory_bounds_the_gap(projection: Projection, radius: float | None, mak
         assert all(point.bound * point.passes <= trace[1].bound for point in trace[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "projection",
     [Projection.EUCLIDEAN, pytest.param(Projection.ENTROPIC, marks=pytest.mark.slow)],

@@ -105,6 +105,7 @@ def test_paths_that_cannot_be(path: tuple[float, float, int]) -> None:
         geometric_path(*path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [Block(), FAST, make_solver("bcfw-gap")], ids=["bcfw", "bcfw-pairwise", "bcfw-gap"])
 def test_warm_starts_reach_the_same_optima(make_example: MakeExample, solver: Solver[Any, Any]) -> None:
     problem, links = make_example(n=60)
