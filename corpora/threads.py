@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -19,6 +19,8 @@ _VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 _limit: int | None = None
 _this_thread = threading.local()
+_blas_lock = threading.Lock()
+_blas_limits: list[Any] = []  # for each block of `one_blas_thread` that is running, the limits of the first
 
 
 def cores() -> int:
@@ -107,6 +109,25 @@ def map_threads(function: Callable[[Item], Answer], items: Iterable[Item]) -> It
             yield pending.pop(0).result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Within this block BLAS stays in the threads that call it, in the whole process.
+
+    Its own threads would wait by spinning, on the cores that ours need, and its sums depend on their number.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with _blas_lock:
+        _blas_limits.append(_blas_limits[0] if _blas_limits else threadpool_limits(1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            limits = _blas_limits.pop()
+            if not _blas_limits:
+                limits.restore_original_limits()
 
 
 class shared_property(Generic[Answer]):

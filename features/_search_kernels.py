@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from corpora.compiled import compiled
 
-@nb.njit(cache=True, nogil=True)
+
+@compiled
 def sort_row(row):
     """Sort in place: a shell sort, as NumPy's takes seconds to compile."""
     gap = len(row)
@@ -20,7 +21,7 @@ def sort_row(row):
             row[x] = value
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def list_occurrences(first, last, tokens, offsets, n_words):
     """Where each word stands in sentences first .. last.
 
@@ -46,7 +47,7 @@ def list_occurrences(first, last, tokens, offsets, n_words):
     return starts, pair_of, place
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def search_together(row, wanted, places):
     """The place of each wanted word in a row, or -1.
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import repeat
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text
+from corpora.compiled import MAXIMA, compiled
 from corpora.threads import shared_property
 from features._search_kernels import search_together
 from features.statistics import CorpusStatistics
@@ -20,9 +20,6 @@ from features.words import WordTable
 
 F32 = npt.NDArray[np.float32]
 I64 = npt.NDArray[np.int64]
-
-WITHOUT_NAN = {"nnan", "nsz"}
-"""For kernels that look for the greatest of numbers: with NaN among them they could not take several at a time."""
 
 _READ_AHEAD = 16
 """Numbers in a cache line. A row that is searched for at least as many words as it has lines is read in order first, as
@@ -129,7 +126,7 @@ class EdgeBatch:
         return self.beliefs.hmm.soft
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _look_up_dice(source, known, wanted, totals, row_offsets, cell_targets, cell_counts, out):
     """Dice of word pairs.  known: row of each source word, or -1.  wanted, totals: (m,) targets, and C_e + C_f."""
     places = np.empty(len(source), np.int32)
@@ -152,7 +149,7 @@ def _look_up_dice(source, known, wanted, totals, row_offsets, cell_targets, cell
     return touched
 
 
-@nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN)
+@compiled(fastmath=MAXIMA)
 def find_mutual_best(values, shapes, offsets):
     """(E,) 1 where a value is above 0 and nothing in its row or column is higher, else 0."""
     out = np.empty(len(values), np.float32)

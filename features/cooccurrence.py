@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from corpora.bitext import Bitext
+from corpora.compiled import compiled
 from corpora.threads import map_threads
 from features._search_kernels import list_occurrences, sort_row
 from features.word_pairs import runs
@@ -51,6 +51,10 @@ class CooccurrenceTable:
     targets: I32
     counts: I32
     pairs: int
+
+    def __post_init__(self) -> None:
+        for cells in (self.row_offsets, self.targets, self.counts):
+            cells.flags.writeable = False  # as those of a model file, for which kernels need not be compiled again
 
 
 class _Types(NamedTuple):
@@ -138,7 +142,7 @@ def add_cooccurrences(
     )  # fmt: skip
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _distinct_words(ids, offsets, n_words):
     """Distinct words of each sentence, in order of first appearance, and the number of sentences of each word."""
     stamp = np.empty(n_words, np.int32)
@@ -161,7 +165,7 @@ def _distinct_words(ids, offsets, n_words):
     return types[:used], type_offsets, sentence_counts
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _count_rows(
     first, last, sentences, sentence_offsets, source, target, minimum_dice, cell_targets, cell_counts, sizes
 ):

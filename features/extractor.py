@@ -35,7 +35,7 @@ from features.grid import round_to_grid
 from features.statistics import CorpusStatistics
 from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, Vector, allocate
 from features.translation.lexicon import AGREEING
-from features.word_pairs import runs, spread_rows
+from features.word_pairs import runs, spread_columns
 
 _MODULES = (
     *(bias, association, position, orthography, competition, neighbours),
@@ -73,8 +73,7 @@ wait less for each other."""
 class Part(NamedTuple):
     """Some columns of the features of a batch.
 
-    columns: which.  features: (E, columns) of the edges, or where `of_pairs` (m, columns) of the batch's word pairs,
-    column after column in memory.
+    columns: which.  features: (columns, E) of the edges, or where `of_pairs` (columns, m) of the batch's word pairs.
     """
 
     columns: slice
@@ -123,20 +122,20 @@ class FeatureSet:
             return ()
         return (*AGREEING, "directional") if "directional" in self.families else AGREEING
 
-    def fill(self, batch: EdgeBatch, links: Sequence[Links], out: Matrix) -> None:
+    def fill(self, batch: EdgeBatch, links: Sequence[Links], out: Matrix, *, in_place: bool = False) -> None:
         """Write the features of a batch, (E, d), rounded to the grid.
 
-        links: of the whole bitext, one for each of `self.links`.
+        links: of the whole bitext, one for each of `self.links`.  in_place: hold no copy of a family's columns; kernels
+        are compiled once more for that.
         """
-        in_place = batch.offsets[-1] > EDGES_AT_ONCE  # a pair so long that there should be no copy of its features
         space = np.empty(self.widest * int(batch.offsets[-1]), np.float32)
         for columns, of_pairs, fill in self._fillers(batch, links):
-            part = out[:, columns] if in_place and not of_pairs else _part(space, columns, batch, of_pairs)
-            fill(part)
+            part = out[:, columns].T if in_place and not of_pairs else _part(space, columns, batch, of_pairs)
+            fill(part.T)
             if of_pairs:
-                spread_rows(part, batch.word_pairs.of_edge, out, columns.start)
+                spread_columns(part, batch.word_pairs.of_edge, out, columns.start)
             elif not in_place:
-                out[:, columns] = part
+                out[:, columns] = part.T
         round_to_grid(out)
 
     def parts(self, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> Iterator[Part]:
@@ -147,7 +146,7 @@ class FeatureSet:
         """
         for columns, of_pairs, fill in self._fillers(batch, links):
             part = _part(space, columns, batch, of_pairs)
-            fill(part)
+            fill(part.T)
             yield Part(columns, part, of_pairs)
 
     @property
@@ -192,7 +191,8 @@ class FeatureSet:
         features = allocate((int(offsets[-1]), len(self.names)), memory)
 
         def fill(batch: EdgeBatch) -> int:
-            self.fill(batch, links, features[offsets[batch.pairs.start] : offsets[batch.pairs.stop]])
+            rows = features[offsets[batch.pairs.start] : offsets[batch.pairs.stop]]
+            self.fill(batch, links, rows, in_place=len(rows) > EDGES_AT_ONCE)  # of a pair so long
             return batch.pairs.stop
 
         for done in map_threads(fill, batches(encoded)):
@@ -202,9 +202,9 @@ class FeatureSet:
 
 
 def _part(space: Vector, columns: slice, batch: EdgeBatch, of_pairs: bool) -> Matrix:
-    """(E or m, columns) of the space, column after column in memory."""
+    """(columns, E or m) of the space: in C order, as is that of a single edge, so that kernels are compiled once."""
     width, rows = columns.stop - columns.start, len(batch.word_pairs.source) if of_pairs else int(batch.offsets[-1])
-    return space[: width * rows].reshape(width, rows).T
+    return space[: width * rows].reshape(width, rows)
 
 
 def with_words(features: FeatureSet, labelled: Bitext, most: int) -> FeatureSet:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
+
+from corpora.compiled import compiled
 
 GRID = 128
 """Steps between 0 and 1: a power of two, so that products are exact."""
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def round_to_grid(features):
     """Round features (E, d) to the nearest multiples of 1 / GRID, in place."""
     for e in range(features.shape[0]):

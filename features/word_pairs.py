@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext
+from corpora.compiled import compiled
 from corpora.ragged import edge_offsets
 from features._search_kernels import list_occurrences
 
@@ -72,7 +72,7 @@ class WordPairs(NamedTuple):
         return cls(*_find(*pairs, n_source, n_target))
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets, n_source, n_target):
     starts, pair_of, place = list_occurrences(np.int64(0), len(offsets) - 1, source_tokens, source_offsets, n_source)
     of_edge = np.empty(offsets[-1], np.int32)
@@ -100,7 +100,7 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
     return source[:m].copy(), target[:m].copy(), of_edge
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def end_of_run(source, first):
     """Where the word pairs of the source word of the first one end."""
     last = first + 1
@@ -109,23 +109,23 @@ def end_of_run(source, first):
     return last
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def spread(of_pairs, of_edge, out):
     """out[e] = of_pairs[of_edge[e]]: what a word pair has, for each of its edges."""
     for edge in range(len(of_edge)):
         out[edge] = of_pairs[of_edge[edge]]
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def add_spread(of_pairs, of_edge, out):
     """`spread`, added to what is there."""
     for edge in range(len(of_edge)):
         out[edge] += of_pairs[of_edge[edge]]
 
 
-@nb.njit(cache=True, nogil=True)
-def spread_rows(of_pairs, of_edge, out, column):
-    """`spread` of rows of several columns, into the columns of out from `column` on."""
+@compiled
+def spread_columns(of_pairs, of_edge, out, column):
+    """`spread` of several columns, (columns, m), into those of out from `column` on."""
     for edge in range(len(of_edge)):
-        for c in range(of_pairs.shape[1]):
-            out[edge, column + c] = of_pairs[of_edge[edge], c]
+        for c in range(len(of_pairs)):
+            out[edge, column + c] = of_pairs[c, of_edge[edge]]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PAGE, README = "docs/speed.md", "README.md"
 COUNTS = "bias,association,position,orthography,competition,neighbours"
 OF_RU_MAXRSS = 2**30 if sys.platform == "darwin" else 2**20
-ALIGNER = (sys.executable, "-m", "aligner.cli")
+ALIGNER = (sys.executable, "-m", "aligner")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from aligner.cli import app
 
-COMMAND = [sys.executable, "-m", "aligner.cli"]
+COMMAND = [sys.executable, "-m", "aligner"]
 """The command as a process."""
 
 COMMANDS: Any = get_command(app).commands  # type: ignore[attr-defined]
@@ -71,7 +71,7 @@ def hear_signals() -> None:
 def start(*arguments: object, **settings: Any) -> subprocess.Popen[bytes]:
     """Start a command as a process; its standard streams are pipes unless told otherwise."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], preexec_fn=hear_signals, **{**pipes, **settings})
+    return subprocess.Popen([*COMMAND, *map(str, arguments)], **{"preexec_fn": hear_signals, **pipes, **settings})
 
 
 def run_process(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

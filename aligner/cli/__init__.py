@@ -13,7 +13,7 @@ import typer
 
 from aligner._version import __version__
 from aligner.cli.align import align
-from aligner.cli.answers import answers_for_errors
+from aligner.cli.answers import answer, answers_for_errors, prepare_streams
 from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
 from aligner.cli.features import features
@@ -29,14 +29,14 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     # Boxes are for a terminal; plain text is what pipes, pagers and logs want, and rich would take half of the start.
-    rich_markup_mode="rich" if sys.stdout.isatty() else None,
+    rich_markup_mode="rich" if sys.stdout is not None and sys.stdout.isatty() else None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def print_version(wanted: bool) -> None:
     if wanted:
-        print(f"aligner {__version__}")
+        print(f"aligner {__version__}", flush=True)
         raise typer.Exit
 
 
@@ -57,6 +57,7 @@ for command in (train, align, evaluate, features, suggest, convert, symmetrize):
 
 def main() -> None:
     """Entry point of the ``aligner`` command."""
+    prepare_streams()
     listen_to_signals()
     # Threads come back from compiled code often and need the interpreter for a moment: they should not wait long.
     sys.setswitchinterval(2e-4)
@@ -64,5 +65,9 @@ def main() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
     try:
         app()
+    except OSError as error:  # help that cannot be written; commands answer for theirs
+        if "--debug" in sys.argv:
+            raise
+        sys.exit(answer(error, {}))
     finally:
         ignore_signals()

@@ -1,8 +1,10 @@
-"""What every command is made of: messages, exit codes, and errors turned into one line."""
+"""What every command is made of: standard streams, messages, exit codes, and errors turned into one line."""
 
 from __future__ import annotations
 
+import errno
 import functools
+import io
 import os
 import re
 import sys
@@ -19,6 +21,19 @@ BAD_SETTING = 2
 NOT_CONVERGED = 3
 
 Parameters = ParamSpec("Parameters")
+
+
+def prepare_streams() -> None:
+    """Let streams be there and take every letter; of closed ones messages are lost, but answers are an OSError.
+
+    Python has None for a closed stream and prints to standard output instead, and the next file gets its number.
+    """
+    for name, mode, flags in (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(message: str) -> None:
@@ -38,6 +53,8 @@ def refuse_options(context: typer.Context, useful: Collection[str], where: str) 
 def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> str:
     """The line for the user."""
     match error:
+        case OSError(errno=errno.EBADF, filename=None):
+            return "-:0: standard input or output is closed (open it, or name a file)"
         case OSError():
             path = error.filename or options.get("output") or options.get("model") or "-"
             return f"{path}:0: {error.strerror or error} (check the disk)"
@@ -51,12 +68,14 @@ def in_options(message: str, options: Mapping[str, Any]) -> str:
     return re.sub(r"`(\w+)`", lambda name: f"--{name[1]}" if name[1] in options else name[0], message)
 
 
-def _give_up_output() -> None:
-    """Forget what cannot be written: Python would try again at its end, complain once more and exit with 120."""
+def answer(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> int:
+    """Tell the user of an error; returns the exit code."""
+    say(explain(error, options))
     try:
         sys.stdout.flush()
-    except OSError:
+    except OSError:  # forgotten, as Python would try again at its end, complain once more and exit with 120
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BAD_SETTING if isinstance(error, SettingError) else BAD_DATA
 
 
 def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
@@ -72,8 +91,6 @@ def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Paramete
         except (AlignerError, OSError, MemoryError) as error:
             if kwargs.get("debug"):
                 raise
-            say(explain(error, kwargs))
-            _give_up_output()
-            raise typer.Exit(BAD_SETTING if isinstance(error, SettingError) else BAD_DATA) from None
+            raise typer.Exit(answer(error, kwargs)) from None
 
     return run

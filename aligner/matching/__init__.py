@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from corpora.ragged import edge_offsets
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
+
+_FOR_KERNELS: Final = ("C", "E", "W")
+"""Arrays that are copied unless they are contiguous and can be written: kernels are compiled for no other kind."""
 
 
 class Task(NamedTuple):
@@ -125,8 +128,8 @@ def check_scores(scores: npt.ArrayLike, shapes: npt.ArrayLike, what: str) -> tup
 
     Raises ValueError where they do not fit, and ScoreError on NaN or +inf, by which no `what` exists.
     """
-    flat = np.ascontiguousarray(scores, np.float64)
-    sizes = np.ascontiguousarray(shapes, np.int64).reshape(-1, 2)
+    flat = np.require(scores, np.float64, _FOR_KERNELS)
+    sizes = np.require(shapes, np.int64, _FOR_KERNELS).reshape(-1, 2)
     offsets = edge_offsets(sizes)
     if flat.shape != (offsets[-1],):
         raise ValueError(f"{flat.shape} scores for shapes that need ({offsets[-1]},)")
@@ -138,7 +141,7 @@ def check_scores(scores: npt.ArrayLike, shapes: npt.ArrayLike, what: str) -> tup
 
 def check_rewards(side: str, given: npt.ArrayLike) -> F64:
     """The rewards of further links of a side.  Raises ValueError."""
-    rewards = np.ascontiguousarray(given, np.float64)
+    rewards = np.require(given, np.float64, _FOR_KERNELS)
     if rewards.ndim != 1 or not (np.isfinite(rewards).all() and (np.diff(rewards, prepend=0.0) <= 0).all()):
         raise ValueError(f"{side} rewards must be finite, at most 0, and must not rise with the links of a word")
     return rewards

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from aligner.matching._kernels import F64, I64, VECTOR, largest_sides
+from aligner.matching._kernels import F64, I64, largest_sides
+from corpora.compiled import MAXIMA, compiled
 
 
 class Flow(NamedTuple):
@@ -42,7 +42,7 @@ class Flow(NamedTuple):
     scanned: I64
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def make_flow(shapes, target_capacity):
     """Scratch for the largest of these blocks."""
     short, long, edges = largest_sides(shapes)
@@ -63,7 +63,7 @@ def make_flow(shapes, target_capacity):
     )
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def begin(scores, J, K, flow):
     """No links, and the edges of positive score."""
     size = 0
@@ -81,7 +81,7 @@ def begin(scores, J, K, flow):
     flow.degree[: J + K] = 0
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def write_columns(J, capacity, flow, column_of_row):
     """The columns of the links of each row, ascending, then -1."""
     for j in range(J):
@@ -93,13 +93,13 @@ def write_columns(J, capacity, flow, column_of_row):
         column_of_row[slot : (j + 1) * capacity] = -1
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def reward(rewards, links):
     """ρ of the link that a word gets when it has so many: 0 of the first."""
     return rewards[links - 1] if links > 0 else 0.0
 
 
-@nb.njit(cache=True, nogil=True, fastmath=VECTOR)
+@compiled(fastmath=MAXIMA)
 def least(labels):
     lowest = np.inf
     for i in range(len(labels)):
@@ -107,7 +107,7 @@ def least(labels):
     return lowest
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def search(source, length, J, K, source_rewards, target_rewards, flow):
     """The shortest way for one more unit of flow into row `source`, on reduced costs; updates the duals.
 
@@ -178,7 +178,7 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
     return exit_node
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def augment(source, exit_node, J, flow):
     """Send a unit of flow from row `source` along the parents to where it leaves."""
     flow.degree[source] += 1
@@ -202,7 +202,7 @@ def augment(source, exit_node, J, flow):
             node = flow.row[e]
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def bmatch_block(scores, J, K, source_rewards, target_rewards, flow, column_of_row):
     """Best b-matching of one block of J * K scores, into column_of_row (J * capacity,): columns of each row, then -1.
 
@@ -232,7 +232,7 @@ def bmatch_block(scores, J, K, source_rewards, target_rewards, flow, column_of_r
     write_columns(J, capacity, flow, column_of_row)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def bmatch_block_greedily(scores, J, K, source_rewards, target_rewards, flow, column_of_row):
     """Best edge first, by what it adds at the time; into column_of_row as `bmatch_block` has it.
 
@@ -261,7 +261,7 @@ def bmatch_block_greedily(scores, J, K, source_rewards, target_rewards, flow, co
     write_columns(J, source_capacity, flow, column_of_row)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def bmatch_blocks(scores, shapes, offsets, row_offsets, source_rewards, target_rewards, exact, column_of_row):
     """Best b-matchings of many blocks, into column_of_row (ΣJ * capacity,); exact: or greedily."""
     capacity = len(source_rewards) + 1

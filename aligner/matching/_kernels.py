@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from corpora.compiled import MAXIMA, compiled
+
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
-
-# Lets LLVM turn the max, min and second-best loops below into vector reductions. Scores are not NaN, and infinities
-# are not assumed away: `distance` needs them.
-VECTOR = {"nnan", "nsz"}
 
 
 class Workspace(NamedTuple):
@@ -36,7 +33,7 @@ class Workspace(NamedTuple):
     queue: I64
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def largest_sides(shapes):
     """(the longest shorter side, the longest side, the most edges) of these blocks, each at least 1."""
     short, long, edges = 1, 1, 1
@@ -48,7 +45,7 @@ def largest_sides(shapes):
     return short, long, edges
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def make_workspace(short, long, edges):
     """Scratch for blocks of such `largest_sides`."""
     return Workspace(
@@ -65,7 +62,7 @@ def make_workspace(short, long, edges):
     )
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def bid(value, v):
     """The best column of a row at these prices, its net value, and the next best net value.
 
@@ -81,7 +78,7 @@ def bid(value, v):
     return column, best, second
 
 
-@nb.njit(cache=True, nogil=True, fastmath=VECTOR, inline="always")
+@compiled(fastmath=MAXIMA, inline="always")
 def relax(value, v, reached, u, row, distance, unscanned, parent):
     """One Dijkstra step: offer the edges of a scanned row; returns (nearest open column, its distance).
 
@@ -104,7 +101,7 @@ def relax(value, v, reached, u, row, distance, unscanned, parent):
     return column, nearest
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def free_bid(value, v, net, column_match, column):
     """A free column after this taken one that nets a row as much, else the column itself."""
     for k in range(column + 1, len(v)):
@@ -113,7 +110,7 @@ def free_bid(value, v, net, column_match, column):
     return column
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def free_nearest(unscanned, nearest, column_match, column):
     """A free column after this taken one at the same distance, else the column itself."""
     for k in range(column + 1, len(unscanned)):
@@ -122,7 +119,7 @@ def free_nearest(unscanned, nearest, column_match, column):
     return column
 
 
-@nb.njit(cache=True, nogil=True, fastmath=VECTOR)
+@compiled(fastmath=MAXIMA)
 def assign(values, work):
     """Maximum-weight matching of a dense block of scores; words may stay unmatched.
 
@@ -230,7 +227,7 @@ def assign(values, work):
             k = following
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def match_block(scores, J, K, work, column_of_row):
     """Best matching of one block of J * K scores, into column_of_row (J,): the column of each row or -1."""
     if J <= K:
@@ -247,7 +244,7 @@ def match_block(scores, J, K, work, column_of_row):
             column_of_row[j] = work.column_match[j]
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def match_blocks(scores, shapes, offsets, row_offsets, column_of_row):
     """Best matchings of many blocks, into column_of_row (ΣJ,)."""
     work = make_workspace(*largest_sides(shapes))
@@ -256,7 +253,7 @@ def match_blocks(scores, shapes, offsets, row_offsets, column_of_row):
         match_block(scores[offsets[i] : offsets[i] + J * K], J, K, work, column_of_row[row_offsets[i] :])
 
 
-@nb.njit(cache=True, nogil=True, fastmath=VECTOR)
+@compiled(fastmath=MAXIMA)
 def propose(value, held):
     """The best column of a row among those that hold a lower score than it offers, or -1."""
     best = 0.0
@@ -271,7 +268,7 @@ def propose(value, held):
     return column
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def match_blocks_greedily(scores, shapes, offsets, row_offsets, column_of_row):
     """Best edge first; otherwise as `match_blocks`.
 

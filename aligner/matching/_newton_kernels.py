@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
-from aligner.matching._price_kernels import EUCLIDEAN, SUM
+from aligner.matching._price_kernels import EUCLIDEAN
+from corpora.compiled import SUMS, compiled
 
 FLAT = 1e-15
 """Curvature in directions that have none, where all words of a component are at capacity."""
@@ -14,7 +14,7 @@ JAMMED = 0.1
 """A price that would be all gone after this fraction of a Newton step goes to 0 in it, whatever the others do."""
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUM)
+@compiled(fastmath=SUMS)
 def derivatives(geometry, values, u, v, capacity, ceiling, weights, excess, curvature, answers):
     """First and second derivatives: each row's sum of z beyond its capacity, and dz/dx of the edges.
 
@@ -40,7 +40,7 @@ def derivatives(geometry, values, u, v, capacity, ceiling, weights, excess, curv
         answers[k] = 1.0 / answers[k] if v[k] > 0.0 and answers[k] > FLAT else 0.0
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUM)
+@compiled(fastmath=SUMS)
 def solve_tight(n, tight, curvature, answers, idle, system, diagonal, step):
     """Newton's step of the n tight rows, in place of their excess in `step`; answers[k] = 1 / (Aᵀ1)_k, or 0 where not.
 
@@ -79,7 +79,7 @@ def solve_tight(n, tight, curvature, answers, idle, system, diagonal, step):
         step[tight[p]] = right / diagonal[p]
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUM)
+@compiled(fastmath=SUMS)
 def newton_step(geometry, values, u, v, capacity, ceiling, weights, longest):
     """Newton's step for the rows' prices, the columns' being the best at any of these, no entry beyond `longest`.
 

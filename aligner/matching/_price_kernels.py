@@ -7,17 +7,15 @@ ceiling.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
+
+from corpora.compiled import SUMS, compiled
 
 EUCLIDEAN = 0
 ENTROPIC = 1
 
-# Sums may be taken in any order; infinities and NaN keep their meaning.
-SUM = {"reassoc", "contract", "nsz"}
 
-
-@nb.njit(cache=True, nogil=True, fastmath=SUM, inline="always")
+@compiled(fastmath=SUMS, inline="always")
 def clipped_sum(value, other, price, ceiling):
     """(sum over a word's edges of clip(value - other - price, 0, ceiling), how many are strictly between)."""
     total = 0.0
@@ -31,7 +29,7 @@ def clipped_sum(value, other, price, ceiling):
     return total, between
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def euclidean_price(value, other, price, capacity, ceiling):
     """The p >= 0 of one word at which sum clip(value - other - p, 0, ceiling) <= capacity, and = if p > 0.
 
@@ -64,7 +62,7 @@ def euclidean_price(value, other, price, capacity, ceiling):
     return price
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"contract"})  # not reassociated: that would undo the rounding
+@compiled(fastmath={"contract"})  # not reassociated: that would undo the rounding
 def exponentials(x, bits, answers):
     """answers = exp(x), to 1e-15, where -708 < x <= 708; 0 below, exp(708) above.  The compiler's own has no vectors.
 
@@ -100,7 +98,7 @@ def exponentials(x, bits, answers):
         answers[e] = answers[e] * bits[e] if x[e] > -708.0 else 0.0
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def scale_price(prices, j, factor):
     """Lower a price by log(factor), but not below 0; returns the factor that it could be lowered by."""
     price = prices[j] - np.log(factor)
@@ -112,7 +110,7 @@ def scale_price(prices, j, factor):
     return factor
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def best_factor(weights, total, capacity, ceiling):
     """The f at which sum min(f · weights, ceiling) = capacity, +inf if there is none.  total: sum of the weights.
 
@@ -139,7 +137,7 @@ def best_factor(weights, total, capacity, ceiling):
     return factor
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUM)
+@compiled(fastmath=SUMS)
 def fit_rows(geometry, values, u, v, capacity, ceiling, weights):
     """The rows' best prices at these prices of the columns, in place; weights of ENTROPIC are scaled with them.
 
@@ -161,7 +159,7 @@ def fit_rows(geometry, values, u, v, capacity, ceiling, weights):
     return largest
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUM)
+@compiled(fastmath=SUMS)
 def fit_columns(geometry, across, u, v, capacity, ceiling, weights):
     """The columns' best prices at these prices of the rows, in place; like `fit_rows`."""
     rows, columns = weights.shape
@@ -183,7 +181,7 @@ def fit_columns(geometry, across, u, v, capacity, ceiling, weights):
     return largest
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUM)
+@compiled(fastmath=SUMS)
 def fill_weights(values, u, v, exponents, bits, weights):
     """ENTROPIC: weights = exp(values - u - v)."""
     rows, columns = values.shape
@@ -193,7 +191,7 @@ def fill_weights(values, u, v, exponents, bits, weights):
     exponentials(exponents.ravel(), bits, weights.ravel())
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUM)
+@compiled(fastmath=SUMS)
 def raise_to_top(across, u, v):
     """The lowest prices of the columns at which no value - u - v is above 0."""
     for k in range(len(v)):
@@ -204,7 +202,7 @@ def raise_to_top(across, u, v):
         v[k] = top
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUM)
+@compiled(fastmath=SUMS)
 def dual_objective(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights):
     """sum h(values - u - v) + u·capacities + v·capacities, to be minimised, where h' gives z."""
     rows, columns = values.shape
@@ -223,7 +221,7 @@ def dual_objective(geometry, values, u, v, u_capacity, v_capacity, ceiling, weig
     return objective
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUM)
+@compiled(fastmath=SUMS)
 def make_feasible(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights, plan):
     """plan = the z of these prices, scaled into the polytope.  Returns its duality gap, a sum of terms >= 0, and what
     the gap would be if every x were wrong by 1: the sums of words whose prices are not 0 would be wrong by so much.

@@ -6,7 +6,6 @@ is searched; a block is worked on with its shorter side as rows.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from aligner.matching._kernels import assign, make_workspace
@@ -21,6 +20,7 @@ from aligner.matching._price_kernels import (
     make_feasible,
     raise_to_top,
 )
+from corpora.compiled import compiled
 
 START = 16.0
 """The largest score from which prices are searched from nothing."""
@@ -44,7 +44,7 @@ HALVINGS = 12
 """Of a Newton step that raises the dual objective, before it is given up for this iteration."""
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, limit, plan):
     """Best prices from those given, in place, and the plan; rows <= columns.
 
@@ -99,7 +99,7 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
             fill_weights(values, u, v, plan, bits, weights)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def orient(q, J, K, scale, values, across):
     """values = scale · q with the shorter side as rows, and across its transpose."""
     first, second = (across, values) if J > K else (values, across)
@@ -110,7 +110,7 @@ def orient(q, J, K, scale, values, across):
             second[k, j] = x
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def search_from_nothing(
     geometry, q, J, K, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, limit, plan
 ):
@@ -143,7 +143,7 @@ def search_from_nothing(
         v *= growth
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def project_block(
     geometry, q, J, K, row_capacity, column_capacity, row_price, column_price, ceiling, tolerance, limit, z
 ):

@@ -96,4 +96,4 @@ def _capacities(side: str, capacity: npt.ArrayLike, words: int) -> F64:
         raise ValueError(f"{given.shape} {side} capacities for {words} words")
     if not ((given >= 1.0) & (given < np.inf)).all():
         raise ValueError(f"{side} capacities must be numbers of at least 1")
-    return np.ascontiguousarray(np.broadcast_to(given, (words,)))
+    return np.broadcast_to(given, (words,)).copy()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from corpora.compiled import compiled
 from features.grid import GRID
 
 _EDGES_AT_ONCE = 512
 """So few that their scores stay in the fastest cache."""
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def add_scores(features, w, scores):
     """scores[e] += w · features[e]; features (E, d) float32."""
     for first in range(0, len(scores), _EDGES_AT_ONCE):
@@ -23,13 +23,13 @@ def add_scores(features, w, scores):
                 some[e] += column[e] * weight
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def add_rounded_scores(features, w, scores):
-    """`add_scores` of features that are rounded as `features.grid.round_to_grid` does it, for so many scores."""
+    """`add_scores` of features (d, E) that are rounded as `features.grid.round_to_grid` does it, for so many scores."""
     for first in range(0, len(scores), _EDGES_AT_ONCE):
         some = scores[first : first + _EDGES_AT_ONCE]
-        for c in range(features.shape[1]):
-            column = features[first : first + _EDGES_AT_ONCE, c]
+        for c in range(len(features)):
+            column = features[c, first : first + _EDGES_AT_ONCE]
             weight = w[c] / GRID
             for e in range(len(some)):
                 some[e] += np.rint(column[e] * np.float32(GRID)) * weight

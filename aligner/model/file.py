@@ -61,8 +61,8 @@ def write_model(file: BinaryIO, header: Mapping[str, Any], arrays: Mapping[str, 
         file.write(bytes(_aligned(array.nbytes) - array.nbytes))
 
 
-def read_model(path: StrPath) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Header and arrays of a model file; the arrays are read-only maps of the file.
+def read_model(path: StrPath, *, copy: bool = False) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """Header and arrays of a model file; the arrays are read-only maps of the file, or of a copy in memory.
 
     All contents are checked against their checksums, which also brings the pages in before the first use.
     Raises ModelError, a line for the user, on anything that is not a whole and sound model of a known format.
@@ -71,7 +71,7 @@ def read_model(path: StrPath) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any
         with open(path, "rb") as file:  # noqa: PTH123 - a path of any kind
             if not file.peek(1):
                 raise ModelError(path, 0, "the file is empty", hint="train the model again")
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data = file.read() if copy else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:
         raise ModelError(path, 0, "no such file", hint="check the name, or make it with: aligner train") from error
     except OSError as error:
@@ -106,7 +106,7 @@ def read_model(path: StrPath) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any
         raise _damaged(path) from error
 
 
-def _read_arrays(data: mmap.mmap, end: int, table: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
+def _read_arrays(data: bytes | mmap.mmap, end: int, table: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
     """The arrays behind a header that ends at `end`.  Raises ValueError, or what a table that is none leads to."""
     first = _aligned(end)
     arrays = {}

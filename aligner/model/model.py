@@ -212,9 +212,13 @@ def check_offset(offset: float) -> None:
         raise SettingError(f"an offset of {offset} is not possible (give one from -1000 to 1000; -1 to 1 is usual)")
 
 
-def load(path: StrPath) -> Model:
-    """Open a model file.  Raises ModelError, a line for the user, on anything else."""
-    header, arrays = read_model(path)
+def load(path: StrPath, *, copy: bool = False) -> Model:
+    """Open a model file.  Raises ModelError, a line for the user, on anything else.
+
+    copy: into memory. A file that is mapped instead may be replaced by rename, but never be written into: that ends the
+    process.
+    """
+    header, arrays = read_model(path, copy=copy)
     try:
         source_words, target_words = (tuple(words) for words in header.get("words", ((), ())))  # none in old files
         features = FeatureSet(tuple(header["families"]), tuple(header["links"]), (source_words, target_words))

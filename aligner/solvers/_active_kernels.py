@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
 from aligner.solvers._block_kernels import (
@@ -19,6 +18,7 @@ from aligner.solvers._block_kernels import (
 )
 from aligner.solvers.records import F64, I64
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
+from corpora.compiled import compiled
 
 FORWARD = 0
 AWAY = 1
@@ -49,7 +49,7 @@ class Pool(NamedTuple):
     n_free: I64
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def drop_corner(i, slot, pool):
     pool.free[pool.n_free[0]] = pool.slots[i, slot]
     pool.n_free[0] += 1
@@ -58,7 +58,7 @@ def drop_corner(i, slot, pool):
         pool.slots[i, s] = pool.slots[i, s + 1]
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def make_room(i, limit, pool):
     """Drop the oldest corner without weight where a block has reached the limit; False if there is no room."""
     if pool.counts[i] >= min(limit, pool.slots.shape[1]) or pool.n_free[0] == 0:
@@ -69,7 +69,7 @@ def make_room(i, limit, pool):
     return pool.counts[i] < pool.slots.shape[1] and pool.n_free[0] > 0
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def kept_extremes(i, regularization, w, pool):
     """Of a block's corners: (place of the best, its H/n, place of the worst of the active set, its H/n) at w.
 
@@ -91,7 +91,7 @@ def kept_extremes(i, regularization, w, pool):
     return best, highest, worst, lowest, active
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def active_step(i, towards, kind, line_search, keep, regularization, direction, point, pool):
     """A step of block i, given the place of the corner the oracle or the pool has named  [LJ15 Alg. 1 and 2].
 
@@ -142,7 +142,7 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
                 slot += 1
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def kept_answer(i, gaps, regularization, point, pool):
     """The place of a kept corner that is good enough in place of the oracle's, or -1  [OAD16 §3.2]."""
     best, highest, _, _, _ = kept_extremes(i, regularization, point.w, pool)
@@ -152,7 +152,7 @@ def kept_answer(i, gaps, regularization, point, pool):
     return best if gap >= enough and gap > 0.0 else -1
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def take_answer(i, psi, loss, regularization, point, pool):
     """The place of the oracle's corner in the block's set, where it may be new; psi = ψ_i is overwritten.
 
@@ -189,7 +189,7 @@ class Rule(NamedTuple):
     average: int
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def active_steps(order, draws, start, gaps, rule, blocks, bounds, regularization, point, pool):
     """Steps with the assignment oracle, from position `start` of the order or, if it is empty, of the draws.
 
@@ -215,7 +215,7 @@ def active_steps(order, draws, start, gaps, rule, blocks, bounds, regularization
     return DONE, -1, max(len(order), len(draws)), calls
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def settle(point, pool):
     """Make the weights of each block sum to 1 again and the point anew from them, free of rounding errors."""
     point.v[:] = 0.0
@@ -238,7 +238,7 @@ def settle(point, pool):
     clip_into(point.v, point.n_nonpositive, point.w)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def take_answers(blocks, start, psi, losses, regularization, point, pool):
     """Take the corners psi (m, d), losses (m,) of these blocks into the pool, from position `start` on.
 
@@ -251,7 +251,7 @@ def take_answers(blocks, start, psi, losses, regularization, point, pool):
     return len(blocks)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def away_steps(order, regularization, direction, point, pool):
     """A step of each of these blocks: towards the best corner it has or away from the worst of its active set.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
 from aligner.solvers.records import F64, I64
-from aligner.svm._bound_kernels import SUMS
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
+from corpora.compiled import SUMS, compiled
 
 LAST = 0
 UNIFORM = 1
@@ -17,7 +16,7 @@ WEIGHTED = 2
 SUFFIX = 3
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def average_weight(average, step):
     """Weight of the iterate after step 0, 1, 2… in its average; 0 where there is no average.
 
@@ -65,7 +64,7 @@ class Gaps(NamedTuple):
     sums: F64
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def set_gap(gaps, i, gap):
     """Write down a block's gap; rounding may have made it negative."""
     gap = max(0.0, gap)
@@ -77,7 +76,7 @@ def set_gap(gaps, i, gap):
         place += place & -place
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def sum_gaps(gaps):
     """Make the sums anew from the known gaps, free of what rounding has collected."""
     gaps.sums[:] = 0.0
@@ -89,7 +88,7 @@ def sum_gaps(gaps):
             gaps.sums[parent] += gaps.sums[i + 1]
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def total_gap(gaps):
     total = 0.0
     place = len(gaps.last)
@@ -99,7 +98,7 @@ def total_gap(gaps):
     return total
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def draw_by_gap(gaps, draw):
     """The block at the fraction `draw` of the sum of all gaps: each is drawn in proportion to its gap  [OAD16 §3.1]."""
     n = len(gaps.last)
@@ -119,7 +118,7 @@ def draw_by_gap(gaps, draw):
     return min(place, n - 1)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def clip_into(v, n_nonpositive, w):
     """w = clip(v): the last n_nonpositive coordinates are cut to at most 0."""
     free = len(v) - n_nonpositive
@@ -127,7 +126,7 @@ def clip_into(v, n_nonpositive, w):
         w[c] = v[c] if c < free else min(0.0, v[c])
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def move_block(i, gamma, direction, loss_gain, point):
     """Move a block's share of (v, ℓ) by gamma · (direction, loss_gain)."""
     for c in range(len(point.v)):
@@ -139,7 +138,7 @@ def move_block(i, gamma, direction, loss_gain, point):
     point.loss[0] += gamma * loss_gain
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def best_step(regularization, direction, loss_gain, w, longest):
     """The step of greatest dual gain along (direction, loss_gain), within [0, longest].
 
@@ -155,7 +154,7 @@ def best_step(regularization, direction, loss_gain, w, longest):
     return longest if slope > 0.0 else 0.0  # the point stays where it is, in w: only the loss can differ
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def forward_step(i, psi, corner_loss, line_search, regularization, point):
     """A step of a block towards a corner  [LJSP13 Alg. 4]; psi = ψ_i is overwritten, corner_loss = L_i."""
     n = len(point.block_loss)
@@ -170,7 +169,7 @@ def forward_step(i, psi, corner_loss, line_search, regularization, point):
     move_block(i, gamma, psi, loss_gain, point)
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def block_gap(i, hinge, w, regularization, point):
     """The block's share of the duality gap at w  [LJSP13 eq. 9]: H_i/n − (ℓ_i − λ w_i·w)."""
     value = point.block_loss[i]
@@ -179,7 +178,7 @@ def block_gap(i, hinge, w, regularization, point):
     return hinge / len(point.block_loss) - value
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def count_step(average, point):
     """Take the iterate up into the average."""
     rho = average_weight(average, point.steps[0])
@@ -190,7 +189,7 @@ def count_step(average, point):
     point.steps[0] += 1
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def forward_steps(order, draws, gaps, line_search, average, blocks, bounds, regularization, point):
     """Forward steps with the assignment oracle, for the blocks of an order or, if it is empty, drawn by gap.
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
 from aligner.matching._kernels import largest_sides
 from aligner.matching._price_kernels import EUCLIDEAN
 from aligner.matching._projection_kernels import project_block
 from aligner.solvers.records import F64, I64
-from aligner.svm._bound_kernels import SUMS
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, add_costs, score_edges
+from corpora.compiled import SUMS, compiled
 
 ACCURACY = 1e-12
 """Gap of a projection. An answer that is less exact is still feasible, and the line search makes the most of it."""
@@ -44,7 +43,7 @@ class Marginals(NamedTuple):
     starts: I64
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def curvature_bounds(features, offsets, bounds):
     """bounds[i] = ‖F_i‖² of Frobenius, the sum of the eigenvalues of F_iᵀF_i; 1 where they are all 0."""
     for i in range(len(bounds)):
@@ -55,7 +54,7 @@ def curvature_bounds(features, offsets, bounds):
         bounds[i] = total if total > 0.0 else 1.0
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def settle(edges, scale, point):
     """Make w anew from z, free of rounding errors."""
     point.w[:] = 0.0
@@ -68,7 +67,7 @@ def settle(edges, scale, point):
         point.w[c] /= scale
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def projected_steps(order, spectral, edges, scale, point):
     """A step of each of these blocks: towards z_i + ∇_i/L_i, projected, as far as the dual gains  [Nesterov 2012].
 

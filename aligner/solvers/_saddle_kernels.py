@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
 from aligner.matching._kernels import largest_sides
 from aligner.matching._price_kernels import EUCLIDEAN, exponentials
 from aligner.matching._projection_kernels import project_block
 from aligner.solvers.records import F64, I64
-from aligner.svm._bound_kernels import SUMS
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, score_edges
+from corpora.compiled import SUMS, compiled
 
 SPREAD = 0.01
 """Of the entropic start: what each word of the target has to share with all edges, so that none is 0."""
@@ -60,7 +59,7 @@ class Step(NamedTuple):
     z_step: float
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def start_of(geometry, label, J, K):
     """û_z of an edge: the target for EUCLIDEAN; for ENTROPIC the logarithm of the target and a little of every edge."""
     linked = 1.0 if label == SURE else 0.0
@@ -69,7 +68,7 @@ def start_of(geometry, label, J, K):
     return np.log((1.0 - SPREAD) * linked + SPREAD / max(J, K))
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def add_edge(features, e, cost, z, total):
     """total += z · (features of edge e, cost)."""
     for c in range(features.shape[1]):
@@ -77,7 +76,7 @@ def add_edge(features, e, cost, z, total):
     total[len(total) - 1] += z * cost
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def make_start(geometry, edges, center, of_target, of_center):
     """center = û_z, if it is not empty; adds up (F_i y_i, c_i·y_i) and (F_i û_i, c_i·û_i), (d + 1,) each.
 
@@ -99,7 +98,7 @@ def make_start(geometry, edges, center, of_target, of_center):
     return links
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def take_prices(x, J, K, row_prices, column_prices):
     """x -= the prices of each edge's words."""
     for j in range(J):
@@ -107,7 +106,7 @@ def take_prices(x, J, K, row_prices, column_prices):
             x[j * K + k] -= row_prices[j] + column_prices[k]
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def distance(geometry, z, x, other, other_x):
     """d(z, other): ½ ‖z - other‖², or KL(z ‖ other), where x and other_x are logarithms of z and other."""
     total = 0.0
@@ -119,7 +118,7 @@ def distance(geometry, z, x, other, other_x):
     return total
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def project(geometry, x, J, K, capacity, row_prices, column_prices, z):
     """z = the point nearest to x, and x less its prices: the logarithm of z for ENTROPIC, but for rounding."""
     project_block(
@@ -128,7 +127,7 @@ def project(geometry, x, J, K, capacity, row_prices, column_prices, z):
     take_prices(x, J, K, row_prices, column_prices)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
     """u_z = T(v_z, -F(v)) and the next v_z = T(û_z, s), of blocks; v_z itself is computed anew  [TLJ06 Fig. 2].
 

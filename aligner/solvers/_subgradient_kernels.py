@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
 from aligner.solvers._block_kernels import average_weight, clip_into
 from aligner.solvers.records import F64, I64
 from aligner.svm._bound_kernels import no_bounds
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
+from corpora.compiled import compiled
 
 
 class Walk(NamedTuple):
@@ -35,7 +35,7 @@ class Walk(NamedTuple):
     n_nonpositive: int
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def visit(i, psi, loss, average, regularization, walk):
     """The step v ← (1 − γ) v + γ ψ_i/λ, γ = 1/k at visit k, and the same for ℓ; takes it up into the average."""
     k = walk.steps[0] + 1
@@ -60,7 +60,7 @@ def visit(i, psi, loss, average, regularization, walk):
     walk.steps[0] = k
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def visit_blocks(order, average, blocks, regularization, walk):
     """Visit the blocks in this order, with the assignment oracle.  Returns (code, block at fault)."""
     scratch = make_scratch(blocks, no_bounds())

@@ -13,6 +13,7 @@ import numpy as np
 from aligner.errors import AlignerError, ScoreError
 from aligner.solvers.records import F64, Audit, Result, Status, Stop, TracePoint
 from aligner.svm.protocols import Problem
+from corpora.threads import one_blas_thread
 
 _ROUNDING = 1e-9
 """A relative gap that is further below 0 than this is no rounding error, but a wrong oracle."""
@@ -47,6 +48,7 @@ class Solver(Protocol[Solvable, State]):
         ...
 
 
+@one_blas_thread()
 def solve(
     problem: Solved,
     solver: Solver[Solved, Any],

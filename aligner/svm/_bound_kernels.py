@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from corpora.compiled import SUMS, compiled
+
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
-
-# Sums in any order; NaN and infinities keep their meaning.
-SUMS = {"reassoc", "contract", "nsz"}
 
 MOST = 0.2
 """Share of the edges of a block that are scored one by one; where more may be above 0, all are scored."""
@@ -52,14 +50,14 @@ def new_bounds(n_blocks: int, features: F32) -> Bounds:
     return Bounds(np.zeros((n_blocks, d)), np.full(size, np.inf, np.float32), np.zeros(size, np.float32), centre)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def no_bounds():
     """`Bounds` of a solver that keeps none."""
     none = np.empty(0, np.float32)
     return Bounds(np.empty((0, 0)), none, none, np.empty(0))
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def dot(x, y):
     total = 0.0
     for c in range(len(x)):
@@ -67,7 +65,7 @@ def dot(x, y):
     return total
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def measure_move(w, weights, centre):
     """(‖w − v‖, (w − v)·x̄), v = weights."""
     square = 0.0
@@ -79,7 +77,7 @@ def measure_move(w, weights, centre):
     return np.sqrt(square), along
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def measure_distances(features, centre, distances):
     """distances[e] = ‖features[e] − centre‖."""
     for e in range(len(distances)):
@@ -89,7 +87,7 @@ def measure_distances(features, centre, distances):
         distances[e] = np.sqrt(square)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def list_likely(move, along, known, distances, likely):
     """List the edges that may score above 0; returns their number.  known: scores at v."""
     far, shift = np.float32(move), np.float32(along)
@@ -101,7 +99,7 @@ def list_likely(move, along, known, distances, likely):
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def score_likely(w, features, labels, costs, weights, known, distances, centre, likely, scores):
     """The loss-augmented scores of a block's edges that may be above 0, -1 for the others; False: all are to be scored.
 
@@ -120,7 +118,7 @@ def score_likely(w, features, labels, costs, weights, known, distances, centre, 
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def keep_scores(w, features, scores, weights, known, distances, centre):
     """Keep all scores of a block at w."""
     if len(known) > 0 and known[0] == np.inf:

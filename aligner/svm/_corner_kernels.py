@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from aligner.matching._bmatching_kernels import Flow, bmatch_block, make_flow
 from aligner.matching._kernels import F64, I64, Workspace, largest_sides, make_workspace, match_block
-from aligner.svm._bound_kernels import SUMS, Bounds, dot, keep_scores, no_bounds, score_likely
+from aligner.svm._bound_kernels import Bounds, dot, keep_scores, no_bounds, score_likely
+from corpora.compiled import SUMS, compiled
 
 OTHER = 0
 POSSIBLE = 1
@@ -25,7 +25,7 @@ POSITIVE_REWARD = 3
 HINGE_TOLERANCE = 1e-9
 
 
-@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def score_edges(features, w, scores):
     """scores[e] = w · features[e]; features (E, d) float32, the sums in float64."""
     for e in range(features.shape[0]):
@@ -35,7 +35,7 @@ def score_edges(features, w, scores):
         scores[e] = total
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def add_costs(labels, costs, scores):
     """Loss-augment: add to each edge what linking it costs, costs[label]  [TLK05]."""
     for e in range(len(labels)):
@@ -76,13 +76,13 @@ class Scratch(NamedTuple):
     flow: Flow
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def several_links(blocks):
     """Whether a word may have several links."""
     return max(blocks.source_capacity, blocks.target_capacity) > 1
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def make_scratch(blocks, bounds):
     """Scratch for the largest of the blocks."""
     shapes = blocks.shapes
@@ -97,7 +97,7 @@ def make_scratch(blocks, bounds):
     )
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def augmented_scores(i, blocks, w, scores):
     """The loss-augmented scores of a block's edges, into scores."""
     first, last = blocks.offsets[i], blocks.offsets[i + 1]
@@ -105,7 +105,7 @@ def augmented_scores(i, blocks, w, scores):
     add_costs(blocks.labels[first:last], blocks.costs, scores)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def useful_scores(i, blocks, w, bounds, likely, scores):
     """`augmented_scores`, but any number below 0 for some of the edges that do not score above 0."""
     if len(bounds.centre) == 0:
@@ -120,14 +120,14 @@ def useful_scores(i, blocks, w, bounds, likely, scores):
         keep_scores(own, features, scores, weights, known, distances, centre)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def subtract_further(links, psi):
     """Subtract max(0, deg − u + 1), u = 2, 3..., of a word with so many links from the columns of its side."""
     for u in range(2, links + 1):
         psi[u - 2] -= links - u + 1
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def fill_corner(i, column_of_row, blocks, psi):
     """psi = gold - (features of this matching); returns the matching's loss.
 
@@ -158,7 +158,7 @@ def fill_corner(i, column_of_row, blocks, psi):
     return loss
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def fill_corners(chosen, column_of_row, blocks, psi, losses):
     """The corners of some blocks from their matchings, stacked: psi (m, d + r) and losses (m,)."""
     start = 0
@@ -167,7 +167,7 @@ def fill_corners(chosen, column_of_row, blocks, psi, losses):
         start += blocks.shapes[chosen[b], 0] * blocks.source_capacity
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def block_corner(i, blocks, w, scratch, psi):
     """The corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [LJSP13].
 
@@ -195,7 +195,7 @@ def block_corner(i, blocks, w, scratch, psi):
     return DONE, loss, hinge
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def block_corners(chosen, blocks, w, psi, losses):
     """The corners of many blocks: fills psi (m, d + r) and losses (m,).  Returns (code, block at fault)."""
     scratch = make_scratch(blocks, no_bounds())
@@ -206,7 +206,7 @@ def block_corners(chosen, blocks, w, psi, losses):
     return DONE, -1
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def sum_corners(first, last, blocks, w, shares, hinges, psi, losses):
     """Sums over the corners of blocks first .. last; the corners themselves are not kept.
 

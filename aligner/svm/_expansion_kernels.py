@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from aligner.matching._price_kernels import exponentials
+from corpora.compiled import SUMS, compiled
 
 LINEAR = 0
 POLYNOMIAL = 1
@@ -16,7 +16,7 @@ _TILE = 64
 
 
 # A sum may be taken in any order; NaN and infinities keep their meaning.
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath=SUMS)
 def add_expansion(features, kind, parameter, support, coefficients, scores):
     """scores[e] += Σ_m coefficients[m] · K(features[e], support[m]).
 
@@ -64,7 +64,7 @@ def add_expansion(features, kind, parameter, support, coefficients, scores):
             scores[e] += total
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath=SUMS)
 def _products(edge, tile, size, values):
     """values[t] = edge · tile[:, t]; four features at once, which halves the traffic with the cache."""
     d = len(edge)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
+
+from corpora.compiled import SUMS, compiled
 
 LEAST_CURVATURE = 1e-4
 """Edges whose loss is flatter, nearly all, are left out of the curvature, which a step needs only roughly."""
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+@compiled(fastmath=SUMS)
 def add_logistic(features, signs, first, last, w, costs, gradient, curvature):
     """Add up c log(1 + exp(-y w·x)) of edges first .. last; returns (sum of losses, sum of c H(a)).
 

@@ -22,6 +22,7 @@ from aligner.training.path import Place, RegularizationPath, follow_path
 from aligner.training.scorers import scorer_of
 from aligner.training.settings import TrainingSettings, plan
 from corpora.readers import Corpus
+from corpora.threads import one_blas_thread
 from features.extractor import FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
 from features.table import DEFAULT_MEMORY
@@ -47,6 +48,7 @@ class Training:
         return self.path.interrupted
 
 
+@one_blas_thread()
 def train(
     corpora: Paths,
     gold: Paths = (),
@@ -161,7 +163,7 @@ def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links
     default = vars(TrainingSettings(**of_text))
     for name in ["links"] * bool(links) + [name for name, value in vars(settings).items() if value != default[name]]:
         raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
-    warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=3)
+    warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=4)
     bitext = read_texts(texts, settings.normalizers, hooks)
     statistics = CorpusStatistics.from_bitext(
         bitext, memory=settings.memory, on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress)

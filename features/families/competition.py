@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
-from features.batch import WITHOUT_NAN, EdgeBatch, find_mutual_best
+from corpora.compiled import MAXIMA, compiled
+from features.batch import EdgeBatch, find_mutual_best
 from features.table import Matrix, Vector
 
 NAMES = "rank_row", "rank_column", "margin_row", "margin_column", "share_row", "share_column", "mutual_best"
@@ -33,16 +33,16 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
 def fill_standing(batch: EdgeBatch, values: Vector, out: Matrix) -> None:
     """The columns of NAMES for any values >= 0 of the edges, (E,), in place of Dice."""
     shapes, offsets = batch.shapes, batch.offsets
-    _stand_among_few(values, shapes, offsets, out)
+    _stand_among_few(values, shapes, offsets, out.T)
     for i in np.flatnonzero(shapes.max(axis=1, initial=0) > _LONG).tolist():
         edges = slice(offsets[i], offsets[i + 1])
         _stand_among_many(values[edges].reshape(shapes[i]), out[edges])
     out[:, 6] = find_mutual_best(values, shapes, offsets)
 
 
-@nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN)
+@compiled(fastmath=MAXIMA)
 def _stand_among_few(values, shapes, offsets, out):
-    """The other columns, of pairs with at most _LONG words on either side."""
+    """The other columns, (columns, E), of pairs with at most _LONG words on either side."""
     longest = _LONG + _PIECE
     padded = np.empty(_LONG * longest, np.float32)  # the values of a pair, each row with zeros up to whole pieces
     higher, best, second, row_best, row_second = np.empty((5, longest), np.float32)
@@ -74,7 +74,7 @@ def _stand_among_few(values, shapes, offsets, out):
                     higher[k] += np.float32(1.0) if rivals[k] > row[k] else np.float32(0.0)
             _write(
                 row, higher, best, second,
-                out[first : first + K, 1], out[first : first + K, 3], out[first : first + K, 5],
+                out[1, first : first + K], out[3, first : first + K], out[5, first : first + K],
             )  # fmt: skip
             higher[:width] = 0.0
             highest = np.float32(0.0)
@@ -89,11 +89,11 @@ def _stand_among_few(values, shapes, offsets, out):
             row_second[:width] = second_highest
             _write(
                 row, higher, row_best, row_second,
-                out[first : first + K, 0], out[first : first + K, 2], out[first : first + K, 4],
+                out[0, first : first + K], out[2, first : first + K], out[4, first : first + K],
             )  # fmt: skip
 
 
-@nb.njit(cache=True, nogil=True, fastmath=WITHOUT_NAN, error_model="numpy")
+@compiled(fastmath=MAXIMA, error_model="numpy")
 def _write(line, higher, best, second, ranks, margins, shares):
     """Rank, margin and share of the first len(ranks) edges of a line, by what their rivals are.
 

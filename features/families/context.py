@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from corpora.compiled import compiled
 from features.batch import EdgeBatch
 from features.table import Matrix
 
@@ -28,10 +28,10 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     (j', k'), or the corner before both sentences; anchor_after: the same after j.  anchor_nearest: the lesser of the
     two.  anchor_none: j itself has no anchor.
     """
-    _fill(batch.soft, batch.shapes, batch.offsets, ANCHOR, REACH, out)
+    _fill(batch.soft, batch.shapes, batch.offsets, ANCHOR, REACH, out.T)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _fill(soft, shapes, offsets, least, reach, out):
     longest = 1
     for i in range(len(shapes)):
@@ -59,7 +59,7 @@ def _fill(soft, shapes, offsets, least, reach, out):
             from_after = j - after + (anchors[after] if after < J else K)
             for k in range(K):
                 edge = first + j * K + k
-                row = out[edge]
+                row = out[:, edge]
                 row[0] = soft[edge - K - 1] if j > 0 and k > 0 else 0.0
                 row[1] = soft[edge + K + 1] if j + 1 < J and k + 1 < K else 0.0
                 row[2] = soft[edge - K + 1] if j > 0 and k + 1 < K else 0.0

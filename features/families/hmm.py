@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from corpora.compiled import compiled
 from features.batch import EdgeBatch
 from features.families import competition
 from features.table import Matrix, Vector
@@ -43,7 +43,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
         out[:, column] = np.maximum(soft - np.float32(knot), 0.0) / np.float32(1.0 - knot)
     standing, sums = out[:, 6 + len(KNOTS) : -4], out[:, -4:]
     competition.fill_standing(batch, soft, standing)
-    _fill_sums(soft, hmm.forward, hmm.reverse, batch.shapes, batch.offsets, sums)
+    _fill_sums(soft, hmm.forward, hmm.reverse, batch.shapes, batch.offsets, sums.T)
 
 
 def on_log_scale(posteriors: Vector) -> Vector:
@@ -51,7 +51,7 @@ def on_log_scale(posteriors: Vector) -> Vector:
     return (1.0 + np.log10(np.maximum(posteriors, FLOOR)) / 4.0).astype(np.float32, copy=False)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _fill_sums(soft, forward, reverse, shapes, offsets, out):
     widest = 1
     for i in range(len(shapes)):
@@ -76,7 +76,7 @@ def _fill_sums(soft, forward, reverse, shapes, offsets, out):
                 given += reverse[first + j * K + k]
             for k in range(K):
                 edge = first + j * K + k
-                out[edge, 0] = min(1.0, max(0.0, row - soft[edge]) / 2.0)
-                out[edge, 1] = min(1.0, max(0.0, columns[k] - soft[edge]) / 2.0)
-                out[edge, 2] = min(1.0, max(0.0, 1.0 - given))
-                out[edge, 3] = min(1.0, max(0.0, 1.0 - generated[k]))
+                out[0, edge] = min(1.0, max(0.0, row - soft[edge]) / 2.0)
+                out[1, edge] = min(1.0, max(0.0, columns[k] - soft[edge]) / 2.0)
+                out[2, edge] = min(1.0, max(0.0, 1.0 - given))
+                out[3, edge] = min(1.0, max(0.0, 1.0 - generated[k]))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba as nb
 import numpy as np
 
 from corpora.bitext import Text
+from corpora.compiled import compiled
 from features.batch import EdgeBatch
 from features.table import Matrix
 
@@ -26,13 +26,13 @@ def fill(batch: EdgeBatch, side: int, words: Sequence[str], out: Matrix) -> None
     for place, word in enumerate(words):
         if word in vocabulary.index:
             places[vocabulary.index[word]] = place
-    _fill(places, batch.tokens[side], side, batch.shapes, batch.offsets, out)
+    _fill(places, batch.tokens[side], side, batch.shapes, batch.offsets, out.T)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _fill(places, tokens, side, shapes, offsets, out):
     """places: column of each word, or -1.  tokens: word of every position of the batch on this side."""
-    width = out.shape[1]
+    width = len(out)
     first = 0
     for i in range(len(shapes)):
         edge = offsets[i]
@@ -40,6 +40,6 @@ def _fill(places, tokens, side, shapes, offsets, out):
             for k in range(shapes[i, 1]):
                 place = places[tokens[first + (j if side == 0 else k)]]
                 for c in range(width):
-                    out[edge, c] = c == place
+                    out[c, edge] = c == place
                 edge += 1
         first += shapes[i, side]

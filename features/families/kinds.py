@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from corpora.compiled import compiled
 from features.batch import EdgeBatch, Words
 from features.table import Matrix
 from features.words import NUMERIC, PUNCTUATION
@@ -35,9 +35,9 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     pairs, tokens = max(batch.text.statistics.cooccurrence.pairs, 1), batch.tokens
     source = _kinds(batch.text.source_words, pairs)[tokens.source]
     target = _kinds(batch.text.target_words, pairs)[tokens.target]
-    _mark_repeated(tokens.source, tokens.source_offsets, source[:, -1])
-    _mark_repeated(tokens.target, tokens.target_offsets, target[:, -1])
-    _fill(source, target, tokens.source_offsets, tokens.target_offsets, batch.offsets, batch.soft, out)
+    _mark_repeated(tokens.source, tokens.source_offsets, source)
+    _mark_repeated(tokens.target, tokens.target_offsets, target)
+    _fill(source, target, tokens.source_offsets, tokens.target_offsets, batch.offsets, batch.soft, out.T)
 
 
 def _kinds(words: Words, pairs: int) -> npt.NDArray[np.bool_]:
@@ -49,15 +49,16 @@ def _kinds(words: Words, pairs: int) -> npt.NDArray[np.bool_]:
     return np.stack(columns, axis=1)
 
 
-@nb.njit(cache=True, nogil=True)
-def _mark_repeated(tokens, offsets, repeated):
+@compiled
+def _mark_repeated(tokens, offsets, kinds):
+    repeated = kinds[:, -1]
     for i in range(len(offsets) - 1):
         for a in range(offsets[i], offsets[i + 1]):
             for b in range(offsets[i], offsets[i + 1]):
                 repeated[a] |= a != b and tokens[a] == tokens[b]
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _fill(source, target, source_offsets, target_offsets, offsets, soft, out):
     kinds = source.shape[1]
     frequent, punctuation, numeric, repeated = 1, kinds - 4, kinds - 3, kinds - 1
@@ -69,7 +70,7 @@ def _fill(source, target, source_offsets, target_offsets, offsets, soft, out):
         edge = offsets[i]
         for j in range(first_j, last_j):
             for k in range(first_k, last_k):
-                row = out[edge]
+                row = out[:, edge]
                 for c in range(kinds):
                     row[c] = source[j, c]
                     row[kinds + c] = target[k, c]

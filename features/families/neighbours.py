@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from corpora.compiled import compiled
 from features.batch import EdgeBatch, find_mutual_best
 from features.table import Matrix
 
@@ -19,12 +19,12 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
 
     best: the same for whether the neighbour is the mutual best of its row and column.
     """
-    _fill(batch.dice, batch.shapes, batch.offsets, out[:, :4])
+    _fill(batch.dice, batch.shapes, batch.offsets, out[:, :4].T)
     best = find_mutual_best(batch.dice, batch.shapes, batch.offsets)
-    _fill(best, batch.shapes, batch.offsets, out[:, 4:])
+    _fill(best, batch.shapes, batch.offsets, out[:, 4:].T)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _fill(values, shapes, offsets, out):
     widest = 0
     for i in range(len(shapes)):
@@ -37,10 +37,10 @@ def _fill(values, shapes, offsets, out):
             first = offsets[i] + j * K
             above = values[first - K : first] if j > 0 else nothing[:K]
             below = values[first + K : first + 2 * K] if j + 1 < J else nothing[:K]
-            before = out[first : first + K, 0]
-            after = out[first : first + K, 1]
-            before_crossed = out[first : first + K, 2]
-            after_crossed = out[first : first + K, 3]
+            before = out[0, first : first + K]
+            after = out[1, first : first + K]
+            before_crossed = out[2, first : first + K]
+            after_crossed = out[3, first : first + K]
             before[0] = after_crossed[0] = 0.0
             for k in range(1, K):
                 before[k] = above[k - 1]

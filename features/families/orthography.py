@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from corpora.compiled import compiled
 from features.batch import EdgeBatch
 from features.table import Matrix
 from features.words import NUMERIC, PUNCTUATION, WordTable
@@ -33,14 +33,14 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     """
     pairs, source, target = batch.word_pairs, batch.text.source_words.table, batch.text.target_words.table
     lengths = np.zeros(np.diff(target.plain_offsets).max(initial=0) + 1, np.int32)
-    _fill(pairs.source, pairs.target, _spelling(source), _spelling(target), lengths, out)
+    _fill(pairs.source, pairs.target, _spelling(source), _spelling(target), lengths, out.T)
 
 
 def _spelling(table: WordTable) -> tuple[npt.NDArray[Any], ...]:
     return table.letters, table.offsets, table.plain_letters, table.plain_offsets, table.flags, table.accented
 
 
-@nb.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _fill(sources, targets, source, target, lengths, out):
     e_letters, e_bounds, e_plain, e_plain_bounds, e_flags, e_accented = source
     f_letters, f_bounds, f_plain, f_plain_bounds, f_flags, f_accented = target
@@ -50,24 +50,24 @@ def _fill(sources, targets, source, target, lengths, out):
         b = f_plain[f_plain_bounds[f] : f_plain_bounds[f + 1]]
         same, prefix, suffix = shared_letters(a, b)
         longer = max(len(a), len(b), 1)
-        out[pair, 0] = (longer - same) / longer
-        out[pair, 1] = out[pair, 2] = len(a) == len(b) and same == len(a)
-        out[pair, 3] = prefix / longer
-        out[pair, 4] = suffix / longer
-        out[pair, 5] = common_subsequence(a, b, prefix, suffix, lengths) / longer
+        out[0, pair] = (longer - same) / longer
+        out[1, pair] = out[2, pair] = len(a) == len(b) and same == len(a)
+        out[3, pair] = prefix / longer
+        out[4, pair] = suffix / longer
+        out[5, pair] = common_subsequence(a, b, prefix, suffix, lengths) / longer
         a = e_letters[e_bounds[e] : e_bounds[e + 1]]
         b = f_letters[f_bounds[f] : f_bounds[f + 1]]
-        out[pair, 6] = len(a) <= SHORT and len(b) <= SHORT
-        out[pair, 7] = (e_flags[e] & f_flags[f] & NUMERIC) != 0
-        out[pair, 8] = (e_flags[e] & f_flags[f] & PUNCTUATION) != 0
+        out[6, pair] = len(a) <= SHORT and len(b) <= SHORT
+        out[7, pair] = (e_flags[e] & f_flags[f] & NUMERIC) != 0
+        out[8, pair] = (e_flags[e] & f_flags[f] & PUNCTUATION) != 0
         if e_accented[e] or f_accented[f]:
             same, prefix, suffix = shared_letters(a, b)
             longer = max(len(a), len(b), 1)
-            out[pair, 0] = (longer - same) / longer
-            out[pair, 1] = len(a) == len(b) and same == len(a)
+            out[0, pair] = (longer - same) / longer
+            out[1, pair] = len(a) == len(b) and same == len(a)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def shared_letters(a, b):
     """Places at which both words have the same letter, and lengths of the longest common prefix and suffix."""
     n = min(len(a), len(b))
@@ -83,7 +83,7 @@ def shared_letters(a, b):
     return same, prefix, suffix
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def common_subsequence(a, b, prefix, suffix, lengths):
     """Length of the longest common subsequence; prefix, suffix: those of the common ones.
 

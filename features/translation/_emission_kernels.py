@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from corpora.compiled import compiled
 from features._search_kernels import search_together
 from features.translation.lexicon import TINY, likeness_of
 from features.word_pairs import end_of_run
@@ -17,7 +17,7 @@ I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def find(source, target, source_known, target_known, row_offsets, targets, table, missing, forward, reverse):
     """Probabilities of the word pairs that have a cell; those of one source word stand in one run."""
     wanted = np.empty(len(source), np.int32)
@@ -71,7 +71,7 @@ class LevelTables(NamedTuple):
     finest: bool
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def back_off(sources, targets, source, target, level, missing, forward, reverse):
     """Probabilities at one level of the word pairs that have no cell at the finest, from those of the level above."""
     at = np.empty(len(sources), np.int32)

@@ -21,9 +21,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
+
+from corpora.compiled import compiled
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
@@ -83,12 +84,12 @@ class Moves(NamedTuple):
     null: F32
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def padded(states):
     return (states + LANES - 1) // LANES * LANES
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def add_row(values, first, P):
     """Sum of a padded row in an order no compiler changes: four sums side by side, so that none waits for another."""
     a = b = c = d = np.float32(0.0)
@@ -100,7 +101,7 @@ def add_row(values, first, P):
     return (a + b) + (c + d)
 
 
-@nb.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def prepare(lattice, words, jumps, uniform, p0):
     """Factors of the start, of leaving each position, and of the end, for a sentence whose positions are of words."""
     S = len(words)
@@ -136,7 +137,7 @@ def prepare(lattice, words, jumps, uniform, p0):
         leave[s] = (1.0 - uniform) * (1.0 - p0) / total
 
 
-@nb.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def forward_backward(lattice, T, S, uniform, p0):
     """Posteriors of a prepared lattice; returns the log likelihood."""
     emission, posterior, spread, arrival = lattice.emission, lattice.posterior, lattice.spread, lattice.arrival
@@ -225,7 +226,7 @@ def forward_backward(lattice, T, S, uniform, p0):
     return log_likelihood
 
 
-@nb.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def find_moves(lattice, T, S, uniform, p0, moves, at):
     """Expected jumps of a lattice after `forward_backward`, those in the window only.
 
@@ -282,7 +283,7 @@ def find_moves(lattice, T, S, uniform, p0, moves, at):
             moves.inside[at + s, i] = share
 
 
-@nb.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def add_moves(words, weights, uniform, p0, moves, at, jumps):
     """Add the jumps inside a sentence to those of the groups of its words.  words: (S,).  at: as for `find_moves`."""
     S = len(words)
@@ -298,7 +299,7 @@ def add_moves(words, weights, uniform, p0, moves, at, jumps):
             jumps.needs[REACHING, reached, i] += chosen * weights.inside[LEAVING, group, i]
 
 
-@nb.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def mix(lattice, T, S, p0):
     """Posteriors of IBM Model 1 [BDDM93], every position as likely as another; returns the log likelihood."""
     emission, posterior = lattice.emission, lattice.posterior

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext
+from corpora.compiled import compiled
 from corpora.files import spill_file, spill_folder
 from features._search_kernels import list_occurrences, sort_row
 from features.cooccurrence import count_cooccurrences
@@ -135,7 +135,7 @@ class CellIds:
             self._file.close()
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n_targets):
     parents = np.empty(len(targets), np.int32)
     coarse_offsets = np.empty(n_sources + 1, np.int64)
@@ -170,7 +170,7 @@ def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n
     return coarse_offsets, coarse[:used].copy(), parents
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _label(starts, pair_of, place, tokens, offsets, edge_offsets, row_offsets, targets, cell_of, ids):
     """cell_of: (V_target,) -1."""
     missing = row_offsets[-1]

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from corpora.compiled import compiled
 from corpora.normalize import unaccented
 from features.translation.cells import Cells
 from features.words import WordTable
@@ -185,7 +185,7 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
     return tables[::-1]
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _smooth(
     row_offsets, targets, counts, parents, likeness, above, source_shares, target_shares, weight,
     out, source_scale, target_scale,
@@ -219,7 +219,7 @@ def _smooth(
     out[-1] = 0.0
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def likeness_of(letters, first, last, other, other_first, other_last):
     """Fourth power of the share of the longer word that the longest common prefix is; 0 below LEAST_LIKENESS."""
     longer = max(last - first, other_last - other_first)
@@ -233,7 +233,7 @@ def likeness_of(letters, first, last, other, other_first, other_last):
     return share**4 if share >= LEAST_LIKENESS else 0.0
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _compare(letters, offsets, other, other_offsets, row_offsets, targets, weight, out):
     for e in range(len(row_offsets) - 1):
         for cell in range(row_offsets[e], row_offsets[e + 1]):

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from corpora.alignment import I64, Link, Links, PairLinks
 from corpora.bitext import Bitext, Text
+from corpora.compiled import compiled
 from corpora.symmetrize import symmetrize
 from features.translation._emission_kernels import LevelTables, SideOfLevel, back_off, find
 from features.translation._translation_kernels import decode
@@ -229,7 +229,7 @@ class Decoder:
         return emission
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled
 def _mix(pairs, null_source, null_target, p0, forward, reverse):
     """Posteriors of IBM Model 1, every position as likely as another, in place of the emissions  [BDDM93]."""
     for i in range(len(pairs.edge_offsets) - 1):

@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from corpora.threads import _quota, cores, limit_threads, map_threads, shared_property, usable_memory
+from corpora.threads import _quota, cores, limit_threads, map_threads, one_blas_thread, shared_property, usable_memory
 
 
 def test_memory_is_that_of_the_machine_or_of_its_container(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,3 +203,23 @@ def test_no_property_is_cached_without_a_lock() -> None:
     root = Path(__file__).parent.parent.parent
     files = [file for package in ("corpora", "features", "aligner") for file in (root / package).rglob("*.py")]
     assert [file for file in files if "cached_property\n" in file.read_text("utf-8")] == []
+
+
+def blas_threads() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_linear_algebra_has_one_thread() -> None:
+    """From the first of several blocks that overlap, in whatever thread, to the end of the last."""
+    first, second = one_blas_thread(), one_blas_thread()
+    with threadpool_limits(2, user_api="blas"):
+        first.__enter__()
+        assert blas_threads() == {1}
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == {2}
+        with pytest.raises(KeyError), one_blas_thread():
+            raise KeyError
+        assert blas_threads() == {2}

@@ -178,7 +178,7 @@ def test_a_part_at_a_time_is_the_whole(case: Case) -> None:
     done = 0
     for columns, part, of_pairs in WITH_LINKS.parts(batch, links, space):
         assert columns.start == done
-        rounded = part[batch.word_pairs.of_edge] if of_pairs else part.copy()
+        rounded = part.T[batch.word_pairs.of_edge] if of_pairs else part.T.copy()
         round_to_grid(rounded)
         assert np.array_equal(rounded, whole[:, columns])
         done = columns.stop

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -141,3 +142,54 @@ def test_progress_is_shown_on_a_terminal_and_nowhere_else(
     assert shown.endswith(f"model written to {tmp_path / 'M'}\r\n".encode())
     assert (b"counting" in shown) == (settings["TERM"] != "dumb")
     assert (b"\x1b[3" in shown or b"\x1b[9" in shown) == (settings == {"TERM": "xterm"}), "colours"
+
+
+def closing(*descriptors: int) -> Callable[[], None]:
+    """What closes standard streams in a new process, as a shell's >&- does."""
+    return lambda: [os.close(descriptor) for descriptor in descriptors] and None
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_closed_streams(closed: tuple[int, ...], sample: Path, tmp_path: Path) -> None:
+    """What needs them is an error of one line, if that can be told; all else works, and no file takes their place."""
+    union = ["symmetrize", sample / "test.wa", sample / "test.wa", "--method", "union"]
+    told = b"" if 2 in closed else b"-:0: standard input or output is closed (open it, or name a file)\n"
+
+    def run_closed(*arguments: object) -> tuple[int, bytes, bytes]:
+        process = start(*arguments, preexec_fn=closing(*closed))
+        output, errors = process.communicate(timeout=TIMEOUT)
+        return process.returncode, output, errors
+
+    assert run_closed("convert", sample / "test.wa", tmp_path / "F", "--to", "talp", "-q") == (0, b"", b"")
+    assert (tmp_path / "F").read_bytes() == run_process("convert", sample / "test.wa", "-", "--to", "talp").stdout
+    for arguments in (union, ["--help"], ["--version"]):
+        expected = (1, b"", told) if 1 in closed else (0, run_process(*arguments).stdout, b"")
+        assert run_closed(*arguments) == expected
+    if 0 in closed:
+        assert run_closed("convert", "-", tmp_path / "G", "--to", "talp")[0] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["F"]
+    code, output, errors = run_closed("symmetrize", "nothing", "nothing")
+    assert (code, output, errors.startswith(b"nothing:0: ")) == (1, b"", 2 not in closed)
+
+
+def test_an_encoding_that_lacks_letters(sample: Path) -> None:
+    process = start("train", "-h", env={**os.environ, "PYTHONIOENCODING": "cp1252"})
+    output, errors = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, errors) == (0, b"")
+    escaped = re.compile(r"\\u([0-9a-f]{4})")
+    text = escaped.sub(lambda match: chr(int(match[1], 16)), output.decode("cp1252"))
+    assert text == run_process("train", "-h").stdout.decode()
+
+
+def test_a_warning_is_one_line(model: Path, tmp_path: Path) -> None:
+    """And none with -q: of a folder for kernels that cannot be written, say."""
+    nowhere = {**os.environ, "NUMBA_CACHE_DIR": "/dev/null/nothing", "TMPDIR": str(tmp_path)}
+    for quiet in ([], ["-q"]):
+        process = start("features", model, *quiet, env=nowhere)
+        output, errors = process.communicate(timeout=TIMEOUT)
+        assert process.returncode == 0
+        assert output
+        told = errors.decode().splitlines()
+        assert [line.partition(",")[0] for line in told] == (
+            [] if quiet else ["compiled kernels cannot be kept in /dev/null/nothing"]
+        )

@@ -189,3 +189,14 @@ def test_wrong_calls_are_named() -> None:
     for bad in ([[0.0]], [0.5], [-2.0, -1.0], [np.nan], [-np.inf]):
         with pytest.raises(ValueError, match="source rewards must be finite, at most 0"):
             best_matchings([1.0], [(1, 1)], bad, [0.0])
+
+
+def test_kernels_are_compiled_for_one_kind_of_arrays() -> None:
+    """Whether an array may be written to or not."""
+    scores, shapes, rewards = np.ones(6), np.array([[2, 3]]), np.array([-0.5])
+    expected = best_matchings(scores, shapes, rewards, rewards)
+    compiled = len(kernels.bmatch_blocks.signatures)
+    for array in (scores, shapes, rewards):
+        array.flags.writeable = False
+    assert np.array_equal(best_matchings(scores, shapes, rewards, rewards), expected)
+    assert len(kernels.bmatch_blocks.signatures) == compiled

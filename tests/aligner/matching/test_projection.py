@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from aligner.errors import ScoreError
+from aligner.matching import _projection_kernels as kernels
 from aligner.matching import best_matchings
 from aligner.matching.projection import Nearest, nearest_points
 
@@ -228,3 +229,13 @@ def test_what_is_refused(nearest: Project, bad: float) -> None:
         nearest([1.0, 0.0], [(1, 2)], column_capacity=[1.0, 1.0, 1.0])
     with pytest.raises(ValueError, match="do not fit the shapes"):
         nearest([1.0, 0.0], [(1, 2)], start=nearest([1.0], [(1, 1)]))
+
+
+def test_kernels_are_compiled_for_one_kind_of_arrays() -> None:
+    """Whether capacities are of every word, of one, or of as many as there are words."""
+    nearest_points(np.ones(6), [[2, 3]])
+    compiled = len(kernels.project_block.signatures)
+    for capacity in (2.0, np.full(2, 2.0)):
+        nearest_points(np.ones(4), [[2, 2]], row_capacity=capacity, column_capacity=capacity)
+    nearest_points(np.ones(1), [[1, 1]], row_capacity=np.ones(1))
+    assert len(kernels.project_block.signatures) == compiled

@@ -81,6 +81,15 @@ def test_arrays_are_aligned_read_only_maps(file: Path) -> None:
             array[...] = 0
 
 
+def test_a_copy_does_not_follow_the_file(file: Path) -> None:
+    """A map does, and ends the process where the file has become shorter."""
+    file.write_bytes(packed())
+    header, arrays = read_model(file, copy=True)
+    os.truncate(file, 0)
+    assert packed(header, arrays) == packed()
+    assert not any(array.flags.writeable for array in arrays.values()), "kernels are compiled for one kind"
+
+
 def test_nothing_but_a_header(file: Path) -> None:
     file.write_bytes(packed({}, {}))
     assert read_model(file) == ({}, {})

@@ -85,7 +85,7 @@ def test_linear_scores_do_not_depend_on_the_order_of_sums(scale: float) -> None:
     parts = np.zeros(600)
     for columns in (slice(0, 13), slice(13, 40)):
         off_the_grid = features[:, columns] + np.float32(0.4 / GRID)
-        _kernels.add_rounded_scores(np.asfortranarray(off_the_grid), exact[columns], parts)
+        _kernels.add_rounded_scores(np.ascontiguousarray(off_the_grid.T), exact[columns], parts)
     assert np.array_equal(parts, scores)
 
 

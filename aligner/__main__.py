@@ -1,4 +1,4 @@
-"""``python -m aligner.cli``."""
+"""``python -m aligner``: the ``aligner`` command."""
 
 from __future__ import annotations
 

@@ -1,0 +1,112 @@
+"""Compiled kernels: numba's, which release the interpreter lock and are kept in a folder of their own version."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numba as nb
+
+SUMS = {"reassoc", "contract", "nsz"}
+"""For ``fastmath``: sums may be taken in any order; NaN and infinities keep their meaning."""
+MAXIMA = {"nnan", "nsz"}
+"""For ``fastmath``: the greatest of several numbers at a time; none is NaN, infinities keep their meaning."""
+
+_ROOT = Path(__file__).resolve().parent.parent
+_COMPILED = re.compile(rb"^@compiled|\(NamedTuple\):", re.MULTILINE)
+_CONFIG: Any = nb.config  # mypy does not see its variables
+
+
+def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a kernel at its first call, by numba.njit with these options, and keep it for later processes."""
+    if function is None:
+        return partial(compiled, **options)
+    folder, given = kernel_folder(), _CONFIG.CACHE_DIR
+    _CONFIG.CACHE_DIR = given if folder is None else str(folder)  # numba looks at it now, and not again
+    try:
+        return nb.njit(nogil=True, cache=folder is not None, **options)(function)
+    finally:
+        _CONFIG.CACHE_DIR = given
+
+
+@cache
+def kernel_folder() -> Path | None:
+    """Where the compiled kernels of this version are kept; None: nowhere, because no folder can be written.
+
+    In NUMBA_CACHE_DIR, else beside the program or in the user's cache; else, with a warning, in a temporary folder
+    that is this user's alone. Kernels in a folder that can only be read are used, by way of a copy.
+    """
+    name = f"aligner-kernels-{_version()}"
+    if _CONFIG.CACHE_DIR:
+        places = [Path(_CONFIG.CACHE_DIR).absolute()]
+    else:
+        places = [_ROOT / "corpora" / "__pycache__"]
+        with suppress(RuntimeError):  # a user without a home
+            places.append(Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "aligner"))
+    filled: list[Path] = []
+    for folder in (place / name for place in places):
+        with suppress(OSError):
+            return _ready(folder, filled)
+        filled += [folder] if folder.is_dir() else []
+    last = None
+    with suppress(OSError):
+        last = _ready(_temporary_place() / name, filled)
+    where = "and every process compiles them again" if last is None else f"but only in {last.parent}"
+    what = f"compiled kernels cannot be kept in {' or '.join(map(str, places))}, {where}"
+    warnings.warn(f"{what} (set NUMBA_CACHE_DIR to a folder that can be written)", stacklevel=2)
+    return last
+
+
+def _version() -> str:
+    """A digest of the code of all kernels, which call each other, and of the records that they take.
+
+    numba keeps a kernel together with those it calls but looks for changes in its own file only, and fails to read what
+    it has kept for a record that is there no longer.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(path for name in ("aligner", "corpora", "features") for path in (_ROOT / name).rglob("*.py")):
+        content = path.read_bytes()
+        if _COMPILED.search(content):
+            digest.update(f"{path.relative_to(_ROOT)}:{len(content)}:".encode() + content)
+    return digest.hexdigest()[:16]
+
+
+def _temporary_place() -> Path:
+    """A temporary folder of this user alone, as what is read from it is run.  Raises OSError."""
+    user = getattr(os, "getuid", int)()
+    place = Path(tempfile.gettempdir(), f"aligner-{user}")
+    place.mkdir(mode=0o700, exist_ok=True)
+    if (place.lstat().st_uid, stat.S_IMODE(place.lstat().st_mode)) != (user, 0o700):
+        raise PermissionError(place)
+    return place
+
+
+def _ready(folder: Path, filled: list[Path]) -> Path:
+    """A folder, made with a copy of filled ones unless it is there.  Raises OSError if it cannot be written."""
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as draft:
+            made = Path(draft, folder.name)
+            made.mkdir()
+            for source in filled:
+                for path in source.rglob("*.nb[ic]"):
+                    copy = made / path.relative_to(source)
+                    copy.parent.mkdir(exist_ok=True)
+                    shutil.copyfile(path, copy)
+            with suppress(OSError):  # another process was first
+                made.rename(folder)
+        versions = folder.parent.glob(folder.name[:-16] + "?" * 16)
+        for old in sorted(versions, key=lambda version: version.stat().st_mtime)[:-3]:  # three are kept
+            shutil.rmtree(old, ignore_errors=True)
+    tempfile.TemporaryFile(dir=folder).close()
+    return folder

@@ -1,0 +1,46 @@
+"""A running service: no sentence pair makes it compile anything that the first one did not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aligner.model.model import Model
+
+pytestmark = pytest.mark.slow
+
+SERVICE = """
+import sys
+import aligner
+
+def compiled():
+    modules = [m for name, m in sys.modules.items() if name.partition(".")[0] in ("aligner", "corpora", "features")]
+    kernels = {id(v): v for module in modules for v in vars(module).values() if hasattr(v, "signatures")}
+    return {(k.__module__, k.__name__, *map(str, s)) for k in kernels.values() for s in k.signatures}
+
+model = aligner.load(sys.argv[1])
+model.align("a red house .".split(), "une maison rouge .".split())
+before = compiled()
+assert len(before) > 20
+for source, target in (
+    ("the", "le"), ("the", "le la les"), ("the a an", "le"), ("", "le"), ("the", ""), ("", ""), ("unseen", "inconnu"),
+    ("the " * 9, "le " * 7), ("house " * 260, "maison " * 240), ("the house " * 300, "le maison " * 300),
+    ("é" * 70, "e" * 90), ("1990 .", "1,990 ..."),
+):
+    model.align(source.split(), target.split())
+    list(model.align_many([(source.split(), target.split())] * 3))
+    print(source[:20], "|", target[:20], "|", *sorted(compiled() - before), sep="\\n  ")
+    assert compiled() == before
+"""
+
+
+@pytest.mark.parametrize("kind", ["linear", "kernel"])
+def test_no_sentence_pair_compiles_anything(kind: str, model: Path, curved: Model, tmp_path: Path) -> None:
+    file = model
+    if kind == "kernel":
+        curved.save(file := tmp_path / "M")
+    run = subprocess.run([sys.executable, "-c", SERVICE, file], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -1,0 +1,157 @@
+"""Where compiled kernels are kept: for whom nothing can be written, after a change of the code, and in old folders."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import corpora
+
+pytestmark = pytest.mark.slow
+
+KERNELS = """
+from typing import NamedTuple
+from corpora.compiled import compiled
+class Old(NamedTuple):
+    x: float
+@compiled
+def double(record):
+    return 2 * record.x
+@compiled
+def quadruple(record):
+    return double(record) + double(record)
+"""
+
+CALL = """
+from corpora.kernels import {record}, quadruple
+print(quadruple({record}(3.0)), sum(quadruple.stats.cache_hits.values()), quadruple.stats.cache_path)
+"""
+
+DROP_CAPABILITY, OVERRIDE_PERMISSIONS = 24, 1
+
+
+def obey_permissions() -> None:
+    """In a new process: let the superuser be a user like others."""
+    if os.geteuid() == 0:
+        ctypes.CDLL(None).prctl(DROP_CAPABILITY, OVERRIDE_PERMISSIONS, 0, 0, 0)
+
+
+class Program:
+    """A copy of the ground module with kernels beside it, without a home."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.code = folder, folder / "program" / "corpora"
+        self.temporary = folder / "temporary"
+        self.code.mkdir(parents=True)
+        self.temporary.mkdir()
+        for name in ("__init__.py", "compiled.py"):
+            shutil.copyfile(Path(corpora.__file__).with_name(name), self.code / name)
+        self.write(KERNELS)
+
+    def write(self, kernels: str, name: str = "kernels") -> None:
+        (self.code / f"{name}.py").write_text(kernels)
+
+    def call(self, record: str = "Old", **variables: object) -> tuple[float, int, Path, list[str]]:
+        """What quadruple(3) is, how often it was found compiled, and where; and lines of warnings."""
+        given = {name: str(value) for name, value in variables.items()}
+        nowhere = {"HOME": "/dev/null", "TMPDIR": str(self.temporary), "PYTHONPATH": str(self.code.parent)}
+        inherited = {
+            name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+        }
+        run = subprocess.run(
+            [sys.executable, "-c", CALL.format(record=record)], capture_output=True, text=True,
+            cwd="/", env={**inherited, **nowhere, **given}, preexec_fn=obey_permissions,
+        )  # fmt: skip
+        assert run.returncode == 0, run.stderr
+        value, hits, path = run.stdout.split()
+        return float(value), int(hits), Path(path), [line for line in run.stderr.splitlines() if "Warning" in line]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    return Program(tmp_path)
+
+
+def test_kernels_are_kept_beside_the_program(program: Program) -> None:
+    for hits in (0, 1):
+        value, found, path, warned = program.call()
+        assert (value, found, warned) == (12.0, hits, [])
+        assert path.is_relative_to(program.code / "__pycache__")
+
+
+def test_kernels_are_kept_where_the_user_wants_them(program: Program) -> None:
+    for hits in (0, 1):
+        value, found, path, warned = program.call(NUMBA_CACHE_DIR=program.folder / "mine")
+        assert (value, found, warned) == (12.0, hits, [])
+        assert path.is_relative_to(program.folder / "mine")
+
+
+def test_a_program_that_can_only_be_read(program: Program) -> None:
+    program.code.chmod(0o555)
+    value, found, path, warned = program.call(HOME=program.folder)
+    assert (value, found, warned) == (12.0, 0, [])
+    assert path.is_relative_to(program.folder / ".cache" / "aligner")
+
+
+def test_without_a_home_kernels_are_temporary(program: Program) -> None:
+    """And one line says so; numba gave up: cannot cache function, no locator available."""
+    program.code.chmod(0o555)
+    for hits in (0, 1):
+        value, found, path, (line,) = program.call()
+        assert (value, found) == (12.0, hits)
+        assert path.is_relative_to(program.temporary / f"aligner-{os.geteuid()}")
+        assert f"UserWarning: compiled kernels cannot be kept in {program.code}/__pycache__ or /dev/null/.cache" in line
+        assert "(set NUMBA_CACHE_DIR to a folder that can be written)" in line
+
+
+def test_kernels_in_a_folder_that_can_only_be_read_are_used(program: Program) -> None:
+    kept = program.folder / "kept"
+    assert program.call(NUMBA_CACHE_DIR=kept)[:2] == (12.0, 0)
+    for folder, _, _ in os.walk(kept):
+        Path(folder).chmod(0o555)
+    value, found, path, (line,) = program.call(NUMBA_CACHE_DIR=kept)
+    assert (value, found) == (12.0, 1)
+    assert path.is_relative_to(program.temporary)
+    assert str(kept) in line
+
+
+def test_a_temporary_folder_of_another_user_is_not_trusted(program: Program) -> None:
+    """What is read from it would be run."""
+    (program.temporary / f"aligner-{os.geteuid()}").mkdir(mode=0o777)
+    (program.temporary / f"aligner-{os.geteuid()}").chmod(0o777)
+    value, _, path, (line,) = program.call(NUMBA_CACHE_DIR="/dev/null/nothing")
+    assert (value, path) == (12.0, Path("None"))
+    assert "every process compiles them again" in line
+
+
+def test_a_record_that_is_gone(program: Program) -> None:
+    """An index of numba that names it cannot be read: AttributeError."""
+    program.call()
+    program.write(KERNELS.replace("Old", "New"))
+    assert program.call("New")[:2] == (12.0, 0)
+
+
+def test_a_kernel_follows_those_it_calls(program: Program) -> None:
+    """numba looks for changes in its own file only."""
+    double = KERNELS[: KERNELS.index("@compiled\ndef quadruple")]
+    program.write(double, "other")
+    program.write(KERNELS.replace(double, "\nfrom corpora.other import Old, compiled, double\n"))
+    assert program.call()[0] == 12.0
+    program.write(double.replace("2 *", "5 *"), "other")
+    assert program.call()[0] == 30.0
+
+
+def test_few_versions_are_kept(program: Program) -> None:
+    for factor in range(2, 7):
+        program.write(KERNELS.replace("2 *", f"{factor} *"))
+        value, _, path, _ = program.call()
+        assert value == 6.0 * factor
+    versions = [*(program.code / "__pycache__").glob("aligner-kernels-*")]
+    assert len(versions) == 3
+    assert path.parent in versions
