@@ -60,6 +60,10 @@ class FrankWolfe:
     v ← (1 − γ) v + γ v_s with v_s = 1/(λn) Σ_i ψ_i(z_i) of the oracle's answers; γ by line search, or 2/(k + 2).
     Guarantee: gap O(1/k) after k passes  [Jaggi 2013 Thm. 2]; with line search the dual never falls. Memory: O(d).
     An audit at the iterate is the pass of oracle calls that the next step needs.
+
+    With 2/(k + 2) this is batch subgradient descent on the primal, w ← w − γ/λ (λw − 1/n Σ_i ψ_i(z_i))  [LJSP13 §4]:
+    gap O(1/k) for the weighted average  [Lacoste-Julien, Schmidt and Bach 2012]; the objective may rise on the way.
+    Where weights must not be above 0 the steps are those of v, of which w is clipped: dual averaging  [Xiao 2010].
     """
 
     step: Forward = Forward()  # noqa: RUF009 - frozen

@@ -46,7 +46,7 @@ SOLVERS: Mapping[str, Entry] = {
     "away-frank-wolfe": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.AWAY"}),
     "pairwise-frank-wolfe": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.PAIRWISE"}),
     "cutting-plane": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.FULL"}),
-    "subgradient": Entry("subgradient:Subgradient", _AVERAGE),
+    "subgradient": Entry("frank_wolfe:FrankWolfe", _AVERAGE, {"step": "steps:DECREASING"}),
     "stochastic-subgradient": Entry("subgradient:StochasticSubgradient", {**_VISITING, **_AVERAGE}),
     "bcfw": Entry("block:Block", _BLOCK),
     "bcfw-gap": Entry("block:Block", _BLOCK, {"order": "gap", "cache": "yes"}),

@@ -47,6 +47,7 @@ class Pairwise:
     kind: int = kernels.PAIRWISE
 
 
-FORWARD_STEPS: dict[str, Forward] = {step.name: step for step in (Forward(True), Forward(False))}
+DECREASING = Forward(line_search=False)
+FORWARD_STEPS: dict[str, Forward] = {step.name: step for step in (Forward(), DECREASING)}
 
 STEPS: dict[str, Forward | Away | Pairwise] = {**FORWARD_STEPS, "away": Away(), "pairwise": Pairwise()}

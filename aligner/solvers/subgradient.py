@@ -1,4 +1,4 @@
-"""Subgradient methods on the primal, with exact certificates: in batch, and stochastic with the Pegasos step."""
+"""Stochastic subgradient descent on the primal, with the Pegasos step and exact certificates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from aligner.solvers import _subgradient_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.averages import Average
-from aligner.solvers.frank_wolfe import BatchState
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import F64, Audit
 from aligner.solvers.simplex import Mixture
@@ -18,39 +17,6 @@ from aligner.svm.protocols import BlockProblem
 
 _BLOCKS_AT_ONCE = 4096
 """Blocks of one compiled call, between which Ctrl-C is heard."""
-
-
-@dataclass(frozen=True)
-class Subgradient:
-    """Batch subgradient descent: w ← w − β_t (λw − 1/n Σ_i ψ_i(z_i)), z_i the oracle's answers at w  [LJSP13 §4].
-
-    β_t = 2/(λ(t + 2)). It is batch Frank-Wolfe with γ_t = λβ_t: w ← (1 − γ) w + γ w_s. So w has a dual point, whose ℓ
-    is mixed in the same proportions, and a gap; Frank-Wolfe chooses γ by line search where this fixes it ahead. Where
-    weights must not be above 0 the steps are those of v, of which w is clipped: dual averaging  [Xiao 2010].
-
-    Guarantee: gap O(1/t) for the weighted average  [Lacoste-Julien, Schmidt and Bach 2012]; the objective may rise on
-    the way. Solver memory: O(d). An audit of the last iterate is the pass of oracle calls that the next step needs.
-    """
-
-    average: Average = Average.NONE
-
-    @property
-    def signature(self) -> str:
-        return f"subgradient|schedule:2/(t+2)|average:{self.average.value}"
-
-    def init(self, problem: BlockProblem, rng: np.random.Generator) -> BatchState:
-        return BatchState(np.zeros(problem.n_features), np.zeros(problem.n_features))
-
-    def sweep(self, problem: BlockProblem, state: BatchState) -> int:
-        answers, calls = state.ask(problem)
-        regularization, gamma = problem.regularization, 2.0 / (state.passes + 2.0)
-        subgradient = regularization * state.v - regularization * answers.corner_w
-        v = state.v - gamma / regularization * subgradient
-        state.advance(v, state.loss + gamma * (answers.corner_loss - state.loss), self.average)
-        return calls
-
-    def audit(self, problem: BlockProblem, state: BatchState) -> Audit:
-        return state.audit(problem, self.average)
 
 
 @dataclass(eq=False)

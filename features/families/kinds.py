@@ -10,6 +10,9 @@ from features.batch import EdgeBatch, Words
 from features.table import Matrix
 from features.words import NUMERIC, PUNCTUATION
 
+I64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
 SHARES = (0.02, 0.1, 0.3)
 """Words in at least so large a share of the sentence pairs of the corpus are frequent, ever more so."""
 
@@ -35,12 +38,12 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     pairs, tokens = max(batch.text.statistics.cooccurrence.pairs, 1), batch.tokens
     source = _kinds(batch.text.source_words, pairs)[tokens.source]
     target = _kinds(batch.text.target_words, pairs)[tokens.target]
-    _mark_repeated(tokens.source, tokens.source_offsets, source)
-    _mark_repeated(tokens.target, tokens.target_offsets, target)
+    source[:, -1] = _repeated(tokens.source, tokens.source_offsets)
+    target[:, -1] = _repeated(tokens.target, tokens.target_offsets)
     _fill(source, target, tokens.source_offsets, tokens.target_offsets, batch.offsets, batch.soft, out.T)
 
 
-def _kinds(words: Words, pairs: int) -> npt.NDArray[np.bool_]:
+def _kinds(words: Words, pairs: int) -> Bools:
     """(V, kinds) of each word, with none repeated."""
     share = words.counts / pairs
     flags = words.table.flags
@@ -49,13 +52,11 @@ def _kinds(words: Words, pairs: int) -> npt.NDArray[np.bool_]:
     return np.stack(columns, axis=1)
 
 
-@compiled
-def _mark_repeated(tokens, offsets, kinds):
-    repeated = kinds[:, -1]
-    for i in range(len(offsets) - 1):
-        for a in range(offsets[i], offsets[i + 1]):
-            for b in range(offsets[i], offsets[i + 1]):
-                repeated[a] |= a != b and tokens[a] == tokens[b]
+def _repeated(words: npt.NDArray[np.int32], offsets: I64) -> Bools:
+    """(T,) whether a word stands again in its sentence."""
+    sentences = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    _, group, sizes = np.unique(sentences << 32 | words, return_inverse=True, return_counts=True)
+    return np.asarray(sizes[group] > 1)
 
 
 @compiled
