@@ -202,7 +202,7 @@ class FeatureSet:
 
 
 def _part(space: Vector, columns: slice, batch: EdgeBatch, of_pairs: bool) -> Matrix:
-    """(columns, E or m) of the space: in C order, as is that of a single edge, so that kernels are compiled once."""
+    """(columns, E or m) of the space: in C order, as a single edge's is, so that kernels are compiled once."""
     width, rows = columns.stop - columns.start, len(batch.word_pairs.source) if of_pairs else int(batch.offsets[-1])
     return space[: width * rows].reshape(width, rows)
 

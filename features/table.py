@@ -21,7 +21,7 @@ Matrix = npt.NDArray[np.float32]
 """(E, d) features, one row an edge."""
 
 Vector = npt.NDArray[np.float32]
-"""Room for features, flat."""
+"""A flat buffer for features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def allocate(shape: tuple[int, int], memory: int) -> Matrix:
             try:
                 os.posix_fallocate(file.fileno(), 0, size)  # a full disk is found now, not by a signal at a write
             except OSError as error:
-                raise OSError(error.errno, f"no room for {size:,} bytes of features", spill_folder()) from error
+                raise OSError(error.errno, f"no space for {size:,} bytes of features", spill_folder()) from error
         else:
             file.truncate(size)
         return np.memmap(file, np.float32, "r+", shape=shape)  # the mapping outlives the unlinked file

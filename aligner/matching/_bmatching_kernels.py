@@ -95,7 +95,7 @@ def write_columns(J, capacity, flow, column_of_row):
 
 @compiled(inline="always")
 def reward(rewards, links):
-    """ρ of the link that a word gets when it has so many: 0 of the first."""
+    """ρ of the next link of a word that has `links` already: 0 of the first."""
     return rewards[links - 1] if links > 0 else 0.0
 
 
@@ -112,7 +112,7 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
     """The shortest way for one more unit of flow into row `source`, on reduced costs; updates the duals.
 
     length: of leaving the unit out.  Dijkstra, alternating between rows, which take up edges, and columns, which give
-    links back, until the unit leaves through a column with room or a row that makes do with a link less.
+    links back, until the unit leaves through a column below its capacity or a row that makes do with a link less.
     Returns the node where it leaves; `source`: it is not worth it.
     """
     capacity = len(target_rewards) + 1

@@ -7,7 +7,7 @@ Z = { 0 <= z <= 1 : Σ_k z(j,k) <= capacity of row j,  Σ_j z(j,k) <= capacity o
   [TLJ06 §4.2].
 
 The dual variables u, v >= 0, prices of the words, are found exactly: sweeps, each the best prices of all rows and then
-of all columns, and between them Newton steps on the prices of the shorter side, that of a piecewise quadratic function
+of all columns, and between them Newton steps on the prices of the shorter side, for a piecewise quadratic function
 for Euclidean (which ends at the exact answer) and of a smooth one for entropic. What is returned is feasible but for
 rounding, and its own duality gap bounds how far it is from the nearest point: ½ ‖z − z*‖² <= gap, as KL(z* ‖ z) <= gap
 for entropic.

@@ -120,13 +120,13 @@ def best_alignments(scores: F64, shapes: I64, offsets: I64, rewards: LinkRewards
 
     Where further links cost nothing and no word has more edges above 0 than it may have links, they are the links.
     """
-    mates = best_matchings(scores, shapes, rewards.source, rewards.target)
+    column_of_row = best_matchings(scores, shapes, rewards.source, rewards.target)
     rows = np.concatenate([[0], np.cumsum(shapes[:, 0])])  # the first of each pair
-    slots = len(mates) // max(int(rows[-1]), 1)  # of every row
-    linked = np.flatnonzero(mates >= 0)
+    slots = len(column_of_row) // max(int(rows[-1]), 1)  # of every row
+    linked = np.flatnonzero(column_of_row >= 0)
     row = linked // slots
     pair = np.searchsorted(rows, row, side="right") - 1
-    source, target = row - rows[pair], mates[linked].astype(np.int64)
+    source, target = row - rows[pair], column_of_row[linked].astype(np.int64)
     bounds = np.searchsorted(pair, np.arange(len(shapes) + 1))
     return Alignments(source, target, scores[offsets[pair] + source * shapes[pair, 1] + target], bounds)
 

@@ -37,13 +37,13 @@ class Scorer(Protocol):
         ...
 
     def scores(self, features: Matrix) -> F64:
-        """(E,) scores of edges with these features, (E, d); that of an edge does not depend on the others."""
+        """(E,) scores of edges with these features, (E, d); an edge's score does not depend on the others."""
         ...
 
     def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
         """(E,) scores of the edges of a batch; links as for `FeatureSet.fill`.
 
-        space: room for the features of as many columns of every edge as `columns_at_once` says.
+        space: floats for the features of `columns_at_once` columns of every edge.
         """
         ...
 

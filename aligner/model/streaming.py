@@ -108,7 +108,7 @@ def align_lines(
 
 
 def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:
-    """The text of a corpus of which so many pairs were read before.  Raises CorpusError where there are fewer now."""
+    """The text of a corpus of which this many pairs were read before.  Raises CorpusError where there are fewer now."""
     number = line = 0
     for text in corpus.texts():
         yield text

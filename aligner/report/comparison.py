@@ -98,8 +98,8 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """JSON values, an object of the list that ``aligner evaluate --format json`` prints.
 
-        Metrics, intervals and differences are percent (0-100); p_value is a probability. `interval` is that of
-        AER, `intervals` has all. `possible` includes the sure links. `lengths` tells whether the lengths in
+        Metrics, intervals and differences are percent (0-100); p_value is a probability. `interval` is AER's,
+        `intervals` has all. `possible` includes the sure links. `lengths` tells whether the lengths in
         `by_length` are those of the text or only inferred from the links.
         """
         test, intervals = self.paired, {m: [100 * bound for bound in self.intervals[m]] for m in Scores._fields}

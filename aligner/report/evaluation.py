@@ -1,6 +1,6 @@
 """Alignment error rate, precision, recall and F1 of links against gold, and their bootstrap.
 
-The notation is that of Och and Ney 2003: A the links of a hypothesis, S the sure links of the gold and
+Notation [Och and Ney 2003]: A the links of a hypothesis, S the sure links of the gold and
 P ⊇ S its sure and possible ones. Every figure is a function of five counts that add up over sentence
 pairs, so a subset or a resample of a corpus is scored from sums of rows (as sacrebleu does for BLEU).
 

@@ -25,7 +25,7 @@ AWAY = 1
 PAIRWISE = 2
 
 FULL = 8
-"""A block, or the pool, has no room for another corner: nothing was done for this block."""
+"""A block, or the pool, cannot keep another corner: nothing was done for this block."""
 
 SHARE_OF_BLOCK = 0.25
 SHARE_OF_ALL = 0.01
@@ -35,7 +35,7 @@ SHARE_OF_ALL = 0.01
 class Pool(NamedTuple):
     """The corners each block keeps: those of its active set, weight > 0, and others for use in place of the oracle.
 
-    slots: (n, room) places in the pool, the first counts[i] of a row in use.  counts: (n,).
+    slots: (n, limit) places in the pool, the first counts[i] of a row in use.  counts: (n,).
     vectors: (P, d) ψ/(λn).  losses: (P,) L/n.  weights: (P,) α, summing to 1 in each block.
     free: (P,) the first n_free[0] places that are not in use.
     """
@@ -60,7 +60,7 @@ def drop_corner(i, slot, pool):
 
 @compiled
 def make_room(i, limit, pool):
-    """Drop the oldest corner without weight where a block has reached the limit; False if there is no room."""
+    """Drop the oldest corner without weight where a block has reached the limit; False if none is."""
     if pool.counts[i] >= min(limit, pool.slots.shape[1]) or pool.n_free[0] == 0:
         for slot in range(pool.counts[i]):
             if pool.weights[pool.slots[i, slot]] == 0.0:
@@ -242,7 +242,7 @@ def settle(point, pool):
 def take_answers(blocks, start, psi, losses, regularization, point, pool):
     """Take the corners psi (m, d), losses (m,) of these blocks into the pool, from position `start` on.
 
-    psi is overwritten.  Returns the position reached: that of a block the pool has no room for, or m.
+    psi is overwritten.  Returns the position reached: of a block whose corner the pool cannot keep, or m.
     """
     for b in range(start, len(blocks)):
         if not make_room(blocks[b], pool.slots.shape[1], pool):

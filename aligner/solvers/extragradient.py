@@ -87,7 +87,7 @@ class SaddleState:
 
     @property
     def lipschitz(self) -> float:
-        """L = ‖F‖₂/√n: that of J's gradient, where the distance in z is the mean over pairs."""
+        """L = ‖F‖₂/√n of J's gradient, where the distance in z is the mean over pairs."""
         return (self.norm if self.norm > 0.0 else 1.0) / sqrt(max(1, len(self.edges.shapes)))
 
     @property
@@ -120,7 +120,7 @@ class Extragradient:
     T is the proximal step, in z the projection on the matching polytope, Euclidean or entropic  [TLJ06 §4.1-4.2].
 
     radius: γ, for Ψ = 0 within ‖w‖ <= γ as in the source. By default Ψ(w) = λ/2 ‖w‖², kept whole in the steps of w
-    (not linearised): the saddle point is that of the problem all other solvers solve, its values primal and dual.
+    (not linearised): the saddle point solves the problem of all other solvers, its values primal and dual.
     Steps grow beyond η = 1/L, L = ‖F‖₂/√n, as long as Nesterov's proof allows it where they are taken:
     η ⟨∇J(u) − ∇J(v), u − v⁺⟩ <= d(u, v) + d(v⁺, u), v⁺ the next v. The dense direction of F that makes L large is
     hardly ever moved along by matchings, so that they grow a hundredfold; a step that went too far is taken again.

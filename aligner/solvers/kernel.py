@@ -36,7 +36,7 @@ class KernelBlock:
     down to their marginals: one number for each edge that the target or some answer of the oracle has, the support.
     These are the expansion of the weights in the kernel.
 
-    Guarantee: that of `Block` with forward steps; with the linear kernel its iterates, too. Time of a pass: as many
+    Guarantee: as of `Block` with forward steps; with the linear kernel its iterates, too. Time of a pass: as many
     values of the kernel as edges × support. Solver memory: a number for each edge.
     The weights it returns are coefficients (E,) of the edges, mostly 0: the others have the support.
     """

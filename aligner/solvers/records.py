@@ -87,7 +87,7 @@ class Audit:
 class Result:
     """The weights (d,) of the best audit, why solving ended, all audits, what was solved how, and notes for the user.
 
-    The best audit is that of the least primal, the last of equal ones. Of a kernelised solver the weights are
+    The best audit has the least primal; of equal ones it is the last. Of a kernelised solver the weights are
     coefficients of the training edges  (see `solvers.kernel`).
     """
 

@@ -42,7 +42,7 @@ class StochasticSubgradient:
     iterate), where a dual point has 1 on each; so (w, ℓ) is none. But c (w, ℓ), with c = 1/max_i m_i, is one if the
     rest 1 − c m_i of each block's weight goes on some corner: the oracle's answers at w, which an audit asks for.
     All weight on these answers, the batch corner, is another dual point, and a good one where w is nearly optimal.
-    The dual value is that of the best mixture of all such points so far, so it never falls; those of no use to the
+    The dual value belongs to the best mixture of all such points so far, so it never falls; those of no use to the
     mixture are forgotten, which leaves about d of them, d numbers each.
     """
 

@@ -122,7 +122,7 @@ def useful_scores(i, blocks, w, bounds, likely, scores):
 
 @compiled
 def subtract_further(links, psi):
-    """Subtract max(0, deg − u + 1), u = 2, 3..., of a word with so many links from the columns of its side."""
+    """Subtract max(0, deg − u + 1), u = 2, 3..., of a word with deg links from the columns of its side."""
     for u in range(2, links + 1):
         psi[u - 2] -= links - u + 1
 

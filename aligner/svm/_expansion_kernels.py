@@ -22,7 +22,7 @@ def add_expansion(features, kind, parameter, support, coefficients, scores):
 
     features (E, d), support (m, d) float32, the sums in float64.  kind, parameter: K(x, y) is x·y of LINEAR,
     (1 + x·y)^parameter / parameter of POLYNOMIAL, and exp(-parameter ‖x - y‖²) of RBF.
-    What an edge scores does not depend on the others: the order of its sum is that of the support.
+    What an edge scores does not depend on the others: the order of its sum is the support's.
     """
     d = features.shape[1]
     tile = np.empty((d, _TILE))

@@ -76,7 +76,7 @@ class MatchingProblem:
     With c° = 0 a possible link is free, as in [TLK05]; but the target y has none, so each that scores above 0
     adds to the hinge, and what looks like a sure link is taught to be none. With a large c° the oracle never takes one:
     it is as if gold said nothing of them, which is what it does.
-    links_lost: sure links that the target matching has no room for; they count as possible.
+    links_lost: sure links beyond the capacities of the target matching; they count as possible.
     fertility: the links a word may have, and columns of their prices, which follow those of the edges and have weights
     of at most 0.
     """
@@ -143,7 +143,7 @@ class MatchingProblem:
         return replace(problem, gold=0.0 - psi)
 
     def take(self, pairs: I64, *, memory: int | None = None) -> MatchingProblem:
-        """The problem of these pairs alone, (m,) indices, in their order: a copy.  links_lost stays that of all.
+        """The problem of these pairs alone, (m,) indices, in their order: a copy.  links_lost stays the number of all.
 
         memory: see `Edges.take`.
         """

@@ -57,7 +57,7 @@ class PathRow:
 
     norm: ‖w‖, in the space of the kernel if there is one.  passes, seconds, relative_gap: of the solution on all
     pairs.  fold_passes, fold_seconds: of the finished folds together.  fold_gap: the largest relative gap of a fold.
-    aer: cross-validated, a fraction: that of all held-out pairs together, each with what was learnt without its fold.
+    aer: cross-validated, a fraction, of all held-out pairs together, each with what was learnt without its fold.
     standard_error: of the AER, over the choice of pairs, by bootstrap.
     Gap, AER and its error are None where no fold was finished.
     """

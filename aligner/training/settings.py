@@ -182,7 +182,7 @@ class Plan:
 
 
 def plan(settings: TrainingSettings, n_labels: int) -> Plan:
-    """What is done for these settings with so many labelled pairs.  Raises SettingError for folds they cannot make."""
+    """What is done for these settings with n labelled pairs.  Raises SettingError for folds they cannot make."""
     all_families = settings.families is None or set(FAMILIES) <= set(settings.families)
     few = n_labels < FEW_PAIRS
     default_loss = "logistic" if all_families and not settings.hinge_only else "hinge"

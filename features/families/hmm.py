@@ -26,7 +26,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     """What the HMM of `features.translation.model` believes; each in [0, 1] but for margins, in [-1, 1]  [LTKJ06 §5].
 
     hmm_forward, hmm_reverse: posterior p(a_k = j | both sentences) of each direction, the mean of the agreeing
-    lexicons.  hmm_soft: s, the geometric mean of both directions; hmm_words, hmm_prefixes: that of one lexicon.
+    lexicons.  hmm_soft: s, the geometric mean of both directions; hmm_words, hmm_prefixes: the same of one lexicon.
     hmm_log: `on_log_scale` of s.  hmm_above_x: max(0, s - x) / (1 - x), pieces of a piecewise linear function.
     hmm_rank … hmm_mutual_best: as `features.families.competition`, of s.
     hmm_rivals: half the sum of s over the other edges of the word, at most 1: its expected further links.

@@ -1,13 +1,13 @@
 """The lattice of one sentence in one direction: its times are the words, its states the positions of the other side.
 
-The chain is that of [VNT96] with the NULL of [ON03]: at every word, NULL is chosen with probability p0 and the position
+The chain is [VNT96]'s with the NULL of [ON03]: at every word, NULL is chosen with probability p0 and the position
 stays what it was, or another position is jumped to:
 
     p(s' | s) = (1 - p0) ((1 - u) w(s, s') / Σ_r w(s, r) + u / S),   |s' - s| <= WINDOW in the first term,
 
-where w(s, s') is the weight that the word at s has for leaving it by this width [He07] times that of the word at s' for
-reaching it. From before the sentence into it the weights are of the distance from its start, out of it from its end,
-whatever the words.
+where w(s, s') is the weight that the word at s has for leaving it by this width [He07] times the weight of the word at
+s' for reaching it. From before the sentence into it the weights are of the distance from its start, out of it from its
+end, whatever the words.
 
 Rows are padded with zeros to a multiple of LANES states, so that vector loops have no remainder, and those that are
 read shifted have WINDOW zeros more on either side, so that jumps out of the sentence need no test. Indices are unsigned

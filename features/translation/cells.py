@@ -113,7 +113,7 @@ class CellIds:
             try:
                 self._file.write(ids.data)
             except OSError as error:
-                what = f"no room for the numbers of {sum(self._sizes) + len(ids):,} word pairs"
+                what = f"no space for the numbers of {sum(self._sizes) + len(ids):,} word pairs"
                 raise OSError(error.errno, what, spill_folder()) from error
         self._sizes.append(len(ids))
 

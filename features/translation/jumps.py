@@ -100,7 +100,7 @@ def _fit_shared(jumps: Jumps, weights: F64) -> F64:
     """Shared weights, (N_JUMPS,), with which the expected jumps of all words are likelier than with the given ones.
 
     A jump of width d is chosen with probability w(d) / Σ_r w(r) over the widths r that stay in the sentence, by a few
-    contexts: the positions to either side. The likelihood is that of a Bradley-Terry model with comparisons of many
+    contexts: the positions to either side. The likelihood is a Bradley-Terry model's with comparisons of many
     at once, and w(d) <- n(d) / Σ_context n(context) / Σ_r w(r) never lowers it  [Hunter 2004].
     """
     near = np.tri(WINDOW, dtype=bool)  # the first n widths, n = 1 .. WINDOW

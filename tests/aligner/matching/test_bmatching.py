@@ -17,10 +17,10 @@ ABLE = [name for name in ORACLES if get_oracle(name).several]
 EXACT = [name for name in ABLE if get_oracle(name).exact]
 
 
-def links_of(mates: np.ndarray, J: int, K: int) -> np.ndarray:
+def links_of(column_of_row: np.ndarray, J: int, K: int) -> np.ndarray:
     """(J, K) bool; checks the packing: ascending columns, then -1."""
     links = np.zeros((J, K), bool)
-    for j, slots in enumerate(mates.reshape(J, -1) if J else ()):
+    for j, slots in enumerate(column_of_row.reshape(J, -1) if J else ()):
         columns = slots[slots >= 0]
         assert (slots[len(columns) :] == -1).all()
         assert (np.diff(columns) > 0).all()
@@ -131,12 +131,12 @@ def test_one_link_a_word_is_a_matching(kernel: str) -> None:
     rng = np.random.default_rng(2)
     shapes = rng.integers(0, 12, (80, 2))
     scores = rng.standard_normal(shapes.prod(axis=1).sum())
-    mates = best_matchings(scores, shapes, oracle=kernel)
+    column_of_row = best_matchings(scores, shapes, oracle=kernel)
     offsets, row_offsets = (np.append(0, np.cumsum(sizes)) for sizes in (shapes.prod(axis=1), shapes[:, 0]))
-    direct = np.empty_like(mates)
+    direct = np.empty_like(column_of_row)
     none, exact = np.zeros(0), kernel == "assignment"
     kernels.bmatch_blocks(scores, shapes, offsets, row_offsets, none, none, exact, direct)
-    np.testing.assert_array_equal(direct, mates)
+    np.testing.assert_array_equal(direct, column_of_row)
 
 
 def test_a_second_link_that_costs_all_is_not_taken() -> None:

@@ -68,11 +68,11 @@ def feasible_points(rng: np.random.Generator, shapes: np.ndarray) -> np.ndarray:
     weights = rng.dirichlet(np.ones(4))
     point = np.zeros(size)
     for weight in weights[:3]:
-        mates = best_matchings(rng.standard_normal(size), shapes)
+        column_of_row = best_matchings(rng.standard_normal(size), shapes)
         row, start = 0, 0
         for J, K in shapes.tolist():
-            matched = np.flatnonzero(mates[row : row + J] >= 0)
-            point[start + matched * K + mates[row : row + J][matched]] += weight
+            matched = np.flatnonzero(column_of_row[row : row + J] >= 0)
+            point[start + matched * K + column_of_row[row : row + J][matched]] += weight
             row, start = row + J, start + J * K
     return point
 
@@ -206,13 +206,13 @@ def test_negative_and_forbidden_edges(nearest: Project) -> None:
 @both
 def test_large_scores_come_near_the_best_matching(nearest: Project) -> None:
     q, shapes = random_batch(8, 1e6, largest=30)
-    mates = best_matchings(q, shapes)
+    column_of_row = best_matchings(q, shapes)
     z = nearest(q, shapes).z
     start, row = 0, 0
     for J, K in shapes.tolist():
-        matched = np.flatnonzero(mates[row : row + J] >= 0)
+        matched = np.flatnonzero(column_of_row[row : row + J] >= 0)
         part = z[start : start + J * K].reshape(J, K)
-        np.testing.assert_allclose(part[matched, mates[row : row + J][matched]], 1.0, atol=1e-5)
+        np.testing.assert_allclose(part[matched, column_of_row[row : row + J][matched]], 1.0, atol=1e-5)
         start, row = start + J * K, row + J
 
 

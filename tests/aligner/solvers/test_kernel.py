@@ -159,13 +159,13 @@ def exclusive_or(n: int = 12, size: int = 4) -> MatchingProblem:
     features = np.zeros((offsets[-1], 3), np.float32)
     links = []
     for i in range(n):
-        mates = rng.permutation(size)
+        column_of_row = rng.permutation(size)
         for j in range(size):
             for k in range(size):
                 first = rng.integers(2)
-                second = 1 - first if mates[j] == k else first
+                second = 1 - first if column_of_row[j] == k else first
                 features[offsets[i] + j * size + k] = (first, second, 1)
-        links.append(PairLinks(frozenset((j, int(k)) for j, k in enumerate(mates)), frozenset()))
+        links.append(PairLinks(frozenset((j, int(k)) for j, k in enumerate(column_of_row)), frozenset()))
     edges = EdgeTable(features, shapes, offsets, ("first", "second", "bias"))
     return MatchingProblem.from_links(edges, Links.from_pairs(links), regularization=1e-3)
 
@@ -177,12 +177,12 @@ def test_a_kernel_learns_what_weights_cannot() -> None:
     for kernel in KERNELS:
         solver = KernelBlock(kernel)
         result = run(problem, solver, gap=1e-2, passes=300)
-        mates = best_matchings(
+        column_of_row = best_matchings(
             scorer_of(solver, problem.edges, result.w).scores(problem.edges.features), problem.edges.shapes
         )
         found = np.zeros(len(problem.labels), np.bool_)
-        rows = np.flatnonzero(mates >= 0)
-        found[rows * 4 + mates[rows]] = True
+        rows = np.flatnonzero(column_of_row >= 0)
+        found[rows * 4 + column_of_row[rows]] = True
         errors[kernel] = (found != (problem.labels == 2)).mean(), result.trace[-1].primal
     for kernel in (Polynomial(2), RBF()):
         assert errors[kernel][0] == 0

@@ -204,7 +204,7 @@ def test_a_full_disk_is_told(corpus: Bitext, monkeypatch: pytest.MonkeyPatch) ->
 
     closed: list[Full] = []
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Full())
-    with pytest.raises(OSError, match="no room for the numbers") as error:
+    with pytest.raises(OSError, match="no space for the numbers") as error:
         train_translation(corpus, Settings(memory=0))
     assert error.value.errno == errno.ENOSPC
     assert error.value.filename == tempfile.gettempdir()
