@@ -9,14 +9,11 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corpora.errors import CorpusError
 from corpora.files import StrPath
+from corpora.ragged import I32, I64, Bools
 
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Link = tuple[int, int]
 
 

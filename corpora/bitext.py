@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpora.alignment import I32, I64
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
+from corpora.ragged import I32, I64
 from corpora.readers import Corpus, TextLine
 
 _CHUNK = 1 << 16

@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text
 from corpora.compiled import MAXIMA, compiled
+from corpora.ragged import F32, I32, I64
 from corpora.threads import shared_property
 from features._search_kernels import search_together
 from features.statistics import CorpusStatistics
 from features.translation.posteriors import Beliefs, Decoder
 from features.word_pairs import Pairs, WordPairs, end_of_run, spread
 from features.words import WordTable
-
-F32 = npt.NDArray[np.float32]
-I64 = npt.NDArray[np.int64]
 
 _READ_AHEAD = 16
 """Numbers in a cache line. A row that is searched for at least as many words as it has lines is read in order first, as
@@ -40,7 +37,7 @@ class Words:
     counts: I64
 
     @classmethod
-    def look_up(cls, text: Text, ids: Mapping[str, int], table: WordTable, counts: npt.NDArray[np.int32]) -> Words:
+    def look_up(cls, text: Text, ids: Mapping[str, int], table: WordTable, counts: I32) -> Words:
         words = text.vocabulary.words
         known = np.fromiter(map(ids.get, words, repeat(-1)), np.int64, len(words))
         unknown = np.flatnonzero(known < 0)

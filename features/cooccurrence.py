@@ -11,17 +11,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from corpora.bitext import Bitext
 from corpora.compiled import compiled
+from corpora.ragged import I32, I64
 from corpora.threads import map_threads
 from features._search_kernels import list_occurrences, sort_row
 from features.word_pairs import runs
-
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are not kept.

@@ -6,10 +6,9 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.files import spill_file, spill_folder
-from corpora.ragged import edge_offsets
+from corpora.ragged import F32, F64, I64, edge_offsets
 
 _EDGES_AT_ONCE = 1 << 20
 """A table may be on disk and is not copied whole."""
@@ -17,10 +16,10 @@ _EDGES_AT_ONCE = 1 << 20
 DEFAULT_MEMORY = 2 << 30
 """Bytes of features that are held in memory; more go to an unnamed temporary file."""
 
-Matrix = npt.NDArray[np.float32]
+Matrix = F32
 """(E, d) features, one row an edge."""
 
-Vector = npt.NDArray[np.float32]
+Vector = F32
 """A flat buffer for features."""
 
 
@@ -33,8 +32,8 @@ class EdgeTable:
     """
 
     features: Matrix
-    shapes: npt.NDArray[np.int64]
-    offsets: npt.NDArray[np.int64]
+    shapes: I64
+    offsets: I64
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -51,7 +50,7 @@ class EdgeTable:
     def __len__(self) -> int:
         return len(self.shapes)
 
-    def ranges(self) -> npt.NDArray[np.float64]:
+    def ranges(self) -> F64:
         """(d, 2) the least and the greatest value of each feature; 0 and 0 where there are no edges."""
         if not len(self.features):
             return np.zeros((len(self.names), 2))
@@ -60,13 +59,13 @@ class EdgeTable:
         ranges = np.min([p.min(axis=0) for p in parts], axis=0), np.max([p.max(axis=0) for p in parts], axis=0)
         return np.stack(ranges, axis=1).astype(np.float64)
 
-    def __getitem__(self, pair: int) -> npt.NDArray[np.float32]:
+    def __getitem__(self, pair: int) -> F32:
         """Features of one pair, (J, K, d), a view; negative counts from the end, IndexError beyond the last."""
         i = range(len(self))[pair]
         J, K = self.shapes[i]
         return self.features[self.offsets[i] : self.offsets[i + 1]].reshape(J, K, len(self.names))
 
-    def take(self, pairs: npt.NDArray[np.int64], *, memory: int | None = None) -> EdgeTable:
+    def take(self, pairs: I64, *, memory: int | None = None) -> EdgeTable:
         """A copy of the edges of these pairs, (m,) indices, in their order.
 
         memory: bytes the features may take before they go to a temporary file.

@@ -6,15 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Bitext
 from corpora.compiled import compiled
-from corpora.ragged import edge_offsets
+from corpora.ragged import I32, I64, edge_offsets
 from features._search_kernels import list_occurrences
-
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 
 class Pairs(NamedTuple):

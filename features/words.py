@@ -12,10 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.normalize import unaccented
+from corpora.ragged import I32, I64, U8, Bools
 from corpora.threads import shared_property
-
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 NUMERIC = 1
 """Flag: the word contains a digit."""
@@ -35,7 +33,7 @@ class WordTable:
     offsets: I64
     plain_letters: I32
     plain_offsets: I64
-    flags: npt.NDArray[np.uint8]
+    flags: U8
 
     def __len__(self) -> int:
         return len(self.flags)
@@ -53,10 +51,10 @@ class WordTable:
         return cls(letters, offsets, plain_letters, plain_offsets, flags)
 
     @shared_property
-    def accented(self) -> npt.NDArray[np.bool_]:
+    def accented(self) -> Bools:
         """(V,) whether the word differs from itself without accents."""
         sizes = np.diff(self.offsets)
-        differs: npt.NDArray[np.bool_] = sizes != np.diff(self.plain_offsets)
+        differs: Bools = sizes != np.diff(self.plain_offsets)
         letters = self.letters[np.repeat(~differs, sizes)]
         plain = self.plain_letters[np.repeat(~differs, np.diff(self.plain_offsets))]
         owners = np.repeat(np.flatnonzero(~differs), sizes[~differs])

@@ -19,11 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import ScoreError, SettingError
-from corpora.ragged import edge_offsets
-
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
+from corpora.ragged import F64, I32, I64, Bools, edge_offsets
 
 _FOR_KERNELS: Final = ("C", "E", "W")
 """Arrays that are copied unless they are contiguous and can be written: kernels are compiled for no other kind."""
@@ -147,7 +143,7 @@ def check_rewards(side: str, given: npt.ArrayLike) -> F64:
     return rewards
 
 
-def best_matching(scores: npt.ArrayLike, *, oracle: str | Oracle = "assignment") -> npt.NDArray[np.bool_]:
+def best_matching(scores: npt.ArrayLike, *, oracle: str | Oracle = "assignment") -> Bools:
     """Return the matching of greatest total score; edges scoring <= 0 stay out.
 
     argmax_z <scores, z>  over z in {0,1}^(J, K), row and column sums <= 1   [TLK05 eq. 1]

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from aligner.matching._kernels import F64, I64, largest_sides
+from aligner.matching._kernels import largest_sides
 from corpora.compiled import MAXIMA, compiled
+from corpora.ragged import F64, I64, Bools
 
 
 class Flow(NamedTuple):
@@ -32,7 +32,7 @@ class Flow(NamedTuple):
     row: I64
     column: I64
     score: F64
-    linked: npt.NDArray[np.bool_]
+    linked: Bools
     joined: I64
     degree: I64
     price: F64

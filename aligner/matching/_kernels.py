@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.compiled import MAXIMA, compiled
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
+from corpora.ragged import F64, I64
 
 
 class Workspace(NamedTuple):

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aligner.matching import F64, I32, I64, Task
+from aligner.matching import Task
+from corpora.ragged import F64, I32, I64
 
 
 def match_one_by_one(best: Callable[[F64, F64, F64], tuple[I64, I64]], task: Task, column_of_row: I32) -> None:

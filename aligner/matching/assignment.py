@@ -7,9 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligner.matching import I32, I64, Task
+from aligner.matching import Task
 from aligner.matching._bmatching_kernels import bmatch_blocks
 from aligner.matching._kernels import match_blocks
+from corpora.ragged import I32, I64
 from corpora.threads import cores, map_threads
 
 _EDGES_WORTH_A_THREAD = 50_000

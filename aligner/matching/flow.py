@@ -5,8 +5,9 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from aligner.matching import F64, I32, I64, Task
+from aligner.matching import Task
 from aligner.matching._references import match_one_by_one
+from corpora.ragged import F64, I32, I64
 
 RESOLUTION = 2**40
 """The greatest score becomes about this integer, so each edge is off by at most greatest / (2 RESOLUTION) and the

@@ -6,9 +6,10 @@ promises of approximate oracles is not promised of this one. Gaps are certified 
 
 from __future__ import annotations
 
-from aligner.matching import I32, Task
+from aligner.matching import Task
 from aligner.matching._bmatching_kernels import bmatch_blocks
 from aligner.matching._kernels import match_blocks_greedily
+from corpora.ragged import I32
 
 
 def match(task: Task, column_of_row: I32) -> None:

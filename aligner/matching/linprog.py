@@ -7,8 +7,9 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from aligner.errors import OracleError
-from aligner.matching import F64, I32, I64, Task
+from aligner.matching import Task
 from aligner.matching._references import match_one_by_one
+from corpora.ragged import F64, I32, I64
 
 
 def match(task: Task, column_of_row: I32) -> None:

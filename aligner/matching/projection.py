@@ -21,9 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aligner.matching import F64, I64, check_scores
+from aligner.matching import check_scores
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
 from aligner.matching._projection_kernels import project_block
+from corpora.ragged import F64, I64, Bools
 from corpora.threads import map_threads
 
 
@@ -40,7 +41,7 @@ class Nearest:
     v: F64
     gaps: F64
     iterations: I64
-    converged: npt.NDArray[np.bool_]
+    converged: Bools
 
 
 def nearest_points(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from aligner.matching import F64, I32, I64, Task
+from aligner.matching import Task
 from aligner.matching._references import match_one_by_one
+from corpora.ragged import F64, I32, I64
 
 
 def match(task: Task, column_of_row: I32) -> None:

@@ -11,9 +11,7 @@ import numpy.typing as npt
 
 from aligner.model.decoding import Alignments
 from corpora.alignment import Links
-
-F64 = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from corpora.ragged import F64, Bools
 
 _MOST_BINS = 20
 _LINKS_A_BIN = 50

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.matching import best_matchings
 from aligner.model.scoring import Scorer, score_in_threads
 from aligner.svm.prices import LinkRewards
 from aligner.svm.protocols import Edges
 from corpora.alignment import Links
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
+from corpora.ragged import F64, I64
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner._version import __version__
 from aligner.errors import AlignerError, SettingError
@@ -21,6 +20,7 @@ from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically
 from corpora.normalize import Normalizer
+from corpora.ragged import F64
 from corpora.threads import map_threads
 from features.batch import EdgeBatch, Encoded
 from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
@@ -67,7 +67,7 @@ class Model:
         }
 
     @property
-    def weights(self) -> npt.NDArray[np.float64]:
+    def weights(self) -> F64:
         """(d,) weights of the features' columns.  Raises AttributeError where a kernel takes their place."""
         if not isinstance(self.scorer, LinearScorer):
             raise AttributeError("a model with a kernel has no weights of features, but a scorer")

@@ -12,14 +12,13 @@ import numpy.typing as npt
 from aligner.model import _score_kernels as _kernels
 from aligner.svm.kernels import Kernel, expand, in_threads, make_kernel
 from corpora.alignment import Links
+from corpora.ragged import F64
 from corpora.threads import shared_property
 from features.batch import EdgeBatch
 from features.extractor import FeatureSet
 from features.grid import GRID
 from features.table import Matrix, Vector
 from features.word_pairs import add_spread
-
-F64 = npt.NDArray[np.float64]
 
 _LARGEST = 64
 """Features are smaller."""

@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from aligner._version import __version__
 from aligner.report.evaluation import Interval, Scores, bootstrap, count, percentile_interval, scores
-from corpora.alignment import I64, Link, Links, check_range
+from corpora.alignment import Link, Links, check_range
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.link_files import INDEX_BASES, read_links
+from corpora.ragged import I64
 from corpora.readers import open_corpus
 from corpora.recognize import is_stream
 

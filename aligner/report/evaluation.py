@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from corpora.alignment import I64, Bools, Links
+from corpora.alignment import Links
+from corpora.ragged import F64, I64, Bools
 
-F64 = npt.NDArray[np.float64]
 Interval = tuple[float, float]
 
 _BLOCK = 65_536  # pairs counted at a time, to bound memory

@@ -16,9 +16,9 @@ from aligner.solvers._block_kernels import (
     set_gap,
     total_gap,
 )
-from aligner.solvers.records import F64, I64
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
 from corpora.compiled import compiled
+from corpora.ragged import F64, I64
 
 FORWARD = 0
 AWAY = 1

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligner.solvers.records import F64, I64
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
 from corpora.compiled import SUMS, compiled
+from corpora.ragged import F64, I64
 
 LAST = 0
 UNIFORM = 1

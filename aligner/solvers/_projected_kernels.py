@@ -9,9 +9,9 @@ import numpy as np
 from aligner.matching._kernels import largest_sides
 from aligner.matching._price_kernels import EUCLIDEAN
 from aligner.matching._projection_kernels import project_block
-from aligner.solvers.records import F64, I64
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, add_costs, score_edges
 from corpora.compiled import SUMS, compiled
+from corpora.ragged import F64, I64
 
 ACCURACY = 1e-12
 """Gap of a projection. An answer that is less exact is still feasible, and the line search makes the most of it."""

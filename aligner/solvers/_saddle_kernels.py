@@ -9,9 +9,9 @@ import numpy as np
 from aligner.matching._kernels import largest_sides
 from aligner.matching._price_kernels import EUCLIDEAN, exponentials
 from aligner.matching._projection_kernels import project_block
-from aligner.solvers.records import F64, I64
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, score_edges
 from corpora.compiled import SUMS, compiled
+from corpora.ragged import F64, I64
 
 SPREAD = 0.01
 """Of the entropic start: what each word of the target has to share with all edges, so that none is 0."""

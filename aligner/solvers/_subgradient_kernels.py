@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from aligner.solvers._block_kernels import average_weight, clip_into
-from aligner.solvers.records import F64, I64
 from aligner.svm._bound_kernels import no_bounds
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
 from corpora.compiled import compiled
+from corpora.ragged import F64, I64
 
 
 class Walk(NamedTuple):

@@ -17,8 +17,9 @@ from aligner.errors import SettingError
 from aligner.solvers._active_kernels import Pool, settle
 from aligner.solvers.driver import solve
 from aligner.solvers.randomized_away import RandomizedAway
-from aligner.solvers.records import F64, I64, Status, Stop, TracePoint
+from aligner.solvers.records import Status, Stop, TracePoint
 from aligner.svm.protocols import BlockDefaults, Corners
+from corpora.ragged import F64, I64
 
 
 class Domain(Enum):

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.solvers.records import F64, Audit
+from aligner.solvers.records import Audit
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem
+from corpora.ragged import F64
 from corpora.threads import map_threads
 
 _BLOCKS_AT_ONCE = 16384

@@ -12,11 +12,12 @@ from aligner.solvers.active import larger_pool, new_point, new_pool, rescale
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import ByGap, Order, Permuted
-from aligner.solvers.records import F64, I64, Audit
+from aligner.solvers.records import Audit
 from aligner.solvers.steps import Away, Forward, Pairwise
 from aligner.svm._bound_kernels import Bounds, new_bounds, no_bounds
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem
+from corpora.ragged import F64, I64
 
 _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""

@@ -8,9 +8,10 @@ from enum import Enum
 import numpy as np
 
 from aligner.solvers.audit import Answers, ask_all, judge
-from aligner.solvers.records import F64, Audit
+from aligner.solvers.records import Audit
 from aligner.solvers.simplex import Mixture
 from aligner.svm.protocols import BlockProblem
+from corpora.ragged import F64
 
 
 class Correction(Enum):

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from aligner.errors import AlignerError, ScoreError
-from aligner.solvers.records import F64, Audit, Result, Status, Stop, TracePoint
+from aligner.solvers.records import Audit, Result, Status, Stop, TracePoint
 from aligner.svm.protocols import Problem
+from corpora.ragged import F64
 from corpora.threads import one_blas_thread
 
 _ROUNDING = 1e-9

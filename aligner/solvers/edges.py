@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from aligner.solvers.records import F64, I64
 from aligner.svm.protocols import BlockProblem, edges_of
+from corpora.ragged import F32, F64, I64, U8
 
 
 class Edges(NamedTuple):
@@ -16,10 +15,10 @@ class Edges(NamedTuple):
     costs: (3,), of each label.
     """
 
-    features: npt.NDArray[np.float32]
+    features: F32
     shapes: I64
     offsets: I64
-    labels: npt.NDArray[np.uint8]
+    labels: U8
     costs: F64
 
 

@@ -14,9 +14,10 @@ from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
 from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.edges import Edges, edge_arrays, word_starts
-from aligner.solvers.records import F64, Audit
+from aligner.solvers.records import Audit
 from aligner.solvers.saddle import Look, Start, feature_norm, look_ahead, measure_start
 from aligner.svm.protocols import BlockProblem
+from corpora.ragged import F64
 
 _CHECKS = 10
 """Sweeps between two looks at the gap, for restarts."""

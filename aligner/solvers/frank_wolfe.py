@@ -9,9 +9,10 @@ import numpy as np
 from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
-from aligner.solvers.records import F64, Audit
+from aligner.solvers.records import Audit
 from aligner.solvers.steps import Forward
 from aligner.svm.protocols import BlockProblem
+from corpora.ragged import F64
 
 
 @dataclass(eq=False)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.matching import Oracle, best_matchings
 from aligner.solvers.orders import Order, Permuted
-from aligner.solvers.records import F64, I64, Audit
+from aligner.solvers.records import Audit
 from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE
 from aligner.svm.corners import check_code
 from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature, make_kernel
 from aligner.svm.protocols import BlockProblem, EdgeProblem, Edges, edges_of
+from corpora.ragged import F32, F64, I64
 
 
 @dataclass(eq=False)
@@ -97,7 +97,7 @@ class KernelBlock:
         half_norm = 0.5 * regularization * float(coefficients @ scores)
         return Audit(coefficients, half_norm + float(hinges.mean()), -float(costs @ state.moved) / n - half_norm)
 
-    def _scores(self, edges: Edges, coefficients: F64, features: npt.NDArray[np.float32]) -> F64:
+    def _scores(self, edges: Edges, coefficients: F64, features: F32) -> F64:
         """Σ_e coefficients[e] K(φ_e, ·) of edges with these features."""
         support = np.flatnonzero(coefficients)
         kept, some = edges.features[support], coefficients[support]

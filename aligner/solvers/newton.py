@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligner.solvers.records import F64, Audit
+from aligner.solvers.records import Audit
 from aligner.svm._logistic_kernels import add_logistic
 from aligner.svm.logistic import LogisticProblem
+from corpora.ragged import F64
 from corpora.threads import map_threads
 
 _EDGES_AT_ONCE = 1 << 14

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.solvers.records import I64
+from corpora.ragged import I64
 
 
 @dataclass(frozen=True)

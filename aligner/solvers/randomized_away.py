@@ -13,8 +13,9 @@ from aligner.solvers._block_kernels import Point
 from aligner.solvers.active import larger_pool, new_point, new_pool, rescale
 from aligner.solvers.audit import ask_all, judge
 from aligner.solvers.orders import Permuted, Uniform
-from aligner.solvers.records import F64, I64, Audit
+from aligner.solvers.records import Audit
 from aligner.svm.protocols import BlockProblem, Corners
+from corpora.ragged import F64, I64
 
 
 @runtime_checkable

@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import inf
 
-import numpy as np
-import numpy.typing as npt
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
+from corpora.ragged import F64
 
 
 class Status(Enum):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.solvers.audit import clip
-from aligner.solvers.records import F64
+from corpora.ragged import F64, Bools
 
 _RIDGE = 1e-9
 """Added to the diagonal, relative to its largest entry, so that Newton steps exist where points depend linearly."""
@@ -118,7 +117,7 @@ class Mixture:
         self.weights = np.append(self.weights, 0.0)
         return len(self.weights) - 1
 
-    def keep(self, chosen: npt.NDArray[np.bool_]) -> None:
+    def keep(self, chosen: Bools) -> None:
         """Forget all other points; they must have no weight."""
         self.points, self.losses, self.weights = self.points[chosen], self.losses[chosen], self.weights[chosen]
 

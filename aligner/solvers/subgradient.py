@@ -10,10 +10,11 @@ from aligner.solvers import _subgradient_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Uniform
-from aligner.solvers.records import F64, Audit
+from aligner.solvers.records import Audit
 from aligner.solvers.simplex import Mixture
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem
+from corpora.ragged import F64
 
 _BLOCKS_AT_ONCE = 4096
 """Blocks of one compiled call, between which Ctrl-C is heard."""

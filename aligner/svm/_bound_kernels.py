@@ -13,12 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.compiled import SUMS, compiled
-
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
+from corpora.ragged import F32, F64
 
 MOST = 0.2
 """Share of the edges of a block that are scored one by one; where more may be above 0, all are scored."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.matching._bmatching_kernels import Flow, bmatch_block, make_flow
-from aligner.matching._kernels import F64, I64, Workspace, largest_sides, make_workspace, match_block
+from aligner.matching._kernels import Workspace, largest_sides, make_workspace, match_block
 from aligner.svm._bound_kernels import Bounds, dot, keep_scores, no_bounds, score_likely
 from corpora.compiled import SUMS, compiled
+from corpora.ragged import F32, F64, I32, I64, U8
 
 OTHER = 0
 POSSIBLE = 1
@@ -51,10 +51,10 @@ class Blocks(NamedTuple):
     `aligner.svm.prices.Fertility`.
     """
 
-    features: npt.NDArray[np.float32]
+    features: F32
     shapes: I64
     offsets: I64
-    labels: npt.NDArray[np.uint8]
+    labels: U8
     costs: F64
     sure: I64
     gold: F64
@@ -68,7 +68,7 @@ class Scratch(NamedTuple):
     column_of_row: the matching found, source_capacity columns or -1 for each row.  bounds: those of all blocks.
     """
 
-    column_of_row: npt.NDArray[np.int32]
+    column_of_row: I32
     scores: F64
     likely: I64
     bounds: Bounds

@@ -10,15 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.matching import F64, I64, Oracle, best_matchings, get_oracle
+from aligner.matching import Oracle, best_matchings, get_oracle
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.corners import check_code
 from aligner.svm.prices import Fertility, LinkRewards
 from aligner.svm.protocols import Corners, Edges, Links
-from corpora.ragged import edge_offsets
+from corpora.ragged import F64, I64, U8, edge_offsets
 from corpora.threads import map_threads
-
-U8 = npt.NDArray[np.uint8]
 
 Value = TypeVar("Value", bound=np.generic)
 

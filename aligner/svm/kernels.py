@@ -8,14 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.errors import SettingError
 from aligner.svm import _expansion_kernels as _expansions
+from corpora.ragged import F32, F64
 from corpora.threads import map_threads
-
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
 
 _VALUES_AT_ONCE = 1 << 18
 """Kernel values that a thread computes at once: about a millisecond, far more than to start a thread takes."""

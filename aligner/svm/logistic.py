@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from aligner.matching import F64, I64
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.hinge import check_costs, label_edges, take_values
 from aligner.svm.prices import LinkRewards
 from aligner.svm.protocols import Edges, Links
+from corpora.ragged import F64, I64
 
 DEFAULT_MISS_COST = 1.5
 """Of the logistic loss, without cross-validation: AER forgives some false links."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.matching import F64, check_rewards
+from aligner.matching import check_rewards
+from corpora.ragged import F64
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.errors import SettingError
+from corpora.ragged import F32, F64, I32, I64, U8, Bools
 
 if TYPE_CHECKING:
     from aligner.matching import Oracle
     from aligner.svm._corner_kernels import Blocks
-
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
-U8 = npt.NDArray[np.uint8]
 
 
 class Edges(Protocol):
@@ -27,7 +22,7 @@ class Edges(Protocol):
     """
 
     @property
-    def features(self) -> npt.NDArray[np.float32]: ...
+    def features(self) -> F32: ...
 
     @property
     def shapes(self) -> I64: ...
@@ -57,7 +52,7 @@ class Links(Protocol):
     def target(self) -> I32: ...
 
     @property
-    def sure(self) -> npt.NDArray[np.bool_]: ...
+    def sure(self) -> Bools: ...
 
     @property
     def offsets(self) -> I64: ...

@@ -8,7 +8,6 @@ from itertools import count as count_up
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.errors import OracleError, SettingError
 from aligner.model.calibration import JudgedLinks
@@ -19,10 +18,8 @@ from aligner.solvers import Result, Status, Stop, TracePoint, solve
 from aligner.training.scorers import scorer_of
 from aligner.training.settings import LabelledProblem, Plan
 from corpora.alignment import Links
+from corpora.ragged import F64, I64
 from features.table import DEFAULT_MEMORY
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 _RESAMPLES = 1000
 """Bootstrap resamples of a standard error."""

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from aligner.model.scoring import F64, KernelScorer, LinearScorer, Scorer
+from aligner.model.scoring import KernelScorer, LinearScorer, Scorer
 from aligner.solvers.driver import Solver
 from aligner.solvers.kernel import KernelBlock
 from aligner.svm.kernels import Linear
 from aligner.svm.protocols import Edges
+from corpora.ragged import F64
 
 
 def scorer_of(solver: Solver[Any, Any], edges: Edges, w: F64) -> Scorer:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.compiled import compiled
+from corpora.ragged import I32, I64, Bools
 from features.batch import EdgeBatch, Words
 from features.table import Matrix
 from features.words import NUMERIC, PUNCTUATION
-
-I64 = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 SHARES = (0.02, 0.1, 0.3)
 """Words in at least so large a share of the sentence pairs of the corpus are frequent, ever more so."""
@@ -52,7 +49,7 @@ def _kinds(words: Words, pairs: int) -> Bools:
     return np.stack(columns, axis=1)
 
 
-def _repeated(words: npt.NDArray[np.int32], offsets: I64) -> Bools:
+def _repeated(words: I32, offsets: I64) -> Bools:
     """(T,) whether a word stands again in its sentence."""
     sentences = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     _, group, sizes = np.unique(sentences << 32 | words, return_inverse=True, return_counts=True)

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.compiled import compiled
+from corpora.ragged import F32, I32, I64
 from features._search_kernels import search_together
 from features.translation.lexicon import TINY, likeness_of
 from features.word_pairs import end_of_run
-
-F32 = npt.NDArray[np.float32]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 
 @compiled

@@ -22,13 +22,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.compiled import compiled
-
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
+from corpora.ragged import F32, F64, I32
 
 WINDOW = 8
 WIDTHS = 2 * WINDOW + 1

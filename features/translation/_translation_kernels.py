@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.compiled import compiled
+from corpora.ragged import F32, F64
 from features.translation import _lattice_kernels as lattices
-
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
 
 U = np.uint64
 

@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Bitext
 from corpora.compiled import compiled
 from corpora.files import spill_file, spill_folder
+from corpora.ragged import I32, I64, Bools
 from features._search_kernels import list_occurrences, sort_row
 from features.cooccurrence import count_cooccurrences
-
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +45,7 @@ class Cells:
         table = count_cooccurrences(bitext, minimum_dice=minimum_dice)
         return cls(table.row_offsets, table.targets, len(bitext.target.vocabulary))
 
-    def keep(self, chosen: npt.NDArray[np.bool_]) -> Cells:
+    def keep(self, chosen: Bools) -> Cells:
         """Only these cells, (C,)."""
         before = np.concatenate([[0], np.cumsum(chosen)])
         return Cells(before[self.row_offsets], self.targets[chosen], self.n_targets)

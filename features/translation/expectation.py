@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text
+from corpora.ragged import F32, F64, I32, I64
 from corpora.threads import cores, map_threads
 from features.translation import _translation_kernels as kernels
 from features.translation import jumps
@@ -23,11 +23,6 @@ from features.translation.cells import CellIds, Cells
 from features.translation.lexicon import TINY, Side, build_levels, estimate
 from features.translation.workspaces import make_lattice, make_moves
 from features.word_pairs import Pairs
-
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 CHUNK_BYTES = 1 << 24
 """Bytes that are held for a chunk of pairs; there are two chunks more than cores at once."""

@@ -12,13 +12,10 @@ them. All others share a group.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from corpora.ragged import F64, I32
 from features.translation import _lattice_kernels as lattices
 from features.translation._lattice_kernels import INSIDE, LEAVING, REACHING, WIDTHS, WINDOW, Jumps, JumpWeights
-
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
 
 _PSEUDO_COUNT = 30.0
 """Jumps that a group is taken to have made, as all words together make them."""

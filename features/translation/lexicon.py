@@ -19,17 +19,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.compiled import compiled
 from corpora.normalize import unaccented
+from corpora.ragged import F32, F64, I32
 from features.translation.cells import Cells
 from features.words import WordTable
-
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 
 class Kind(NamedTuple):

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from corpora.ragged import F32, F64, I32, I64
 from corpora.threads import shared_property
 from features.translation._lattice_kernels import CONTEXTS, N_JUMPS, WIDTHS, Jumps, JumpWeights
 from features.translation._translation_kernels import Chain, DirectionCounts
@@ -31,11 +32,6 @@ from features.translation.cells import Cells
 from features.translation.expectation import Parameters, null_emissions
 from features.translation.lexicon import KINDS, UNSEEN, Level, Table, build_levels, classify, estimate
 from features.words import WordTable, check_offsets
-
-F32 = npt.NDArray[np.float32]
-F64 = npt.NDArray[np.float64]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from corpora.alignment import I64, Link, Links, PairLinks
+from corpora.alignment import Link, Links, PairLinks
 from corpora.bitext import Bitext, Text
 from corpora.compiled import compiled
+from corpora.ragged import F32, I32, I64
 from corpora.symmetrize import symmetrize
 from features.translation._emission_kernels import LevelTables, SideOfLevel, back_off, find
 from features.translation._translation_kernels import decode
@@ -20,8 +20,6 @@ from features.translation.model import Tables, TranslationModel
 from features.translation.workspaces import make_lattice
 from features.word_pairs import Pairs, WordPairs, runs, spread
 from features.words import WordTable
-
-F32 = npt.NDArray[np.float32]
 
 DEFAULT_THRESHOLD = 0.5
 
@@ -105,13 +103,13 @@ class _Known:
     classes: (V,) class or -1 each, by the width of the classes.  spelling: of the classes that are finest in a lexicon.
     """
 
-    classes: Mapping[int | None, npt.NDArray[np.int32]]
+    classes: Mapping[int | None, I32]
     spelling: Mapping[int | None, WordTable]
 
     @classmethod
     def look_up(cls, text: Text, lexicons: Iterable[Tables], side: str) -> _Known:
         words = text.vocabulary.words
-        classes: dict[int | None, npt.NDArray[np.int32]] = {}
+        classes: dict[int | None, I32] = {}
         spelling: dict[int | None, WordTable] = {}
         for tables in lexicons:
             for width, level in zip(tables.widths, tables.levels, strict=True):

@@ -7,16 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Bitext, Text, Vocabulary
+from corpora.ragged import I32, I64
 from features.translation.expectation import MOST_EDGES, Pass, Settings, Training
 from features.translation.lexicon import KINDS, classify
 from features.translation.model import Lexicon, TranslationModel
 from features.words import WordTable
-
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 UPDATE = Settings(iterations_1=0, iterations_hmm=3)
 """Of `update_translation`."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from corpora.ragged import F32, I64
 from features.translation._lattice_kernels import CONTEXTS, LANES, N_JUMPS, WIDTHS, WINDOW, Moves
-
-F32 = npt.NDArray[np.float32]
-I64 = npt.NDArray[np.int64]
 
 
 class Lattice(NamedTuple):

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligner.errors import ScoreError, SettingError
-from aligner.matching import F64, ORACLES, best_matchings, get_oracle
+from aligner.matching import ORACLES, best_matchings, get_oracle
 from aligner.matching import _bmatching_kernels as kernels
+from corpora.ragged import F64
 
 ABLE = [name for name in ORACLES if get_oracle(name).several]
 EXACT = [name for name in ABLE if get_oracle(name).exact]

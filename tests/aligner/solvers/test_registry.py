@@ -86,7 +86,7 @@ for library in ("solvers", "svm", "matching"):
     ("code", "ground"),
     [
         ("import aligner.solvers", {"corpora.threads"}),
-        ("from aligner.solvers import solve, Stop", {"corpora.threads"}),
+        ("from aligner.solvers import solve, Stop", {"corpora.threads", "corpora.ragged"}),
         (f"exec({EVERYTHING!r})", {"corpora.threads", "corpora.ragged", "corpora.compiled"}),
     ],
 )
