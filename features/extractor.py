@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from importlib import import_module
 from importlib.metadata import entry_points
 from types import ModuleType
 from typing import NamedTuple
@@ -16,20 +17,7 @@ from corpora.alignment import Links
 from corpora.bitext import Bitext
 from corpora.threads import map_threads
 from features.batch import EdgeBatch, Encoded
-from features.families import (
-    association,
-    bias,
-    competition,
-    context,
-    directional,
-    hmm,
-    indicators,
-    kinds,
-    lexical,
-    neighbours,
-    orthography,
-    position,
-)
+from features.families import indicators
 from features.families.links import fill as fill_links
 from features.grid import round_to_grid
 from features.statistics import CorpusStatistics
@@ -37,12 +25,12 @@ from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, Vector, allocate
 from features.translation.lexicon import AGREEING
 from features.word_pairs import runs, spread_columns
 
-_MODULES = (
-    *(bias, association, position, orthography, competition, neighbours),
-    *(lexical, hmm, context, kinds, directional),
+_NAMES = (
+    *("bias", "association", "position", "orthography", "competition", "neighbours"),
+    *("lexical", "hmm", "context", "kinds", "directional"),
 )
 
-FAMILIES: Mapping[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in _MODULES}
+FAMILIES: Mapping[str, ModuleType] = {name: import_module(f"features.families.{name}") for name in _NAMES}
 """Every family is a module with NAMES and ``fill(batch, out)``, see `features.families`."""
 
 
