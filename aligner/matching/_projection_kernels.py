@@ -8,18 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from aligner.matching import _price_kernels as prices
 from aligner.matching._kernels import assign, make_workspace
 from aligner.matching._newton_kernels import newton_step
-from aligner.matching._price_kernels import (
-    ENTROPIC,
-    EUCLIDEAN,
-    dual_objective,
-    fill_weights,
-    fit_columns,
-    fit_rows,
-    make_feasible,
-    raise_to_top,
-)
+from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
 from corpora.compiled import compiled
 
 START = 16.0
@@ -55,20 +47,20 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
     u_trial, v_trial = np.empty(rows), np.empty(columns)
     highest = max(1.0, np.max(values))
     if geometry == ENTROPIC:
-        raise_to_top(across, u, v)
-        fill_weights(values, u, v, plan, bits, weights)
-        fit_columns(geometry, across, u, v, v_capacity, ceiling, weights)
+        prices.raise_to_top(across, u, v)
+        prices.fill_weights(values, u, v, plan, bits, weights)
+        prices.fit_columns(geometry, across, u, v, v_capacity, ceiling, weights)
     iteration = 0
     settled = False
     while True:
         iteration += 1
-        factor = fit_rows(geometry, values, u, v, u_capacity, ceiling, weights)
-        factor = max(factor, fit_columns(geometry, across, u, v, v_capacity, ceiling, weights))
+        factor = prices.fit_rows(geometry, values, u, v, u_capacity, ceiling, weights)
+        factor = max(factor, prices.fit_columns(geometry, across, u, v, v_capacity, ceiling, weights))
         if factor > LOST:
-            raise_to_top(across, u, v)
-            fill_weights(values, u, v, plan, bits, weights)
-            fit_columns(geometry, across, u, v, v_capacity, ceiling, weights)
-        gap, sensitivity = make_feasible(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights, plan)
+            prices.raise_to_top(across, u, v)
+            prices.fill_weights(values, u, v, plan, bits, weights)
+            prices.fit_columns(geometry, across, u, v, v_capacity, ceiling, weights)
+        gap, sensitivity = prices.make_feasible(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights, plan)
         hidden = ROUNDING * highest * sensitivity
         if gap <= tolerance or (settled and gap <= tolerance + hidden):
             return True, gap, iteration
@@ -76,7 +68,7 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
         if iteration >= limit:
             return False, gap, iteration
         step = newton_step(geometry, values, u, v, u_capacity, ceiling, weights, highest)
-        objective = dual_objective(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights)
+        objective = prices.dual_objective(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights)
         length = 1.0
         taken = False
         for _ in range(HALVINGS):
@@ -84,10 +76,12 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
                 u_trial[j] = max(0.0, u[j] + length * step[j])
             v_trial[:] = v
             if geometry == ENTROPIC:
-                raise_to_top(across, u_trial, v_trial)
-                fill_weights(values, u_trial, v_trial, plan, bits, weights)
-            fit_columns(geometry, across, u_trial, v_trial, v_capacity, ceiling, weights)
-            reached = dual_objective(geometry, values, u_trial, v_trial, u_capacity, v_capacity, ceiling, weights)
+                prices.raise_to_top(across, u_trial, v_trial)
+                prices.fill_weights(values, u_trial, v_trial, plan, bits, weights)
+            prices.fit_columns(geometry, across, u_trial, v_trial, v_capacity, ceiling, weights)
+            reached = prices.dual_objective(
+                geometry, values, u_trial, v_trial, u_capacity, v_capacity, ceiling, weights
+            )
             if reached <= objective + 1e-13 * abs(objective):
                 taken = True
                 break
@@ -96,7 +90,7 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
             u[:] = u_trial
             v[:] = v_trial
         elif geometry == ENTROPIC:
-            fill_weights(values, u, v, plan, bits, weights)
+            prices.fill_weights(values, u, v, plan, bits, weights)
 
 
 @compiled

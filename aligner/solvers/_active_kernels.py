@@ -6,16 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligner.solvers._block_kernels import (
-    best_step,
-    block_gap,
-    clip_into,
-    count_step,
-    draw_by_gap,
-    move_block,
-    set_gap,
-    total_gap,
-)
+from aligner.solvers import _block_kernels as kernels
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
 from corpora.compiled import compiled
 from corpora.ragged import F64, I64
@@ -120,11 +111,11 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
         loss_gain = pool.losses[towards] - point.block_loss[i]
         direction[:] = pool.vectors[towards] - point.block_w[i]
     if line_search:
-        gamma = best_step(regularization, direction, loss_gain, point.w, longest)
+        gamma = kernels.best_step(regularization, direction, loss_gain, point.w, longest)
     else:
         n = len(point.block_loss)
         gamma = 2.0 * n / (point.steps[0] + 2.0 * n)
-    move_block(i, gamma, direction, loss_gain, point)
+    kernels.move_block(i, gamma, direction, loss_gain, point)
     if kind != PAIRWISE:
         growth = 1.0 - gamma if kind == FORWARD else 1.0 + gamma
         for slot in range(pool.counts[i]):
@@ -146,8 +137,8 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
 def kept_answer(i, gaps, regularization, point, pool):
     """The place of a kept corner that is good enough in place of the oracle's, or -1  [OAD16 §3.2]."""
     best, highest, _, _, _ = kept_extremes(i, regularization, point.w, pool)
-    gap = block_gap(i, highest * len(point.block_loss), point.w, regularization, point)
-    total = total_gap(gaps) / len(gaps.last)
+    gap = kernels.block_gap(i, highest * len(point.block_loss), point.w, regularization, point)
+    total = kernels.total_gap(gaps) / len(gaps.last)
     enough = max(SHARE_OF_BLOCK * gaps.last[i], SHARE_OF_ALL * total)
     return best if gap >= enough and gap > 0.0 else -1
 
@@ -199,7 +190,7 @@ def active_steps(order, draws, start, gaps, rule, blocks, bounds, regularization
     psi = np.empty(len(point.w))
     calls = 0
     for t in range(start, max(len(order), len(draws))):
-        i = order[t] if len(order) > 0 else draw_by_gap(gaps, draws[t])
+        i = order[t] if len(order) > 0 else kernels.draw_by_gap(gaps, draws[t])
         place = kept_answer(i, gaps, regularization, point, pool) if rule.cached else -1
         if place < 0:
             if not make_room(i, rule.limit, pool):
@@ -208,10 +199,10 @@ def active_steps(order, draws, start, gaps, rule, blocks, bounds, regularization
             if code != DONE:
                 return code, i, t, calls
             calls += 1
-            set_gap(gaps, i, block_gap(i, hinge, point.w, regularization, point))
+            kernels.set_gap(gaps, i, kernels.block_gap(i, hinge, point.w, regularization, point))
             place = take_answer(i, psi, loss, regularization, point, pool)
         active_step(i, place, rule.kind, rule.line_search, rule.cached, regularization, psi, point, pool)
-        count_step(rule.average, point)
+        kernels.count_step(rule.average, point)
     return DONE, -1, max(len(order), len(draws)), calls
 
 
@@ -235,7 +226,7 @@ def settle(point, pool):
         for c in range(len(point.v)):
             point.v[c] += point.block_w[i, c]
         point.loss[0] += point.block_loss[i]
-    clip_into(point.v, point.n_nonpositive, point.w)
+    kernels.clip_into(point.v, point.n_nonpositive, point.w)
 
 
 @compiled

@@ -16,13 +16,8 @@ from aligner.model.default import default_weights
 from aligner.solvers import Solver, make_solver
 from aligner.solvers.newton import Newton
 from aligner.solvers.registry import find_solver
-from aligner.svm.hinge import (
-    DEFAULT_FALSE_COST,
-    DEFAULT_MISS_COST,
-    DEFAULT_POSSIBLE_COST,
-    MatchingProblem,
-    check_costs,
-)
+from aligner.svm import hinge
+from aligner.svm.hinge import MatchingProblem, check_costs
 from aligner.svm.logistic import DEFAULT_MISS_COST as LOGISTIC_MISS_COST
 from aligner.svm.logistic import LogisticProblem
 from aligner.svm.prices import Fertility
@@ -95,7 +90,7 @@ class TrainingSettings:
     cross_validate: int | None = None
     fertility: int | None = None
     miss_cost: float | None = None
-    false_cost: float = DEFAULT_FALSE_COST
+    false_cost: float = hinge.DEFAULT_FALSE_COST
     possible_cost: float | None = None
     tolerance: float = 1e-3
     max_passes: int = 200
@@ -143,13 +138,13 @@ class Plan:
     loss: str
     solver: Solver[Any, Any]
     regularizations: tuple[float, ...]
-    miss_cost: float = DEFAULT_MISS_COST
+    miss_cost: float = hinge.DEFAULT_MISS_COST
     folds: int = 0
     words: int = 0
     capacity: int = DEFAULT_FERTILITY
     oracle: str = "assignment"
-    false_cost: float = DEFAULT_FALSE_COST
-    possible_cost: float = DEFAULT_POSSIBLE_COST
+    false_cost: float = hinge.DEFAULT_FALSE_COST
+    possible_cost: float = hinge.DEFAULT_POSSIBLE_COST
 
     def __post_init__(self) -> None:
         if not self.regularizations or any(later >= earlier for earlier, later in pairwise(self.regularizations)):
@@ -204,7 +199,7 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
         regularizations = (LOGISTIC_REGULARIZATION / max(n_labels, 1) if logistic else DEFAULT_REGULARIZATION,)
     miss_cost = settings.miss_cost
     if miss_cost is None:
-        miss_cost = LOGISTIC_MISS_COST if logistic else DEFAULT_MISS_COST
+        miss_cost = LOGISTIC_MISS_COST if logistic else hinge.DEFAULT_MISS_COST
 
     oracle = settings.oracle or "assignment"
     name = settings.solver or "bcfw"
@@ -216,7 +211,7 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
     words = settings.words
     if words is None:
         words = FREQUENT_WORDS if logistic and few else 0
-    possible_cost = DEFAULT_POSSIBLE_COST if settings.possible_cost is None else settings.possible_cost
+    possible_cost = hinge.DEFAULT_POSSIBLE_COST if settings.possible_cost is None else settings.possible_cost
     return Plan(
         "logistic" if logistic else "hinge", Newton() if logistic else solver, regularizations, miss_cost, folds,
         words, capacity, oracle, settings.false_cost, possible_cost,
