@@ -37,15 +37,11 @@ class Words:
     counts: I64
 
     @classmethod
-    def look_up(cls, text: Text, ids: Mapping[str, int], table: WordTable, counts: I32) -> Words:
+    def look_up(cls, text: Text, ids: Mapping[str, int], counts: I32) -> Words:
         words = text.vocabulary.words
         known = np.fromiter(map(ids.get, words, repeat(-1)), np.int64, len(words))
-        unknown = np.flatnonzero(known < 0)
-        rows = known.copy()
-        rows[unknown] = len(table) + np.arange(len(unknown))
-        spelled = table.join(WordTable.from_words([words[i] for i in unknown.tolist()])).take(rows)
-        of_known = np.append(counts, 0).astype(np.int64)  # -1 is in no sentence pair
-        return cls(text.vocabulary.index, spelled, known, of_known[known])
+        of_known = np.append(counts, 0)[known].astype(np.int64)  # -1 is in no sentence pair
+        return cls(text.vocabulary.index, WordTable.from_words(words), known, of_known)
 
 
 class Encoded:
@@ -54,8 +50,8 @@ class Encoded:
     def __init__(self, bitext: Bitext, statistics: CorpusStatistics) -> None:
         self.bitext, self.statistics, counts = bitext, statistics, statistics.cooccurrence
         source, target = bitext.source, bitext.target
-        self.source_words = Words.look_up(source, statistics.source_ids, statistics.source_words, counts.source_counts)
-        self.target_words = Words.look_up(target, statistics.target_ids, statistics.target_words, counts.target_counts)
+        self.source_words = Words.look_up(source, statistics.source_ids, counts.source_counts)
+        self.target_words = Words.look_up(target, statistics.target_ids, counts.target_counts)
         whole = Pairs.cut(bitext, 0, len(bitext))
         self.shapes, self.offsets = whole.shapes, whole.edge_offsets
 

@@ -108,30 +108,22 @@ def count_cooccurrences(
     return CooccurrenceTable(source.counts, target.counts, row_offsets, targets, counts, len(bitext))
 
 
-def add_cooccurrences(
-    table: CooccurrenceTable, more: CooccurrenceTable, source_ids: I64, target_ids: I64
-) -> CooccurrenceTable:
-    """The counts of two corpora together.
+def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> CooccurrenceTable:
+    """The counts of two corpora together, where the words of `table` are the first of those of `more`.
 
-    source_ids, target_ids: for each word of `more` its id in the result, where the words of `table` keep theirs and new
-    ones follow. What one of the tables has left out for its small Dice stays uncounted there.
+    What one of the tables has left out for its small Dice stays uncounted there.
     """
-    counts: list[I32] = []
-    for known, new, ids in (
-        (table.source_counts, more.source_counts, source_ids),
-        (table.target_counts, more.target_counts, target_ids),
-    ):
-        counts.append(np.zeros(max(len(known), int(ids.max(initial=-1)) + 1), np.int32))
-        counts[-1][: len(known)] = known
-        counts[-1][ids] += new
-    shape = len(counts[0]), len(counts[1])
+    shape = len(more.source_counts), len(more.target_counts)
+    counts = []
+    for known, new in ((table.source_counts, more.source_counts), (table.target_counts, more.target_counts)):
+        counts.append(new.copy())
+        counts[-1][: len(known)] += known
 
-    def matrix(part: CooccurrenceTable, rows: I64, columns: I64) -> sparse.csr_array:
-        row = np.repeat(rows, np.diff(part.row_offsets))
-        return sparse.coo_array((part.counts, (row, columns[part.targets])), shape).tocsr()
+    def matrix(part: CooccurrenceTable) -> sparse.csr_array:
+        row = np.repeat(np.arange(len(part.source_counts)), np.diff(part.row_offsets))
+        return sparse.coo_array((part.counts, (row, part.targets)), shape).tocsr()
 
-    both = matrix(table, np.arange(shape[0])[: len(table.source_counts)], np.arange(shape[1]))
-    both = both + matrix(more, source_ids, target_ids)
+    both = matrix(table) + matrix(more)
     both.sort_indices()
     return CooccurrenceTable(
         counts[0], counts[1], both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data.astype(np.int32),

@@ -14,7 +14,7 @@ from features.cooccurrence import CooccurrenceTable, add_cooccurrences, count_co
 from features.translation.expectation import DEFAULT_MEMORY, Pass, Settings
 from features.translation.lexicon import KINDS
 from features.translation.model import TranslationModel
-from features.translation.training import UPDATE, train_translation, update_translation
+from features.translation.training import UPDATE, extend, train_translation, update_translation
 from features.words import WordTable, check_offsets
 
 
@@ -73,19 +73,13 @@ class CorpusStatistics:
         """
         if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
             return self
-        table = count_cooccurrences(bitext, on_progress=on_progress)
-        tables, ids = [], []
-        for text, words, known in (
-            (bitext.source, self.source_words, dict(self.source_ids)),
-            (bitext.target, self.target_words, dict(self.target_ids)),
-        ):
-            places = (known.setdefault(word, len(known)) for word in text.vocabulary.words)
-            ids.append(np.fromiter(places, np.int64, len(text.vocabulary)))
-            tables.append(words.join(WordTable.from_words(list(known)[len(words) :])))
+        bitext = Bitext(extend(bitext.source, self.source_words), extend(bitext.target, self.target_words))
+        table = add_cooccurrences(self.cooccurrence, count_cooccurrences(bitext, on_progress=on_progress))
+        source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         model = self.translation
         if model is not None:
             model = update_translation(model, bitext, replace(UPDATE, memory=memory), on_pass=on_pass)
-        return CorpusStatistics(add_cooccurrences(self.cooccurrence, table, *ids), tables[0], tables[1], model)
+        return CorpusStatistics(table, source, target, model)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for a model file; `from_arrays` is the inverse."""

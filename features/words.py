@@ -67,19 +67,6 @@ class WordTable:
         bounds = self.offsets.tolist()
         return [text[start:end] for start, end in pairwise(bounds)]
 
-    def join(self, others: WordTable) -> WordTable:
-        """The words of both, those of the other table after these."""
-        return WordTable(
-            np.concatenate([self.letters, others.letters]), _join(self.offsets, others.offsets),
-            np.concatenate([self.plain_letters, others.plain_letters]), _join(self.plain_offsets, others.plain_offsets),
-            np.concatenate([self.flags, others.flags]),
-        )  # fmt: skip
-
-    def take(self, ids: I64) -> WordTable:
-        """Words by id."""
-        letters, plain = _take(self.letters, self.offsets, ids), _take(self.plain_letters, self.plain_offsets, ids)
-        return WordTable(*letters, *plain, self.flags[ids])
-
 
 def check_offsets(offsets: I64, rows: int, *values: npt.NDArray[Any]) -> None:
     """Raise ValueError unless offsets cut each of the values into `rows` rows."""
@@ -102,15 +89,3 @@ def _flags(word: str) -> int:
     if "N" in categories:
         return NUMERIC
     return 0 if "L" in categories else PUNCTUATION
-
-
-def _join(offsets: I64, others: I64) -> I64:
-    return np.concatenate([offsets, others[1:] + offsets[-1]])
-
-
-def _take(values: I32, offsets: I64, ids: I64) -> tuple[I32, I64]:
-    """Rows by id, one after the other, and their offsets."""
-    sizes = np.diff(offsets)[ids]
-    taken = np.zeros(len(ids) + 1, np.int64)
-    np.cumsum(sizes, out=taken[1:])
-    return values[np.repeat(offsets[ids] - taken[:-1], sizes) + np.arange(taken[-1])], taken

@@ -89,7 +89,7 @@ def _train(
     fitting = bitext.source.lengths * bitext.target.lengths <= MOST_EDGES
     if not fitting.all():
         bitext = bitext.take(np.flatnonzero(fitting))
-    source, target = _extend(bitext.source, start.source_words), _extend(bitext.target, start.target_words)
+    source, target = extend(bitext.source, start.source_words), extend(bitext.target, start.target_words)
     found = {}
     for number, name in enumerate(lexicons, 1):
         widths = KINDS[name].widths
@@ -121,7 +121,7 @@ def _classified(text: Text, names: list[str], classes: I32) -> Text:
     return Text(classes[text.ids], text.offsets, Vocabulary(names), text.language)
 
 
-def _extend(text: Text, known: WordTable) -> Text:
+def extend(text: Text, known: WordTable) -> Text:
     """The text with known words before its own in the vocabulary."""
     if len(known) == 0:
         return text

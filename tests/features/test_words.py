@@ -1,4 +1,4 @@
-"""A word table gives back its words, and words of two tables mix without loss."""
+"""A word table gives back its words, and knows what kinds they are of."""
 
 from __future__ import annotations
 
@@ -40,16 +40,6 @@ def test_letters_are_code_points(given: list[str]) -> None:
 def test_half_a_surrogate_pair_is_a_letter() -> None:
     # Python gives such strings for undecodable bytes; they are no reason to refuse a sentence.
     assert WordTable.from_words(["a\udcff"]).letters.tolist() == [97, 0xDCFF]
-
-
-@settings(deadline=None)
-@given(words, words, st.data())
-def test_taking_from_two_tables(known: list[str], unknown: list[str], data: st.DataObject) -> None:
-    both = known + unknown
-    ids = data.draw(st.lists(st.sampled_from(range(len(both))), max_size=20)) if both else []
-    table = WordTable.from_words(known).join(WordTable.from_words(unknown))
-    assert same(table, WordTable.from_words(both))
-    assert same(table.take(np.array(ids, np.int64)), WordTable.from_words([both[i] for i in ids]))
 
 
 @pytest.mark.parametrize(
