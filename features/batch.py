@@ -12,34 +12,29 @@ from corpora.bitext import Bitext, Text
 from corpora.compiled import MAXIMA, compiled
 from corpora.ragged import F32, I32, I64
 from corpora.threads import shared_property
-from features._search_kernels import search_together
 from features.statistics import CorpusStatistics
 from features.translation.posteriors import Beliefs, Decoder
-from features.word_pairs import Pairs, WordPairs, end_of_run, spread
+from features.word_pairs import Pairs, WordPairs, find_cells, spread
 from features.words import WordTable
-
-_READ_AHEAD = 16
-"""Numbers in a cache line. A row that is searched for at least as many words as it has lines is read in order first, as
-the processor foresees it, and not line after line as the searches come upon them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Words:
     """The vocabulary of some text, known to the corpus statistics or not.
 
-    index: id of each word.  table: its spelling.  known: (V,) int64, its id in the statistics or -1.
+    index: id of each word.  table: its spelling.  known: (V,) its id in the statistics or -1.
     counts: (V,) int64, sentence pairs of the corpus that contain it.
     """
 
     index: Mapping[str, int]
     table: WordTable
-    known: I64
+    known: I32
     counts: I64
 
     @classmethod
     def look_up(cls, text: Text, ids: Mapping[str, int], counts: I32) -> Words:
         words = text.vocabulary.words
-        known = np.fromiter(map(ids.get, words, repeat(-1)), np.int64, len(words))
+        known = np.fromiter(map(ids.get, words, repeat(-1)), np.int32, len(words))
         of_known = np.append(counts, 0)[known].astype(np.int64)  # -1 is in no sentence pair
         return cls(text.vocabulary.index, WordTable.from_words(words), known, of_known)
 
@@ -95,10 +90,12 @@ class EdgeBatch:
         """(m,) Dice of the word pairs."""
         table, pairs = self.text.statistics.cooccurrence, self.word_pairs
         source, target = self.text.source_words, self.text.target_words
-        wanted = target.known[pairs.target].astype(np.int32)  # unknown words, -1, are in no row
-        totals = source.counts[pairs.source] + target.counts[pairs.target]
-        out = np.empty(len(pairs.source), np.float32)
-        _look_up_dice(pairs.source, source.known, wanted, totals, table.row_offsets, table.targets, table.counts, out)
+        known = source.known, target.known
+        cells, _ = find_cells(pairs.source, pairs.target, *known, table.row_offsets, table.targets)
+        found = np.flatnonzero(cells >= 0)
+        totals = source.counts[pairs.source[found]] + target.counts[pairs.target[found]]
+        out = np.zeros(len(cells), np.float32)
+        out[found] = 2.0 * table.counts[cells[found]] / totals
         return out
 
     @shared_property
@@ -117,29 +114,6 @@ class EdgeBatch:
     def soft(self) -> F32:
         """(E,) geometric mean of both directions' posteriors by the HMM: the strongest signal that there is."""
         return self.beliefs.hmm.soft
-
-
-@compiled
-def _look_up_dice(source, known, wanted, totals, row_offsets, cell_targets, cell_counts, out):
-    """Dice of word pairs.  known: row of each source word, or -1.  wanted, totals: (m,) targets, and C_e + C_f."""
-    places = np.empty(len(source), np.int32)
-    touched = 0
-    first = np.int64(0)  # no literal, for which what is called would be compiled once more
-    while first < len(source):
-        last = end_of_run(source, first)
-        e = known[source[first]]
-        out[first:last] = 0.0
-        if e >= 0:
-            low, high = row_offsets[e], row_offsets[e + 1]
-            if high - low < _READ_AHEAD * (last - first):
-                for cell in range(low, high, _READ_AHEAD):
-                    touched += cell_targets[cell] + cell_counts[cell]
-            search_together(cell_targets[low:high], wanted[first:last], places[first:last])
-            for x in range(first, last):
-                if places[x] >= 0:
-                    out[x] = 2.0 * cell_counts[low + places[x]] / totals[x]
-        first = last
-    return touched
 
 
 @compiled(fastmath=MAXIMA)

@@ -10,7 +10,11 @@ import numpy as np
 from corpora.bitext import Bitext
 from corpora.compiled import compiled
 from corpora.ragged import I32, I64, edge_offsets
-from features._search_kernels import list_occurrences
+from features._search_kernels import list_occurrences, search_together
+
+_READ_AHEAD = 16
+"""Numbers in a cache line. A row that is searched for at least as many words as it has lines is read in order first, as
+the processor foresees it, and not line after line as the searches come upon them."""
 
 
 class Pairs(NamedTuple):
@@ -103,6 +107,35 @@ def end_of_run(source, first):
     while last < len(source) and source[last] == source[first]:
         last += 1
     return last
+
+
+@compiled
+def find_cells(source, target, source_known, target_known, row_offsets, targets):
+    """The cells (m,) of word pairs in rows of ascending targets, -1 where there is none, and a number of no use.
+
+    source, target: (m,) words; those of one source word stand in one run.  source_known, target_known: the row, and the
+    number in `targets`, of each word, or -1.
+    """
+    cells = np.empty(len(source), np.int64)
+    wanted = np.empty(len(source), np.int32)
+    places = np.empty(len(source), np.int32)
+    for x in range(len(source)):
+        wanted[x] = target_known[target[x]]  # unknown words, -1, are in no row
+    touched = 0
+    first = np.int64(0)  # no literal, for which what is called would be compiled once more
+    while first < len(source):
+        last = end_of_run(source, first)
+        row = source_known[source[first]]
+        low = row_offsets[row] if row >= 0 else 0
+        high = row_offsets[row + 1] if row >= 0 else 0
+        if high - low < _READ_AHEAD * (last - first):
+            for cell in range(low, high, _READ_AHEAD):
+                touched += targets[cell]
+        search_together(targets[low:high], wanted[first:last], places[first:last])
+        for x in range(first, last):
+            cells[x] = low + places[x] if places[x] >= 0 else -1
+        first = last
+    return cells, touched
 
 
 @compiled

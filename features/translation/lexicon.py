@@ -22,7 +22,7 @@ import numpy as np
 
 from corpora.compiled import compiled
 from corpora.normalize import unaccented
-from corpora.ragged import F32, F64, I32
+from corpora.ragged import F32, F64, I32, I64
 from features.translation.cells import Cells
 from features.words import WordTable
 
@@ -236,3 +236,53 @@ def _compare(letters, offsets, other, other_offsets, row_offsets, targets, weigh
             out[cell] = weight * likeness_of(
                 letters, offsets[e], offsets[e + 1], other, other_offsets[f], other_offsets[f + 1]
             )
+
+
+class SideOfLevel(NamedTuple):
+    """The words of a text at one level of a lexicon, in one language.
+
+    known: (V,) class of each word or -1.  above: (V,) the same at the level above.  shares, unseen: see `Side`.
+    scale: see `Table`.  letters, bounds: spelling of the words' finest classes.
+    """
+
+    known: I32
+    above: I32
+    shares: F32
+    unseen: F32
+    scale: F32
+    letters: I32
+    bounds: I64
+
+
+@compiled
+def back_off(at, cells, sources, targets, source, target, table, weight, spelling, forward, reverse):
+    """Probabilities at one level of word pairs, in place of those at the level above, which are 1 above all.
+
+    at: (n,) the pairs, of those in the other arrays, (m,).  cells: (n,) of each, or -1.  table: see `Table.cells`.
+    weight: K.  spelling: S, 0 but at the finest level.
+    """
+    word, e, share_e = np.int32(-1), np.int32(-1), np.float32(0.0)
+    for i in range(len(at)):
+        x, cell = at[i], cells[i]
+        if cell >= 0:
+            forward[x] = table[cell, 0]
+            reverse[x] = table[cell, 1]
+            continue
+        if sources[x] != word:  # it stands in a run
+            word = sources[x]
+            e = source.known[word]
+            share_e = source.shares[e] if e >= 0 else source.unseen[source.above[word]]
+        other_word = targets[x]
+        f = target.known[other_word]
+        share_f = target.shares[f] if f >= 0 else target.unseen[target.above[other_word]]
+        one = weight * share_f * forward[x]
+        other = weight * share_e * reverse[x]
+        if spelling > 0.0:
+            like = spelling * likeness_of(
+                source.letters, source.bounds[word], source.bounds[word + 1],
+                target.letters, target.bounds[other_word], target.bounds[other_word + 1],
+            )  # fmt: skip
+            one += like
+            other += like
+        forward[x] = max(one * source.scale[e], TINY)
+        reverse[x] = max(other * target.scale[f], TINY)

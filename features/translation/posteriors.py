@@ -13,12 +13,11 @@ from corpora.bitext import Bitext, Text
 from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.symmetrize import symmetrize
-from features.translation._emission_kernels import LevelTables, SideOfLevel, back_off, find
 from features.translation._translation_kernels import decode
-from features.translation.lexicon import AGREEING, SPELLING, Side, class_name
+from features.translation.lexicon import AGREEING, SPELLING, Side, SideOfLevel, back_off, class_name
 from features.translation.model import Tables, TranslationModel
 from features.translation.workspaces import make_lattice
-from features.word_pairs import Pairs, WordPairs, runs, spread
+from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread
 from features.words import WordTable
 
 DEFAULT_THRESHOLD = 0.5
@@ -203,27 +202,25 @@ class Decoder:
 
     def _emissions(self, tables: Tables, words: WordPairs) -> F32:
         """(2, E) probabilities of the words of each edge, in both directions, found once for each word pair."""
-        missing = np.empty(len(words.source), np.bool_)
-        forward, reverse = np.empty((2, len(words.source)), np.float32)
-        cells = tables.levels[0].cells
-        known = self._source.classes[tables.widths[0]], self._target.classes[tables.widths[0]]
-        find(
-            words.source, words.target, *known, cells.row_offsets, cells.targets, tables.tables[0].cells, missing,
-            forward, reverse,
-        )  # fmt: skip
+        finest, places = tables.widths[0], tables.levels[0].cells
+        known = self._source.classes[finest], self._target.classes[finest]
+        of_pairs, _ = find_cells(words.source, words.target, *known, places.row_offsets, places.targets)
+        missing = np.flatnonzero(of_pairs < 0)
+        sources, targets = words.source.take(missing), words.target.take(missing)
+        both = np.ones((2, len(of_pairs)), np.float32)
         for depth in range(len(tables.levels) - 1, -1, -1):
-            level, table = tables.levels[depth], tables.tables[depth]
+            level, table, places = tables.levels[depth], tables.tables[depth], tables.levels[depth].cells
             source = self._source.level(tables.widths, depth, level.source, table.source_scale)
             target = self._target.level(tables.widths, depth, level.target, table.target_scale)
-            of_cells = LevelTables(
-                row_offsets=level.cells.row_offsets, targets=level.cells.targets, cells=table.cells,
-                weight=level.weight, spelling=SPELLING * self.model.smoothing,
-                coarsest=depth + 1 == len(tables.levels), finest=depth == 0,
-            )  # fmt: skip
-            back_off(words.source, words.target, source, target, of_cells, missing, forward, reverse)
+            at, cells, spelling = np.arange(len(of_pairs)), of_pairs, SPELLING * self.model.smoothing
+            if depth > 0:
+                at, spelling = missing, 0.0
+                cells, _ = find_cells(sources, targets, source.known, target.known, places.row_offsets, places.targets)
+            words_at = at, cells, words.source, words.target
+            back_off(*words_at, source, target, table.cells, level.weight, spelling, *both)
         emission = np.empty((2, len(words.of_edge)), np.float32)
-        for of_pairs, of_edges in zip((forward, reverse), emission, strict=True):
-            spread(of_pairs, words.of_edge, of_edges)
+        for one, of_edges in zip(both, emission, strict=True):
+            spread(one, words.of_edge, of_edges)
         return emission
 
 
