@@ -18,3 +18,8 @@ def edge_offsets(shapes: I64) -> I64:
     offsets = np.zeros(len(shapes) + 1, np.int64)
     np.cumsum(shapes[:, 0] * shapes[:, 1], out=offsets[1:])
     return offsets
+
+
+def word_offsets(shapes: I64) -> I64:
+    """(n + 1, 2) first source and first target word of each pair, and the numbers of words at the end."""
+    return np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(shapes, axis=0)])

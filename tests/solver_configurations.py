@@ -147,9 +147,7 @@ class Plain(BlockDefaults):
     n_features = property(lambda self: self.problem.n_features)
     n_nonpositive = property(lambda self: self.problem.n_nonpositive)
     regularization = property(lambda self: self.problem.regularization)
-    edges = property(lambda self: self.problem.edges)
-    labels = property(lambda self: self.problem.labels)
-    costs = property(lambda self: self.problem.costs)
+    arrays = property(lambda self: self.problem.arrays)
     oracle = property(lambda self: self.problem.oracle)
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from aligner.matching import check_scores
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
 from aligner.matching._projection_kernels import project_block
-from corpora.ragged import F64, I64, Bools
+from corpora.ragged import F64, I64, Bools, word_offsets
 from corpora.threads import map_threads
 
 
@@ -65,7 +65,7 @@ def nearest_points(
     Raises ScoreError on NaN or +inf, naming the matrix, and ValueError where the arguments do not fit.
     """
     flat, sizes, offsets = check_scores(scores, shapes, "nearest point")
-    row_starts, column_starts = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(sizes, axis=0)]).T
+    row_starts, column_starts = word_offsets(sizes).T
     u_capacity = _capacities("row", row_capacity, row_starts[-1])
     v_capacity = _capacities("column", column_capacity, column_starts[-1])
     u, v = np.zeros(row_starts[-1]), np.zeros(column_starts[-1])

@@ -13,11 +13,11 @@ from aligner.errors import SettingError
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
 from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
-from aligner.solvers.edges import Edges, edge_arrays, word_starts
 from aligner.solvers.records import Audit
 from aligner.solvers.saddle import Look, Start, feature_norm, look_ahead, measure_start
-from aligner.svm.protocols import BlockProblem
-from corpora.ragged import F64
+from aligner.svm._corner_kernels import Blocks
+from aligner.svm.protocols import BlockProblem, edges_of
+from corpora.ragged import F64, word_offsets
 
 _CHECKS = 10
 """Sweeps between two looks at the gap, for restarts."""
@@ -66,7 +66,7 @@ class SaddleState:
     sweeps, since: iterations, all and since û.  best: û, once there was a restart; last_gap: at the last look.
     """
 
-    edges: Edges
+    edges: Blocks
     stored: kernels.Stored
     start: Start
     norm: float
@@ -156,9 +156,9 @@ class Extragradient:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SaddleState:
         """û: w = 0, and the target z = y, mixed with all edges for entropic.  Raises SettingError without edges."""
-        edges = edge_arrays(problem, "extragradient")
+        edges = edges_of(problem, "extragradient").arrays
         shapes = edges.shapes if self.restarts else edges.shapes[:0]
-        starts = word_starts(shapes)
+        starts = word_offsets(shapes)
         of_edges = np.zeros((5, edges.offsets[len(shapes)]))
         of_rows, of_columns = (np.zeros((2, m)) for m in starts[-1])
         stored = kernels.Stored(starts, *of_edges, *of_rows, *of_columns)

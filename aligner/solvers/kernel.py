@@ -9,10 +9,10 @@ import numpy as np
 from aligner.matching import Oracle, best_matchings
 from aligner.solvers.orders import Order, Permuted
 from aligner.solvers.records import Audit
-from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE
+from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE, Blocks
 from aligner.svm.corners import check_code
 from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature, make_kernel
-from aligner.svm.protocols import BlockProblem, EdgeProblem, Edges, edges_of
+from aligner.svm.protocols import BlockProblem, EdgeProblem, edges_of
 from corpora.ragged import F32, F64, I64
 
 
@@ -49,24 +49,25 @@ class KernelBlock:
         return f"kernel-bcfw|{kernel_signature(self.kernel)}|order:{self.order.name}"
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> KernelState:
-        return KernelState(rng, np.zeros(len(edges_of(problem, "kernel-bcfw").labels)))
+        return KernelState(rng, np.zeros(len(edges_of(problem, "kernel-bcfw").arrays.labels)))
 
     def resume(self, problem: BlockProblem, state: KernelState) -> None:
         """Go on from the same dual point in a problem that differs in λ only: its marginals are the same."""
 
     def sweep(self, problem: BlockProblem, state: KernelState) -> int:
         matchings = edges_of(problem, "kernel-bcfw")
+        edges = matchings.arrays
         for block in self.order.draw(problem.n_blocks, state.rng).tolist():
-            self._step(matchings, state, block)
+            self._step(matchings, edges, state, block)
         return problem.n_blocks
 
-    def _step(self, problem: EdgeProblem, state: KernelState, block: int) -> None:
+    def _step(self, problem: EdgeProblem, edges: Blocks, state: KernelState, block: int) -> None:
         """The step of BCFW: along the direction to the oracle's answer the dual gains γ · slope - γ²/2 · curvature."""
-        edges, scale = problem.edges, problem.regularization * problem.n_blocks
+        scale = problem.regularization * problem.n_blocks
         rows = slice(edges.offsets[block], edges.offsets[block + 1])
-        labels = problem.labels[rows]
+        labels = edges.labels[rows]
         scores = self._scores(edges, state.moved / scale, edges.features[rows])
-        augmented = scores + problem.costs[labels]
+        augmented = scores + edges.costs[labels]
         corner = (labels == SURE) - _best(problem.oracle, augmented, edges.shapes[block : block + 1])
         direction = corner - state.moved[rows]
         slope = -float(direction @ augmented)
@@ -83,12 +84,12 @@ class KernelBlock:
 
     def audit(self, problem: BlockProblem, state: KernelState) -> Audit:
         matchings = edges_of(problem, "kernel-bcfw")
-        edges, n, regularization = matchings.edges, problem.n_blocks, problem.regularization
+        edges, n, regularization = matchings.arrays, problem.n_blocks, problem.regularization
         coefficients = state.moved / (regularization * n)
         scores = self._scores(edges, coefficients, edges.features)
-        costs = matchings.costs[matchings.labels]
+        costs = edges.costs[edges.labels]
         oracle = matchings.oracle if matchings.oracle.exact else "assignment"
-        surplus = _best(oracle, scores + costs, edges.shapes) - (matchings.labels == SURE)
+        surplus = _best(oracle, scores + costs, edges.shapes) - (edges.labels == SURE)
         block = np.repeat(np.arange(n), np.diff(edges.offsets))
         hinges, losses = (np.bincount(block, surplus * values, n) for values in (scores + costs, costs))
         worst = int(np.argmin(hinges / np.maximum(1.0, losses)))
@@ -97,7 +98,7 @@ class KernelBlock:
         half_norm = 0.5 * regularization * float(coefficients @ scores)
         return Audit(coefficients, half_norm + float(hinges.mean()), -float(costs @ state.moved) / n - half_norm)
 
-    def _scores(self, edges: Edges, coefficients: F64, features: F32) -> F64:
+    def _scores(self, edges: Blocks, coefficients: F64, features: F32) -> F64:
         """Σ_e coefficients[e] K(φ_e, ·) of edges with these features."""
         support = np.flatnonzero(coefficients)
         kept, some = edges.features[support], coefficients[support]

@@ -9,12 +9,12 @@ import numpy as np
 
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.audit import ask_all, judge
-from aligner.solvers.edges import Edges, edge_arrays, word_starts
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit
-from aligner.svm._corner_kernels import SURE
+from aligner.svm._corner_kernels import SURE, Blocks
 from aligner.svm.corners import check_code
-from aligner.svm.protocols import BlockProblem
+from aligner.svm.protocols import BlockProblem, edges_of
+from corpora.ragged import word_offsets
 
 _BLOCKS_AT_ONCE = 512
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -35,7 +35,7 @@ class MarginalState:
     """A point of the marginal dual.  regularization: the λ that its w is scaled by."""
 
     rng: np.random.Generator
-    edges: Edges
+    edges: Blocks
     regularization: float
     point: kernels.Marginals
 
@@ -63,10 +63,10 @@ class ProjectedGradient:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> MarginalState:
         """z = y, where w = 0 and ℓ = 0.  Raises SettingError where single edges are not at hand."""
-        edges = edge_arrays(problem, "projected-gradient")
+        edges = edges_of(problem, "projected-gradient").arrays
         bounds = np.empty(problem.n_blocks)
         kernels.curvature_bounds(edges.features, edges.offsets, bounds)
-        starts = word_starts(edges.shapes)
+        starts = word_offsets(edges.shapes)
         point = kernels.Marginals(
             (edges.labels == SURE).astype(np.float64), np.zeros(problem.n_features), bounds, bounds.copy(),
             np.zeros(starts[-1, 0]), np.zeros(starts[-1, 1]), starts,

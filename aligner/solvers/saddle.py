@@ -9,7 +9,7 @@ import numpy as np
 
 from aligner.matching._price_kernels import EUCLIDEAN
 from aligner.solvers import _saddle_kernels as kernels
-from aligner.solvers.edges import Edges
+from aligner.svm._corner_kernels import Blocks
 from aligner.svm.corners import check_code
 from corpora.ragged import F64
 from corpora.threads import map_threads
@@ -44,7 +44,7 @@ class Start:
     loss: float
 
 
-def feature_norm(edges: Edges) -> float:
+def feature_norm(edges: Blocks) -> float:
     """‖F‖₂, the largest singular value of all features (E, d), by their moments FFᵀ (d, d)."""
     moments = np.zeros((edges.features.shape[1], edges.features.shape[1]))
     for first in range(0, len(edges.features), _EDGES_AT_ONCE):
@@ -53,7 +53,7 @@ def feature_norm(edges: Edges) -> float:
     return float(np.sqrt(max(0.0, np.linalg.eigvalsh(moments)[-1])))
 
 
-def measure_start(edges: Edges, stored: kernels.Stored, geometry: int) -> Start:
+def measure_start(edges: Blocks, stored: kernels.Stored, geometry: int) -> Start:
     """Where the steps begin and how far they may lead, see `kernels.start_of`."""
     of_target, of_center = np.zeros((2, edges.features.shape[1] + 1))
     links = kernels.make_start(geometry, edges, stored.center, of_target, of_center)
@@ -66,7 +66,7 @@ def measure_start(edges: Edges, stored: kernels.Stored, geometry: int) -> Start:
     return Start(of_target, of_center, span / len(edges.shapes), loss / len(edges.shapes))
 
 
-def look_ahead(edges: Edges, stored: kernels.Stored, step: kernels.Step) -> Look:
+def look_ahead(edges: Blocks, stored: kernels.Stored, step: kernels.Step) -> Look:
     """A step of all z_i on all cores, see `kernels.three_steps`.  Raises ScoreError where weights are not finite."""
     n, size = len(edges.shapes), edges.features.shape[1] + 1
 

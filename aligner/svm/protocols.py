@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 import numpy as np
 
 from aligner.errors import SettingError
-from corpora.ragged import F32, F64, I32, I64, U8, Bools
+from corpora.ragged import F32, F64, I32, I64, Bools
 
 if TYPE_CHECKING:
     from aligner.matching import Oracle
@@ -155,13 +155,7 @@ class EdgeProblem(BlockProblem, Protocol):
     """A block problem over matchings whose edges are at hand, as `aligner.svm.hinge.MatchingProblem` is: see there."""
 
     @property
-    def edges(self) -> Edges: ...
-
-    @property
-    def labels(self) -> U8: ...
-
-    @property
-    def costs(self) -> F64: ...
+    def arrays(self) -> Blocks: ...
 
     @property
     def oracle(self) -> Oracle: ...
