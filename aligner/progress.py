@@ -35,11 +35,6 @@ def ignore(*news: object) -> None:
     """What is told to nobody."""
 
 
-def never() -> bool:
-    """Whether to end early: no."""
-    return False
-
-
 @dataclass(frozen=True)
 class Hooks:
     """Whom long work tells how far it is.
@@ -53,7 +48,7 @@ class Hooks:
     on_corpus: Callable[[Corpus], None] = ignore
     on_progress: Callable[[Progress], None] = ignore
     on_audit: Callable[[TracePoint, Place], bool | None] = ignore
-    interrupted: Callable[[], bool] = never
+    interrupted: Callable[[], bool] = lambda: False
 
     def counted(self, done: float) -> None:
         """Tell of a fraction of the words."""
