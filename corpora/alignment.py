@@ -31,14 +31,8 @@ def check_range(links: PairLinks, n_source: int, n_target: int, path: StrPath, l
     """Raise CorpusError, at ``line`` of ``path``, if a link leaves sentences of these lengths."""
     for source, target in links.sure | links.possible:
         if source >= n_source or target >= n_target:
-            raise out_of_range((source, target), n_source, n_target, path, line)
-
-
-def out_of_range(link: Link, n_source: int, n_target: int, path: StrPath, line: int) -> CorpusError:
-    """The error of a 0-based link that leaves sentences of these lengths."""
-    what = f"link {link[0]}-{link[1]} is out of range for {n_source} source and {n_target} target words"
-    hint = "are source and target swapped?"
-    return CorpusError(path, line, what, hint=hint)
+            what = f"link {source}-{target} is out of range for {n_source} source and {n_target} target words"
+            raise CorpusError(path, line, what, hint="are source and target swapped?")
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
 from corpora import recognize
-from corpora.alignment import Links, PairLinks, check_range, out_of_range
+from corpora.alignment import Links, PairLinks, check_range
 from corpora.errors import CorpusError
 from corpora.files import StrPath, read_lines
 from corpora.formats.comtrans import parse_comtrans
@@ -116,8 +116,8 @@ def _naacl_links(
     def checked() -> Iterator[NaaclLink]:
         for entry in links:
             length = by_number.get(entry.sentence)
-            if length is not None and (entry.link[0] >= length[0] or entry.link[1] >= length[1]):
-                raise out_of_range(entry.link, *length, path, entry.line)
+            if length is not None:
+                check_range(PairLinks(frozenset([entry.link]), frozenset()), *length, path, entry.line)
             yield entry
 
     return gather_naacl(checked(), path, numbers)
