@@ -12,10 +12,13 @@ import numpy as np
 from aligner.errors import OracleError, SettingError
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import decode_edges
+from aligner.model.scoring import KernelScorer, LinearScorer, Scorer
 from aligner.progress import ignore
 from aligner.report.evaluation import bootstrap, count, scores
-from aligner.solvers import Result, Status, Stop, TracePoint, solve
-from aligner.training.scorers import scorer_of
+from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
+from aligner.solvers.kernel import KernelBlock
+from aligner.svm.kernels import Linear
+from aligner.svm.protocols import Edges
 from aligner.training.settings import LabelledProblem, Plan
 from corpora.alignment import Links
 from corpora.ragged import F64, I64
@@ -181,6 +184,19 @@ def follow_path(
     chosen = int(np.argmin(errors)) if errors else len(results) - 1  # of equal ones argmin takes the first
     held_out = JudgedLinks.joined(fold[chosen].judged for fold in folds) if folds else None
     return RegularizationPath(rows, tuple(results), chosen, len(folds), interrupted, held_out)
+
+
+def scorer_of(solver: Solver[Any, Any], edges: Edges, w: F64) -> Scorer:
+    """The function of an edge's features that a solver's answer is.  edges: of the problem it solved.
+
+    Weights of fertility, which follow those of edges, are left aside; a linear kernel gives weights, too.
+    """
+    if not isinstance(solver, KernelBlock):
+        return LinearScorer(w[: len(edges.names)])
+    support = np.flatnonzero(w)
+    if isinstance(solver.kernel, Linear):
+        return LinearScorer(w[support] @ edges.features[support])
+    return KernelScorer(solver.kernel, edges.features[support], w[support])
 
 
 def _hold_out(

@@ -18,8 +18,7 @@ from aligner.progress import Hooks, Progress, tell_passes
 from aligner.report.evaluation import count, scores
 from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts
-from aligner.training.path import Place, RegularizationPath, follow_path
-from aligner.training.scorers import scorer_of
+from aligner.training.path import Place, RegularizationPath, follow_path, scorer_of
 from aligner.training.settings import TrainingSettings, plan
 from corpora.readers import Corpus
 from corpora.threads import one_blas_thread

@@ -20,7 +20,7 @@ from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.orders import Order, Permuted, Uniform
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial
-from aligner.training.scorers import scorer_of
+from aligner.training.path import scorer_of
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import edge_offsets
 from features.table import EdgeTable

@@ -20,8 +20,7 @@ from aligner.solvers.block import Block
 from aligner.solvers.records import Audit
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import BlockProblem
-from aligner.training.path import Place, RegularizationPath, Resumable, follow_path
-from aligner.training.scorers import scorer_of
+from aligner.training.path import Place, RegularizationPath, Resumable, follow_path, scorer_of
 from aligner.training.settings import Plan, geometric_path
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import edge_offsets
