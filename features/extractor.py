@@ -19,9 +19,8 @@ from corpora.threads import map_threads
 from features.batch import EdgeBatch, Encoded
 from features.families import indicators
 from features.families.links import fill as fill_links
-from features.grid import round_to_grid
 from features.statistics import CorpusStatistics
-from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, Vector, allocate
+from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, Vector, allocate, round_to_grid
 from features.translation.lexicon import AGREEING
 from features.word_pairs import runs, spread_columns
 

@@ -1,4 +1,4 @@
-"""EdgeTable: the feature vectors of every word pair of many sentence pairs."""
+"""EdgeTable: the feature vectors of every word pair of many sentence pairs, and the grid that they are rounded to."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from corpora.compiled import compiled
 from corpora.files import spill_file, spill_folder
 from corpora.ragged import F32, F64, I64, edge_offsets
 
@@ -15,6 +16,9 @@ _EDGES_AT_ONCE = 1 << 20
 
 DEFAULT_MEMORY = 2 << 30
 """Bytes of features that are held in memory; more go to an unnamed temporary file."""
+
+GRID = 128
+"""Steps between 0 and 1 that features are rounded to, a power of two: their sums are exact, in whatever order."""
 
 Matrix = F32
 """(E, d) features, one row an edge."""
@@ -92,3 +96,11 @@ def allocate(shape: tuple[int, int], memory: int) -> Matrix:
         else:
             file.truncate(size)
         return np.memmap(file, np.float32, "r+", shape=shape)  # the mapping outlives the unlinked file
+
+
+@compiled
+def round_to_grid(features):
+    """Round features (E, d) to the nearest multiples of 1 / GRID, in place."""
+    for e in range(features.shape[0]):
+        for c in range(features.shape[1]):
+            features[e, c] = np.rint(features[e, c] * np.float32(GRID)) / np.float32(GRID) + np.float32(0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from corpora.compiled import compiled
-from features.grid import GRID
+from features.table import GRID
 
 _EDGES_AT_ONCE = 512
 """So few that their scores stay in the fastest cache."""
@@ -25,7 +25,7 @@ def add_scores(features, w, scores):
 
 @compiled
 def add_rounded_scores(features, w, scores):
-    """`add_scores` of features (d, E) that are rounded as `features.grid.round_to_grid` does it; for many scores."""
+    """`add_scores` of features (d, E) that are rounded as `features.table.round_to_grid` does it; for many scores."""
     for first in range(0, len(scores), _EDGES_AT_ONCE):
         some = scores[first : first + _EDGES_AT_ONCE]
         for c in range(len(features)):

@@ -16,8 +16,7 @@ from corpora.ragged import F64
 from corpora.threads import shared_property
 from features.batch import EdgeBatch
 from features.extractor import FeatureSet
-from features.grid import GRID
-from features.table import Matrix, Vector
+from features.table import GRID, Matrix, Vector
 from features.word_pairs import add_spread
 
 _LARGEST = 64

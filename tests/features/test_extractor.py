@@ -19,8 +19,8 @@ from corpora.bitext import Bitext
 from features import extractor
 from features.batch import Encoded
 from features.extractor import FAMILIES, FeatureSet, batches
-from features.grid import GRID, round_to_grid
 from features.statistics import CorpusStatistics
+from features.table import GRID, round_to_grid
 
 if TYPE_CHECKING:
     from tests.features.conftest import Case

@@ -20,7 +20,7 @@ from aligner.model.file import read_model, write_model
 from aligner.model.scoring import KernelScorer, LinearScorer, Scorer, read_scorer, score_in_threads
 from aligner.svm import kernels
 from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial, kernel_signature, make_kernel
-from features.grid import GRID
+from features.table import GRID
 
 KERNELS: list[Kernel] = [Linear(), Polynomial(1), Polynomial(2), Polynomial(5), RBF(0.7), RBF()]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
