@@ -7,10 +7,57 @@ from typing import NamedTuple
 import numpy as np
 
 from corpora.compiled import compiled
-from corpora.ragged import F32, F64
+from corpora.ragged import F32, F64, I64
 from features.translation import _lattice_kernels as lattices
 
 U = np.uint64
+
+
+class Lattice(NamedTuple):
+    """Workspace for one sentence pair in one direction.
+
+    Rows of P padded states, one for each of T words: emission; posterior (forward probabilities before the backward
+    pass).  Rows of P + 2 WINDOW: spread (what leaves each state for a jump) and arrival.  One row for each width:
+    weights (of the jump from each state, P + 2 WINDOW) and moved (expected jumps over their weight, P).  (T,): null,
+    null_posterior, scale, waiting (mass before the first position).  (P,): the others.
+    """
+
+    emission: F32
+    posterior: F32
+    spread: F32
+    arrival: F32
+    null: F32
+    null_posterior: F32
+    scale: F32
+    waiting: F32
+    start: F32
+    leave: F32
+    end: F32
+    state: F32
+    band: F32
+    departed: F32
+    ended: F32
+    weights: F32
+    moved: F32
+
+
+def make_lattice(words: I64, states: I64) -> Lattice:
+    """A lattice for any of some sentence pairs.  words, states: (n,) words and positions of each pair."""
+    rows = -(-states // lattices.LANES) * lattices.LANES
+    cells, wide = (words * rows).max(initial=0), (words * (rows + 2 * lattices.WINDOW)).max(initial=0)
+    longest, row = words.max(initial=0), rows.max(initial=0)
+    by_width = lattices.WIDTHS * (row + 2 * lattices.WINDOW), lattices.WIDTHS * row
+    sizes = *[cells] * 2, *[wide] * 2, *[longest] * 3, longest + 1, *[row] * 7, *by_width
+    return Lattice(*(np.zeros(size, np.float32) for size in sizes))
+
+
+def make_moves(words: int, states: int, hmm: bool) -> lattices.Moves:
+    """No jumps, of sentences with this many words and positions in all; without the HMM there are none to find."""
+    states = states if hmm else 0
+    return lattices.Moves(
+        np.zeros(lattices.N_JUMPS), np.zeros(lattices.CONTEXTS), np.zeros((states, lattices.WIDTHS), np.float32),
+        np.zeros(states, np.float32), np.zeros(words, np.float32),
+    )  # fmt: skip
 
 
 class Emissions(NamedTuple):

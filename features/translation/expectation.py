@@ -18,10 +18,9 @@ from corpora.threads import cores, map_threads
 from features.translation import _translation_kernels as kernels
 from features.translation import jumps
 from features.translation._lattice_kernels import JumpWeights
-from features.translation._translation_kernels import Counts, DirectionCounts, Emissions
+from features.translation._translation_kernels import Counts, DirectionCounts, Emissions, make_lattice, make_moves
 from features.translation.cells import CellIds, Cells
 from features.translation.lexicon import TINY, Side, build_levels, estimate
-from features.translation.workspaces import make_lattice, make_moves
 from features.word_pairs import Pairs
 
 CHUNK_BYTES = 1 << 24
@@ -246,7 +245,10 @@ class Training:
                 np.empty((len(ids), counts.cells.shape[1]), np.float32), make_moves(K, J, hmm), make_moves(J, K, hmm),
                 np.zeros(2),
             )  # fmt: skip
-            lattices = make_lattice(lengths[:, 1], lengths[:, 0]), make_lattice(lengths[:, 0], lengths[:, 1])
+            lattices = (
+                make_lattice(lengths[:, 1], lengths[:, 0]),
+                make_lattice(lengths[:, 0], lengths[:, 1]),
+            )
             kernels.expect(first, last, self.pairs, ids, emissions, chain, hmm, *lattices, found)
             return (first, last), ids, found
 

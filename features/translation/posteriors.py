@@ -13,10 +13,9 @@ from corpora.bitext import Bitext, Text
 from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.symmetrize import symmetrize
-from features.translation._translation_kernels import decode
+from features.translation._translation_kernels import decode, make_lattice
 from features.translation.lexicon import AGREEING, SPELLING, Side, SideOfLevel, back_off, class_name
 from features.translation.model import Tables, TranslationModel
-from features.translation.workspaces import make_lattice
 from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread
 from features.words import WordTable
 

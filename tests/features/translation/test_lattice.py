@@ -27,7 +27,7 @@ from features.translation._lattice_kernels import (
     padded,
     prepare,
 )
-from features.translation._translation_kernels import DirectionCounts
+from features.translation._translation_kernels import DirectionCounts, make_lattice, make_moves
 from features.translation.jumps import (
     even_jumps,
     fit_jumps,
@@ -36,7 +36,6 @@ from features.translation.jumps import (
     with_groups,
 )
 from features.translation.model import Direction
-from features.translation.workspaces import make_lattice, make_moves
 
 GROUPS = np.array([2, 0, 1, 0], np.int32)
 SHAPES = [(1, 1), (1, 5), (5, 1), (2, 2), (4, 3), (3, WINDOW), (2, WINDOW + 1), (3, 2 * WINDOW + 3), (2, 3 * WINDOW)]
