@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import ScoreError, SettingError
-from corpora.ragged import F64, I32, I64, edge_offsets
+from corpora.ragged import F64, I32, I64, Bools, edge_offsets
 
 _FOR_KERNELS: Final = ("C", "E", "W")
 """Arrays that are copied unless they are contiguous and can be written: kernels are compiled for no other kind."""
@@ -141,3 +141,20 @@ def check_rewards(side: str, given: npt.ArrayLike) -> F64:
     if rewards.ndim != 1 or not (np.isfinite(rewards).all() and (np.diff(rewards, prepend=0.0) <= 0).all()):
         raise ValueError(f"{side} rewards must be finite, at most 0, and must not rise with the links of a word")
     return rewards
+
+
+def best_matching(scores: npt.ArrayLike, *, oracle: str | Oracle = "assignment") -> Bools:
+    """Return the matching of greatest total score; edges scoring <= 0 stay out.
+
+    argmax_z <scores, z>  over z in {0,1}^(J, K), row and column sums <= 1   [TLK05 eq. 1]
+
+    scores: (J, K) float, any sign.  Returns (J, K) bool.  Raises ScoreError on NaN or +inf.
+    """
+    matrix = np.asarray(scores, np.float64)
+    if matrix.ndim != 2:
+        raise ValueError(f"scores must be a matrix, not an array of shape {matrix.shape}")
+    column_of_row = best_matchings(matrix.ravel(), [matrix.shape], oracle=oracle)
+    links = np.zeros(matrix.shape, np.bool_)
+    matched = np.flatnonzero(column_of_row >= 0)
+    links[matched, column_of_row[matched]] = True
+    return links

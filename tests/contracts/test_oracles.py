@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment
 
 from aligner.errors import ScoreError, SettingError
-from aligner.matching import ORACLES, best_matchings, get_oracle
+from aligner.matching import ORACLES, best_matching, best_matchings, get_oracle
 from aligner.matching._kernels import make_workspace, match_block
 
 EXACT = [name for name in ORACLES if get_oracle(name).exact]
@@ -26,12 +26,6 @@ def brute_force(scores: np.ndarray) -> float:
     gains = np.maximum(scores, 0.0)
     choices = permutations(range(scores.shape[1]), len(rows))
     return max(sum(gains[j, k] for j, k in zip(rows, chosen, strict=True)) for chosen in choices)
-
-
-def best_matching(scores: np.ndarray, oracle: str = "assignment") -> np.ndarray:
-    """The links (J, K) of one matrix."""
-    columns = best_matchings(scores.ravel(), [scores.shape], oracle=oracle)
-    return columns[:, None] == np.arange(scores.shape[1])
 
 
 def is_matching(links: np.ndarray) -> bool:
@@ -150,13 +144,14 @@ def test_scores_that_are_not_finite_are_refused(oracle: str, bad: float) -> None
 
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_minus_infinity_forbids_an_edge(oracle: str) -> None:
-    links = best_matching(np.array([[-np.inf, 1.0], [2.0, 3.5]]), oracle=oracle)
+    links = best_matching([[-np.inf, 1.0], [2.0, 3.5]], oracle=oracle)
     assert not links[0, 0]
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_empty_sides_have_empty_matchings(oracle: str) -> None:
     assert best_matchings(np.zeros(0), [(0, 4), (3, 0)], oracle=oracle).tolist() == [-1, -1, -1]
+    assert best_matching(np.zeros((0, 3)), oracle=oracle).shape == (0, 3)
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
@@ -172,6 +167,8 @@ def test_the_batch_is_its_parts(oracle: str) -> None:
 def test_wrong_calls_are_named() -> None:
     with pytest.raises(SettingError, match="unknown oracle 'magic'"):
         best_matching(np.ones((2, 2)), oracle="magic")
+    with pytest.raises(ValueError, match="must be a matrix"):
+        best_matching(np.ones(3))
     with pytest.raises(ValueError, match="shapes that need"):
         best_matchings(np.ones(3), [(2, 2)])
 

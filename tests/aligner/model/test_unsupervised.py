@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import linear_sum_assignment
 from whole_texts import posteriors
 
 from aligner import align
 from aligner.errors import SettingError
+from aligner.matching import best_matching
 from aligner.model.decoding import Alignment
 from aligner.model.unsupervised import DECODINGS, LEAST_SCORE, THRESHOLDED, Unsupervised
 from aligner.progress import Progress
@@ -119,8 +119,8 @@ def test_assignments_are_the_best_matchings(
         gains = soft_of(found, pair).astype(np.float64) - threshold
         assert len({j for j, _ in alignment}) == len({k for _, k in alignment}) == len(alignment)
         assert all(gains[link] > 0 for link in alignment)
-        best = linear_sum_assignment(np.maximum(gains, 0.0), maximize=True)
-        assert sum(gains[link] for link in alignment) == pytest.approx(np.maximum(gains, 0.0)[best].sum())
+        best = best_matching(gains, oracle="scipy")
+        assert sum(gains[link] for link in alignment) == pytest.approx(gains[best].sum())
 
 
 @pytest.mark.parametrize("decoding", [d for d in DECODINGS if d not in THRESHOLDED])
