@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,6 +59,20 @@ class Text:
         parts = [self.ids[self.offsets[s] : self.offsets[s + 1]] for s in sentences]
         return Text(np.concatenate([np.empty(0, np.int32), *parts]), offsets, self.vocabulary, self.language)
 
+    def sentence(self, index: int) -> I32:
+        """The word ids of one sentence, a view; negative counts from the end, IndexError beyond the last."""
+        sentence = range(len(self))[index]
+        return self.ids[self.offsets[sentence] : self.offsets[sentence + 1]]
+
+
+class SentencePair(NamedTuple):
+    """One pair of a bitext: views of its ids, and its words as normalised."""
+
+    source: I32  # (J,)
+    target: I32  # (K,)
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+
 
 @dataclass(frozen=True, eq=False)
 class Bitext:
@@ -73,9 +88,18 @@ class Bitext:
     def __len__(self) -> int:
         return len(self.source)
 
+    def __getitem__(self, index: int) -> SentencePair:
+        sides = (self.source, self.target)
+        ids = [text.sentence(index) for text in sides]
+        words = [tuple(text.vocabulary.words[i] for i in of.tolist()) for text, of in zip(sides, ids, strict=True)]
+        return SentencePair(ids[0], ids[1], words[0], words[1])
+
     def take(self, pairs: I64) -> Bitext:
         """These pairs, (m,) indices, in their order."""
         return Bitext(self.source.take(pairs), self.target.take(pairs))
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        return (self[index] for index in range(len(self)))
 
     def fingerprint(self) -> str:
         """A hexadecimal digest of languages, words and sentence boundaries, whatever the ids."""

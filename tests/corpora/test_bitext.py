@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from whole_texts import sentence_pairs
 
 from corpora.bitext import PAIRS_AT_ONCE, Bitext, BitextBuilder, Text, Vocabulary, read_bitext
 from corpora.errors import CorpusError
@@ -37,7 +36,7 @@ def test_pairs_are_the_lines(
     sides = ["".join(" ".join(words) + "\n" for words in side).encode() for side in zip(*pairs, strict=True)]
     bitext = load(write(tmp_path_factory.mktemp("bitext"), sides[0], sides[1]))
     assert len(bitext) == len(pairs)
-    for pair, words in zip(sentence_pairs(bitext), pairs, strict=True):
+    for pair, words in zip(bitext, pairs, strict=True):
         for side, ids, found in zip(words, pair[:2], pair[2:], strict=True):
             assert list(found) == [FOLDED.word(word) for word in side]
             assert ids.dtype == np.int32
@@ -45,20 +44,22 @@ def test_pairs_are_the_lines(
     for text in (bitext.source, bitext.target):
         assert len(set(text.vocabulary.words)) == len(text.vocabulary)
         assert all(text.vocabulary.index[word] == id_ for id_, word in enumerate(text.vocabulary.words))
+        assert text.lengths.tolist() == [len(text.sentence(index)) for index in range(len(text))]
 
 
 def test_odd_lines_shift_nothing(tmp_path: Path) -> None:
     long = "x" * 300
     source = f"\ufeffA\t b  c\r\n\r\n | a\u2028b \u00a0 \x0b c\x85\r\n{long}\r\n"
     prefix = write(tmp_path, source.encode(), "Un\n\n\u00c9 || e\u0301\nlong".encode())
-    pairs = sentence_pairs(load(prefix))
-    assert [pair.source_words for pair in pairs] == [
+    bitext = load(prefix)
+    assert [pair.source_words for pair in bitext] == [
         ("a", "b", "c"),
         (),
         ("|", "a\u2028b", "\u00a0", "c\x85"),
         (long,),
     ]
-    assert [pair.target_words for pair in pairs] == [("un",), (), ("\u00e9", "||", "\u00e9"), ("long",)]
+    assert [pair.target_words for pair in bitext] == [("un",), (), ("\u00e9", "||", "\u00e9"), ("long",)]
+    assert bitext[-1].source_words == (long,)
 
 
 @given(SENTENCES)
@@ -94,7 +95,7 @@ def test_tokens_are_taken_whole(sentences: list[list[str]]) -> None:
     builder = BitextBuilder(FOLDED, FOLDED)
     for tokens in sentences:
         builder.add_tokens(tokens, tokens)
-    pairs = [pair.source_words for pair in sentence_pairs(builder.bitext())]
+    pairs = [pair.source_words for pair in builder.bitext()]
     assert pairs == [tuple(map(FOLDED.word, tokens)) for tokens in sentences]
 
 
@@ -102,10 +103,18 @@ def test_a_bitext_may_be_asked_for_twice() -> None:
     builder = BitextBuilder(FOLDED, FOLDED)
     builder.add_lines([b"A a b"], [b"c"])
     for bitext in (builder.bitext(), builder.bitext()):
-        assert sentence_pairs(bitext)[0].source_words == ("a", "a", "b")
+        assert bitext[0].source_words == ("a", "a", "b")
     with pytest.raises(BufferError):
         builder.add_lines([b"d"], [b"e"])
-    assert sentence_pairs(bitext)[0].source_words == ("a", "a", "b")
+    assert bitext[0].source_words == ("a", "a", "b")
+
+
+def test_ids_are_views(tmp_path: Path) -> None:
+    bitext = load(write(tmp_path, b"a b\nc\n", b"d\ne f\n"))
+    assert np.shares_memory(bitext[1].target, bitext.target.ids)
+    for index in (2, -3):
+        with pytest.raises(IndexError):
+            bitext[index]
 
 
 def test_several_corpora_make_one_bitext(tmp_path: Path) -> None:
@@ -113,7 +122,7 @@ def test_several_corpora_make_one_bitext(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         write(tmp_path / name, pack(b"a b\n" + name.encode()), pack(b"c\nd"))
     both = load(tmp_path / "one" / "t", tmp_path / "two" / "t")
-    assert [pair.source_words for pair in sentence_pairs(both)] == [("a", "b"), ("one",), ("a", "b"), ("two",)]
+    assert [pair.source_words for pair in both] == [("a", "b"), ("one",), ("a", "b"), ("two",)]
     assert (both.source.language, both.target.language) == ("en", "fr")
 
 
@@ -157,7 +166,7 @@ def test_text_that_is_not_utf8(tmp_path: Path, tokenize: bool) -> None:
 def test_tokenising_and_stemming(tmp_path: Path) -> None:
     prefix = write(tmp_path, b"Dogs (running).\n", b"chiens\n")
     bitext = load(prefix, normalizer=Normalizer(tokenize=True, stem="en"))
-    assert sentence_pairs(bitext)[0].source_words == ("dog", "(", "run", ")", ".")
+    assert bitext[0].source_words == ("dog", "(", "run", ")", ".")
 
 
 def test_progress(tmp_path: Path) -> None:

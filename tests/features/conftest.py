@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 import pytest
-from whole_texts import sentence_pairs
 
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
@@ -88,7 +87,7 @@ class Case:
     def counts(self) -> tuple[Counter[str], Counter[str], Counter[tuple[str, str]]]:
         """C_e, C_f and C_ef by word."""
         source, target, both = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
-        for pair in sentence_pairs(self.counted):
+        for pair in self.counted:
             es, fs = set(pair.source_words), set(pair.target_words)
             source.update(es)
             target.update(fs)
@@ -102,7 +101,7 @@ class Case:
     def matrices(self) -> Iterator[tuple[list[str], list[str], slice]]:
         """Source words, target words and rows of the features of each pair."""
         first = 0
-        for pair in sentence_pairs(self.bitext):
+        for pair in self.bitext:
             last = first + len(pair.source_words) * len(pair.target_words)
             yield list(pair.source_words), list(pair.target_words), slice(first, last)
             first = last

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from whole_texts import sentence_pairs
 
 from corpora.bitext import Bitext
 from features.batch import EdgeBatch, Encoded, find_mutual_best
@@ -21,7 +20,7 @@ MakeStatistics = Callable[[Bitext, float], CorpusStatistics]
 
 
 def word_pairs(batch: EdgeBatch, bitext: Bitext) -> list[tuple[str, str]]:
-    pairs = sentence_pairs(bitext)[batch.pairs.start : batch.pairs.stop]
+    pairs = [bitext[i] for i in batch.pairs]
     return [(e, f) for pair in pairs for e in pair.source_words for f in pair.target_words]
 
 

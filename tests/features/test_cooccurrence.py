@@ -8,7 +8,6 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from whole_texts import sentence_pairs
 
 from corpora import threads as parallel
 from corpora.bitext import Bitext
@@ -30,7 +29,7 @@ def cells(table: CooccurrenceTable, bitext: Bitext) -> Cells:
 
 def counted_by_dict(bitext: Bitext, minimum_dice: float) -> tuple[Counter[str], Counter[str], Cells]:
     source, target, both = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
-    for pair in sentence_pairs(bitext):
+    for pair in bitext:
         source.update(set(pair.source_words))
         target.update(set(pair.target_words))
         both.update({(e, f) for e in pair.source_words for f in pair.target_words})
@@ -115,7 +114,7 @@ def test_rows_keep_the_bound_on_memory(
     bitext = make_bitext(make_pairs(seed, n=200, n_words=150))
     table = count_cooccurrences(bitext, minimum_dice=minimum_dice)
     lengths: dict[str, list[int]] = {e: [] for e in bitext.source.vocabulary.words}
-    for pair in sentence_pairs(bitext):
+    for pair in bitext:
         for e in set(pair.source_words):
             lengths[e].append(len(pair.target_words))
     bounds = [2 / minimum_dice * float(np.mean(lengths[e])) for e in bitext.source.vocabulary.words]

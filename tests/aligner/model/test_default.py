@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from whole_texts import posteriors, sentence_pairs
+from whole_texts import posteriors
 
 import aligner
 from aligner.model.decoding import Alignment, Alignments, decode_edges
@@ -95,7 +95,7 @@ def test_batches_and_files_do_not_matter(text: Bitext, model: Model, tmp_path: P
     assert whole == list(model.align_bitext(text))
     model.save(tmp_path / "saved.model")
     assert alignments(aligner.load(tmp_path / "saved.model"), text) == whole
-    pair = sentence_pairs(text)[3]
+    pair = text[3]
     assert model.align(pair.source_words, pair.target_words) == whole[3]
 
 

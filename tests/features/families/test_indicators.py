@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from whole_texts import sentence_pairs
 
 from features.extractor import FeatureSet, with_words
 from features.families.indicators import most_frequent
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 
 def test_the_most_frequent_words(case: Case) -> None:
     for text, words in (
-        (case.bitext.source, [word for pair in sentence_pairs(case.bitext) for word in pair.source_words]),
-        (case.bitext.target, [word for pair in sentence_pairs(case.bitext) for word in pair.target_words]),
+        (case.bitext.source, [word for pair in case.bitext for word in pair.source_words]),
+        (case.bitext.target, [word for pair in case.bitext for word in pair.target_words]),
     ):
         counts = Counter(words)  # equal ones in the order of their first
         assert most_frequent(text, 5) == tuple(word for word, _ in counts.most_common(5))
@@ -39,7 +38,7 @@ def test_an_indicator_is_1_where_its_word_is(case: Case) -> None:
     for chosen in (features, unknown):
         table = chosen.extract(case.bitext, case.statistics)
         ones = 0
-        for i, pair in enumerate(sentence_pairs(case.bitext)):
+        for i, pair in enumerate(case.bitext):
             for side, words in enumerate((pair.source_words, pair.target_words)):
                 for word in chosen.words[side]:
                     column = table[i][:, :, table.names.index(f"{('source', 'target')[side]}:{word}")]

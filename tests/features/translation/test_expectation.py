@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from whole_texts import posteriors, sentence_pairs
+from whole_texts import posteriors
 
 from corpora.bitext import Bitext
 from features.translation import expectation
@@ -116,7 +116,7 @@ def test_expected_counts_are_those_of_all_alignments(
     cells = cell_of(training.cells)
     counts = np.zeros((len(cells), 1 if agreement else 2))
     nulls, likelihoods = (np.zeros(n_source), np.zeros(n_target)), np.zeros(2)
-    for pair in sentence_pairs(corpus):
+    for pair in corpus:
         if len(pair.source) == 0 or len(pair.target) == 0:
             continue
         places = np.array([[cells[e, f] for f in pair.target.tolist()] for e in pair.source.tolist()])
@@ -160,7 +160,7 @@ def test_posteriors_are_those_of_all_alignments(corpus: Bitext, lexicons: list[s
         ]
         for name, tables in model.tables.items()
     }
-    for i, pair in enumerate(sentence_pairs(corpus)):
+    for i, pair in enumerate(corpus):
         J, K = len(pair.source), len(pair.target)
         if J == 0 or K == 0:
             continue

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from whole_texts import sentence_pairs
 
 from corpora.bitext import Bitext
 from corpora.normalize import unaccented
@@ -43,7 +42,7 @@ def word_pairs(cells: Cells) -> list[tuple[int, int]]:
 
 def test_edges_have_the_cell_of_their_words(bitext: Bitext) -> None:
     rng = np.random.default_rng(0)
-    everything, pairs = Cells.from_bitext(bitext, 0.0), sentence_pairs(bitext)
+    everything = Cells.from_bitext(bitext, 0.0)
     chosen = rng.random(len(everything)) < 0.6
     cells = everything.keep(chosen)
     assert word_pairs(cells) == [pair for pair, kept in zip(word_pairs(everything), chosen, strict=True) if kept]
@@ -53,12 +52,12 @@ def test_edges_have_the_cell_of_their_words(bitext: Bitext) -> None:
         expected = [
             place.get((e, f), len(cells))
             for i in range(first, last)
-            for e in pairs[i].source.tolist()
-            for f in pairs[i].target.tolist()
+            for e in bitext[i].source.tolist()
+            for f in bitext[i].target.tolist()
         ]
         assert cells.label(bitext, offsets, first, last).tolist() == expected
     assert set(word_pairs(everything)) == {
-        (e, f) for pair in pairs for e in pair.source.tolist() for f in pair.target.tolist()
+        (e, f) for pair in bitext for e in pair.source.tolist() for f in pair.target.tolist()
     }
 
 
