@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corpora.checks import oddities
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
 from corpora.ragged import I32, I64
@@ -207,6 +209,7 @@ def read_bitext(
 
     on_progress is called with the number of pairs so far, at least every PAIRS_AT_ONCE pairs.
 
+    Warns of what looks wrong, see `checks.oddities`.
     Raises CorpusError on a corpus without lines, text that is not UTF-8, sides of unequal length, and
     corpora whose languages stand in opposite order.
     """
@@ -222,7 +225,10 @@ def read_bitext(
                 on_progress(n_pairs)
         if n_pairs == before:
             raise CorpusError(corpus.source_file, 0, "the corpus is empty", hint="check the file name")
-    return builder.bitext()
+    bitext = builder.bitext()
+    for message in oddities(bitext):
+        warnings.warn(f"{corpora[0].name}: {message}", stacklevel=2)
+    return bitext
 
 
 def _common_languages(corpora: Sequence[Corpus]) -> tuple[str | None, str | None]:

@@ -1,4 +1,4 @@
-"""The errors a user can mend, as one line: ``file:line: what (what to do)``."""
+"""The errors a user can mend, as one line: ``file:line: what (what to do)``; of a file as a whole without a line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CorpusError(AlignerError):
         self.line = line
         self.what = what
         self.hint = hint
-        super().__init__(f"{self.path}:{line}: {what} ({hint})")
+        super().__init__(f"{self.path}:{f'{line}:' if line else ''} {what} ({hint})")
 
 
 _LONGEST_QUOTE = 80

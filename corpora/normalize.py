@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,15 @@ SNOWBALL_CODES = {
 _SMALL = {"æ": "ae", "œ": "oe", "ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
 _LARGE = {"Æ": "AE", "Œ": "OE", "ẞ": "SS", "Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Ħ": "H"}
 _UNDECOMPOSED = str.maketrans(_SMALL | _LARGE)
+
+_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u17b4-\u17d3\u17dd\u3099\u309a"
+_LETTERS = (
+    "\u0e01-\u0e33\u0e40-\u0e46\u0e81-\u0eb3\u0ec0-\u0ec6\u0edc-\u0edf\u1780-\u17b3"
+    "\u3005-\u3007\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff"
+)
+UNSPACED = re.compile(f"[{_LETTERS}](?:\u17d2.|[{_MARKS}])*")
+"""A character, with its marks, of scripts without spaces between words: Han, Kana, Thai, Lao, Khmer."""
 
 
 def unaccented(word: str) -> str:
@@ -38,8 +48,8 @@ def unaccented(word: str) -> str:
 class Normalizer:
     """How a line becomes tokens, and a token the word that is counted.
 
-    casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace
-    only.  stem: Snowball language, by name or ISO 639-1 code; None keeps words whole.
+    casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace only, and take
+    each UNSPACED character for a word.  stem: Snowball language, by name or ISO 639-1 code; None keeps words whole.
     Raises SettingError if there is no Snowball stemmer for the language.
     """
 
@@ -80,12 +90,13 @@ class Normalizer:
     def tokens(self, line: bytes | str) -> list[str]:
         """The raw tokens of a line, split at ASCII whitespace: other spaces stay inside tokens.
 
-        With ``tokenize`` it is split at any whitespace and around punctuation; no other character is lost.
+        With ``tokenize`` it is split at any whitespace, around punctuation and UNSPACED characters; nothing else is
+        lost.
 
         Raises UnicodeDecodeError on bytes that are not UTF-8.
         """
         if self.tokenize:
-            return self._tokenize(line.decode() if isinstance(line, bytes) else line)
+            return self._tokenize(UNSPACED.sub(r" \g<0> ", line.decode() if isinstance(line, bytes) else line))
         content = line if isinstance(line, bytes) else line.encode()
         return [token.decode() for token in content.split()]
 

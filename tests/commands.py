@@ -27,7 +27,7 @@ COMMANDS: Any = get_command(app).commands  # type: ignore[attr-defined]
 TIMEOUT = 300
 """Seconds after which a process counts as hanging: a slow machine compiles kernels for more than a minute."""
 
-_LINE = re.compile(r".+:(\d+): .+ \(.+\)")
+_LINE = re.compile(r"[^ ].*?(?::(\d+))?: .+ \(.+\)")
 
 
 def invoke(*arguments: object, stdin: bytes = b"") -> Any:
@@ -50,7 +50,7 @@ def refused(*arguments: object, line: int = 0, stdin: bytes = b"") -> str:
     message: str = result.stderr.removesuffix("\n")
     match = _LINE.fullmatch(message)  # the dot keeps it to one line
     assert match is not None, message
-    assert int(match[1]) == line, message
+    assert int(match[1] or 0) == line, message
     known = {option for parameter in COMMANDS[str(arguments[0])].params for option in parameter.opts}
     assert known.issuperset(re.findall(r"(?<![\w-])--[a-z-]+", message)) or "pip install" in message, "no such option"
     return message

@@ -19,7 +19,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import COMMANDS, run
 
 import aligner
 
@@ -113,8 +113,8 @@ def test_readme_is_one_page_long() -> None:
 def test_options_that_pages_name_exist(page: Path) -> None:
     text = "\n".join(part for part in re.findall(r"`[^`\n]+`|^ *aligner .*$", page.read_text("utf-8"), re.MULTILINE))
     text = "\n".join(line for line in text.splitlines() if not re.search(r"python|pip|scripts/|pytest", line))
-    names = ("train", "align", "features", "suggest", "evaluate", "convert", "symmetrize")
-    known = "".join(run(name, "--help").stdout for name in names) + run("--help").stdout
+    known = "".join(run(name, "--help").stdout for name in COMMANDS) + run("--help").stdout
+    known += run("train", "--help-all").stdout
     known += "".join(script.read_text("utf-8") for script in (ROOT / "scripts").glob("*.py"))
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)):
         assert re.search(rf"{option}\b(?!-)", known), option

@@ -7,6 +7,7 @@ text, at every start.
 
 import signal
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -17,6 +18,9 @@ from aligner.cli.answers import answer, answers_for_errors, prepare_streams
 from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
 from aligner.cli.features import features
+from aligner.cli.info import info
+from aligner.cli.options import Brief
+from aligner.cli.show import show
 from aligner.cli.signals import ignore_signals, listen_to_signals
 from aligner.cli.suggest import suggest
 from aligner.cli.symmetrize import symmetrize
@@ -50,9 +54,21 @@ def main_options(
     pass
 
 
-# In the order of the help.
-for command in (train, align, evaluate, features, suggest, convert, symmetrize):
-    app.command()(answers_for_errors(command))
+# In the order of the help, with examples in corpora/sample.
+_EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
+    train: ("train train -m my.model", "train train.en train.fr --gold test -m other.model"),
+    align: ("align test.en test.fr > test.links", "align test.en test.fr -m my.model --format jsonl -o test.jsonl"),
+    evaluate: ("evaluate test.wa test.links", "evaluate test.wa old=test.links new=test.jsonl --format markdown"),
+    show: ("show test.en test.fr test.links -n 3", "show test.en test.fr test.jsonl --gold test.wa --from 5"),
+    info: ("info my.model", "info my.model --format json"),
+    features: ("features my.model", "features my.model --gold test"),
+    suggest: ("suggest test.en test.fr -m my.model -n 10 -o todo", "suggest train -m my.model --gold test -o next"),
+    convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
+    symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
+}
+for command, examples in _EXAMPLES.items():
+    epilog = "\n\n".join(["Examples:", *(f"aligner {example}" for example in examples)])
+    app.command(cls=Brief if command is train else None, epilog=epilog)(answers_for_errors(command))
 
 
 def main() -> None:

@@ -54,10 +54,10 @@ def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, A
     """The line for the user."""
     match error:
         case OSError(errno=errno.EBADF, filename=None):
-            return "-:0: standard input or output is closed (open it, or name a file)"
+            return "-: standard input or output is closed (open it, or name a file)"
         case OSError():
             path = error.filename or options.get("output") or options.get("model") or "-"
-            return f"{path}:0: {error.strerror or error} (check the disk)"
+            return f"{path}: {error.strerror or error} (check the disk)"
         case MemoryError():
             return f"not enough memory: {error} (are there very long lines?)"
     return in_options(str(error), options)

@@ -1,5 +1,6 @@
 """``aligner evaluate``."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,21 +10,31 @@ from aligner.cli import options as opt
 
 def evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links, or the PREFIX of gold texts and links.")],
-    hypotheses: Annotated[list[str], typer.Argument(metavar="HYP", help="Links to judge, line by line as GOLD.")],
+    hypotheses: Annotated[
+        list[str], typer.Argument(metavar="HYP", help="Links to judge, line by line as GOLD; NAME=FILE names them.")
+    ],
     source: opt.SourceLanguage = None,
     target: opt.TargetLanguage = None,
+    text: opt.LinkedText = None,
+    all_pairs: opt.AllPairs = False,
     confidence: opt.Confidence = 95.0,
     resamples: opt.Resamples = 1000,
     seed: opt.BootstrapSeed = 12345,
-    format_: opt.ReportFormat = "text",
+    format_: opt.EvaluationFormat = "text",
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Report AER, precision, recall and F1 of links against gold, with intervals; a paired test for two HYPs."""
     from aligner.report.comparison import compare
-    from aligner.report.text import format_json, format_text
+    from aligner.report.text import format_csv, format_json, format_text
 
+    whole = [Path(given).exists() or given.endswith("=") for given in hypotheses]
+    parts = [("", "", h) if alone else h.rpartition("=") for h, alone in zip(hypotheses, whole, strict=True)]
+    files = [file for *_, file in parts]
+    names = None if files == hypotheses else [name or file for name, _, file in parts]
     results = compare(
-        gold, hypotheses, source=source, target=target, resamples=resamples, confidence=confidence / 100, seed=seed
-    )
-    print(format_json(results) if format_ == "json" else format_text(results))
+        gold, files, names=names, source=source, target=target, text=text, all_pairs=all_pairs, resamples=resamples,
+        confidence=confidence / 100, seed=seed,
+    )  # fmt: skip
+    formats = {"json": format_json, "csv": format_csv}
+    print(formats[format_](results) if format_ in formats else format_text(results, format_))

@@ -1,9 +1,5 @@
 """``aligner features``."""
 
-from typing import Annotated
-
-import typer
-
 from aligner.cli import options as opt
 from aligner.cli.texts import check_number_of_links
 from aligner.progress import Progress, progress_bar
@@ -11,7 +7,7 @@ from corpora.errors import CorpusError
 
 
 def features(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model that aligner train has written.")],
+    model: opt.ModelArgument,
     gold: opt.GoldPrefixes = None,
     source: opt.SourceLanguage = None,
     target: opt.TargetLanguage = None,

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
+from typer.core import TyperCommand
 
 Loss = Literal["hinge", "logistic"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
@@ -14,6 +15,7 @@ Decoding = Literal[
     "soft", "assignment", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
 ]  # fmt: skip
 Report = Literal["text", "json"]
+EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
 Suggestions = Literal["probability", "random"]
 Symmetrization = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
@@ -57,6 +59,24 @@ def parse_solver_options(given: Sequence[str]) -> dict[str, str]:
     return options
 
 
+class Brief(TyperCommand):
+    """A command whose help shows ten options, and with ``--help-all`` all."""
+
+    shown = frozenset("corpus gold source target tokenize update threads model force quiet verbose help_all".split())
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        for parameter in self.params:
+            vars(parameter)["hidden"] = parameter.name not in self.shown and "help-all" not in ctx.meta
+        super().format_help(ctx, formatter)
+
+
+def _help_all(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        context.meta["help-all"] = True
+        print(context.get_help())
+        raise typer.Exit
+
+
 def _limit_threads(number: int | None) -> int | None:
     from corpora.threads import limit_threads
 
@@ -70,79 +90,52 @@ CorpusPaths = Annotated[list[str], typer.Argument(
     help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz, .bz2 too), a folder with one, two text files, a file of "
     "'source ||| target' lines, comtrans or GIZA++ A3.final.",
 )]  # fmt: skip
-GoldPrefixes = Annotated[
-    list[str] | None, _data(metavar="PREFIX", help="Labelled pairs: PREFIX of texts and links (PREFIX.wa); repeatable.")
-]
-SourceLanguage = Annotated[
-    str | None, _data("--source", metavar="L", help="Language (file suffix) of the source side.")
-]
-TargetLanguage = Annotated[
-    str | None, _data("--target", metavar="L", help="Language (file suffix) of the target side.")
-]
+GoldPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelled pairs: texts and links; repeatable.")]
+SourceLanguage = Annotated[str | None, _data("--source", metavar="L", help="Language (file suffix) of the source.")]
+TargetLanguage = Annotated[str | None, _data("--target", metavar="L", help="Language (file suffix) of the target.")]
 MaxLabelled = Annotated[int, _data(metavar="N", help="Of more labelled pairs use a random sample.", min=1)]
-LinksFiles = Annotated[
-    list[str] | None, _data(metavar="FILE", help="Another aligner's links of these pairs, a feature each; repeatable.")
-]
-Update = Annotated[
-    str | None, _data(metavar="MODEL", help="Add the text's statistics to this model; its weights stay.")
-]
+LinksFiles = Annotated[list[str] | None, _data(metavar="FILE", help="Another aligner's links, as feature; repeatable.")]
+Update = Annotated[str | None, _data(metavar="MODEL", help="Add the text to this model, whose weights stay.")]
 Families = Annotated[str | None, _data(metavar="F,F...", help="Feature families to use; all by default (see README).")]
 FrequentWords = Annotated[int | None, _data(
     metavar="N", help="Frequent words with a feature of their own.", min=0, max=1000,
     show_default="30 with the logistic loss below 1000 labelled pairs; else 0",
 )]  # fmt: skip
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
-Tokenize = Annotated[bool, _data("--tokenize", help="Tokenise text that is not split by spaces.")]
+Tokenize = Annotated[bool, _data("--tokenize", help="Split off punctuation and Han, Kana, Thai, Lao, Khmer letters.")]
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]
-Memory = Annotated[int, _data(
-    parser=parse_size, metavar="SIZE", help="Features and numbers of word pairs in memory; more go to disk.",
-    show_default="2G",
-)]  # fmt: skip
+Memory = Annotated[int, _data(parser=parse_size, metavar="SIZE", help="In memory; more is on disk.", show_default="2G")]
 Threads = Annotated[
     int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
 ]
 
 # Objective
 LossName = Annotated[Loss | None, _objective(
-    metavar="LOSS",
-    help="hinge: of the worst matching (maximum margin); logistic: of every edge, from the default weights on.",
+    metavar="LOSS", help="logistic: of every edge; hinge: of the worst matching (maximum margin).",
     show_default="logistic; hinge with options that are its own, or without some features",
 )]  # fmt: skip
 Regularization = Annotated[float | None, _objective(
     metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; logistic 3 / labelled pairs",
 )]  # fmt: skip
 Path = Annotated[str | None, _objective(
-    metavar="λ:λ:N",
-    help="Choose λ by cross-validated AER from N, falling from the first to the second (such as 1:1e-4:9).",
+    metavar="λ:λ:N", help="Choose λ by cross-validated AER from N, falling from first to second (such as 1:1e-4:9).",
 )]  # fmt: skip
 CrossValidate = Annotated[int | None, _objective(
     metavar="K", help="Folds that find the AER of λ; 0: none.", min=0,
     show_default="5 with --path, and with the logistic loss for 10 to 999 labelled pairs",
 )]  # fmt: skip
-MissCost = Annotated[
-    float | None, _objective(metavar="c⁺", help="Cost of a sure link left out.", show_default="hinge 3, logistic 1.5")
-]
+MissCost = Annotated[float | None, _objective(metavar="c⁺", help="Cost of a missed link.", show_default="3 or 1.5")]
 FalseCost = Annotated[float, _objective(metavar="c⁻", help="Cost of a link outside gold.")]
-PossibleCost = Annotated[
-    float | None,
-    _objective(metavar="c°", help="What a possible link takes off the hinge loss.", min=0.0, show_default="10"),
-]
-Fertility = Annotated[
-    int | None, _objective(metavar="N", help="Links that a word may have.", min=1, show_default="3; 1 for some solvers")
-]
+PossibleCost = Annotated[float | None, _objective(
+    metavar="c°", help="What a possible link takes off the hinge loss.", min=0.0, show_default="10",
+)]  # fmt: skip
+Fertility = Annotated[int | None, _objective(metavar="N", help="Most links of a word.", min=1, show_default="3, or 1")]
 
 # Solving
-SolverName = Annotated[
-    str | None,
-    _solving(metavar="SOLVER", help="How to minimise the hinge loss (see docs/solvers.md).", show_default="bcfw"),
-]
-SolverOptions = Annotated[
-    list[str] | None,
-    _solving(metavar="NAME=VALUE", help="An option that only some solvers have (order=uniform, say); repeatable."),
-]
+SolverName = Annotated[str | None, _solving(metavar="SOLVER", help="See docs/solvers.md.", show_default="bcfw")]
+SolverOptions = Annotated[list[str] | None, _solving(metavar="NAME=VALUE", help="Of some solvers only; repeatable.")]
 OracleName = Annotated[Oracle | None, _solving(
-    metavar="ORACLE", help=f"How to find best matchings for the hinge loss: {_names(Oracle)}.",
-    show_default="assignment",
+    metavar="ORACLE", help=f"Best matchings for the hinge loss: {_names(Oracle)}.", show_default="assignment",
 )]  # fmt: skip
 Tolerance = Annotated[float, _solving(metavar="GAP", help="Relative duality gap to stop at.", min=0.0)]
 MaxPasses = Annotated[int, _solving(metavar="N", help="Passes over the labelled pairs, for each λ.", min=0)]
@@ -150,17 +143,12 @@ MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, fo
 Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", min=0)]
 
 # Aligning
-Offset = Annotated[float, _links(metavar="S", help="Added to the score of every edge; above 0 there are more links.")]
+Offset = Annotated[float, _links(metavar="S", help="More links (above 0) or fewer (below 0); -1 to 1 is usual.")]
 
 # Suggesting
 SuggestedPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs to choose.", min=1)]
-SuggestionOrder = Annotated[
-    Suggestions, _data("--order", help="By the mean probability of the model's links, the least first, or at random.")
-]
-LabelledPrefixes = Annotated[
-    list[str] | None,
-    _data(metavar="PREFIX", help="Pairs that are aligned by hand already, to be left out; repeatable."),
-]
+SuggestionOrder = Annotated[Suggestions, _data("--order", help="The least probable links first, or at random.")]
+LabelledPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelled pairs to leave out; repeatable.")]
 
 # Aligning without a model
 Unsupervised = Annotated[
@@ -170,7 +158,7 @@ DecodingName = Annotated[Decoding | None, _unsupervised(
     metavar="DECODING", help=f"From posteriors of links to links: {_names(Decoding)}.", show_default="soft",
 )]  # fmt: skip
 Threshold = Annotated[float | None, _unsupervised(
-    metavar="T", help="Posterior above which soft and assignment link.", min=0.0, max=1.0, show_default="0.5",
+    metavar="T", help="soft, assignment: every link more probable than this.", min=0.0, max=1.0, show_default="0.5",
 )]  # fmt: skip
 NullPrior = Annotated[
     float | None,
@@ -192,36 +180,39 @@ CellMemory = Annotated[int | None, _unsupervised(
 Confidence = Annotated[float, _evaluating(metavar="%", help="Level of the bootstrap intervals.", min=1.0, max=99.9)]
 Resamples = Annotated[int, _evaluating(metavar="N", help="Bootstrap resamples.", min=1)]
 BootstrapSeed = Annotated[int, _evaluating("--seed", metavar="N", help="Seed of the bootstrap.", min=0)]
+AllPairs = Annotated[bool, _evaluating("--all-pairs", help="Test each pair of HYPs, p-values corrected by Holm.")]
+LinkedText = Annotated[str | None, _data("--text", metavar="PREFIX", help="The text of the links, if GOLD has none.")]
+
+# Showing
+ShownGold = Annotated[str | None, _data("--gold", metavar="GOLD", help="Gold links, to compare with.")]
+ShownPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs to draw.", min=1)]
+FirstShown = Annotated[int, _data("--from", metavar="K", help="Line of the first.", min=1)]
 
 # Links
 ToFormat = Annotated[str, _links(metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")]
-FromFormat = Annotated[
-    str | None, _links("--from", metavar="FORMAT", help="A format of --to, or jsonl; recognised if left out.")
-]
-TextPrefix = Annotated[
-    str | None, _links(metavar="PREFIX", help="The text of the links, which giza and comtrans contain.")
-]
+FromFormat = Annotated[str | None, _links("--from", metavar="FORMAT", help="As --to, or jsonl; else recognised.")]
+TextPrefix = Annotated[str | None, _links(metavar="PREFIX", help="The text, which giza and comtrans contain.")]
 Transpose = Annotated[bool, _links("--transpose", help="Swap source and target.")]
 Method = Annotated[Symmetrization, _links(metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.")]
 TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is written target-source.")]
 
 # Output
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model that aligner train has written.")]
 ModelFile = Annotated[str, _output("--model", "-m", metavar="MODEL", help="Model file.")]
 TrainedModel = Annotated[
     str | None, _output("--model", "-m", metavar="MODEL", help="Trained model; without it: default weights.")
 ]
 OutputFile = Annotated[str, _output("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
-OutputPrefix = Annotated[
-    str,
-    _output("--output", "-o", metavar="PREFIX", help="Write PREFIX.L1, PREFIX.L2 (of the languages) and PREFIX.wa."),
-]
+OutputPrefix = Annotated[str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.L1, PREFIX.L2, PREFIX.wa.")]
 OutputFormat = Annotated[
     Output, _output("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
 ]
-ReportFormat = Annotated[Report, _output("--format", help="A table, or a JSON list.")]
+ReportFormat = Annotated[Report, _output("--format", help="A table, or JSON.")]
+EvaluationFormat = Annotated[EvaluationReport, _output("--format", help="How tables are written.")]
 TraceFile = Annotated[str | None, _output(metavar="FILE.jsonl", help="Write every audit of the solver.")]
 Strict = Annotated[bool, _output("--strict", help="Exit with 3 if the gap was not reached.")]
 Force = Annotated[bool, _output("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, _output("--quiet", "-q", help="No progress and no messages but errors.")]
 Verbose = Annotated[bool, _output("--verbose", "-v", help="More messages.")]
+HelpAll = Annotated[bool, _output("--help-all", callback=_help_all, is_eager=True, help="Show all options, and exit.")]
 Debug = Annotated[bool, _output("--debug", help="Show the traceback of an error.")]

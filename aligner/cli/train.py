@@ -64,6 +64,7 @@ def train(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
     debug: opt.Debug = False,
+    help_all: opt.HelpAll = False,
 ) -> None:
     """Learn a model from a corpus and labelled pairs.
 
@@ -72,7 +73,7 @@ def train(
     the corpus and the weights that come with the program.
     """
     from aligner.model.model import load
-    from aligner.report.text import format_audit, format_interruption
+    from aligner.report.text import format_audit, format_interruption, format_training, summarize_training
     from aligner.training.settings import TrainingSettings
     from aligner.training.train import train as run
     from aligner.training.train import update_model
@@ -128,12 +129,12 @@ def train(
             training = run(corpus, gold or (), links=links or (), hooks=hooks, **settings)
             made = training.model
     written = _save(made, model, force=force)
+    if verbose and training is not None and "labelled_pairs" in made.record:
+        say(format_training(made.record))
     if not quiet:
-        _report(made, to_stderr="-" in (model, trace))
-    if written == model and not quiet:
-        say(f"model written to {model}")
-    elif written != model:
-        say(f"{model}:0: a file of this name has appeared during training (the model is in {written})")
+        say(f"{summarize_training(made.record)}{f' Model written to {model}' if written == model else ''}")
+    if written != model:
+        say(f"{model}: a file of this name has appeared during training (the model is in {written})")
     if trace_file is not None:
         with trace_file as file:
             file.writelines(f"{json.dumps(audit)}\n".encode() for audit in audits)
@@ -159,10 +160,3 @@ def _save(made: "Model", path: str, *, force: bool) -> str:
         written = next(name for number in count(1) if not Path(name := f"{path}.{number}").exists())
     made.save(written, force=force)
     return written
-
-
-def _report(made: "Model", *, to_stderr: bool) -> None:
-    from aligner.report.text import format_training, format_unlabelled
-
-    report = format_training if "labelled_pairs" in made.record else format_unlabelled
-    (say if to_stderr else print)(report(made.record))

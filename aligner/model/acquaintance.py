@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
 from aligner.model.model import Model
+from corpora.bitext import Text
+from corpora.checks import FEWEST_LINES, oddities
 from corpora.readers import TextLine
 
 FEWEST_WORDS, MOST_WORDS = 50, 1000
@@ -14,33 +16,41 @@ FEWEST_WORDS, MOST_WORDS = 50, 1000
 
 
 class Acquaintance:
-    """Gives lines of text as they are, and tells once if most words of a side are unknown, or the sides swapped."""
+    """Gives lines of text as they are, and tells once of what looks wrong, unknown words and swapped sides."""
 
     def __init__(self, model: Model, tell: Callable[[str], None]) -> None:
-        ids = model.statistics.source_ids, model.statistics.target_ids
-        self._sides = list(zip(model.normalizers, ids, strict=True))
-        self._tell, self._judged = tell, False
-        self._counts = np.zeros((3, 2))  # of either side: words, those known, those that the other side knows
+        self._model, self._tell, self._judged = model, tell, False
+        self._text, self._seen = model.builder(), np.zeros(3)  # source words, target words, lines
 
     def __call__(self, texts: Iterable[TextLine]) -> Iterator[TextLine]:
         for text in texts:
-            for side, line in enumerate(() if self._judged else text[1:]):
-                own, other = self._sides[side], self._sides[1 - side]
-                tokens = own[0].tokens(line.decode(errors="replace"))
-                known = [sum(normalizer.word(t) in ids for t in tokens) for normalizer, ids in (own, other)]
-                self._counts[:, side] += len(tokens), *known
-            self._judge(MOST_WORDS)
+            if not self._judged:
+                sides = zip(self._model.normalizers, text[1:], strict=True)
+                source, target = (side.tokens(line.decode(errors="replace")) for side, line in sides)
+                self._text.add_tokens(source, target)
+                self._seen += len(source), len(target), 1
+                self._judge(MOST_WORDS, MOST_WORDS)
             yield text
-        self._judge(FEWEST_WORDS)
+        self._judge(FEWEST_WORDS, FEWEST_LINES)
 
-    def _judge(self, words: int) -> None:
-        if self._judged or self._counts[0].min() < words:
+    def _judge(self, words: int, lines: int) -> None:
+        if self._judged or (self._seen[:2].min() < words and self._seen[2] < lines):
             return
         self._judged = True
-        known, swapped = self._counts[1:] / self._counts[0]
+        bitext, ids = self._text.bitext(), (self._model.statistics.source_ids, self._model.statistics.target_ids)
+        for message in oddities(bitext):
+            self._tell(message)
+        if self._seen[:2].min() < FEWEST_WORDS:
+            return
+        known, swapped = (np.array([_known(bitext.source, s), _known(bitext.target, t)]) for s, t in (ids, ids[::-1]))
         if (swapped > known + 0.1).all():  # names, numbers and punctuation are known to both sides: less tells nothing
             shares = "{:.0%} of the source and {:.0%} of the target words, the other way round {:.0%} and {:.0%}"
             self._tell(f"the model knows {shares.format(*known, *swapped)} (are the sides swapped?)")
-        elif known.min() < 0.5:
+        elif known.min() < 0.7:
             what = f"{1 - known.min():.0%} of the {('source', 'target')[known.argmin()]} words are new to the model"
             self._tell(f"{what} (is it of these languages? update it with the text, if so)")
+
+
+def _known(text: Text, ids: Mapping[str, int]) -> float:
+    """The share of the words of a text that have an id."""
+    return float(np.array([word in ids for word in text.vocabulary.words])[text.ids].mean())

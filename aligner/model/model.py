@@ -59,11 +59,12 @@ class Model:
         known = self.record
         return {
             "languages": list(self.languages),
-            **{name: known.get(name) for name in ("pairs", "labelled_pairs", "solver", "version", "fingerprint")},
+            **{name: known.get(name) for name in ("pairs", "labelled_pairs", "solver")},
+            "weights": "default" if "default_weights" in known else "learnt",
             "updates": len(known.get("updates", ())),
             "words": [len(self.statistics.source_words), len(self.statistics.target_words)],
             "features": len(self.features.names),
-            "aer": known["path"][known["chosen"]]["aer"] if known.get("finished_folds") else None,
+            **{name: known.get(name) for name in ("aer", "date", "version", "fingerprint")},
         }
 
     @property

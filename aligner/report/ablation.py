@@ -12,7 +12,7 @@ from aligner.model.decoding import decode_edges
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
 from aligner.progress import ignore
-from aligner.report.evaluation import count, scores
+from aligner.report.evaluation import error_rate
 from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import Labelled
 from corpora.alignment import Links
@@ -120,4 +120,4 @@ def _error(edges: EdgeTable, gold: Links, weights: F64, without: Sequence[int], 
     kept = weights.copy()
     kept[list(without)] = 0.0
     found = decode_edges(edges, LinearScorer(kept), rewards).to_links()
-    return float(scores(count(gold, found).sum(axis=0)).aer)
+    return error_rate(gold, found)

@@ -56,12 +56,14 @@ class PairedTest(NamedTuple):
         side is named beforehand, and with the observed sample counted in so that p is never 0. It is the
         significance level at which an end of the percentile interval reaches 0 (Efron and Tibshirani
         1993, §15.4), so p and interval agree. The bootstrap is optimistic on a handful of sentences.
+    holm: the p-value as Holm 1979 corrects it where all pairs of systems are tested.
     """
 
     baseline: str
     difference: float
     interval: Interval
     p_value: float
+    holm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Evaluation:
     links, sure, possible: |A|, |S| and |P|, where P includes S.
     intervals: metric -> (low, high), fractions, at the given confidence.
     lengths: where the source lengths of `by_length` come from: the text, or the links alone (see `compare`).
-    paired: against the first hypothesis; None for the first itself.
+    tests: against the first system, or against each before this one; none for the first itself.
     """
 
     name: str
@@ -89,8 +91,13 @@ class Evaluation:
     intervals: Mapping[str, Interval]
     lengths: Literal["text", "links"]
     by_length: tuple[LengthRow, ...]
-    paired: PairedTest | None
+    tests: tuple[PairedTest, ...]
     signature: str
+
+    @property
+    def paired(self) -> PairedTest | None:
+        """The test against the first system."""
+        return self.tests[0] if self.tests else None
 
     def __repr__(self) -> str:
         figures = f"precision {100 * self.precision:.2f} %, recall {100 * self.recall:.2f} %"
@@ -103,7 +110,10 @@ class Evaluation:
         `intervals` has all. `possible` includes the sure links. `lengths` tells whether the lengths in
         `by_length` are those of the text or only inferred from the links.
         """
-        test, intervals = self.paired, {m: [100 * bound for bound in self.intervals[m]] for m in Scores._fields}
+        intervals = {m: [100 * bound for bound in self.intervals[m]] for m in Scores._fields}
+        tests = [
+            in_percent(t._asdict(), "difference") | {"interval": [100 * b for b in t.interval]} for t in self.tests
+        ]
         return {
             **{name: getattr(self, name) for name in ("name", "gold", "links", "sure", "possible", "pairs", "lengths")},
             **{metric: 100 * getattr(self, metric) for metric in Scores._fields},
@@ -111,20 +121,24 @@ class Evaluation:
             "interval": intervals["aer"],
             "intervals": intervals,
             "by_length": [in_percent(row._asdict(), *Scores._fields) for row in self.by_length],
-            "paired": test
-            and in_percent(test._asdict(), "difference") | {"interval": [100 * bound for bound in test.interval]},
+            "paired": tests[0] if tests else None,
+            "tests": tests,
             "signature": self.signature,
         }
 
-    def to_frame(self) -> Any:
-        """A pandas frame of one row: pairs, links, and each metric with its interval, in percent; needs pandas."""
-        import pandas
-
+    def to_row(self) -> dict[str, Any]:
+        """Pairs, links, and each metric with its interval, in percent."""
         found = self.to_dict()
         row = {name: found[name] for name in ("pairs", "links", *Scores._fields)}
         for metric, (low, high) in found["intervals"].items():
             row |= {f"{metric}_low": low, f"{metric}_high": high}
-        return pandas.DataFrame(row, index=[self.name])
+        return row
+
+    def to_frame(self) -> Any:
+        """A pandas frame of `to_row`; needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.to_row(), index=[self.name])
 
 
 def in_percent(values: Mapping[str, Any], *fractions: str) -> dict[str, Any]:
@@ -138,7 +152,8 @@ def evaluate(gold: Answers, answers: Answers, *, baseline: Answers | None = None
     baseline: links to test the difference in AER against.  settings, errors: see `compare`.
     """
     systems = {"baseline": baseline, "answers": answers} if baseline is not None else {"answers": answers}
-    return compare(gold, [*systems.values()], names=[*systems], **settings)[-1]
+    names = _short_names([_name(links, name) for name, links in systems.items()])
+    return compare(gold, [*systems.values()], names=names, **settings)[-1]
 
 
 def compare(
@@ -150,6 +165,8 @@ def compare(
     source: str | None = None,
     target: str | None = None,
     source_lengths: npt.ArrayLike | None = None,
+    text: StrPath | None = None,
+    all_pairs: bool = False,
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int = 12345,
@@ -157,7 +174,9 @@ def compare(
     """Judge the links of systems against one gold; every system but the first is also tested against the first.
 
     gold: may also be the prefix of texts and links, of the languages source and target.
-    names, gold_name: of what is not a file, for messages and the signature.
+    names: of the systems; without them, files have as much of the end of their paths as tells them apart.
+    gold_name: of what is not a file, for messages and the signature.
+    text: the corpus that links are of.  all_pairs: test each pair of systems, see `PairedTest.holm`.
     source_lengths: (n,) tokens of each source sentence. Without it and without the text the length of a pair is taken
         to be 1 + the greatest source position linked in the gold or by any system (0 if there is no link).
     resamples, seed: of the bootstrap over sentence pairs.  confidence: of the intervals, in (0, 1).
@@ -167,25 +186,27 @@ def compare(
     """
     if resamples < 1 or not 0.0 < confidence < 1.0:
         raise ValueError(f"resamples {resamples} must be at least 1 and confidence {confidence} in (0, 1)")
-    text: list[tuple[int, int]] = []
-    if isinstance(gold, str | os.PathLike) and not (Path(gold).is_file() or is_stream(gold)):
-        corpus = open_corpus(gold, source=source, target=target)
-        truth, text = corpus.links().read(), list(corpus.lengths())
-        source_lengths = [length for length, _ in text]
-    else:
-        truth = _read(gold)
+    sentences: list[tuple[int, int]] = []
+    has_text = isinstance(gold, str | os.PathLike) and not (Path(gold).is_file() or is_stream(gold))
+    with_text = str(gold) if has_text else text
+    if with_text is not None:
+        corpus = open_corpus(with_text, source=source, target=target)
+        sentences = list(corpus.lengths())
+        source_lengths = [length for length, _ in sentences]
+    truth = corpus.links().read() if has_text else _read(gold, lengths=sentences or None)
     gold_name, pairs = _name(gold, gold_name), len(truth)
     if pairs == 0:
         raise CorpusError(gold_name, 0, "the gold has no sentence pairs", hint="check how it was made")
-    titles = names or [f"system {number}" for number, _ in enumerate(systems, 1)]
-    titles = [_name(system, title) for system, title in zip(systems, titles, strict=True)]
-    found = [_read(system, range(1, pairs + 1)) for system in systems]
-    for title, those in zip(titles, found, strict=True):
+    given = names or [f"system {number}" for number, _ in enumerate(systems, 1)]
+    places = [_name(system, name) for system, name in zip(systems, given, strict=True)]
+    titles = names or _short_names(places)
+    found = [_read(system, sentences=range(1, pairs + 1)) for system in systems]
+    for title, those in zip(places, found, strict=True):
         if len(those) != pairs:
             what = f"has {len(those)} lines but the gold {gold_name} has {pairs}"
             hint = "one line per sentence pair, empty lines too"
             raise CorpusError(title, min(pairs, len(those)), what, hint=hint)
-        for line, (its_links, length) in enumerate(zip(those, text, strict=False), 1):
+        for line, (its_links, length) in enumerate(zip(those, sentences, strict=False), 1):
             check_range(its_links, *length, title, line)
     lengths = np.zeros(pairs, np.int64) if source_lengths is None else np.asarray(source_lengths, np.int64)
     if lengths.shape != (pairs,):
@@ -198,27 +219,33 @@ def compare(
         return []
     counts = [count(truth, those) for those in found]
     resampled = bootstrap(counts, resamples, seed)
+    overall = [scores(system.sum(axis=0)) for system in counts]
+
+    def test(index: int, other: int) -> PairedTest:
+        differences = resampled.aer[index] - resampled.aer[other]
+        against = min(int((differences <= 0.0).sum()), int((differences >= 0.0).sum()))
+        p_value = min(1.0, 2.0 * (1 + against) / (resamples + 1))
+        interval = percentile_interval(differences, confidence)
+        return PairedTest(titles[other], float(overall[index].aer - overall[other].aer), interval, p_value)
+
+    most, bound = len(found) if all_pairs else 1, 0.0
+    tests = {(index, other): test(index, other) for index in range(len(found)) for other in range(min(index, most))}
+    for rank, both in enumerate(sorted(tests, key=lambda both: tests[both].p_value) if all_pairs else ()):
+        bound = max(bound, (len(tests) - rank) * tests[both].p_value)
+        tests[both] = tests[both]._replace(holm=min(bound, 1.0))
     evaluations: list[Evaluation] = []
     for index, (title, system) in enumerate(zip(titles, counts, strict=True)):
-        total = system.sum(axis=0)
-        aer, precision, recall, f1 = map(float, scores(total))
-        links, sure, possible = total[:3].tolist()
+        aer, precision, recall, f1 = map(float, overall[index])
+        links, sure, possible = system.sum(axis=0)[:3].tolist()
         intervals = {
             metric: percentile_interval(values[index], confidence) for metric, values in resampled._asdict().items()
         }
-        paired = None
-        if index > 0:
-            baseline = evaluations[0]
-            differences = resampled.aer[index] - resampled.aer[0]
-            against = min(int((differences <= 0.0).sum()), int((differences >= 0.0).sum()))
-            p_value = min(1.0, 2.0 * (1 + against) / (resamples + 1))
-            interval = percentile_interval(differences, confidence)
-            paired = PairedTest(baseline.name, aer - baseline.aer, interval, p_value)
         signature = _signature(truth, found[index], gold_name, resamples, confidence, seed)
         evaluations.append(
             Evaluation(
                 title, gold_name, aer, precision, recall, f1, links, sure, possible, pairs, confidence, intervals,
-                "links" if source_lengths is None else "text", _by_length(system, lengths), paired, signature,
+                "links" if source_lengths is None else "text", _by_length(system, lengths),
+                tuple(test for (one, _), test in tests.items() if one == index), signature,
             )
         )  # fmt: skip
     return evaluations
@@ -228,10 +255,20 @@ def _name(links: Answers, otherwise: str) -> str:
     return os.fspath(links) if isinstance(links, str | os.PathLike) else otherwise
 
 
-def _read(links: Answers, sentences: Sequence[int] | None = None) -> Links:
-    """sentences: their numbers, which the NAACL format does not tell."""
+def _short_names(paths: Sequence[str]) -> list[str]:
+    """The ends of paths, of as many parts as tell them apart.
+
+    >>> _short_names(["runs/one/test.links", "runs/two/test.links"])
+    ['one/test.links', 'two/test.links']
+    """
+    ends = (["/".join(PurePath(path).parts[-length:]) for path in paths] for length in range(1, 100))
+    return next((names for names in ends if len({*names}) == len({*paths})), [*paths])
+
+
+def _read(links: Answers, **known: Any) -> Links:
+    """known: of the sentences, see `read_links`."""
     if isinstance(links, str | os.PathLike):
-        return read_links(links, sentences=sentences)
+        return read_links(links, **known)
     if isinstance(links, Links):
         return links
     sets = list(links)

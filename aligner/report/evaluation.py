@@ -98,6 +98,11 @@ def scores(counts: npt.ArrayLike) -> Scores:
     )
 
 
+def error_rate(gold: Links, found: Links) -> float:
+    """AER, a fraction."""
+    return float(scores(count(gold, found).sum(axis=0)).aer)
+
+
 def _ratio(numerator: F64, denominator: F64) -> F64:
     ones = np.ones(np.shape(denominator))
     return np.divide(numerator, denominator, out=ones, where=np.asarray(denominator > 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -18,15 +19,15 @@ _METRICS = {"aer": "AER", "precision": "Precision", "recall": "Recall", "f1": "F
 _LENGTH_TITLES = {"text": "Source length", "links": "Last linked source word"}
 
 
-def format_text(evaluations: Sequence[Evaluation]) -> str:
-    """Lay out the evaluations of one `compare` call as plain tables, without a final newline.
+def format_text(evaluations: Sequence[Evaluation], layout: str = "text") -> str:
+    """Lay out the evaluations of one `compare` call as tables, without a final newline.
 
     All figures are percent but the numbers of pairs and links and the p-value. The tables are as wide as
-    their contents. No evaluations give the empty string.
+    their contents. No evaluations give the empty string.  layout: one of LAYOUTS.
     """
     if not evaluations:
         return ""
-    first = evaluations[0]
+    first, table = evaluations[0], LAYOUTS[layout]
     interval_title = f"{100 * first.confidence:g} % interval"
     header = ["System", "Links"]
     for title in _METRICS.values():
@@ -40,19 +41,26 @@ def format_text(evaluations: Sequence[Evaluation]) -> str:
     gold = (
         f"Gold {first.gold}: {first.pairs} sentence pairs, {first.sure} sure links, {first.possible} sure or possible"
     )
-    parts = [f"{gold} links", _table(header, rows), _length_table(evaluations)]
+    remark = "% " if layout == "latex" else ""
+    parts = [f"{remark}{gold} links", table(header, rows), table(*_lengths(evaluations))]
     tests = [
         [
             evaluation.name, test.baseline, f"{100 * test.difference:+.2f}", _interval(test.interval),
-            f"{test.p_value:.4f}",
+            f"{test.p_value:.4f}", *([] if test.holm is None else [f"{test.holm:.4f}"]),
         ]
         for evaluation in evaluations
-        if (test := evaluation.paired) is not None
+        for test in evaluation.tests
     ]  # fmt: skip
-    if tests:
-        parts.append(_table(["System", "Compared with", "AER difference", interval_title, "p"], tests))
-    parts.append("\n".join(dict.fromkeys(evaluation.signature for evaluation in evaluations)))
+    titles = ["System", "Compared with", "AER difference", interval_title, "p", "p by Holm"]
+    parts += [table(titles[: len(row)], tests) for row in tests[:1]]
+    parts += [remark + signature for signature in dict.fromkeys(e.signature for e in evaluations)]
     return "\n\n".join(parts)
+
+
+def format_csv(evaluations: Sequence[Evaluation]) -> str:
+    """A line for each evaluation, see `Evaluation.to_row`."""
+    lines = [{"name": f'"{evaluation.name}"', **evaluation.to_row()} for evaluation in evaluations]
+    return "\n".join(",".join(map(str, line)) for line in (*lines[:1], *(line.values() for line in lines)))
 
 
 def format_json(evaluations: Sequence[Evaluation]) -> str:
@@ -60,14 +68,14 @@ def format_json(evaluations: Sequence[Evaluation]) -> str:
     return json.dumps([evaluation.to_dict() for evaluation in evaluations], indent=2, allow_nan=False)
 
 
-def _length_table(evaluations: Sequence[Evaluation]) -> str:
+def _lengths(evaluations: Sequence[Evaluation]) -> tuple[list[str], list[list[str]]]:
     header = ["System", _LENGTH_TITLES[evaluations[0].lengths], "Pairs", "Links", *_METRICS.values()]
     rows = [
         [evaluation.name, row.lengths, str(row.pairs), str(row.links), *(_percent(getattr(row, m)) for m in _METRICS)]
         for evaluation in evaluations
         for row in evaluation.by_length
     ]
-    return _table(header, rows)
+    return header, rows
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -78,6 +86,20 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         "  ".join([line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))])
         for line in lines
     )
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def _latex(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [" & ".join(re.sub(r"([&%$#_{}])", r"\\\1", cell) for cell in line) + r" \\" for line in (header, *rows)]
+    ends = rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", r"\end{tabular}"
+    return "\n".join([ends[0], lines[0], r"\hline", *lines[1:], ends[1]])
+
+
+LAYOUTS = {"text": _table, "markdown": _markdown, "latex": _latex}
 
 
 def _percent(fraction: float) -> str:
@@ -99,71 +121,32 @@ def format_audit(point: TracePoint) -> str:
     )
 
 
+def format_values(values: Mapping[str, Any]) -> str:
+    """Names and values, two columns."""
+    return "\n".join(f"{name.replace('_', ' '):<28}{_shown(value)}" for name, value in values.items())
+
+
 def format_training(record: Mapping[str, Any]) -> str:
-    """The figures of a training, two columns, and the table of its path if there is one."""
-    labelled = f"{record['labelled_pairs']:,}"
-    if record["labelled_pairs_available"] > record["labelled_pairs"]:
-        labelled += f" of {record['labelled_pairs_available']:,}"
-    path, folds, finished = record["path"], record["folds"], record["finished_folds"]
-    regularization = f"{record['regularization']:.4g}"
-    if len(path) > 1:
-        regularization += f", the best of {len(path)}" if finished else f", the last of {len(path)}"
-    solving = sum(row["seconds"] + row["fold_seconds"] for row in path)
-    # The logistic loss asks no oracle and has no matching to project gold on.
-    calls, lost = "", []
-    if record["loss"] == "hinge":
-        calls = f" ({record['oracle_calls']:,} oracle calls, {record['audit_calls']:,} of audits)"
-        lost = [("links lost", f"{record['links_lost']:,} sure links beyond what a word may have")]
-    bound = "" if record["bound"] is None else f"; bound {record['bound']:.3g}"
-    rows = [
-        ("pairs", f"{record['pairs']:,}"),
-        ("tokens", f"{record['source_tokens']:,} source, {record['target_tokens']:,} target"),
-        ("labelled pairs", labelled),
-        ("loss", record["loss"]),
-        *lost,
-        ("features", f"{record['features']}, up to {record['fertility']} links a word"),
-        ("regularization", regularization),
-        ("passes", f"{record['passes']:g}{calls}"),
-        ("primal", f"{record['primal']:.6g}"),
-        ("dual", f"{record['dual']:.6g}"),
-        ("gap", f"{record['gap']:.3g} ({record['relative_gap']:.2e} relative{bound}; {record['status']})"),
-        *(("note", note) for note in record["notes"]),
-        ("seconds", f"{record['total_seconds']:.1f} ({solving:.2f} of solving)"),
-        ("training AER", f"{record['training_aer']:.2f} %"),
-    ]
-    if "calibrated_links" in record:
-        rows.append(("probabilities", f"of {record['calibrated_links']:,} links in the {record['calibrated_on']}"))
-    if finished:
-        chosen = path[record["chosen"]]
-        part = f"{folds} folds" if finished == folds else f"{finished} of {folds} folds"
-        rows.append(("held-out AER", f"{chosen['aer']:.2f} % ± {chosen['standard_error']:.2f} ({part})"))
-    text = "\n".join(f"{name:<16}{value}" for name, value in rows)
-    return f"{text}\n\n{_path_table(record)}" if len(path) > 1 else text
+    """The figures of a training, two columns, and the table of its path if there is one, AERs in percent."""
+    long, path = ("path", "feature_ranges", "default_weights"), record["path"]
+    text = format_values({name: value for name, value in record.items() if name not in long})
+    rows = [[*map(_shown, row.values()), "*" * (number == record["chosen"])] for number, row in enumerate(path)]
+    return f"{text}\n\n{_table([*path[0], 'chosen'], rows)}" if len(rows) > 1 else text
 
 
-def format_unlabelled(record: Mapping[str, Any]) -> str:
-    """What a model without labels was made of."""
-    rows = [
-        ("pairs", f"{record['pairs']:,}"),
-        ("tokens", f"{record['source_tokens']:,} source, {record['target_tokens']:,} target"),
-        ("labelled pairs", "none: the weights are those that come with the program"),
-    ]
-    return "\n".join(f"{name:<16}{value}" for name, value in rows)
-
-
-def _path_table(record: Mapping[str, Any]) -> str:
-    """A line for each λ, the chosen one marked."""
-    header = ["λ", "held-out AER", "‖w‖", "passes", "relative gap", "passes of folds", "largest gap"]
-    rows = []
-    for number, row in enumerate(record["path"]):
-        mark = " *" if number == record["chosen"] else ""
-        cells = [f"{row['regularization']:.4g}{mark}", "-", f"{row['norm']:.4g}", f"{row['passes']:g}"]
-        cells += [f"{row['relative_gap']:.1e}", "-", "-"]
-        if row["aer"] is not None:
-            cells[1] = f"{row['aer']:.2f} ± {row['standard_error']:.2f}"
-            cells[5:] = [f"{row['fold_passes']:g}", f"{row['fold_gap']:.1e}"]
-        rows.append(cells)
-    return _table(header, rows)
+def summarize_training(record: Mapping[str, Any]) -> str:
+    """What training has come to, a line or two in plain words."""
+    if record.get("updates"):
+        return f"{record['updates'][-1]['pairs']:,} pairs of text added; the weights stay."
+    if "labelled_pairs" not in record:
+        return f"{record['pairs']:,} pairs of text counted, none labelled: the model has the default weights."
+    taught = f"{record['labelled_pairs']:,} pairs taught."
+    if not record["finished_folds"]:
+        return taught
+    taught += f" Wrong links on held-out pairs: {record['path'][record['chosen']]['aer']:.3g} %"
+    if record["default_aer"] is not None:
+        taught += f" (default weights: {record['default_aer']:.3g} %)"
+    return f"{taught}." + "\nThe default weights are kept: the labels do not help." * ("default_weights" in record)
 
 
 def format_interruption(record: Mapping[str, Any]) -> str:
@@ -187,7 +170,7 @@ def format_features_text(report: ModelReport) -> str:
             feature.name,
             feature.family,
             f"{feature.weight:.4g}",
-            *(_number(value) for value in (feature.low, feature.high, feature.effect)),
+            *(_shown(value) for value in (feature.low, feature.high, feature.effect)),
             *([] if report.aer is None else [_difference(feature.ablation)]),
         ]
         for feature in report.features
@@ -214,8 +197,10 @@ def format_features_json(report: ModelReport) -> str:
     return json.dumps(found, indent=2, allow_nan=False)
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_shown, value))
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _difference(fraction: float | None) -> str:

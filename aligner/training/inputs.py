@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -84,6 +86,7 @@ def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalize
 def corpus_record(texts: Sequence[Corpus], bitext: Bitext) -> dict[str, Any]:
     """JSON values that say what text was counted."""
     return {
+        "date": time.strftime("%Y-%m-%d"),
         "corpora": [corpus.name for corpus in texts],
         "fingerprint": bitext.fingerprint(),
         "pairs": len(bitext),
@@ -114,7 +117,12 @@ def _without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Nor
 
 
 def _gold_links(corpora: Sequence[Corpus]) -> Links:
-    return Links.from_pairs(pair for corpus in corpora for pair in corpus.links())
+    links = Links.from_pairs(pair for corpus in corpora for pair in corpus.links())
+    missing = np.count_nonzero(np.diff(links.offsets) == 0)
+    if 2 * missing > len(links):
+        what = f"{missing} of {len(links)} labelled pairs have no link (are they finished?)"
+        warnings.warn(f"{corpora[0].name}: {what}", stacklevel=2)
+    return links
 
 
 def _read_others(files: Paths, bitext: Bitext) -> tuple[Links, ...]:

@@ -14,9 +14,12 @@ from aligner.model.calibration import Calibration, JudgedLinks
 from aligner.model.decoding import decode_edges
 from aligner.model.default import default_model
 from aligner.model.model import Model
+from aligner.model.scoring import LinearScorer
 from aligner.progress import Hooks, Progress, tell_passes
-from aligner.report.evaluation import count, scores
+from aligner.report.comparison import in_percent
+from aligner.report.evaluation import error_rate
 from aligner.solvers import Result, Status, Stop, TracePoint
+from aligner.svm.logistic import LogisticProblem
 from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts
 from aligner.training.path import Place, RegularizationPath, follow_path, scorer_of
 from aligner.training.settings import TrainingSettings, plan
@@ -60,8 +63,9 @@ def train(
 
     corpora: paths in any form of `corpora.readers.open_corpus`; two consecutive texts of one language each make one.
     gold: the labelled pairs, in the same forms, with links; without it the corpora that carry links are used, and where
-    there are none the default weights, with a warning. The text of gold is not counted, so that its words look as those
-    of new text will.
+    there are none the default weights, with a warning. These are kept, too, where they make no more errors in held-out
+    pairs than what was learnt (``record["default_aer"]``). The text of gold is not counted, so that its words look as
+    those of new text will.
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
     given: fields of `settings.TrainingSettings`, such as ``loss="hinge", max_passes=20``.
 
@@ -116,7 +120,13 @@ def train(
     scorer = scorer_of(planned.solver, edges, result.w)
     rewards = problem.link_rewards(result.w)
     found = decode_edges(edges, scorer, rewards)
-    training_score = scores(count(labelled.links, found.to_links()).sum(axis=0))
+    default_aer = None
+    of_default = feature_set.families == tuple(FAMILIES) and not feature_set.links
+    if isinstance(problem, LogisticProblem) and of_default and followed.finished_folds == planned.folds > 0:
+        by_default = decode_edges(edges, LinearScorer(problem.prior), rewards)  # not learnt from any of the folds
+        default_aer = error_rate(labelled.links, by_default.to_links())
+    learns = default_aer is None or row.aer is None or row.aer < default_aer
+    columns = len((feature_set if learns else FeatureSet()).names)  # the default weights know no words
     # Without folds the model has seen these pairs: with few of them its links look surer than those of new text.
     judged = JudgedLinks.of(found, labelled.links) if followed.held_out is None else followed.held_out
     record = {
@@ -125,7 +135,7 @@ def train(
         "labelled_pairs": n_labels,
         "labelled_pairs_available": labelled.available,
         "links_lost": problem.links_lost,
-        "features": len(edges.names),
+        "features": columns,
         "fertility": problem.capacity,
         "loss": planned.loss,
         "solver": result.signature,
@@ -135,7 +145,8 @@ def train(
         **asdict(point),
         "primal": result.primal,  # of these weights, with the dual that certifies them
         "dual": result.dual,
-        "training_aer": 100 * float(training_score.aer),
+        "training_aer": 100 * error_rate(labelled.links, found.to_links()),
+        **in_percent({"aer": row.aer if learns else default_aer, "default_aer": default_aer}, "aer", "default_aer"),
         "regularization": row.regularization,
         "miss_cost": planned.miss_cost,
         "chosen": followed.chosen,
@@ -143,7 +154,7 @@ def train(
         "finished_folds": followed.finished_folds,
         "calibrated_links": len(judged),
         "calibrated_on": "labelled pairs" if followed.held_out is None else "held-out folds",
-        "feature_ranges": edges.ranges().tolist(),
+        "feature_ranges": edges.ranges()[:columns].tolist(),
         "path": [
             asdict(row)
             | {name: 100 * share for name in ("aer", "standard_error") if (share := getattr(row, name)) is not None}
@@ -153,6 +164,9 @@ def train(
     }
     calibration = Calibration.fit(judged) if len(judged) else None
     model = Model(scorer, feature_set, statistics, settings.normalizers, languages, record, rewards, calibration)
+    if not learns:
+        default = default_model(statistics, normalizers=model.normalizers, languages=languages, record=record)
+        model = replace(default, rewards=rewards)
     return Training(model, followed)
 
 

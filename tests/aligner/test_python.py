@@ -77,7 +77,7 @@ def test_what_cannot_be_aligned() -> None:
     for strings in ([("a house", "une maison")], ["text.en", "text.fr"]):
         with pytest.raises(TypeError, match="not a string"):
             aligner.align(strings)  # type: ignore[arg-type]
-    with pytest.raises(aligner.AlignerError, match=r"nowhere:0: no such file, folder or prefix \("):
+    with pytest.raises(aligner.AlignerError, match=r"nowhere: no such file, folder or prefix \("):
         aligner.align("nowhere")
     with pytest.raises(aligner.AlignerError, match=r"default weights.*left out \(give `threshold`\)"):
         aligner.align("nowhere", decoding="union", offset=1.0)
@@ -139,7 +139,7 @@ def test_links_that_cannot_be_evaluated(tmp_path: Path) -> None:
         aligner.evaluate(gold, [[(0, 0)]])
     with pytest.raises(TypeError, match="positions, not a string"):
         aligner.evaluate(gold, ["0-0 1-1", "0-0"])  # type: ignore[list-item]
-    with pytest.raises(aligner.AlignerError, match=r"nowhere\.links:0: "):
+    with pytest.raises(aligner.AlignerError, match=r"nowhere\.links: "):
         aligner.evaluate(gold, "nowhere.links")
     assert aligner.evaluate(str(gold), gold).aer == aligner.evaluate([[(0, 0), (1, 1)], [(0, 0)]], str(gold)).aer == 0
 
@@ -210,7 +210,7 @@ def test_what_is_shown_is_one_line(sample: Path, model: Path, curved: aligner.Mo
     shown = [loaded, curved, found, found[0], aligner.evaluate(sample / "test.wa", sample / "test.wa")]
     for thing in shown:
         assert "\n" not in repr(thing)
-        assert len(repr(thing)) < 300
+        assert len(repr(thing)) < 350
     assert "en, 'fr'" in repr(loaded).replace("'en'", "en")
     assert repr(found) == "Alignments(2 pairs, 2 links)"
     assert repr(found[0]).startswith("Alignment('0-0', score 0.")

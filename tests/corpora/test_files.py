@@ -78,18 +78,18 @@ def test_a_pipe_is_opened_once(tmp_path: Path) -> None:
 
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"none:0: no such file"):
+    with pytest.raises(CorpusError, match=r"none: no such file"):
         list(read_lines(tmp_path / "none"))
-    with pytest.raises(CorpusError, match=r":0: is a folder"):
+    with pytest.raises(CorpusError, match=r": is a folder"):
         list(read_lines(tmp_path))
-    with pytest.raises(CorpusError, match=r"none:0: no such file"), open_bytes(tmp_path / "none"):
+    with pytest.raises(CorpusError, match=r"none: no such file"), open_bytes(tmp_path / "none"):
         pass
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_unreadable_file(tmp_path: Path) -> None:
     (tmp_path / "secret").touch(mode=0)
-    with pytest.raises(CorpusError, match=r"secret:0: permission denied"):
+    with pytest.raises(CorpusError, match=r"secret: permission denied"):
         list(read_lines(tmp_path / "secret"))
 
 
@@ -103,7 +103,7 @@ def test_cut_off_data_names_the_line_reached(tmp_path: Path, packer: str) -> Non
         reached.extend(read_lines(tmp_path / "cut"))
     assert reached == lines[: caught.value.line]
     (tmp_path / "head").write_bytes(PACKERS[packer](content)[:8])
-    with pytest.raises(CorpusError, match=r"head:0: the compressed data ends too early"):
+    with pytest.raises(CorpusError, match=r"head: the compressed data ends too early"):
         list(read_lines(tmp_path / "head"))
 
 
@@ -133,7 +133,7 @@ def test_damaged_data_names_the_line_reached(tmp_path: Path, packer: str, where:
 )
 def test_what_is_no_plain_text(tmp_path: Path, packer: str, content: bytes, what: str, remedy: str) -> None:
     (tmp_path / "file").write_bytes(PACKERS[packer](content))
-    with pytest.raises(CorpusError, match=f"file:0: is {what}.*, not plain text .*{remedy}"):
+    with pytest.raises(CorpusError, match=f"file: is {what}.*, not plain text .*{remedy}"):
         list(read_lines(tmp_path / "file"))
 
 
@@ -147,7 +147,7 @@ def test_outputs_are_packed_as_their_names_say(tmp_path: Path, suffix: str, unpa
     with unpack(tmp_path / f"one{suffix}", "rb") as file:
         assert file.readlines() == lines
     assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes(), "no time, no name"
-    with pytest.raises(CorpusError, match=r"out.zst:0: cannot be packed as .zst \(name it out or out.gz"):
+    with pytest.raises(CorpusError, match=r"out.zst: cannot be packed as .zst \(name it out or out.gz"):
         write_packed(tmp_path / "out.zst")
 
 
@@ -156,7 +156,7 @@ def test_an_output_is_no_input(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"a\n")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     for output in ("file", "link"):
-        with pytest.raises(CorpusError, match=f"{output}:0: is read here, and would be replaced"):
+        with pytest.raises(CorpusError, match=f"{output}: is read here, and would be replaced"):
             refuse_inputs(tmp_path / output, [None, tmp_path / "other", tmp_path / "file"])
     refuse_inputs(tmp_path / "new", [tmp_path / "file"])
     refuse_inputs("-", ["-"])
@@ -165,7 +165,7 @@ def test_an_output_is_no_input(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no folder in which nobody can make a file")
 def test_a_folder_that_takes_no_files_is_found_before_any_work(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"out:0: no file can be made in its folder: .* \(choose another folder\)"):
+    with pytest.raises(CorpusError, match=r"out: no file can be made in its folder: .* \(choose another folder\)"):
         write_atomically("/proc/self/out")
     with write_atomically(tmp_path / "out"):
         assert len([*tmp_path.iterdir()]) == 1, "asking leaves nothing"
@@ -239,7 +239,7 @@ def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path: Path, excep
 def test_an_existing_file_is_refused_before_any_work(tmp_path: Path) -> None:
     file = tmp_path / "out"
     file.write_bytes(b"old")
-    with pytest.raises(CorpusError, match=r"out:0: file exists \(choose another name or pass `force`\)"):
+    with pytest.raises(CorpusError, match=r"out: file exists \(choose another name or pass `force`\)"):
         write_atomically(file)
     with write_atomically(file, force=True) as stream:
         stream.write(b"new")

@@ -73,7 +73,7 @@ def test_unknown_format(tmp_path: Path) -> None:
 
 
 def test_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"none.wa:0: no such file"):
+    with pytest.raises(CorpusError, match=r"none.wa: no such file"):
         list(open_links(tmp_path / "none.wa"))
 
 

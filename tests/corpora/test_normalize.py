@@ -54,7 +54,7 @@ def test_tokenising_leaves_plain_words_alone(words: list[str]) -> None:
     assert Normalizer(tokenize=True).tokens(" ".join(words)) == words
 
 
-@given(st.one_of(TEXT, st.text("abc.,;()!\"'`|&<>é œ\t:/?$[{“", max_size=40)))
+@given(st.one_of(TEXT, st.text("abc.,;()!\"'`|&<>é œ\t:/?$[{“我カ\u3099ดิខ្", max_size=40)))
 def test_tokenising_loses_no_character(line: str) -> None:
     assert "".join(Normalizer(tokenize=True).tokens(line)) == "".join(line.split())
 
@@ -63,6 +63,22 @@ def test_tokenising() -> None:
     line = 'L\'ami dit: "R&D, 3.5 | 4 & (5)..."'
     expected = ["L", "'", "ami", "dit", ":", '"', "R&D", ",", "3.5", "|", "4", "&", "(", "5", ")", "...", '"']
     assert Normalizer(tokenize=True).tokens(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("我在 Google工作。", "我 在 Google 工 作 。"),
+        ("カタカナーと か\u3099", "カ タ カ ナ ー と か\u3099"),
+        ("ดิน 12", "ดิ น 12"),
+        ("ດື່ມ", "ດື່ ມ"),
+        ("ខ្មែរ", "ខ្មែ រ"),
+    ],
+)
+def test_tokenising_what_has_no_spaces(line: str, expected: str) -> None:
+    """A character is a word, its marks and what is written below it with it."""
+    assert Normalizer(tokenize=True).tokens(line) == expected.split()
+    assert Normalizer().tokens(line) == line.split()
 
 
 def test_stems() -> None:

@@ -127,13 +127,13 @@ class TestPrefix:
     def test_no_links(self, tmp_path: Path) -> None:
         corpus = open_corpus(put(tmp_path, t_en=ENGLISH, t_fr=FRENCH) / "t")
         assert not corpus.has_links
-        with pytest.raises(CorpusError, match="t:0: has no links"):
+        with pytest.raises(CorpusError, match="t: has no links"):
             corpus.links()
 
     def test_three_languages(self, tmp_path: Path) -> None:
         put(tmp_path, t_en=ENGLISH, t_fr=FRENCH, t_de=b"a\nb\nc\n")
         for chosen in ({}, {"source": "en"}, {"target": "de"}):
-            with pytest.raises(CorpusError, match=r"t:0: texts in 3 languages: de, en, fr \(choose the source"):
+            with pytest.raises(CorpusError, match=r"t: texts in 3 languages: de, en, fr \(choose the source"):
                 open_corpus(tmp_path / "t", **chosen)
         assert texts(open_corpus(tmp_path / "t", source="fr", target="en")) == TURNED
 
@@ -143,16 +143,16 @@ class TestPrefix:
 
     def test_wrong_languages(self, tmp_path: Path) -> None:
         put(tmp_path, t_en=ENGLISH, t_fr=FRENCH, one_en=ENGLISH)
-        with pytest.raises(CorpusError, match=r"t:0: no text in de \(there is en, fr\)"):
+        with pytest.raises(CorpusError, match=r"t: no text in de \(there is en, fr\)"):
             open_corpus(tmp_path / "t", source="de")
         with pytest.raises(CorpusError, match="source and target are both en"):
             open_corpus(tmp_path / "t", source="en", target="en")
-        with pytest.raises(CorpusError, match="one:0: only one text, in en"):
+        with pytest.raises(CorpusError, match="one: only one text, in en"):
             open_corpus(tmp_path / "one")
 
     def test_nothing_there(self, tmp_path: Path) -> None:
         for path in (tmp_path / "t", tmp_path / "no" / "t"):
-            with pytest.raises(CorpusError, match="t:0: no such file, folder or prefix"):
+            with pytest.raises(CorpusError, match="t: no such file, folder or prefix"):
                 open_corpus(path)
 
 
@@ -164,10 +164,10 @@ class TestFolder:
         assert list(corpus.links()) == GOLD
 
     def test_none_or_many(self, tmp_path: Path) -> None:
-        with pytest.raises(CorpusError, match=":0: no texts in two languages"):
+        with pytest.raises(CorpusError, match=": no texts in two languages"):
             open_corpus(tmp_path)
         put(tmp_path, t_en=ENGLISH, t_fr=FRENCH, u_en=ENGLISH, u_fr=FRENCH)
-        with pytest.raises(CorpusError, match=":0: more than one corpus: t, u"):
+        with pytest.raises(CorpusError, match=": more than one corpus: t, u"):
             open_corpus(tmp_path)
 
 
@@ -195,11 +195,11 @@ class TestTwoTexts:
 
     def test_missing_and_mistaken_files(self, tmp_path: Path) -> None:
         put(tmp_path, t_en=ENGLISH, t_wa=WA, t_A3_final=A3)
-        with pytest.raises(CorpusError, match=r"t.fr:0: no such file"):
+        with pytest.raises(CorpusError, match=r"t.fr: no such file"):
             open_corpus([tmp_path / "t.en", tmp_path / "t.fr"])
-        with pytest.raises(CorpusError, match=r"t.wa:0: holds links, not text"):
+        with pytest.raises(CorpusError, match=r"t.wa: holds links, not text"):
             open_corpus([tmp_path / "t.en", tmp_path / "t.wa"])
-        with pytest.raises(CorpusError, match=r"t.en:0: is no A3.final file"):
+        with pytest.raises(CorpusError, match=r"t.en: is no A3.final file"):
             open_corpus([tmp_path / "t.en", tmp_path / "t.A3.final"])
 
 
@@ -280,7 +280,7 @@ class TestOneFile:
         ],
     )
     def test_not_a_corpus(self, tmp_path: Path, content: bytes, what: str) -> None:
-        with pytest.raises(CorpusError, match=rf"t.en:0: {what}"):
+        with pytest.raises(CorpusError, match=rf"t.en: {what}"):
             open_corpus(put(tmp_path, t_en=content) / "t.en")
 
 

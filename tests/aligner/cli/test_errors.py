@@ -79,7 +79,7 @@ def test_a_text_without_its_translation(desk: Desk) -> None:
         train(desk, desk.source, desk.gold),
         ["align", desk.source, "-m", desk.model],
     ):
-        assert refused(*arguments).startswith(f"{desk.source}:0: is one text, without its translation")
+        assert refused(*arguments).startswith(f"{desk.source}: is one text, without its translation")
 
 
 def test_existing_files_stay(desk: Desk) -> None:

@@ -107,7 +107,7 @@ def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path) -> None:
     ):
         result = run_process(*arguments)
         assert (result.returncode, result.stdout) == (1, b"")
-        assert result.stderr.decode() == "/dev/full:0: No space left on device (check the disk)\n"
+        assert result.stderr.decode() == "/dev/full: No space left on device (check the disk)\n"
 
 
 @with_full_disk
@@ -124,7 +124,7 @@ def test_a_full_standard_output_is_an_error_of_one_line(model: Path, sample: Pat
             process = start(*arguments, stdout=stdout, env=environment)
             _, errors = process.communicate(timeout=TIMEOUT)
         assert process.returncode == 1
-        assert errors.decode() == "-:0: No space left on device (check the disk)\n"
+        assert errors.decode() == "-: No space left on device (check the disk)\n"
 
 
 @pytest.mark.parametrize("settings", [{"TERM": "xterm"}, {"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}])
@@ -136,10 +136,10 @@ def test_progress_is_shown_on_a_terminal_and_nowhere_else(
         shown = rest_of_terminal(terminal)
         output, _ = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 0
-    assert b"training AER" in output
-    assert b"\x1b" not in output
+    assert not output
+    assert b"313 pairs taught. Model" in shown
     assert b"alphabetical order unless a language is chosen" in shown, "messages are not wrapped"
-    assert shown.endswith(f"model written to {tmp_path / 'M'}\r\n".encode())
+    assert shown.endswith(f" Model written to {tmp_path / 'M'}\r\n".encode())
     assert (b"counting" in shown) == (settings["TERM"] != "dumb")
     assert (b"\x1b[3" in shown or b"\x1b[9" in shown) == (settings == {"TERM": "xterm"}), "colours"
 
@@ -153,7 +153,7 @@ def closing(*descriptors: int) -> Callable[[], None]:
 def test_closed_streams(closed: tuple[int, ...], sample: Path, tmp_path: Path) -> None:
     """What needs them is an error of one line, if that can be told; all else works, and no file takes their place."""
     union = ["symmetrize", sample / "test.wa", sample / "test.wa", "--method", "union"]
-    told = b"" if 2 in closed else b"-:0: standard input or output is closed (open it, or name a file)\n"
+    told = b"" if 2 in closed else b"-: standard input or output is closed (open it, or name a file)\n"
 
     def run_closed(*arguments: object) -> tuple[int, bytes, bytes]:
         process = start(*arguments, preexec_fn=closing(*closed))
@@ -169,7 +169,7 @@ def test_closed_streams(closed: tuple[int, ...], sample: Path, tmp_path: Path) -
         assert run_closed("convert", "-", tmp_path / "G", "--to", "talp")[0] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["F"]
     code, output, errors = run_closed("symmetrize", "nothing", "nothing")
-    assert (code, output, errors.startswith(b"nothing:0: ")) == (1, b"", 2 not in closed)
+    assert (code, output, errors.startswith(b"nothing: ")) == (1, b"", 2 not in closed)
 
 
 def test_an_encoding_that_lacks_letters(sample: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_model_whose_file_appears_during_training_is_kept_beside_it(
     kept = tmp_path / f"M.{taken}"
     assert result.exit_code == 1
     assert result.stderr == (
-        f"{tmp_path / 'M'}:0: a file of this name has appeared during training (the model is in {kept})\n"
+        f"{tmp_path / 'M'}: a file of this name has appeared during training (the model is in {kept})\n"
     )
     assert all(other.read_bytes() == b"another program's" for other in others)
     assert load(kept).align(["a", "house"], ["une", "maison"])

@@ -49,6 +49,14 @@ def test_words_of_another_language(model: Model, texts: list[TextLine], side: in
     assert message.startswith(f"100% of the {('source', 'target')[side - 1]} words are new to the model (")
 
 
+def test_what_looks_wrong_is_told_too(model: Model) -> None:
+    (empty,) = told(model, [(n, b"a house", b"") for n in range(30)])
+    assert empty.startswith("100% of the lines are empty on a side")
+    same, unknown = told(model, [(n, b"quux foo", b"quux foo") for n in range(30)])
+    assert same.startswith("100% of the lines are the same in source and target")
+    assert unknown.startswith("100% of the source words are new to the model")
+
+
 def test_few_words_are_looked_at(model: Model, texts: list[TextLine]) -> None:
     """A text may go wrong later: what it is is known after its first words."""
     good = texts * (1 + MOST_WORDS // 200)

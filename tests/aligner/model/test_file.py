@@ -226,7 +226,7 @@ def test_other_files(file: Path, content: bytes, message: str) -> None:
     file.write_bytes(content)
     with pytest.raises(ModelError, match=message) as error:
         read_model(file)
-    assert str(error.value).startswith(f"{file}:0: ")
+    assert str(error.value).startswith(f"{file}: ")
     assert error.value.hint
 
 

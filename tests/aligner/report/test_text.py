@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
@@ -11,7 +12,15 @@ from typing import Any
 import pytest
 
 from aligner.report.comparison import Evaluation, compare
-from aligner.report.text import format_audit, format_interruption, format_json, format_text, format_training
+from aligner.report.text import (
+    format_audit,
+    format_csv,
+    format_interruption,
+    format_json,
+    format_text,
+    format_training,
+    summarize_training,
+)
 from aligner.solvers import TracePoint
 from corpora.alignment import Links, PairLinks
 
@@ -153,66 +162,77 @@ def lines(text: str) -> dict[str, str]:
 
 
 def test_a_training_is_two_columns() -> None:
-    text = format_training(record(labelled_pairs_available=5000, notes=["one thing", "another"], bound=0.25))
-    found = lines(text)
-    assert found["labelled pairs"] == "1,200 of 5,000"
-    assert found["regularization"] == "0.1"
-    assert found["passes"] == "7 (8,400 oracle calls, 6,000 of audits)"
-    assert found["gap"] == "0.01 (5.00e-03 relative; bound 0.25; the limit of passes was reached)"
-    assert found["seconds"] == "12.3 (1.25 of solving)"
-    assert found["training AER"] == "8.77 %"
-    assert [line.split(maxsplit=1)[1] for line in text.splitlines() if line.startswith("note ")] == [
-        "one thing",
-        "another",
-    ]
-    assert "held-out AER" not in found
-    assert "bound" not in format_training(record())
-
-
-def test_the_logistic_loss_asks_no_oracle() -> None:
-    found = lines(format_training(record(loss="logistic", passes=3)))
-    assert (found["loss"], found["passes"]) == ("logistic", "3")
-    assert "links lost" not in found
+    given = record(notes=["one thing", "another"], feature_ranges=[[0, 1]], corpora=["a", "b"])
+    found = lines(format_training(given))
+    assert {*found} == {name.replace("_", " ") for name in given} - {"path", "feature ranges"}
+    assert (found["labelled pairs"], found["relative gap"], found["bound"]) == ("1200", "0.005", "-")
+    assert (found["notes"], found["corpora"]) == ("one thing, another", "a, b")
 
 
 def test_the_table_of_a_path() -> None:
     judged = {"fold_passes": 25, "fold_seconds": 2.0, "fold_gap": 9e-4, "standard_error": 0.5}
     path = [{**judged, "regularization": λ, "aer": aer} for λ, aer in ((10.0, 12.0), (1.0, 9.5), (0.1, 9.75))]
     text = format_training(record(*path, regularization=1.0, chosen=1, folds=5, finished_folds=5))
-    found = lines(text)
-    assert found["regularization"] == "1, the best of 3"
-    assert found["seconds"] == "12.3 (9.75 of solving)"
-    assert found["held-out AER"] == "9.50 % ± 0.50 (5 folds)"
     header, *rows = text.split("\n\n")[1].splitlines()
-    assert re.split(" {2,}", header.strip()) == [
-        "λ", "held-out AER", "‖w‖", "passes", "relative gap", "passes of folds", "largest gap",
+    assert header.split() == [*record(*path)["path"][0], "chosen"]
+    assert [row.split()[:1] + row.split()[-2:] for row in rows] == [
+        ["10", "12", "0.5"], ["1", "0.5", "*"], ["0.1", "9.75", "0.5"],
     ]  # fmt: skip
-    assert [re.split(" {2,}", row.strip()) for row in rows] == [
-        ["10", "12.00 ± 0.50", "2.5", "7", "5.0e-04", "25", "9.0e-04"],
-        ["1 *", "9.50 ± 0.50", "2.5", "7", "5.0e-04", "25", "9.0e-04"],
-        ["0.1", "9.75 ± 0.50", "2.5", "7", "5.0e-04", "25", "9.0e-04"],
-    ]
+
+
+def test_a_training_in_plain_words() -> None:
+    """Of what was learnt only where it was compared, and of the default weights where they are kept."""
+    judged = record({"aer": 3.456}, folds=5, finished_folds=5, default_aer=None)
+    assert summarize_training(record()) == "1,200 pairs taught."
+    assert summarize_training(judged) == "1,200 pairs taught. Wrong links on held-out pairs: 3.46 %."
+    better = "1,200 pairs taught. Wrong links on held-out pairs: 3.46 % (default weights: 3.9 %)."
+    assert summarize_training(judged | {"default_aer": 3.9}) == better
+    kept = summarize_training(judged | {"default_aer": 3.0, "default_weights": {}})
+    assert kept.splitlines()[1] == "The default weights are kept: the labels do not help."
+    assert "none labelled" in summarize_training({"pairs": 9})
+    added = summarize_training(record(updates=[{"pairs": 7}, {"pairs": 1234}]))
+    assert added == "1,234 pairs of text added; the weights stay."
 
 
 def test_a_path_that_was_interrupted() -> None:
     rows = {"regularization": 10.0}, {"regularization": 1.0}
     early = record(*rows, regularization=1.0, chosen=1, folds=5)
-    assert lines(format_training(early))["regularization"] == "1, the last of 2"
-    assert format_training(early).splitlines()[-1].split() == ["1", "*", "-", "2.5", "7", "5.0e-04", "-", "-"]
-    assert "held-out AER" not in lines(format_training(early))
+    assert format_training(early).splitlines()[-1].split()[-3:] == ["-", "-", "*"]
+    assert summarize_training(early) == "1,200 pairs taught."
     assert format_interruption(early) == "the model is that of the best audit on all pairs, at λ 1"
     judged = {"fold_gap": 9e-4, "aer": 9.0, "standard_error": 0.5}
     late = record(*({**row, **judged} for row in rows), regularization=10.0, folds=5, finished_folds=2)
-    assert lines(format_training(late))["held-out AER"] == "9.00 % ± 0.50 (2 of 5 folds)"
     assert format_interruption(late) == "λ 10 is the choice of 2 of 5 folds"
     assert format_interruption(record()) == "the model is that of the solver's best audit"
 
 
 def test_one_lambda_needs_no_table() -> None:
-    judged = {"fold_gap": 9e-4, "aer": 9.0, "standard_error": 0.5}
-    text = format_training(record(judged, folds=3, finished_folds=3))
-    assert lines(text)["held-out AER"] == "9.00 % ± 0.50 (3 folds)"
-    assert "\n\n" not in text
+    assert "\n\n" not in format_training(record({"aer": 9.0}, folds=3, finished_folds=3))
+
+
+LAYOUT = {"markdown": r"(?m)^\| (.*?) \|", "latex": r"(?m)^(\S+) &"}
+
+
+@pytest.mark.parametrize("layout", LAYOUT)
+def test_tables_for_papers(evaluations: list[Evaluation], layout: str) -> None:
+    evaluations = [replace(found, name=name) for found, name in zip(evaluations, ("a|b", "50%_x"), strict=True)]
+    text = format_text(evaluations, layout)
+    names = re.findall(LAYOUT[layout], text)
+    expected = {"markdown": (r"a\|b", "50%_x"), "latex": ("a|b", r"50\%\_x")}[layout]
+    for name in expected:
+        assert names.count(name) == (5 if name == expected[0] else 6), "its figures, those by length, its test"
+    bar, bars = {"markdown": ("|", 11), "latex": ("&", 9)}[layout]
+    rows = [line for line in text.splitlines() if f" {bar} " in line]
+    assert {len(re.findall(rf"(?<!\\)[{bar}]", row)) for row in rows[:3]} == {bars}
+    first, *_, last = text.splitlines()
+    assert [line.startswith("% ") for line in (first, last)] == [layout == "latex"] * 2
+
+
+def test_csv_is_read_by_csv(evaluations: list[Evaluation]) -> None:
+    rows = list(csv.DictReader(format_csv(evaluations).splitlines()))
+    assert [row["name"] for row in rows] == ["first.links", "second-system.links"]
+    assert [float(row["aer_low"]) for row in rows] == [100 * found.intervals["aer"][0] for found in evaluations]
+    assert format_csv([]) == ""
 
 
 def test_an_audit_is_a_line() -> None:

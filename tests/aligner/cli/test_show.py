@@ -1,0 +1,122 @@
+"""`aligner show` and `aligner info`: what they print, with and without a terminal; and the help of all commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import COMMANDS, invoke, refused, rest_of_terminal, run, run_process, start, write
+
+import aligner
+from aligner.cli import _EXAMPLES
+
+EVERY = [pytest.param(command, examples, id=command.__name__) for command, examples in _EXAMPLES.items()]
+
+
+def test_info_is_that_of_the_model(model: Path) -> None:
+    info = aligner.load(model).info()
+    assert json.loads(run("info", model, "--format", "json").stdout) == info
+    shown = dict(re.split(r" {2,}", line) for line in run("info", model).stdout.splitlines())
+    assert [*shown] == [name.replace("_", " ") for name in info]
+    assert (shown["languages"], shown["labelled pairs"], shown["aer"]) == ("en, fr", "313", "-")
+    assert (shown["weights"], shown["fingerprint"]) == ("learnt", info["fingerprint"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", shown["date"])
+    assert "no such file" in refused("info", "nothing")
+
+
+def rows(text: str) -> list[str]:
+    return [line for line in text.splitlines() if re.search("[■×□▫·]", line) and " link;" not in line]
+
+
+def test_show_draws_the_lines_asked_for(sample: Path) -> None:
+    texts, gold = (sample / "test.en", sample / "test.fr"), sample / "test.wa"
+    drawn = run("show", *texts, gold, "-n", 2, "--from", 4).stdout
+    assert re.findall(r"(?m)^line (\d+)$", drawn) == ["4", "5"]
+    words = [line.split() for line in texts[0].read_text().splitlines()[3:5]]
+    assert [row.split()[0] for row in rows(drawn)] == [word for line in words for word in line]
+    links = gold.read_text().splitlines()[3:5]
+    assert sum(row.count("■") for row in rows(drawn)) == sum(len(line.split()) for line in links)
+    judged = run("show", *texts, gold, "-n", 2, "--from", 4, "--gold", gold).stdout
+    assert rows(judged) == rows(drawn), "all is right"
+    assert "\x1b" not in judged
+    assert run("show", *texts, gold).stdout.count("line ") == 10
+    assert "has no line 1000" in refused("show", *texts, gold, "--from", 1000)
+
+
+def test_show_takes_words_and_probabilities_of_jsonl(tmp_path: Path) -> None:
+    texts = write(tmp_path / "t.en", "ab"), write(tmp_path / "t.fr", "cd")
+    answer = {"source": ["a", "b"], "target": ["c", "d"], "links": [[1, 1, 0.5]], "score": 0.5}
+    links = write(tmp_path / "t.jsonl", json.dumps(answer))
+    assert rows(run("show", *texts, links).stdout) == ["a · · ", "b · ■ "]
+    assert "out of range" in refused("show", *texts, write(tmp_path / "t.wa", "1-1"), line=1)
+    assert "not valid UTF-8" in refused("show", texts[0], _broken(tmp_path / "x.fr"), links, line=1)
+
+
+def _broken(path: Path) -> Path:
+    path.write_bytes(b"\xff\n")
+    return path
+
+
+@pytest.mark.slow
+def test_colours_are_for_terminals_that_want_them(tmp_path: Path) -> None:
+    texts = write(tmp_path / "t.en", "a b"), write(tmp_path / "t.fr", "c d")
+    links = write(tmp_path / "t.links", "0-0:0.95 1-1:0.2")
+    plain = run_process("show", *texts, links).stdout
+    assert b"\x1b" not in plain
+    for environment, colours in (({}, {b"32", b"31"}), ({"NO_COLOR": "1"}, set())):
+        shown = _on_terminal("show", *texts, links, **environment)
+        assert {*re.findall(rb"\x1b\[(3\d)m", shown)} == colours
+        assert re.sub(rb"\x1b\[[\d;]*m|\r", b"", shown) == plain
+
+
+def _on_terminal(*arguments: object, **environment: str) -> bytes:
+    """What a command writes to a terminal that is its standard output."""
+    import pty  # of POSIX
+
+    ours, theirs = pty.openpty()
+    variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    process = start(*arguments, stdout=theirs, env={**variables, "TERM": "xterm", **environment})
+    os.close(theirs)
+    shown = rest_of_terminal(ours)
+    process.communicate()
+    os.close(ours)
+    return shown
+
+
+@pytest.mark.parametrize(("command", "examples"), EVERY)
+def test_help_has_two_examples(command: Any, examples: tuple[str, str]) -> None:
+    shown = run(command.__name__, "--help").stdout
+    ends = [line.strip() for line in shown.split("Examples:")[1].splitlines() if line.strip()]
+    assert ends == [f"aligner {example}" for example in examples]
+    assert len(examples) == 2
+
+
+def test_training_shows_ten_options_and_the_rest_on_request() -> None:
+    named = [re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", run("train", how).stdout) for how in ("-h", "--help-all", "-h")]
+    assert len(named[0]) == 12, "with --help and --help-all"
+    assert named[0] == named[2]
+    every = {parameter.opts[0] for parameter in COMMANDS["train"].params if parameter.param_type_name == "option"}
+    assert every < {*named[1]} | {option for option in every if option not in named[0]}
+    assert {"--regularization", "--solver", "--words", "--strict"} <= {*named[1]} - {*named[0]}
+
+
+@pytest.mark.slow
+def test_examples_of_the_help_run(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in sample.glob("t*.*"):
+        shutil.copy(file, tmp_path)
+    shutil.copy(sample / "test.wa", tmp_path / "fwd")
+    shutil.copy(sample / "test.wa", tmp_path / "rev")
+    monkeypatch.chdir(tmp_path)
+    for examples in _EXAMPLES.values():
+        for example in examples:
+            words, _, output = example.partition(" > ")
+            result = invoke(*shlex.split(words))
+            assert result.exit_code == 0, (example, result.stderr)
+            if output:
+                Path(output).write_bytes(result.stdout_bytes)

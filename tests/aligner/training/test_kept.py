@@ -1,0 +1,61 @@
+"""Training keeps the default weights where labels do not help, and says so in the record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aligner
+from aligner.model.default import default_model
+from aligner.report.ablation import describe_model
+from aligner.report.text import summarize_training
+from features.extractor import FeatureSet
+
+TIED: dict[str, Any] = {"max_labelled": 20, "regularization": 1e6, "fertility": 2}
+"""So much regularization that what is learnt is what was known."""
+
+PAIR = "a red house .".split(), "une maison rouge .".split()
+
+
+@pytest.mark.slow
+def test_the_default_weights_are_kept_where_labels_do_not_help(sample: Path, tmp_path: Path) -> None:
+    training = aligner.train(sample / "train", **TIED)
+    model, record = training.model, training.model.record
+    assert record["aer"] == record["default_aer"] == pytest.approx(100 * (training.path.rows[0].aer or 0))
+    assert "are kept" in summarize_training(record)
+    assert model.features == FeatureSet(), "no words of the labelled pairs"
+    assert model.rewards.source == (0.0,), "as many links a word as asked for"
+    same = default_model(model.statistics)
+    assert model.align(*PAIR) == same.align(*PAIR)
+    assert (model.info()["weights"], model.info()["labelled_pairs"]) == ("default", 20)
+    assert len(describe_model(model).features) == record["features"] == len(model.features.names)
+    model.save(tmp_path / "M")
+    assert aligner.load(tmp_path / "M").info() == model.info()
+
+
+@pytest.mark.slow
+def test_what_helps_is_kept(sample: Path) -> None:
+    training = aligner.train(sample / "train")
+    record = training.model.record
+    assert record["aer"] == record["path"][0]["aer"] < record["default_aer"]
+    assert "default_weights" not in record
+    assert training.model.info()["weights"] == "learnt"
+    assert (training.model.weights == training.result.w[: len(training.model.weights)]).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", ["cross_validate", "links", "families", "loss"])
+def test_what_cannot_be_compared_is_learnt(sample: Path, other: str) -> None:
+    given = {
+        "cross_validate": 0,
+        "links": sample / "train.wa",
+        "families": ["bias", "association"],
+        "loss": "hinge",
+    }
+    settings = {"max_labelled": 20, "max_passes": 3, "cross_validate": 2, "regularization": 1e6} | {other: given[other]}
+    record = aligner.train(sample / "train", **settings).model.record
+    assert record["default_aer"] is None
+    assert "default_weights" not in record
+    assert (record["aer"] is None) == (other == "cross_validate")
