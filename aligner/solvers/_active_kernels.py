@@ -138,8 +138,7 @@ def kept_answer(i, gaps, regularization, point, pool):
     """The place of a kept corner that is good enough in place of the oracle's, or -1  [OAD16 §3.2]."""
     best, highest, _, _, _ = kept_extremes(i, regularization, point.w, pool)
     gap = kernels.block_gap(i, highest * len(point.block_loss), point.w, regularization, point)
-    total = kernels.total_gap(gaps) / len(gaps.last)
-    enough = max(SHARE_OF_BLOCK * gaps.last[i], SHARE_OF_ALL * total)
+    enough = max(SHARE_OF_BLOCK * gaps.last[i], SHARE_OF_ALL * gaps.total[0] / len(gaps.last))
     return best if gap >= enough and gap > 0.0 else -1
 
 
@@ -181,16 +180,16 @@ class Rule(NamedTuple):
 
 
 @compiled
-def active_steps(order, draws, start, gaps, rule, blocks, bounds, regularization, point, pool):
-    """Steps with the assignment oracle, from position `start` of the order or, if it is empty, of the draws.
+def active_steps(order, start, gaps, rule, blocks, bounds, regularization, point, pool):
+    """Steps with the assignment oracle, from position `start` of the order on.
 
     Returns (code, block at fault, position reached, oracle calls).
     """
     scratch = make_scratch(blocks, bounds)
     psi = np.empty(len(point.w))
     calls = 0
-    for t in range(start, max(len(order), len(draws))):
-        i = order[t] if len(order) > 0 else kernels.draw_by_gap(gaps, draws[t])
+    for t in range(start, len(order)):
+        i = order[t]
         place = kept_answer(i, gaps, regularization, point, pool) if rule.cached else -1
         if place < 0:
             if not make_room(i, rule.limit, pool):
@@ -203,7 +202,7 @@ def active_steps(order, draws, start, gaps, rule, blocks, bounds, regularization
             place = take_answer(i, psi, loss, regularization, point, pool)
         active_step(i, place, rule.kind, rule.line_search, rule.cached, regularization, psi, point, pool)
         kernels.count_step(rule.average, point)
-    return DONE, -1, max(len(order), len(draws)), calls
+    return DONE, -1, len(order), calls
 
 
 @compiled

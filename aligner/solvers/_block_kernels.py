@@ -55,67 +55,18 @@ class Point(NamedTuple):
 
 
 class Gaps(NamedTuple):
-    """The last known gap of each block, and their sums, from which a block is drawn in O(log n).
-
-    last: (n,) >= 0, +inf where not known yet.  sums: (n + 1,), a Fenwick tree of the known.
-    """
+    """The last known gap of each block, and their sum.  last: (n,) >= 0, +inf where not known yet.  total: (1,)."""
 
     last: F64
-    sums: F64
+    total: F64
 
 
 @compiled
 def set_gap(gaps, i, gap):
     """Write down a block's gap; rounding may have made it negative."""
     gap = max(0.0, gap)
-    before = gaps.last[i] if np.isfinite(gaps.last[i]) else 0.0
+    gaps.total[0] += gap - (gaps.last[i] if np.isfinite(gaps.last[i]) else 0.0)
     gaps.last[i] = gap
-    place = i + 1
-    while place < len(gaps.sums):
-        gaps.sums[place] += gap - before
-        place += place & -place
-
-
-@compiled
-def sum_gaps(gaps):
-    """Make the sums anew from the known gaps, free of what rounding has collected."""
-    gaps.sums[:] = 0.0
-    for i in range(len(gaps.last)):
-        if np.isfinite(gaps.last[i]):
-            gaps.sums[i + 1] += gaps.last[i]
-        parent = i + 1 + ((i + 1) & -(i + 1))
-        if parent < len(gaps.sums):
-            gaps.sums[parent] += gaps.sums[i + 1]
-
-
-@compiled
-def total_gap(gaps):
-    total = 0.0
-    place = len(gaps.last)
-    while place > 0:
-        total += gaps.sums[place]
-        place -= place & -place
-    return total
-
-
-@compiled
-def draw_by_gap(gaps, draw):
-    """The block at the fraction `draw` of the sum of all gaps: each is drawn in proportion to its gap  [OAD16 §3.1]."""
-    n = len(gaps.last)
-    total = total_gap(gaps)
-    if not total > 0.0:
-        return min(n - 1, int(draw * n))
-    left = draw * total
-    bit = 1
-    while 2 * bit <= n:
-        bit *= 2
-    place = 0
-    while bit > 0:
-        if place + bit <= n and gaps.sums[place + bit] <= left:
-            place += bit
-            left -= gaps.sums[place]
-        bit //= 2
-    return min(place, n - 1)
 
 
 @compiled
@@ -190,15 +141,11 @@ def count_step(average, point):
 
 
 @compiled
-def forward_steps(order, draws, gaps, line_search, average, blocks, bounds, regularization, point):
-    """Forward steps with the assignment oracle, for the blocks of an order or, if it is empty, drawn by gap.
-
-    draws: (m,) uniform in [0, 1).  Returns (code, block at fault).
-    """
+def forward_steps(order, gaps, line_search, average, blocks, bounds, regularization, point):
+    """Forward steps of blocks in this order, with the assignment oracle.  Returns (code, block at fault)."""
     scratch = make_scratch(blocks, bounds)
     psi = np.empty(len(point.w))
-    for t in range(max(len(order), len(draws))):
-        i = order[t] if len(order) > 0 else draw_by_gap(gaps, draws[t])
+    for i in order:
         code, loss, hinge = block_corner(i, blocks, point.w, scratch, psi)
         if code != DONE:
             return code, i

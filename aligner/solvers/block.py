@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from aligner.solvers.steps import Away, Forward, Pairwise
 from aligner.svm._bound_kernels import Bounds, new_bounds, no_bounds
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem
-from corpora.ragged import F64, I64
+from corpora.ragged import I64
 
 _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -25,6 +26,9 @@ _BLOCKS_AT_ONCE = 8192
 _SWEEPS_BETWEEN_REFRESHES = 2
 """Sweeps by gap after which all gaps are asked for anew. [OAD16] do so after 10; on word alignment 2 takes the fewest
 oracle calls, those of refreshing included, because a few steps move w, and with it the gaps of all blocks."""
+
+_DRAWS_A_SWEEP = 16
+"""Times a sweep that blocks are drawn by the gaps known then."""
 
 _KEPT = 20
 """Corners that a block keeps, at most, to use in place of the oracle; more only if they all have weight."""
@@ -72,7 +76,7 @@ class Block:
         n, d = problem.n_blocks, problem.n_features
         keeps_corners = self.cache or not isinstance(self.step, Forward)
         known = n if keeps_corners or isinstance(self.order, ByGap) else 0
-        gaps = kernels.Gaps(np.full(known, np.inf), np.zeros(known + 1))
+        gaps = kernels.Gaps(np.full(known, np.inf), np.zeros(1))
         pool = new_pool(n, d) if keeps_corners else None
         blocks = problem.compiled()
         bounds = no_bounds() if blocks is None else new_bounds(n, blocks.features)
@@ -90,15 +94,15 @@ class Block:
         if self._is_stale(state):
             self._refresh(state, ask_all(problem, point.w, exact=False))
             calls += n
-        kernels.sum_gaps(gaps)
-        by_gap = isinstance(self.order, ByGap) and bool(np.isfinite(gaps.last).all())
-        order = np.zeros(0, np.int64) if by_gap else self.order.draw(n, state.rng)
-        draws = state.rng.random(n) if by_gap else np.zeros(0)
+        gaps.total[0] = gaps.last[np.isfinite(gaps.last)].sum()  # free of what rounding has collected
         state.sweeps += 1
         take_steps = self._generic_steps if problem.compiled() is None else self._compiled_steps
-        for first in range(0, n, _BLOCKS_AT_ONCE):
-            part = slice(first, first + _BLOCKS_AT_ONCE)
-            calls += take_steps(problem, state, order[part], draws[part])
+        by_gap = self.order if isinstance(self.order, ByGap) and np.isfinite(gaps.last).all() else None
+        at_once = ceil(n / _DRAWS_A_SWEEP) if by_gap else _BLOCKS_AT_ONCE
+        order = self.order.draw(n, state.rng)
+        for first in range(0, n, at_once):
+            part = order[first : first + at_once]
+            calls += take_steps(problem, state, by_gap.redraw(gaps.last, len(part), state.rng) if by_gap else part)
         # The running sums collect rounding errors that would pass into the gap.
         if state.pool is not None:
             active.settle(point, state.pool)
@@ -108,21 +112,21 @@ class Block:
             point.loss[0] = point.block_loss.sum()
         return calls
 
-    def _compiled_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
-        """Steps of the blocks of an order or, if it is empty, drawn by gap; returns the oracle calls."""
-        blocks, size = problem.compiled(), max(len(order), len(draws))
+    def _compiled_steps(self, problem: BlockProblem, state: BlockState, order: I64) -> int:
+        """Steps of blocks in this order; returns the oracle calls."""
+        blocks = problem.compiled()
         if state.pool is None:
             code, block = kernels.forward_steps(
-                order, draws, state.gaps, self.step.line_search, self.average.code, blocks, state.bounds,
+                order, state.gaps, self.step.line_search, self.average.code, blocks, state.bounds,
                 problem.regularization, state.point,
             )  # fmt: skip
             check_code(code, block)
-            return size
+            return len(order)
         rule = active.Rule(self.step.kind, self.step.line_search, self.cache, _KEPT, self.average.code)
         done, calls = 0, 0
-        while done < size:
+        while done < len(order):
             code, block, done, new = active.active_steps(
-                order, draws, done, state.gaps, rule, blocks, state.bounds, problem.regularization, state.point,
+                order, done, state.gaps, rule, blocks, state.bounds, problem.regularization, state.point,
                 state.pool,
             )  # fmt: skip
             calls += new
@@ -132,13 +136,12 @@ class Block:
                 check_code(code, block)
         return calls
 
-    def _generic_steps(self, problem: BlockProblem, state: BlockState, order: I64, draws: F64) -> int:
+    def _generic_steps(self, problem: BlockProblem, state: BlockState, order: I64) -> int:
         """The same steps on corners that the problem gives one by one, with any oracle."""
         point, gaps, regularization = state.point, state.gaps, problem.regularization
         direction = np.empty(len(point.w))
         calls = 0
-        for t in range(max(len(order), len(draws))):
-            block = int(order[t]) if len(order) > 0 else kernels.draw_by_gap(gaps, draws[t])
+        for block in order.tolist():
             place = active.kept_answer(block, gaps, regularization, point, state.pool) if self.cache else -1
             if place < 0:
                 corners = problem.corners(np.array([block]), point.w)

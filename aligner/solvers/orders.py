@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corpora.ragged import I64
+from corpora.ragged import F64, I64
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class ByGap:
     def draw(self, n_blocks: int, rng: np.random.Generator) -> I64:
         """The blocks of a pass before gaps are known."""
         return rng.permutation(n_blocks)
+
+    def redraw(self, gaps: F64, size: int, rng: np.random.Generator) -> I64:
+        """Some of the blocks (size,) with these gaps (n,) >= 0; any if all are 0."""
+        return rng.choice(len(gaps), size, p=gaps / gaps.sum() if gaps.any() else None)
 
 
 Order = Uniform | Permuted | ByGap

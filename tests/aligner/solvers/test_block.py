@@ -84,25 +84,22 @@ def test_weights_that_are_not_finite_are_named(make_problem: MakeProblem) -> Non
 
 def test_blocks_are_drawn_in_proportion_to_their_gaps() -> None:
     rng = np.random.default_rng(0)
-    gaps = kernels.Gaps(np.full(13, np.inf), np.zeros(14))
+    gaps = kernels.Gaps(np.full(13, np.inf), np.zeros(1))
     wanted = rng.random(13)
     wanted[3] = 0.0
-    for block, gap in enumerate(rng.random(13)):  # other values first: the tree is changed, not only made
+    for block, gap in enumerate(rng.random(13)):  # other values first: the sum is changed, not only made
         kernels.set_gap(gaps, block, gap)
     for block, gap in enumerate(wanted):
         kernels.set_gap(gaps, block, gap)
-    draws = (np.arange(10_000) + 0.5) / 10_000
-    counts = np.bincount([kernels.draw_by_gap(gaps, draw) for draw in draws], minlength=13)
-    np.testing.assert_allclose(counts / 10_000, wanted / wanted.sum(), atol=2e-4)
-    assert kernels.total_gap(gaps) == pytest.approx(wanted.sum())
-    changed = gaps.sums.copy()
-    kernels.sum_gaps(gaps)
-    np.testing.assert_allclose(gaps.sums, changed, atol=1e-12)
+    assert gaps.total[0] == pytest.approx(wanted.sum())
+    counts = np.bincount(ByGap().redraw(gaps.last, 100_000, rng), minlength=13)
+    assert counts[3] == 0
+    np.testing.assert_allclose(counts / 100_000, wanted / wanted.sum(), atol=5e-3)
 
 
 def test_no_gaps_at_all_are_drawn_evenly() -> None:
-    gaps = kernels.Gaps(np.zeros(4), np.zeros(5))
-    assert [kernels.draw_by_gap(gaps, draw) for draw in (0.0, 0.3, 0.6, 0.99)] == [0, 1, 2, 3]
+    counts = np.bincount(ByGap().redraw(np.zeros(4), 4_000, np.random.default_rng(0)), minlength=4)
+    np.testing.assert_allclose(counts, 1_000, atol=150)
 
 
 @pytest.mark.slow
