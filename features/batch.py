@@ -14,7 +14,7 @@ from corpora.ragged import F32, I32, I64
 from corpora.threads import shared_property
 from features.statistics import CorpusStatistics
 from features.translation.posteriors import Beliefs, Decoder
-from features.word_pairs import Pairs, WordPairs, find_cells, spread
+from features.word_pairs import Pairs, WordPairs, spread
 from features.words import WordTable
 
 
@@ -88,15 +88,8 @@ class EdgeBatch:
     @shared_property
     def dice_of_pairs(self) -> F32:
         """(m,) Dice of the word pairs."""
-        table, pairs = self.text.statistics.cooccurrence, self.word_pairs
-        source, target = self.text.source_words, self.text.target_words
-        known = source.known, target.known
-        cells, _ = find_cells(pairs.source, pairs.target, *known, table.row_offsets, table.targets)
-        found = np.flatnonzero(cells >= 0)
-        totals = source.counts[pairs.source[found]] + target.counts[pairs.target[found]]
-        out = np.zeros(len(cells), np.float32)
-        out[found] = 2.0 * table.counts[cells[found]] / totals
-        return out
+        known = self.text.source_words.known, self.text.target_words.known
+        return self.text.statistics.cooccurrence.dice(self.word_pairs.source, self.word_pairs.target, known)
 
     @shared_property
     def dice(self) -> F32:

@@ -15,10 +15,10 @@ from scipy import sparse
 
 from corpora.bitext import Bitext
 from corpora.compiled import compiled
-from corpora.ragged import I32, I64
+from corpora.ragged import F32, I32, I64
 from corpora.threads import map_threads
 from features._search_kernels import list_occurrences, sort_row
-from features.word_pairs import runs
+from features.word_pairs import find_cells, runs
 
 MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are not kept.
@@ -52,6 +52,18 @@ class CooccurrenceTable:
     def __post_init__(self) -> None:
         for cells in (self.row_offsets, self.targets, self.counts):
             cells.flags.writeable = False  # as those of a model file, for which kernels need not be compiled again
+
+    def dice(self, source: I32, target: I32, known: tuple[I32, I32]) -> F32:
+        """Dice(e, f) = 2 C_ef / (C_e + C_f)  [TLK05 §3] of word pairs (m,); 0 of words and cells that are not here.
+
+        source, target: (m,) words of any text.  known: of each side, the words of that text here, or -1.
+        """
+        cells, _ = find_cells(source, target, *known, self.row_offsets, self.targets)
+        found = np.flatnonzero(cells >= 0)
+        of_source, of_target = known[0][source[found]], known[1][target[found]]
+        dice = np.zeros(len(cells), np.float32)
+        dice[found] = 2.0 * self.counts[cells[found]] / (self.source_counts[of_source] + self.target_counts[of_target])
+        return dice
 
 
 class _Types(NamedTuple):

@@ -21,7 +21,7 @@ from features.families import indicators
 from features.families.links import fill as fill_links
 from features.statistics import CorpusStatistics
 from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, Vector, allocate, round_to_grid
-from features.translation.lexicon import AGREEING
+from features.translation.lexicon import KINDS
 from features.word_pairs import runs, spread_columns
 
 _NAMES = (
@@ -30,7 +30,7 @@ _NAMES = (
 )
 
 FAMILIES: Mapping[str, ModuleType] = {name: import_module(f"features.families.{name}") for name in _NAMES}
-"""Every family is a module with NAMES and ``fill(batch, out)``, see `features.families`."""
+"""What a module of a family has stands in `features.families`."""
 
 
 @cache
@@ -45,12 +45,6 @@ def find_family(name: str) -> ModuleType:
         raise SettingError(f"unknown feature family {name!r} (choose from {', '.join(FAMILIES)}, or install it)")
     return found
 
-
-OF_WORD_PAIRS = frozenset({"association", "orthography"})
-"""Families that look at nothing but the two words: they write a row for every word pair of a batch, not every edge."""
-
-OF_TRANSLATION = frozenset({"lexical", "hmm", "context", "kinds", "directional"})
-"""Families that look at the posteriors of translation models."""
 
 EDGES_AT_ONCE = 1 << 18
 """Edges per batch. A worker holds one family's features of them all; threads that ask for the interpreter less often
@@ -105,9 +99,8 @@ class FeatureSet:
     @property
     def lexicons(self) -> tuple[str, ...]:
         """Those that the translation models of the corpus statistics must have; none where no family looks at them."""
-        if OF_TRANSLATION.isdisjoint(self.families):
-            return ()
-        return (*AGREEING, "directional") if "directional" in self.families else AGREEING
+        wanted = {lexicon for family in self.families for lexicon in getattr(find_family(family), "LEXICONS", ())}
+        return tuple(lexicon for lexicon in KINDS if lexicon in wanted)
 
     def fill(self, batch: EdgeBatch, links: Sequence[Links], out: Matrix, *, in_place: bool = False) -> None:
         """Write the features of a batch, (E, d), rounded to the grid.
@@ -146,7 +139,10 @@ class FeatureSet:
     ) -> Iterator[tuple[slice, bool, Callable[[Matrix], None]]]:
         """Columns of each of the `parts`, whether they are of word pairs, and what fills them."""
         fillers: list[tuple[int, bool, Callable[[Matrix], None]]] = [
-            *((len((m := find_family(f)).NAMES), f in OF_WORD_PAIRS, partial(m.fill, batch)) for f in self.families),
+            *(
+                (len(family.NAMES), getattr(family, "OF_WORD_PAIRS", False), partial(family.fill, batch))
+                for family in map(find_family, self.families)
+            ),
             *(
                 (len(words), False, partial(indicators.fill, batch, side, words))
                 for side, words in enumerate(self.words)

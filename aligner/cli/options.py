@@ -96,7 +96,9 @@ TargetLanguage = Annotated[str | None, _data("--target", metavar="L", help="Lang
 MaxLabelled = Annotated[int, _data(metavar="N", help="Of more labelled pairs use a random sample.", min=1)]
 LinksFiles = Annotated[list[str] | None, _data(metavar="FILE", help="Another aligner's links, as feature; repeatable.")]
 Update = Annotated[str | None, _data(metavar="MODEL", help="Add the text to this model, whose weights stay.")]
-Families = Annotated[str | None, _data(metavar="F,F...", help="Feature families to use; all by default (see README).")]
+Families = Annotated[
+    str | None, _data(metavar="F,F...", help="Feature families to use; all by default (see docs/how-it-works.md).")
+]
 FrequentWords = Annotated[int | None, _data(
     metavar="N", help="Frequent words with a feature of their own.", min=0, max=1000,
     show_default="30 with the logistic loss below 1000 labelled pairs; else 0",

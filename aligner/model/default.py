@@ -57,6 +57,6 @@ def default_model(
     """
     features = FeatureSet(tuple(FAMILIES))
     found = default_weights()
-    weights = np.array([found.weights[name] for name in features.names])
+    weights = np.array([found.weights.get(name, 0.0) for name in features.names])  # 0 of a family that is new
     facts = {"version": __version__, "default_weights": dict(found.record), **(record or {})}
     return Model(LinearScorer(weights), features, statistics, normalizers, languages, facts, REWARDS, found.calibration)

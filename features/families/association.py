@@ -8,6 +8,7 @@ from features.batch import EdgeBatch
 from features.table import Matrix
 
 NAMES = ("dice", "frequency_source", "frequency_target", "frequency_difference")
+OF_WORD_PAIRS = True
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:

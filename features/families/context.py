@@ -7,12 +7,14 @@ import numpy as np
 from corpora.compiled import compiled
 from features.batch import EdgeBatch
 from features.table import Matrix
+from features.translation.lexicon import AGREEING
 
 NAMES = (
     "soft_before", "soft_after", "soft_before_crossed", "soft_after_crossed",
     "soft_left", "soft_right", "soft_above", "soft_below",
     "anchor_before", "anchor_after", "anchor_nearest", "anchor_none",
 )  # fmt: skip
+LEXICONS = AGREEING
 ANCHOR = 0.5
 """An edge whose posterior is above is an anchor: what is near it should be linked alike."""
 REACH = 6

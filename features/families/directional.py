@@ -5,8 +5,10 @@ from __future__ import annotations
 from features.batch import EdgeBatch
 from features.families.hmm import on_log_scale
 from features.table import Matrix
+from features.translation.lexicon import AGREEING
 
 NAMES = tuple(f"directional_{name}" for name in ("forward", "reverse", "log", "lexical", "lexical_log"))
+LEXICONS = *AGREEING, "directional"
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:

@@ -8,6 +8,7 @@ from corpora.compiled import compiled
 from features.batch import EdgeBatch
 from features.families import competition
 from features.table import Matrix, Vector
+from features.translation.lexicon import AGREEING
 
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 """Posteriors above which a score may change its slope: a linear score of the posterior alone cannot follow links."""
@@ -20,6 +21,7 @@ NAMES = (
     *(f"hmm_{name}" for name in competition.NAMES),
     *("hmm_rivals_row", "hmm_rivals_column", "hmm_null_source", "hmm_null_target"),
 )
+LEXICONS = AGREEING
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:

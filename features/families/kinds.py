@@ -8,6 +8,7 @@ from corpora.compiled import compiled
 from corpora.ragged import I32, I64, Bools
 from features.batch import EdgeBatch, Words
 from features.table import Matrix
+from features.translation.lexicon import AGREEING
 from features.words import NUMERIC, PUNCTUATION
 
 SHARES = (0.02, 0.1, 0.3)
@@ -21,6 +22,7 @@ NAMES = (
     *("both_frequent", "one_frequent", "one_punctuation", "one_numeric"),
     *("soft_frequent_source", "soft_frequent_target", "soft_rare", "repeated_distance"),
 )
+LEXICONS = AGREEING
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:

@@ -6,11 +6,13 @@ from features.batch import EdgeBatch
 from features.families import competition
 from features.families.hmm import on_log_scale
 from features.table import Matrix
+from features.translation.lexicon import AGREEING
 
 NAMES = (
     *("lexical_forward", "lexical_reverse", "lexical_soft", "lexical_log"),
     *(f"lexical_{name}" for name in competition.NAMES),
 )
+LEXICONS = AGREEING
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:

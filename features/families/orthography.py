@@ -16,6 +16,7 @@ NAMES = (
     "hamming", "exact", "exact_unaccented", "prefix", "suffix", "subsequence",
     "both_short", "both_numeric", "both_punctuation",
 )  # fmt: skip
+OF_WORD_PAIRS = True
 SHORT = 3
 """Words with at most this many letters are short."""
 LONGEST = 1000

@@ -11,16 +11,23 @@ from commands import write
 import aligner
 from aligner.errors import SettingError
 from aligner.solvers import make_solver
+from corpora.bitext import BitextBuilder
+from corpora.normalize import Normalizer
 from features.extractor import FeatureSet
+from features.statistics import CorpusStatistics
 
 THEIRS = """
 from aligner.solvers.block import Block
 from aligner.solvers.registry import Entry
 
-NAMES = ("always_one",)
+NAMES = ("lexical",)
+OF_WORD_PAIRS = True
+LEXICONS = ("prefixes",)
 
 def fill(batch, out):
-    out[:] = 1.0
+    assert [*batch.text.statistics.translation.lexicons] == ["prefixes"]
+    assert len(out) == len(batch.word_pairs.source) < batch.offsets[-1]
+    out[:] = 0.5
 
 ENTRY = Entry(Block, {"cache": bool})
 """
@@ -48,11 +55,20 @@ def forget() -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_they_are_found_by_name() -> None:
-    assert FeatureSet(("bias", "ones")).names == ("bias", "always_one")
+    assert FeatureSet(("bias", "ones")).names == ("bias", "lexical")
     assert make_solver("theirs") == make_solver("bcfw")
     assert make_solver("theirs", cache="yes") == make_solver("bcfw", cache=True)
     with pytest.raises(SettingError, match="theirs has no option order"):
         make_solver("theirs", order="gap")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_family_says_what_it_looks_at() -> None:
+    features = FeatureSet(("bias", "ones"))
+    assert features.lexicons == ("prefixes",)
+    bitext = BitextBuilder(Normalizer(), Normalizer()).add_pairs([(["a", "b", "a"], ["c", "c"])]).bitext()
+    edges = features.extract(bitext, CorpusStatistics.from_bitext(bitext, lexicons=features.lexicons))
+    assert (edges.features == [1.0, 0.5]).all()
 
 
 def test_without_the_package_they_are_unknown() -> None:

@@ -14,7 +14,6 @@ from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
 from features.batch import EdgeBatch, Encoded
 from features.cooccurrence import count_cooccurrences
-from features.extractor import FAMILIES, OF_WORD_PAIRS
 from features.statistics import CorpusStatistics
 
 Pairs = Sequence[tuple[Sequence[str], Sequence[str]]]
@@ -129,7 +128,7 @@ def columns(case: Case) -> Callable[..., np.ndarray]:
 
     def fill(family: object, width: int, *more: object) -> np.ndarray:
         pairs = case.batch.word_pairs
-        of_pairs = family in [FAMILIES[name] for name in OF_WORD_PAIRS]
+        of_pairs = getattr(family, "OF_WORD_PAIRS", False)
         rows = len(pairs.source) if of_pairs else case.batch.offsets[-1]
         out = np.full((width + 2, rows), 7.0, np.float32).T  # column after column in memory
         family.fill(case.batch, *more, out[:, 1:-1])  # type: ignore[attr-defined]
