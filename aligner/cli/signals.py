@@ -24,6 +24,7 @@ WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 _ERASE_LINE_AND_SHOW_CURSOR = "\r\x1b[K\x1b[?25h"
 
 _noted: list[int] = []
+_ending: list[int] = []
 _something_to_keep = False
 
 
@@ -55,6 +56,10 @@ def _answer(signum: int, frame: FrameType | None) -> None:
     if _something_to_keep and not _noted:
         _noted.append(signum)
         return
+    ignore_signals()
+    if _ending:  # by a signal that came in the middle of this
+        return
+    _ending.append(signum)
     remove_unfinished()
     with suppress(Exception):  # the signal may have come in the middle of a write, or the reader be gone
         sys.stdout.flush()

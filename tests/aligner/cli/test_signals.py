@@ -186,10 +186,10 @@ def test_a_signal_before_there_is_a_model(sample: Path, tmp_path: Path, stage: s
 @with_proc
 @pytest.mark.nightly
 @both_signals
-@pytest.mark.parametrize("delay", np.linspace(0, 9, 19))
-def test_a_signal_at_any_time_of_training(data: Path, tmp_path: Path, delay: float, signum: signal.Signals) -> None:
+@pytest.mark.parametrize("delay", np.linspace(0, 6, 25))
+def test_a_signal_at_any_time_of_training(sample: Path, tmp_path: Path, delay: float, signum: signal.Signals) -> None:
     path = tmp_path / "X"
-    process = start(*endless_training(data / "comtrans-de-en" / "train", path, "-q"))
+    process = start(*endless_training(sample / "train", path, "-q"))
     wait_for(lambda: answers_signals(process.pid))
     time.sleep(delay)
     process.send_signal(signum)
@@ -198,7 +198,7 @@ def test_a_signal_at_any_time_of_training(data: Path, tmp_path: Path, delay: flo
     output, errors = process.communicate(timeout=TIMEOUT)
     assert not output
     assert process.returncode == 128 + signum, errors.decode()
-    kept = f"{WORDS[signum]}: the model is that of the solver's last audit\n"
+    kept = f"{WORDS[signum]}: the model is that of the solver's best audit\n"
     assert errors.decode() == (kept if path.exists() else nothing_left(signum))
     assert [load(p).record["labelled_pairs"] > 0 for p in tmp_path.iterdir()] == [True] * path.exists()
 
