@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
+
+from aligner._version import __version__
 
 if TYPE_CHECKING:
     from aligner.solvers import TracePoint
     from aligner.training.path import Place
     from corpora.readers import Corpus
     from features.translation.expectation import Pass
+
+Stage = Literal[
+    "starting", "reading", "counting", "translation", "features", "training", "path", "ablation", "aligning"
+]
+
+FIRST_LINE, NEXT_LINE = 0.5, 10.0
+"""Seconds until a line of a log, and from it to the next."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +36,7 @@ class Progress:
     detail: a few words for the user.
     """
 
-    stage: Literal["reading", "counting", "translation", "features", "training", "path", "ablation", "aligning"]
+    stage: Stage
     done: float
     total: float | None = None
     unit: str = ""
@@ -42,13 +54,14 @@ class Hooks:
     on_corpus: told what each path was recognised as.  on_progress: told of each step.
     on_audit: told of each audit of the solver; training stops if it returns False.  interrupted: asked after each of
     the solver's passes; where it holds, as with Ctrl-C during the passes, training ends with the weights of the last
-    audit.
+    audit.  lenient: gives the corpora whose text alone is read, with broken pairs left empty, say.
     """
 
     on_corpus: Callable[[Corpus], None] = ignore
     on_progress: Callable[[Progress], None] = ignore
     on_audit: Callable[[TracePoint, Place], bool | None] = ignore
     interrupted: Callable[[], bool] = lambda: False
+    lenient: Callable[[Corpus], Corpus] = lambda corpus: corpus
 
     def counted(self, done: float) -> None:
         """Tell of a fraction of the words."""
@@ -71,31 +84,75 @@ def can_show_progress() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
+class Pace:
+    """The latest news as a line: how much of a stage is done, how fast it goes, and how long the rest will take."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.news, self.first, self.began = Progress(stage, 0, detail=f"aligner {__version__}"), 0.0, time.monotonic()
+
+    def hear(self, news: Progress) -> None:
+        if news.stage != self.news.stage:
+            self.first, self.began = news.done, time.monotonic()
+        self.news = news
+
+    def __str__(self) -> str:
+        news, gained, seconds = self.news, self.news.done - self.first, time.monotonic() - self.began or 1e-9
+        total = "" if news.total is None else f" of {news.total:,.0f}"
+        done = f"{news.done:.0%}" if news.unit.startswith("of ") else f"{news.done:,.0f}{total}"
+        parts = [news.detail or f"{done} {news.unit}"]
+        if gained > 0 and news.unit == "pairs":
+            parts.append(f"{gained / seconds:,.0f} pairs/s")
+        if gained > 0 and news.total is not None:
+            parts.append(f"{timedelta(seconds=round((news.total - news.done) * seconds / gained))} left")
+        kernels = getattr(sys.modules.get("corpora.compiled"), "compilations", None)  # not imported just to be asked
+        ended = [event.is_end for _, event in kernels.buffer] if kernels else []
+        if 2 * sum(ended) < len(ended):
+            parts.append(f"compiling for this machine, once ({sum(ended)} kernels so far)")
+        return ", ".join(parts)
+
+
 @contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """A progress display on standard error, where that can show one."""
-    if quiet or not can_show_progress():
-        yield lambda progress: None
+def progress_bar(quiet: bool, stage: Stage = "starting") -> Iterator[Callable[[Progress], None]]:
+    """A display on standard error: a bar on a terminal, else a line within the first second and every ten seconds."""
+    if quiet:
+        yield ignore
         return
+    pace, ended = Pace(stage), threading.Event()
+    if can_show_progress():
+        with _bar(pace) as show:
+            yield show
+        return
+
+    def write(seconds: float) -> None:
+        while not ended.wait(seconds):
+            sys.stderr.write(f"{pace.news.stage}: {pace}\n")
+            sys.stderr.flush()
+            seconds = NEXT_LINE
+
+    threading.Thread(target=write, args=[FIRST_LINE], daemon=True).start()
+    try:
+        yield pace.hear
+    finally:
+        ended.set()
+
+
+@contextmanager
+def _bar(pace: Pace) -> Iterator[Callable[[Progress], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    columns = (
-        TextColumn("{task.description:10}"),
-        BarColumn(),
-        TextColumn("{task.fields[detail]}"),
-        TimeElapsedColumn(),
-    )
-    # Messages go through the console while the bars stand: a soft wrap leaves their lines whole.
+    columns = TextColumn("{task.description:10}"), BarColumn(), TextColumn("{task.fields[pace]}"), TimeElapsedColumn()
+    # Messages go through the console while the bar stands: a soft wrap leaves their lines whole.
     with Bars(*columns, console=Console(stderr=True, soft_wrap=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
+        bars.add_task(pace.news.stage, total=None, pace=pace)
+        (task,) = bars.tasks
 
-        def show(progress: Progress) -> None:
-            if progress.stage not in tasks:
-                tasks[progress.stage] = bars.add_task(progress.stage, detail="")
-            done = f"{progress.done:.0%}" if progress.unit.startswith("of ") else f"{progress.done:,.0f}"
-            detail = progress.detail or f"{done} {progress.unit}"
-            bars.update(tasks[progress.stage], completed=progress.done, total=progress.total, detail=detail)
+        def show(news: Progress) -> None:
+            pace.hear(news)
+            stage, task.description = task.description, news.stage
+            task.total, task.completed = news.total, news.done
+            if stage != news.stage:
+                bars.refresh()
 
         yield show

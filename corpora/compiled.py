@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numba as nb
+import numba.core.event
 
 SUMS = {"reassoc", "contract", "nsz"}
 """For ``fastmath``: sums may be taken in any order; NaN and infinities keep their meaning."""
@@ -25,6 +26,12 @@ MAXIMA = {"nnan", "nsz"}
 _ROOT = Path(__file__).resolve().parent.parent
 _COMPILED = re.compile(rb"^@compiled|\(NamedTuple\):", re.MULTILINE)
 _CONFIG: Any = nb.config  # mypy does not see its variables
+_EVENTS: Any = numba.core.event
+
+
+compilations: Any = _EVENTS.RecordingListener()
+"""The beginning and end of each compilation of a kernel that is not kept yet, in this process."""
+_EVENTS.register("numba:compile", compilations)
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -22,6 +22,10 @@ class CorpusError(AlignerError):
         super().__init__(f"{self.path}:{f'{line}:' if line else ''} {what} ({hint})")
 
 
+class BrokenLine(CorpusError):
+    """A line that is wrong by itself: those after it can be used."""
+
+
 _LONGEST_QUOTE = 80
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from corpora import recognize
 from corpora.alignment import PairLinks
-from corpora.errors import CorpusError
+from corpora.errors import BrokenLine, CorpusError
 from corpora.files import StrPath, read_lines
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import A3Pair, read_a3
+from corpora.formats.joint import parse_joints
 from corpora.formats.naacl import is_marked_up, parse_sentence
 from corpora.link_files import LinkStream, open_links
 from corpora.symmetrize import symmetrize
@@ -87,7 +88,7 @@ class Corpus:
                     raise CorpusError(self.source_file, number, what, hint="split the pair, or empty both lines")
 
     def check_utf8(self, texts: Sequence[TextLine]) -> None:
-        """Raise CorpusError for the first of these pairs of which one side is not UTF-8."""
+        """Raise BrokenLine for the first of these pairs of which one side is not UTF-8."""
         with suppress(UnicodeDecodeError):
             b"\n".join([line for _, *sides in texts for line in sides]).decode()  # faster than one by one
             return
@@ -97,15 +98,15 @@ class Corpus:
                 try:
                     line.decode()
                 except UnicodeDecodeError as error:
-                    raise CorpusError(file, place, "not valid UTF-8", hint="convert the file to UTF-8") from error
+                    raise BrokenLine(file, place, "not valid UTF-8", hint="convert the file to UTF-8") from error
 
 
 def open_corpus(paths: StrPath | Sequence[StrPath], *, source: str | None = None, target: str | None = None) -> Corpus:
     """Recognise a corpus from what is there.
 
     paths: one prefix (``train`` of train.en.gz and train.fr.gz, with links in train.wa or the like), a
-    folder with one prefix, a file (``source ||| target`` lines, comtrans, GIZA++ A3.final), ``-`` or a
-    pipe with ``source ||| target`` lines; or two files: texts, source first, or A3.final files of
+    folder with one prefix, a file (lines of ``source ||| target`` or with a tab for the bars, comtrans, GIZA++
+    A3.final), ``-`` or a pipe with such lines; or two files: texts, source first, or A3.final files of
     opposite directions, whose links are symmetrised by grow-diag-final-and.
 
     source, target: the languages.  With a prefix they choose the files, else the source is the first in
@@ -144,25 +145,8 @@ def _open_one(path: StrPath, source: str | None, target: str | None) -> Corpus:
 
 
 def _joint(path: StrPath, source: str | None, target: str | None) -> Corpus:
-    def texts() -> Iterator[TextLine]:
-        return ((n, *parse_joint(line, path, n)) for n, line in enumerate(read_lines(path), 1))
-
-    name = os.fspath(path)
-    return Corpus(name, "one file of 'source ||| target' lines", source, target, name, name, texts, None)
-
-
-def parse_joint(line: bytes, path: StrPath, line_number: int) -> tuple[bytes, bytes]:
-    """Source and target of a ``source ||| target`` line; a blank line is an empty pair.
-
-    Raises CorpusError unless there is exactly one ``|||``.
-    """
-    if not line.strip():
-        return b"", b""
-    parts = recognize.split_joint(line)
-    if len(parts) != 2:
-        what = "no ||| between source and target" if len(parts) < 2 else "more than one |||"
-        raise CorpusError(path, line_number, what, hint="each line must be: source ||| target")
-    return parts[0], parts[1]
+    name, form = os.fspath(path), "one file of 'source ||| target' or tab-separated lines"
+    return Corpus(name, form, source, target, name, name, lambda: parse_joints(read_lines(path), path), None)
 
 
 def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from corpora.errors import CorpusError
 from corpora.files import PACKINGS, StrPath, read_lines
-from corpora.formats import giza, jsonl, naacl, pharaoh
+from corpora.formats import giza, joint, jsonl, naacl, pharaoh
 
 HEAD_LINES = 30
 LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
@@ -20,7 +20,6 @@ _LANGUAGE = re.compile(r"[A-Za-z]{1,3}([-_][A-Za-z0-9]{2,8})*|source|target")
 _LINES_OF: dict[str, Callable[[bytes], object]] = {
     "naacl": naacl.LINK_LINE.fullmatch, "jsonl": jsonl.LINE.fullmatch, "pharaoh": pharaoh.is_links,
 }  # fmt: skip
-_SEPARATOR = re.compile(rb"(?<!\S)\|\|\|(?!\S)")
 
 
 def head(path: StrPath) -> list[bytes]:
@@ -35,23 +34,19 @@ def is_stream(path: StrPath) -> bool:
     return os.fspath(path) == "-" or (Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()))
 
 
-def split_joint(line: bytes) -> list[bytes]:
-    """The parts of a line between its ``|||`` tokens: two of a good ``source ||| target`` line."""
-    return [part.strip() for part in _SEPARATOR.split(line)]
-
-
 def file_form(lines: Sequence[bytes]) -> str:
     """'giza', 'comtrans', 'joint', 'naacl', 'jsonl' or 'pharaoh' links, or 'text', from the first lines of a file."""
     triples = _triples(lines)
     if triples is not None:
         return triples
-    if any(len(split_joint(line)) > 1 for line in lines):
+    if any(b"|||" in line.split() for line in lines):
         return "joint"
     content = [line for line in lines if line.strip()]
     for name, is_of in _LINES_OF.items():
         if content and all(map(is_of, content)):
             return name
-    return "text"
+    # Tabs may be blanks of a text, too, or be missing where a line is broken.
+    return "joint" if 2 * sum(len(joint.split_joint(line)) == 2 for line in content) > len(content) else "text"
 
 
 def links_format(path: StrPath, lines: Sequence[bytes]) -> str:

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Set
 
 from corpora.alignment import Link
 
-METHODS = ("intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and")
+ALIASES = {"intersect": "intersection", "gd": "grow-diag", "gdf": "grow-diag-final", "gdfa": "grow-diag-final-and"}
+DIRECTIONS = ("forward", "reverse")
+METHODS = (*DIRECTIONS, "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and", *ALIASES)
 
 # The order matters: a point that is added can stop a later one. This is the order of the pseudo-code.
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
@@ -29,6 +31,9 @@ def symmetrize(forward: Set[Link], reverse: Set[Link], method: str) -> set[Link]
     """
     if method not in METHODS:
         raise ValueError(f"unknown method '{method}', known are {', '.join(METHODS)}")
+    method = ALIASES.get(method, method)
+    if method in DIRECTIONS:
+        return set(forward if method == "forward" else reverse)
     if method == "union":
         return set(forward | reverse)
     links = set(forward & reverse)

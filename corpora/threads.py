@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-_VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+_VARIABLES = ("ALIGNER_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 _limit: int | None = None
 _this_thread = threading.local()
@@ -26,8 +26,8 @@ _blas_limits: list[Any] = []  # for each block of `one_blas_thread` that is runn
 def cores() -> int:
     """Threads this process may run at once, at least 1.
 
-    The least of: the processors it may run on, the container's quota of processor time (rounded up), OMP_NUM_THREADS,
-    NUMBA_NUM_THREADS, and `limit_threads`.
+    The least of: the processors it may run on, the container's quota of processor time (rounded up), ALIGNER_THREADS,
+    OMP_NUM_THREADS, NUMBA_NUM_THREADS, and `limit_threads`.
     """
     variables = [os.environ.get(name, "").partition(",")[0].strip() for name in _VARIABLES]  # OpenMP: a list by level
     wanted = [int(value) for value in variables if value.isdecimal() and int(value) > 0]

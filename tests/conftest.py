@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -45,6 +45,14 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"real data not found at {folder} (set ALIGNER_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_lines_of_progress() -> Iterator[None]:
+    """Whether one is written would depend on the time that a command takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("aligner.progress.FIRST_LINE", 3600.0)
+        yield
 
 
 @pytest.fixture(scope="session")

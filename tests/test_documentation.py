@@ -31,12 +31,12 @@ MODEL = "my.model"
 
 
 def execute(line: str) -> None:
-    """Run one line: ``aligner …``, perhaps with ``> FILE`` behind it or ``echo TEXT |`` before it."""
+    """Run one line: ``aligner …``, perhaps with ``> FILE`` behind it or another command and ``|`` before it."""
     words = shlex.split(line, comments=True)
     stdin = b""
-    if words and words[0] == "echo":
+    if "|" in words:
         bar = words.index("|")
-        stdin, words = (" ".join(words[1:bar]) + "\n").encode(), words[bar + 1 :]
+        stdin, words = subprocess.run(words[:bar], capture_output=True, check=True).stdout, words[bar + 1 :]
     if not words:
         return
     output = words.pop() if words[-2:-1] == [">"] else None

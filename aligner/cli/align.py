@@ -1,6 +1,7 @@
 """``aligner align``."""
 
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import typer
 
 from aligner.cli import options as opt
 from aligner.cli.answers import say
-from aligner.cli.texts import check_number_of_links, check_texts, open_for_model
+from aligner.cli.texts import check_number_of_links, check_texts, open_for_model, skipping_pairs
 from aligner.progress import Progress, progress_bar
 from corpora import SettingError
 from corpora.errors import CorpusError
@@ -20,16 +21,19 @@ if TYPE_CHECKING:
     from aligner.model.decoding import Alignments
     from aligner.model.streaming import Normalizers
     from corpora.readers import TextLine
+    from corpora.skipping import Skipping
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """Where the links go, in which format, with which messages."""
+    """Where the links go, in which format, with which messages.  began: when the work did."""
 
     path: str
     file: AbstractContextManager[BinaryIO]
     format_: str
     quiet: bool
+    skipping: "Skipping"
+    began: float
 
     def write(
         self, normalizers: "Normalizers", parts: "Iterable[tuple[Sequence[TextLine], Alignments]]", pairs: int | None
@@ -38,12 +42,18 @@ class _Answer:
         from aligner.model.streaming import FORMATS
 
         on_terminal = self.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
-        done = 0
-        with progress_bar(self.quiet or on_terminal) as show, self.file as file:
+        done = links = words = unlinked = 0
+        with progress_bar(self.quiet or on_terminal, "aligning") as show, self.file as file:
             for texts, found in parts:
                 file.write(FORMATS[self.format_](normalizers, texts, found))
-                done += len(found)
+                file.flush()
+                done, links = done + len(found), links + len(found.source)
+                words, unlinked = words + found.words, unlinked + found.unlinked
                 show(Progress("aligning", done, pairs, "pairs"))
+        if not self.quiet:
+            what = f"{done:,} pairs, {links:,} links, {unlinked:,} of {words:,} words without a link"
+            where = "standard output" if self.path == "-" else self.path
+            say(f"{what}, {time.monotonic() - self.began:.1f} s, written to {where}")
 
 
 def align(
@@ -58,8 +68,11 @@ def align(
     format_: opt.OutputFormat = "pharaoh",
     links: opt.LinksFiles = None,
     offset: opt.Offset = 0.0,
+    max_length: opt.MaxLength = None,
+    skip_bad: opt.SkipBad = False,
     unsupervised: opt.Unsupervised = False,
     decoding: opt.DecodingName = None,
+    directions: opt.Directions = None,
     threshold: opt.Threshold = None,
     null: opt.NullPrior = None,
     iterations: opt.Iterations = None,
@@ -79,7 +92,7 @@ def align(
 
     settings = {
         "unsupervised": unsupervised or None, "decoding": decoding, "threshold": threshold, "null": null,
-        "iterations": iterations, "seconds": seconds, "memory": memory,
+        "iterations": iterations, "seconds": seconds, "memory": memory, "directions": directions,
     }  # fmt: skip
     given = {name: value for name, value in settings.items() if value is not None}
     if model is not None:
@@ -87,72 +100,76 @@ def align(
             raise SettingError(f"--{name} is for text without a model (leave out --{name}, or -m)")
     elif links:
         raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
-    elif target is None and source == "-":
-        raise SettingError("standard input is answered line by line, which needs a model (give files, or -m MODEL)")
-    answer = _Answer(output, write_packed(output, force=force), format_, quiet)  # complains now, not after the work
-    if model is not None:
-        _align_with_model(source, target, answer, offset, model, links or [])
-    else:
-        _align_without_model(source, target, answer, offset, given)
+    if links and (max_length is not None or skip_bad):
+        raise SettingError("the pairs of --links are all aligned (leave out --max-length and --skip-bad)")
+    given.pop("directions", None)
+    paths = [output] if directions is None else [output, f"{directions}.fwd", f"{directions}.rev"]
+    files, began = [write_packed(path, force=force) for path in paths], time.monotonic()  # complains now, if ever
+    with skipping_pairs(sys.maxsize if links else max_length, skip_bad) as skipping:
+        answers = [_Answer(*to, format_, quiet, skipping, began) for to in zip(paths, files, strict=True)]
+        if model is not None:
+            _align_with_model(source, target, answers[0], offset, model, links or [])
+        else:
+            _align_without_model(source, target, answers, offset, given)
 
 
 def _align_with_model(
     source: str, target: str | None, answer: _Answer, offset: float, model: str, names: list[str]
 ) -> None:
     """Align a text, or standard input as it arrives.  names: of files of other aligners' links."""
-    from aligner.model.acquaintance import Acquaintance
-    from aligner.model.model import load
-    from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
-    from corpora.files import refuse_inputs
+    with progress_bar(answer.quiet):
+        from aligner.model.acquaintance import Acquaintance
+        from aligner.model.model import load
+        from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
+        from corpora.files import refuse_inputs
 
-    loaded = load(model)
-    if offset:
-        loaded = loaded.with_offset(offset)
-    check_number_of_links(loaded, model, names)
-    watched = iter if answer.quiet else Acquaintance(loaded, lambda message: say(f"warning: {message}"))
-    if target is None and source == "-":
-        refuse_inputs(answer.path, [model, *names])
-        with answer.file as file:
+        loaded = load(model)
+        if offset:
+            loaded = loaded.with_offset(offset)
+        check_number_of_links(loaded, model, names)
+        watched = iter if answer.quiet else Acquaintance(loaded, lambda message: say(f"warning: {message}"))
+        if target is None and source == "-":
+            refuse_inputs(answer.path, [model, *names])
+            pairs = None
             streams = [LinksFile.open(name) for name in names]
-            for lines in align_arriving(loaded, sys.stdin.buffer, answer.format_, streams, watched):
-                file.write(lines)
-                file.flush()
-        return
-    corpus = open_for_model(loaded, model, source, target)
-    refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, model, *names])
-    pairs = check_texts(corpus, names)
-    if pairs == 0:
-        raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
-    streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
-    parts = align_lines(loaded, corpus, watched(read_again(corpus, pairs or 0)), streams)
+            parts = align_arriving(loaded, sys.stdin.buffer, streams, watched, answer.skipping)
+        else:
+            corpus = answer.skipping(open_for_model(loaded, model, source, target))
+            refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, model, *names])
+            pairs = check_texts(corpus, names)
+            if pairs == 0:
+                raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
+            streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
+            parts = align_lines(loaded, corpus, watched(read_again(corpus, pairs or 0)), streams)
     answer.write(loaded.normalizers, parts, pairs)
 
 
 def _align_without_model(
-    source: str, target: str | None, answer: _Answer, offset: float, given: dict[str, Any]
+    source: str, target: str | None, answers: list[_Answer], offset: float, given: dict[str, Any]
 ) -> None:
     """Align a text by its own statistics.  given: options of translation models and of their decoding."""
-    from aligner.model.streaming import read_again
-    from aligner.model.unsupervised import Unsupervised
-    from corpora.bitext import read_bitext
     from corpora.files import refuse_inputs, spilling_beside
-    from corpora.normalize import Normalizer
-    from corpora.readers import open_corpus, open_texts
 
-    if given.pop("unsupervised", False):
-        given.setdefault("decoding", "soft")
-    settings = Unsupervised(**given, offset=offset)
-    corpus = open_corpus(source) if target is None else open_texts(source, target)
-    refuse_inputs(answer.path, [corpus.source_file, corpus.target_file])
-    with_text = answer.format_ == "jsonl"
-    if with_text and not corpus.can_be_read_twice:
-        hint = "give files, or another --format"
-        raise CorpusError(corpus.name, 0, "jsonl repeats the text, and a pipe can be read only once", hint=hint)
-    normalizers = Normalizer(), Normalizer()
-    with spilling_beside(answer.path), progress_bar(answer.quiet) as show:
+    with spilling_beside(answers[0].path), progress_bar(answers[0].quiet) as show:
+        from aligner.model.streaming import kept, read_again
+        from aligner.model.unsupervised import Unsupervised
+        from corpora.bitext import read_bitext
+        from corpora.normalize import Normalizer
+        from corpora.readers import open_corpus, open_texts
+
+        if given.pop("unsupervised", False):
+            given.setdefault("decoding", "soft")
+        settings = Unsupervised(**given, offset=offset)
+        corpus = answers[0].skipping(open_corpus(source) if target is None else open_texts(source, target))
+        for answer in answers:
+            refuse_inputs(answer.path, [corpus.source_file, corpus.target_file])
+        with_text = answers[0].format_ == "jsonl"
+        corpus, normalizers = kept(corpus) if with_text else corpus, (Normalizer(), Normalizer())
         bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
-        if not answer.quiet:
+        if not answers[0].quiet:
             say(corpus.description())
-        parts = settings.align(bitext, show)
-    texts = read_again(corpus, len(bitext)) if with_text else repeat((0, b"", b""))
-    answer.write(normalizers, ((list(islice(texts, len(found))), found) for found in parts), len(bitext))
+        found = settings.align_directions(bitext, show)
+    for answer, parts in zip(answers, found, strict=False):  # the directions where they are wanted
+        texts = read_again(corpus, len(bitext)) if with_text else repeat((0, b"", b""))
+        with_texts = ((list(islice(texts, len(part))), part) for part in parts)
+        answer.write(normalizers, with_texts, len(bitext))

@@ -22,23 +22,23 @@ def features(
 
     The last needs labelled pairs (--gold).
     """
-    from aligner.model.model import load
-    from aligner.report.ablation import describe_model
-    from aligner.report.text import format_features_json, format_features_text
-    from aligner.training.inputs import read_labelled
-    from corpora.readers import open_corpus
-
-    loaded = load(model)
-    if not hasattr(loaded, "weights"):
-        what = "scores by a kernel, which has no weights of features"
-        raise CorpusError(model, 0, what, hint="give a model of another solver")
-    labelled = None
-    if gold:
-        check_number_of_links(loaded, model, links or [])
-        source, target = source or loaded.languages[0], target or loaded.languages[1]
-        corpora = [open_corpus(prefix, source=source, target=target) for prefix in gold]
-        labelled = read_labelled(corpora, loaded.normalizers, links or ())
     with progress_bar(quiet) as show:
+        from aligner.model.model import load
+        from aligner.report.ablation import describe_model
+        from aligner.report.text import format_features_json, format_features_text
+        from aligner.training.inputs import read_labelled
+        from corpora.readers import open_corpus
+
+        loaded = load(model)
+        if not hasattr(loaded, "weights"):
+            what = "scores by a kernel, which has no weights of features"
+            raise CorpusError(model, 0, what, hint="give a model of another solver")
+        labelled = None
+        if gold:
+            check_number_of_links(loaded, model, links or [])
+            source, target = source or loaded.languages[0], target or loaded.languages[1]
+            corpora = [open_corpus(prefix, source=source, target=target) for prefix in gold]
+            labelled = read_labelled(corpora, loaded.normalizers, links or ())
         report = describe_model(
             loaded, labelled, memory=memory,
             on_progress=lambda done, total: show(Progress("ablation", done, total, "alignments of the pairs")),

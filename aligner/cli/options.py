@@ -11,13 +11,14 @@ from typer.core import TyperCommand
 Loss = Literal["hinge", "logistic"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Output = Literal["pharaoh", "scored", "jsonl"]
-Decoding = Literal[
-    "soft", "assignment", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
-]  # fmt: skip
 Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
 Suggestions = Literal["probability", "random"]
-Symmetrization = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
+Symmetrization = Literal[
+    "forward", "reverse", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
+    "intersect", "gd", "gdf", "gdfa",
+]  # fmt: skip
+Decoding = Literal["soft", "assignment", Symmetrization]
 
 # The groups of the help.
 _data = partial(typer.Option, rich_help_panel="Data")
@@ -110,6 +111,10 @@ Memory = Annotated[int, _data(parser=parse_size, metavar="SIZE", help="In memory
 Threads = Annotated[
     int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
 ]
+MaxLength = Annotated[int | None, _data(
+    metavar="N", help="Leave a pair empty if a side has more words.", min=1, show_default="2873: at most 1 GiB a pair",
+)]  # fmt: skip
+SkipBad = Annotated[bool, _data("--skip-bad", help="Leave a pair empty if its line is broken, with a message.")]
 
 # Objective
 LossName = Annotated[Loss | None, _objective(
@@ -158,6 +163,9 @@ Unsupervised = Annotated[
 ]
 DecodingName = Annotated[Decoding | None, _unsupervised(
     metavar="DECODING", help=f"From posteriors of links to links: {_names(Decoding)}.", show_default="soft",
+)]  # fmt: skip
+Directions = Annotated[str | None, _unsupervised(
+    metavar="PREFIX", help="Write the links of each direction, too: PREFIX.fwd and PREFIX.rev.",
 )]  # fmt: skip
 Threshold = Annotated[float | None, _unsupervised(
     metavar="T", help="soft, assignment: every link more probable than this.", min=0.0, max=1.0, show_default="0.5",

@@ -33,24 +33,24 @@ def suggest(
 
     Writes their text, and the model's links as a start: correct PREFIX.wa, then train with --gold PREFIX.
     """
-    from aligner.model.model import load
-    from aligner.model.streaming import LinksFile
-    from aligner.training.suggestion import suggest as choose
-    from corpora.files import refuse_inputs, write_atomically
-    from corpora.readers import open_corpus
+    with ExitStack() as written, progress_bar(quiet) as show:
+        from aligner.model.model import load
+        from aligner.model.streaming import LinksFile
+        from aligner.training.suggestion import suggest as choose
+        from corpora.files import refuse_inputs, write_atomically
+        from corpora.readers import open_corpus
 
-    loaded = load(model)
-    check_number_of_links(loaded, model, links or [])
-    corpus = open_for_model(loaded, model, source, target)
-    languages = corpus.source_language or loaded.languages[0], corpus.target_language or loaded.languages[1]
-    if None in languages or languages[0] == languages[1]:
-        languages = "source", "target"
-    direction = dict(zip(("source", "target"), loaded.languages, strict=True))
-    labelled = [open_corpus(prefix, **direction) for prefix in gold or []]
-    outputs = [f"{output}.{suffix}" for suffix in (*languages, "wa")]
-    for name in outputs:
-        refuse_inputs(name, [model, *(links or []), *(file for text in (corpus, *labelled) for file in text.files)])
-    with ExitStack() as written:
+        loaded = load(model)
+        check_number_of_links(loaded, model, links or [])
+        corpus = open_for_model(loaded, model, source, target)
+        languages = corpus.source_language or loaded.languages[0], corpus.target_language or loaded.languages[1]
+        if None in languages or languages[0] == languages[1]:
+            languages = "source", "target"
+        direction = dict(zip(("source", "target"), loaded.languages, strict=True))
+        labelled = [open_corpus(prefix, **direction) for prefix in gold or []]
+        outputs = [f"{output}.{suffix}" for suffix in (*languages, "wa")]
+        for name in outputs:
+            refuse_inputs(name, [model, *(links or []), *(file for text in (corpus, *labelled) for file in text.files)])
         files = [written.enter_context(write_atomically(name, force=force)) for name in outputs]
         if check_texts(corpus, links or []) == 0:
             raise CorpusError(source, 0, "there are no lines to choose from", hint="check the file name")
@@ -59,12 +59,11 @@ def suggest(
             for text in labelled
             for _, line, other in text.texts()
         }
-        with progress_bar(quiet) as show:
-            streams = [LinksFile.open(name, corpus.lengths()) for name in links or []]
-            found = choose(
-                loaded, corpus, number, order=order, seed=seed, links=streams, known=known,
-                on_progress=lambda pairs: show(Progress("aligning", pairs, None, "pairs")),
-            )  # fmt: skip
+        streams = [LinksFile.open(name, corpus.lengths()) for name in links or []]
+        found = choose(
+            loaded, corpus, number, order=order, seed=seed, links=streams, known=known,
+            on_progress=lambda pairs: show(Progress("aligning", pairs, None, "pairs")),
+        )  # fmt: skip
         for suggestion in found:
             for file, line in zip(files, (*suggestion.text, str(suggestion.alignment)), strict=True):
                 file.write(f"{line}\n".encode())

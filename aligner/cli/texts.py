@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from aligner.cli.answers import say
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
     from aligner.model.model import Model
     from corpora.readers import Corpus
+    from corpora.skipping import Skipping
 
 
 def check_number_of_links(loaded: Model, model: str, names: Sequence[str]) -> None:
@@ -47,3 +50,17 @@ def check_texts(corpus: Corpus, names: Sequence[str]) -> int | None:
         for _ in open_links(name, lengths=corpus.lengths()):
             pass
     return pairs
+
+
+@contextmanager
+def skipping_pairs(max_length: int | None, skip_bad: bool) -> Iterator[Skipping]:
+    """What leaves pairs empty as these options say; in the end the user is told how many there were."""
+    from corpora.skipping import MAX_LENGTH, Skipping
+
+    longest = MAX_LENGTH if max_length is None else max_length
+    skipping = Skipping(longest, (lambda error: say(f"left empty: {error}")) if skip_bad else None)
+    yield skipping
+    if left := skipping.broken | skipping.too_long:
+        what = f"{len(skipping.broken):,} broken, {len(skipping.too_long):,} with a side of more than {longest:,} words"
+        why = f"--max-length; with {MAX_LENGTH:,} no pair takes more than 1 GiB"
+        say("pairs left empty: {:,}, the first at {}:{}; ".format(len(left), *min(left)) + f"{what} ({why})")

@@ -11,6 +11,7 @@ import typer
 from aligner.cli import options as opt
 from aligner.cli.answers import BAD_DATA, NOT_CONVERGED, refuse_options, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
+from aligner.cli.texts import skipping_pairs
 from aligner.progress import Hooks, progress_bar
 from corpora.errors import CorpusError
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from corpora.readers import Corpus
 
 
-_ALWAYS = frozenset({"corpus", "memory", "threads", "model", "force", "quiet", "verbose", "debug"})
+_ALWAYS = frozenset("corpus max_length skip_bad memory threads model force quiet verbose debug".split())
 _OF_UPDATES = _ALWAYS | {"update"}
 _WITHOUT_LABELS = _ALWAYS | {"source", "target", "case_fold", "tokenize", "stem", "seed", "strict"}
 
@@ -33,6 +34,8 @@ def train(
     source: opt.SourceLanguage = None,
     target: opt.TargetLanguage = None,
     max_labelled: opt.MaxLabelled = 50_000,
+    max_length: opt.MaxLength = None,
+    skip_bad: opt.SkipBad = False,
     links: opt.LinksFiles = None,
     features: opt.Families = None,
     words: opt.FrequentWords = None,
@@ -72,11 +75,7 @@ def train(
     (train.giza beside train.de and train.en, comtrans, A3.final). Without any label the model has the statistics of
     the corpus and the weights that come with the program.
     """
-    from aligner.model.model import load
     from aligner.report.text import format_audit, format_interruption, format_training, summarize_training
-    from aligner.training.settings import TrainingSettings
-    from aligner.training.train import train as run
-    from aligner.training.train import update_model
     from corpora.files import refuse_inputs, spilling_beside, write_atomically, write_packed
     from corpora.normalize import Normalizer
     from corpora.readers import group_corpora, open_corpus
@@ -113,8 +112,13 @@ def train(
     for name in filter(None, (model, trace)):
         refuse_inputs(name, [update, *(links or []), *(file for text in (*texts, *gold_texts) for file in text.files)])
     training = None
-    with spilling_beside(model), progress_bar(quiet) as show:
-        hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None)
+    with spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show:
+        from aligner.model.model import load
+        from aligner.training.settings import TrainingSettings
+        from aligner.training.train import train as run
+        from aligner.training.train import update_model
+
+        hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None, skipping)
         if update is not None:
             made = update_model(load(update), corpus, memory=memory, hooks=hooks)
         else:

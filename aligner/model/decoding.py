@@ -64,13 +64,14 @@ class Alignment:
 class Alignments:
     """The alignments of n sentence pairs, packed: the links of pair i are rows bounds[i]:bounds[i + 1].
 
-    Iterating gives each as `Alignment`.
+    words: of both sides, in all pairs.  Iterating gives each as `Alignment`.
     """
 
     source: I64  # (m,) word positions, ascending by (source, target) within a pair
     target: I64  # (m,)
     scores: F64  # (m,) as those of Alignment
     bounds: I64  # (n + 1,)
+    words: int = 0
 
     @classmethod
     def join(cls, parts: Sequence[Alignments]) -> Alignments:
@@ -82,6 +83,7 @@ class Alignments:
             np.concatenate([nothing, *(part.target for part in parts)]),
             np.concatenate([np.empty(0), *(part.scores for part in parts)]),
             np.concatenate([[0], np.cumsum(counts)]),
+            sum(part.words for part in parts),
         )
 
     def __repr__(self) -> str:
@@ -89,6 +91,12 @@ class Alignments:
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
+
+    @property
+    def unlinked(self) -> int:
+        """How many of the words have no link."""
+        pair = np.repeat(np.arange(len(self)), np.diff(self.bounds)) << 32
+        return self.words - sum(len(np.unique(pair | side)) for side in (self.source, self.target))
 
     def __getitem__(self, pair: int) -> Alignment:
         """The alignment of a pair (negative counts from the end); IndexError beyond the last."""
@@ -125,7 +133,8 @@ def best_alignments(scores: F64, shapes: I64, offsets: I64, rewards: LinkRewards
     pair = np.searchsorted(rows, row, side="right") - 1
     source, target = row - rows[pair], column_of_row[linked].astype(np.int64)
     bounds = np.searchsorted(pair, np.arange(len(shapes) + 1))
-    return Alignments(source, target, scores[offsets[pair] + source * shapes[pair, 1] + target], bounds)
+    edges = offsets[pair] + source * shapes[pair, 1] + target
+    return Alignments(source, target, scores[edges], bounds, int(shapes.sum()))
 
 
 def decode_edges(edges: Edges, scorer: Scorer, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen

@@ -5,17 +5,21 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import replace
+from itertools import count, islice
+from mmap import ACCESS_READ, mmap
 from typing import BinaryIO, NamedTuple
 
 from aligner.model.decoding import Alignments
 from aligner.model.model import PAIRS_AT_ONCE, Model
 from corpora.alignment import Links, PairLinks, check_range
 from corpora.errors import CorpusError
-from corpora.files import UTF8_BOM
+from corpora.files import UTF8_BOM, spill_file
+from corpora.formats.joint import parse_joints
 from corpora.link_files import open_links
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus, TextLine, open_corpus, parse_joint
+from corpora.readers import Corpus, TextLine, open_corpus
+from corpora.skipping import Skipping
 from corpora.threads import map_threads
 
 Normalizers = tuple[Normalizer, Normalizer]
@@ -107,6 +111,24 @@ def align_lines(
     return map_threads(work, jobs())
 
 
+def kept(corpus: Corpus) -> Corpus:
+    """The corpus, if it is in files; else one that can be read again, with its lines in a spill file."""
+    if corpus.can_be_read_twice:
+        return corpus
+    with spill_file("text") as copy:
+        copy.write(b"\n")  # a file of nothing cannot be mapped
+        copy.writelines(b"%b\n%b\n" % text[1:] for text in corpus.texts())
+        copy.flush()
+        mapped = mmap(copy.fileno(), 0, access=ACCESS_READ)
+
+    def texts() -> Iterator[TextLine]:
+        mapped.seek(1)
+        lines = (line[:-1] for line in iter(mapped.readline, b""))
+        return zip(count(1), lines, lines)
+
+    return replace(corpus, texts=texts)
+
+
 def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:
     """The text of a corpus of which this many pairs were read before.  Raises CorpusError where there are fewer now."""
     number = line = 0
@@ -119,34 +141,33 @@ def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:
 
 
 def align_arriving(
-    model: Model, stream: BinaryIO, format_: str, links: Sequence[LinksFile] = (), watched: Watch = iter
-) -> Iterator[bytes]:
-    """Align ``source ||| target`` lines of standard input as they arrive; the lines for all that had arrived.
+    model: Model, stream: BinaryIO, links: Sequence[LinksFile], watched: Watch, skipping: Skipping
+) -> Iterator[tuple[list[TextLine], Alignments]]:
+    """Align ``source ||| target`` lines of standard input as they arrive, in parts as those of `align_lines`.
 
     A reader who waits for an answer to the line just written gets it: nothing is held back to fill a batch.
     watched: gives the texts of each read as they are, see `acquaintance.Acquaintance`.
-    Raises CorpusError on a line without exactly one ``|||`` and on text that is not UTF-8, after the answers to all
-    lines before it.
+    Raises CorpusError on a line without exactly one ``|||`` or tab and on text that is not UTF-8, after the answers to
+    all lines before it.
     """
     corpus = open_corpus("-")
     number = 0
     for arrived in _arriving_lines(stream):
-        for texts in _sound(corpus, arrived, number + 1):
+        for texts in _sound(corpus, arrived, number + 1, skipping):
             number += len(texts)
-            parts = align_lines(model, corpus, watched(texts), links)
-            yield b"".join(FORMATS[format_](model.normalizers, *part) for part in parts)
+            yield from align_lines(model, corpus, watched(texts), links)
     for file in links:
         file.check_end(number)
 
 
-def _sound(corpus: Corpus, lines: Sequence[bytes], first: int) -> Iterator[list[TextLine]]:
+def _sound(corpus: Corpus, lines: Sequence[bytes], first: int, skipping: Skipping) -> Iterator[list[TextLine]]:
     """The texts of ``source ||| target`` lines; those before a broken line, then its CorpusError.  first: a number."""
     try:
-        texts = [(number, *parse_joint(line, "-", number)) for number, line in enumerate(lines, first)]
+        texts = list(skipping(replace(corpus, texts=lambda: parse_joints(lines, "-", first))).texts())
         corpus.check_utf8(texts)
         corpus.check_lengths(texts)
     except CorpusError as error:
-        yield from _sound(corpus, lines[: error.line - first], first)
+        yield from _sound(corpus, lines[: error.line - first], first, skipping)
         raise
     if texts:
         yield texts

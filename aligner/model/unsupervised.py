@@ -19,7 +19,7 @@ from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.files import StrPath
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus, open_texts
-from corpora.symmetrize import METHODS
+from corpora.symmetrize import DIRECTIONS, METHODS
 from corpora.threads import map_threads
 from features.statistics import CorpusStatistics
 from features.translation.expectation import Settings
@@ -34,7 +34,8 @@ DECODINGS = (*THRESHOLDED, *METHODS)
 
 soft: the links whose soft posterior, the geometric mean of both directions', is above a threshold [LTK06].
 assignment: the matching of greatest sum of soft posterior minus threshold; a word has at most one link.
-The others: the likeliest link or NULL of each word in each direction, combined as `corpora.symmetrize` says.
+The others: the likeliest link or NULL of each word in each direction, combined as `corpora.symmetrize` says; forward
+has one for each target word, reverse for each source word.
 
 [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
 """
@@ -101,11 +102,21 @@ class Unsupervised:
 
         on_progress: told of each pass of the translation models, which are ready when this returns.
         """
+        return self.align_directions(bitext, on_progress)[0]
+
+    def align_directions(
+        self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore
+    ) -> tuple[Iterator[Alignments], ...]:
+        """What `align` gives, and the same text decoded forward and in reverse, by the same translation models."""
         if self.decoding is not None:
-            return self.decode(self.estimate(bitext, AGREEING, on_progress), bitext)
-        counted = CorpusStatistics.from_bitext(bitext, lexicons=())
-        statistics = replace(counted, translation=self.estimate(bitext, tuple(KINDS), on_progress))
-        return default_model(statistics).with_offset(self.offset).align_text(bitext)
+            translation = self.estimate(bitext, AGREEING, on_progress)
+            found = self.decode(translation, bitext)
+        else:
+            counted = CorpusStatistics.from_bitext(bitext, lexicons=())
+            translation = self.estimate(bitext, tuple(KINDS), on_progress)
+            model = default_model(replace(counted, translation=translation))
+            found = model.with_offset(self.offset).align_text(bitext)
+        return found, *(Unsupervised(way).decode(translation, bitext) for way in DIRECTIONS)
 
     def decode(self, model: TranslationModel, bitext: Bitext) -> Iterator[Alignments]:
         """Align a bitext, known to the model or not, by translation models alone; the parts are those of `align`.
@@ -113,7 +124,7 @@ class Unsupervised:
         A link's score is its soft posterior, in [LEAST_SCORE, 1].
         """
         decoder = Decoder(bitext, model)
-        return map_threads(lambda run: self._alignments(decoder.posteriors(*run)), decoder.runs())
+        yield from map_threads(lambda run: self._alignments(decoder.posteriors(*run)), decoder.runs())
 
     def _alignments(self, found: Posteriors) -> Alignments:
         threshold = DEFAULT_THRESHOLD if self.threshold is None else self.threshold
@@ -126,9 +137,10 @@ class Unsupervised:
             links = found.symmetrized_links(self.decoding)
         pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
         source, target = links.source.astype(np.int64), links.target.astype(np.int64)
+        words = int(found.shapes.sum())
         edges = found.offsets[pair] + source * found.shapes[pair, 1] + target
         products = found.forward[edges].astype(np.float64) * found.reverse[edges]  # float32 would underflow
-        return Alignments(source, target, np.clip(np.sqrt(products), LEAST_SCORE, 1.0), links.offsets)
+        return Alignments(source, target, np.clip(np.sqrt(products), LEAST_SCORE, 1.0), links.offsets, words)
 
 
 def align(

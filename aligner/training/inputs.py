@@ -75,7 +75,7 @@ def open_corpora(corpora: Paths, languages: tuple[str | None, str | None], hooks
         raise SettingError("there is no corpus (give at least one)")
     for corpus in texts:
         hooks.on_corpus(corpus)
-    return texts
+    return tuple(corpus if corpus.has_links else hooks.lenient(corpus) for corpus in texts)
 
 
 def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], hooks: Hooks) -> Bitext:

@@ -1,13 +1,18 @@
-"""Progress is for a terminal on standard error, and for nothing else."""
+"""Progress is a bar on a terminal, and a line now and then in a log."""
 
 from __future__ import annotations
 
 import io
 import sys
+from types import SimpleNamespace
 
+import numba
 import pytest
+from numba.core import event
 
-from aligner.progress import Progress, progress_bar
+import aligner
+from aligner.progress import Pace, Progress, progress_bar
+from corpora.compiled import compilations
 
 
 class Terminal(io.StringIO):
@@ -22,9 +27,61 @@ def show_all(quiet: bool) -> None:
         show(Progress("training", 200, 200, "passes", "primal 1.25"))
 
 
-def test_silence_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_silence_at_first_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     show_all(quiet=False)
     assert capsys.readouterr() == ("", "")
+
+
+def lines_of(capsys: pytest.CaptureFixture[str], *news: Progress) -> list[str]:
+    """The line that a log has after each."""
+    lines = []
+    with progress_bar(quiet=False) as show:
+        for progress in news:
+            show(progress)
+            capsys.readouterr()
+            line = ""
+            while line.count("\n") < 2:  # the first may be of before
+                line += capsys.readouterr().err
+            lines.append(line.splitlines()[1])
+    return lines
+
+
+def test_lines_of_a_log(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("aligner.progress.FIRST_LINE", 0.01)
+    monkeypatch.setattr("aligner.progress.NEXT_LINE", 0.01)
+    with progress_bar(quiet=False):
+        while not (said := capsys.readouterr().err):
+            pass
+    assert said.startswith(f"starting: aligner {aligner.__version__}\n")
+    assert lines_of(
+        capsys,
+        Progress("reading", 12_000, None, "pairs"),
+        Progress("counting", 0.25, 1.0, "of the words"),
+        Progress("training", 3, 200, "passes", "primal 1.5"),
+    ) == ["reading: 12,000 pairs", "counting: 25% of the words", "training: primal 1.5"]
+
+
+def test_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("aligner.progress.time", SimpleNamespace(monotonic=lambda: now[0]))
+    pace = Pace("starting")
+    pace.hear(Progress("aligning", 1_000, 100_000, "pairs"))
+    assert str(pace) == "1,000 of 100,000 pairs"
+    now[0] += 10
+    pace.hear(Progress("aligning", 10_000, 100_000, "pairs"))
+    assert str(pace) == "10,000 of 100,000 pairs, 900 pairs/s, 0:01:40 left"
+    pace.hear(Progress("reading", 5_000, None, "pairs"))
+    now[0] += 5
+    pace.hear(Progress("reading", 10_000, None, "pairs"))
+    assert str(pace) == "10,000 pairs, 1,000 pairs/s"
+
+
+def test_kernels_that_are_being_compiled_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    pace, told = Pace("translation"), []
+    listener = SimpleNamespace(notify=lambda _: told.append(str(pace)))
+    monkeypatch.setitem(event._registered, "numba:compile", [compilations, listener])
+    assert numba.njit(lambda number: number + 1)(1) == 2
+    assert ["compiling for this machine, once (" in text for text in told] == [True, False]
 
 
 def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

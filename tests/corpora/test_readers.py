@@ -233,6 +233,8 @@ class TestJoint:
             (b"a | b", "no |||"),
             (b"a ||| b ||| c", "more than one |||"),
             (b"a ||| |||", "more than one |||"),
+            (b"a\tb\tc", "more than one ||| or tab"),
+            (b"a\tb ||| c", "more than one ||| or tab"),
         ],
     )
     def test_broken_lines(self, tmp_path: Path, line: bytes, what: str) -> None:
@@ -249,6 +251,25 @@ class TestJoint:
     def test_standard_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a ||| b\n")))
         assert texts(open_corpus("-")) == [(1, b"a", b"b")]
+
+
+class TestTabs:
+    def test_are_recognised(self, tmp_path: Path) -> None:
+        file = put(tmp_path, tsv=b"a  b\tc\n\n\tonly target\r\nonly source\t\n") / "tsv"
+        corpus = open_corpus(file)
+        assert texts(corpus) == [(1, b"a  b", b"c"), (2, b"", b""), (3, b"", b"only target"), (4, b"only source", b"")]
+        assert group_corpora([str(file), str(file)]) == [[str(file)], [str(file)]]
+
+    def test_a_broken_line_among_the_first_is_named(self, tmp_path: Path) -> None:
+        corpus = open_corpus(put(tmp_path, tsv=b"a\tb\na b\nc\td\n") / "tsv")
+        with pytest.raises(CorpusError, match=r"tsv:2: no .*each line must be: source .* target, or source TAB target"):
+            texts(corpus)
+
+    def test_may_be_blanks_of_a_text(self, tmp_path: Path) -> None:
+        put(tmp_path, t_en=b"a\tb\nc\nd e\n", t_fr=FRENCH)
+        files = [str(tmp_path / "t.en"), str(tmp_path / "t.fr")]
+        assert group_corpora(files) == [files]
+        assert texts(open_corpus(files))[0] == (1, b"a\tb", b"la petite maison")
 
 
 class TestOneFile:

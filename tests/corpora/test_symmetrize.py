@@ -99,8 +99,16 @@ def test_agreeing_directions_are_left_alone(links: LinkSet) -> None:
     assert all(symmetrize(links, links, method) == links for method in METHODS)
 
 
+@given(LINKS, LINKS)
+def test_short_names(forward: LinkSet, reverse: LinkSet) -> None:
+    for short, name in (
+        ("gd", "grow-diag"), ("gdf", "grow-diag-final"), ("gdfa", "grow-diag-final-and"), ("intersect", "intersection"),
+    ):  # fmt: skip
+        assert symmetrize(forward, reverse, short) == symmetrize(forward, reverse, name)
+
+
 def test_unknown_method() -> None:
-    with pytest.raises(ValueError, match="unknown method 'refined', known are intersection, union"):
+    with pytest.raises(ValueError, match="unknown method 'refined', known are forward, reverse, intersection, union"):
         symmetrize(set(), set(), "refined")
 
 

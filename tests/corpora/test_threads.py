@@ -89,21 +89,23 @@ def test_a_map_inside_a_worker_stays_in_that_worker() -> None:
 def eight_processors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("corpora.threads._processors", lambda: 8)
     monkeypatch.setattr("corpora.threads._quota", lambda _: None)
-    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    for name in ("ALIGNER_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.mark.usefixtures("eight_processors")
 @pytest.mark.parametrize(
-    ("openmp", "numba", "limit", "expected"),
+    ("ours", "openmp", "numba", "limit", "expected"),
     [
-        ("", "", None, 8), ("3", "", None, 3), ("", "2", None, 2), ("3", "2", None, 2), ("3,1", "", None, 3),
-        ("7", "6", 5, 5), ("2", "", 5, 2), ("99", "99", 99, 8), ("0", "-1", None, 8), ("two", " ", None, 8),
+        ("", "", "", None, 8), ("", "3", "", None, 3), ("", "", "2", None, 2), ("", "3", "2", None, 2),
+        ("", "3,1", "", None, 3), ("4", "7", "6", 5, 4), ("", "2", "", 5, 2), ("99", "99", "99", 99, 8),
+        ("0", "0", "-1", None, 8), ("two", "two", " ", None, 8), ("3", "", "", None, 3), ("3", "", "", 2, 2),
     ],
 )  # fmt: skip
 def test_the_least_limit_wins(
-    openmp: str, numba: str, limit: int | None, expected: int, monkeypatch: pytest.MonkeyPatch
+    ours: str, openmp: str, numba: str, limit: int | None, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("ALIGNER_THREADS", ours)
     monkeypatch.setenv("OMP_NUM_THREADS", openmp)
     monkeypatch.setenv("NUMBA_NUM_THREADS", numba)
     limit_threads(limit)

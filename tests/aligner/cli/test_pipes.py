@@ -25,7 +25,7 @@ def test_each_line_is_answered_before_the_next(model: Path, sample: Path) -> Non
     expected = run_process(
         "align", "-", "-m", model, stdin=b"".join(b"%s ||| %s\n" % p for p in zip(sources, targets, strict=True))
     )
-    process = start("align", "-", "-m", model)
+    process = start("align", "-", "-m", model, "-q")
     assert process.stdin is not None
     assert process.stdout is not None
     answers = []
@@ -43,7 +43,7 @@ def test_each_line_is_answered_before_the_next(model: Path, sample: Path) -> Non
 
 
 def test_a_reader_that_has_had_enough_ends_it_quietly(model: Path) -> None:
-    with start("align", "-", "-m", model) as process:
+    with start("align", "-", "-m", model, "-q") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -102,7 +102,7 @@ with_full_disk = pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
 @with_full_disk
 def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path) -> None:
     for arguments in (
-        ["align", sample / "test", "-m", model, "-o", FULL],
+        ["align", sample / "test", "-m", model, "-o", FULL, "-q"],
         ["train", sample / "test", "-m", FULL, "-q", "--cross-validate", 0],
     ):
         result = run_process(*arguments)
@@ -115,7 +115,7 @@ def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path) -> None:
 def test_a_full_standard_output_is_an_error_of_one_line(model: Path, sample: Path, unbuffered: str) -> None:
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}  # empty: buffered, as where it is not set
     for arguments in (
-        ["align", sample / "test", "-m", model],
+        ["align", sample / "test", "-m", model, "-q"],
         ["evaluate", sample / "test.wa", sample / "test.wa"],
         ["convert", sample / "test.wa", "-", "--to", "talp"],
         ["symmetrize", sample / "test.wa", sample / "test.wa"],
@@ -140,7 +140,8 @@ def test_progress_is_shown_on_a_terminal_and_nowhere_else(
     assert b"313 pairs taught. Model" in shown
     assert b"alphabetical order unless a language is chosen" in shown, "messages are not wrapped"
     assert shown.endswith(f" Model written to {tmp_path / 'M'}\r\n".encode())
-    assert (b"counting" in shown) == (settings["TERM"] != "dumb")
+    assert (b"\x1b[?25l" in shown) == (settings["TERM"] != "dumb")
+    assert b"starting" in shown, "a bar or a line, within the first second"
     assert (b"\x1b[3" in shown or b"\x1b[9" in shown) == (settings == {"TERM": "xterm"}), "colours"
 
 
@@ -189,7 +190,7 @@ def test_a_warning_is_one_line(model: Path, tmp_path: Path) -> None:
         output, errors = process.communicate(timeout=TIMEOUT)
         assert process.returncode == 0
         assert output
-        told = errors.decode().splitlines()
+        told = [line for line in errors.decode().splitlines() if not line.startswith("starting: ")]
         assert [line.partition(",")[0] for line in told] == (
             [] if quiet else ["compiled kernels cannot be kept in /dev/null/nothing"]
         )

@@ -205,7 +205,9 @@ def test_an_old_file_is_kept_without_force(texts: list[Path], tmp_path: Path) ->
         (["a", "b", "--seconds", "-1"], "seconds must be 0 or more, not -1.0"),
         (["a", "b", "--seconds", "nan"], "seconds must be 0 or more, not nan"),
         (["a", "b", "--links", "c"], "--links"),
-        (["-"], "give files, or -m MODEL"),
+        (["a", "b", "-m", "M", "--directions", "P"], "--directions is for text without a model"),
+        (["a", "b", "-m", "M", "--links", "c", "--skip-bad"], "leave out --max-length and --skip-bad"),
+        (["a", "b", "-m", "M", "--links", "c", "--max-length", "9"], "leave out --max-length and --skip-bad"),
         (["a", "b", "--decoding", "union", "--threshold", "0.5"], "union has no threshold"),
     ],
 )
@@ -224,9 +226,3 @@ def test_options_that_do_not_go_together_are_refused(arguments: list[str], messa
 )  # fmt: skip
 def test_wrong_usage(more: list[str]) -> None:
     assert "Usage" in run("align", "a", "b", *more, code=2).stderr
-
-
-def test_a_pipe_cannot_be_repeated(texts: list[Path]) -> None:
-    result = run("align", "-", texts[1], "--format", "jsonl", code=1, stdin=texts[0].read_bytes())
-    assert "another --format" in result.stderr
-    assert not result.stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -15,10 +16,11 @@ from hypothesis import strategies as st
 
 from aligner.errors import AlignerError
 from aligner.model.model import Model
-from aligner.model.streaming import FORMATS, LinksFile, align_arriving, align_lines, check_corpus, read_again
+from aligner.model.streaming import FORMATS, LinksFile, align_arriving, align_lines, check_corpus, kept, read_again
 from corpora.alignment import PairLinks
 from corpora.errors import CorpusError
 from corpora.readers import Corpus, open_corpus, open_texts
+from corpora.skipping import Skipping
 
 BOM = b"\xef\xbb\xbf"
 
@@ -48,7 +50,7 @@ def arriving(pieces: Iterable[bytes]) -> io.BufferedReader:
 def texts(sample: Path) -> list[tuple[str, str]]:
     lines = [(sample / f"test.{language}").read_text("utf-8").split("\n")[:-1] for language in ("en", "fr")]
     pairs = list(zip(*lines, strict=True))
-    return [*pairs[:9], ("", ""), *pairs[9:], ("a  house \t", "une\u00a0maison \u2028")]
+    return [*pairs[:9], ("", ""), *pairs[9:], ("a  house \f", "une\u00a0maison \u2028")]
 
 
 @pytest.fixture
@@ -79,6 +81,18 @@ def lines_of(answers: Iterable[bytes]) -> list[str]:
     return b"".join(parts).decode().split("\n")[:-1]
 
 
+def arriving_lines(
+    model: Model,
+    stream: io.BufferedReader,
+    format_: str,
+    links: Sequence[LinksFile] = (),
+    skipping: Skipping = Skipping(),  # noqa: B008 - frozen
+) -> Iterator[bytes]:
+    """The formatted lines of what arrives."""
+    for part in align_arriving(model, stream, links, iter, skipping):
+        yield FORMATS[format_](model.normalizers, *part)
+
+
 def align_corpus(
     model: Model, corpus: Corpus, format_: str, links: Sequence[LinksFile] = (), pairs: int = 0
 ) -> Iterator[bytes]:
@@ -101,7 +115,7 @@ def test_jobs_do_not_matter(
     monkeypatch.setattr("aligner.model.streaming.PAIRS_AT_ONCE", at_once)
     answers = expected(model, texts)
     assert lines_of(align_corpus(model, open_texts(*files), "pharaoh")) == answers
-    assert lines_of(align_arriving(model, arriving([joint(texts)]), "pharaoh")) == answers
+    assert lines_of(arriving_lines(model, arriving([joint(texts)]), "pharaoh")) == answers
 
 
 def test_formats(model: Model, texts: list[tuple[str, str]], files: tuple[Path, Path]) -> None:
@@ -124,7 +138,7 @@ def test_formats(model: Model, texts: list[tuple[str, str]], files: tuple[Path, 
         assert entry["score"] == round(alignment.score, 4)
 
 
-token = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="|\n\r"), max_size=4)
+token = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="|\n\r\t"), max_size=4)
 line = st.lists(st.sampled_from(["a", "house", "\u2028", "\x85", "\ufeff", "é", "x\rx", "\x0c", "\U0001f600"]) | token)
 side = line.map(" ".join)
 
@@ -145,7 +159,7 @@ def test_any_pieces_give_the_same_lines(
     content = BOM * mark + content + ending * (ended and bool(lines))
     inner = range(len(content)) if cuts is None else (cut * len(content) // 100 for cut in cuts)
     pieces = [content[start:end] for start, end in pairwise(sorted({0, len(content), *inner}))]
-    answers = [json.loads(line) for line in lines_of(align_arriving(model, arriving(pieces), "jsonl"))]
+    answers = [json.loads(line) for line in lines_of(arriving_lines(model, arriving(pieces), "jsonl"))]
     assert [(answer["source"], answer["target"]) for answer in answers] == [
         (tokens(source), tokens(target)) for source, target in lines
     ]
@@ -167,7 +181,7 @@ def test_any_pieces_give_the_same_lines(
     ],
 )
 def test_ends_of_lines(model: Model, pieces: list[bytes], n_lines: int) -> None:
-    found = lines_of(align_arriving(model, arriving(pieces), "jsonl"))
+    found = lines_of(arriving_lines(model, arriving(pieces), "jsonl"))
     assert len(found) == n_lines
     assert not any("\\r" in line or "\\ufeff" in line or "\ufeff" in line for line in found)
 
@@ -176,13 +190,13 @@ def test_ends_of_lines(model: Model, pieces: list[bytes], n_lines: int) -> None:
 def test_any_kind_of_stream(
     model: Model, texts: list[tuple[str, str]], stream: Callable[[bytes], io.BufferedReader]
 ) -> None:
-    found = lines_of(align_arriving(model, stream(joint(texts)), "pharaoh"))
+    found = lines_of(arriving_lines(model, stream(joint(texts)), "pharaoh"))
     assert found == expected(model, texts)
 
 
 def test_answers_come_before_the_next_question(model: Model) -> None:
     pieces = Pieces([b"a ||| une\n", b"a house ||| une maison\nred |||", b" rouge\n", b"x ||| y"])
-    answers = align_arriving(model, io.BufferedReader(pieces, 1 << 18), "pharaoh")
+    answers = arriving_lines(model, io.BufferedReader(pieces, 1 << 18), "pharaoh")
     for reads, lines in ((1, 1), (2, 1), (3, 1), (5, 1)):  # the last line ends where the stream does
         assert next(answers).count(b"\n") == lines
         assert pieces.reads == reads
@@ -194,6 +208,7 @@ def test_answers_come_before_the_next_question(model: Model) -> None:
     [
         ([b"a ||| b\n\na b\n"], 3, r"no \|\|\|"),
         ([b"a ||| b\n", b"\n", b"a ||| ", b"b ||| c\n"], 3, "more than one"),
+        ([b"a\tb\n", b"a ||| b\tc\n"], 2, "more than one"),
         ([b"a ||| b\nc ||", b"| d\n", b"a"], 3, r"no \|\|\|"),
         ([BOM, b"a ||| b\n", b"a ||| \xff\n"], 2, "not valid UTF-8"),
         ([b"a ||| b\n" * 5, b"\xe9 ||| b\n"], 6, "not valid UTF-8"),
@@ -202,7 +217,7 @@ def test_answers_come_before_the_next_question(model: Model) -> None:
 def test_a_broken_line_is_named(model: Model, pieces: list[bytes], number: int, what: str) -> None:
     answers: list[bytes] = []
     with pytest.raises(CorpusError, match=what) as error:
-        answers.extend(align_arriving(model, arriving(pieces), "pharaoh"))
+        answers.extend(arriving_lines(model, arriving(pieces), "pharaoh"))
     assert (error.value.path, error.value.line) == ("-", number)
     assert b"".join(answers).count(b"\n") == number - 1, "those before it are answered"
 
@@ -211,13 +226,27 @@ def test_a_broken_line_is_named(model: Model, pieces: list[bytes], number: int, 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_answers_before_a_broken_line_are_given(model: Model, broken: bytes, at_once: bool) -> None:
     good = [b"the house ||| la maison\n", b"\n", b"a ||| une\n"]
-    expected = b"".join(align_arriving(model, arriving(good), "pharaoh"))
+    expected = b"".join(arriving_lines(model, arriving(good), "pharaoh"))
     answers: list[bytes] = []
     with pytest.raises(CorpusError, match=re.escape("-:4: ")):
         answers.extend(
-            align_arriving(model, arriving([b"".join([*good, broken])] if at_once else [*good, broken]), "pharaoh")
+            arriving_lines(model, arriving([b"".join([*good, broken])] if at_once else [*good, broken]), "pharaoh")
         )
     assert b"".join(answers) == expected
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_broken_and_long_lines_are_left_empty(model: Model, at_once: bool) -> None:
+    lines = [b"a house ||| la maison\n", b"broken\n", b"\xff\tx\n", b"a " * 5 + b"\tune\n", b"a\tune\n", b"a\tb\tc"]
+    told: list[str] = []
+    skipping = Skipping(4, lambda error: told.append(str(error)))
+    found = b"".join(arriving_lines(model, arriving([b"".join(lines)] if at_once else lines), "pharaoh", (), skipping))
+    alone = b"".join(arriving_lines(model, arriving([lines[0], lines[4]]), "pharaoh")).splitlines(keepends=True)
+    assert found.splitlines(keepends=True) == [alone[0], b"\n", b"\n", b"\n", alone[1], b"\n"]
+    assert [line.split(" (")[0] for line in told] == [
+        "-:2: no ||| or tab between source and target", "-:3: not valid UTF-8", "-:6: more than one ||| or tab",
+    ]  # fmt: skip
+    assert (skipping.too_long, skipping.broken) == ({("-", 4)}, {("-", 2), ("-", 3), ("-", 6)})
 
 
 def test_broken_files_are_found_beforehand(model: Model, tmp_path: Path) -> None:
@@ -243,6 +272,17 @@ def test_a_text_that_shrinks_after_it_was_checked(model: Model, files: tuple[Pat
         lines_of(align_corpus(model, corpus, format_, pairs=pairs))
 
 
+def test_what_comes_through_a_pipe_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path, content = tmp_path / "joint", b"a ||| b\n\n \xff\t\nc ||| d"
+    path.write_bytes(content)
+    there = open_corpus(path)
+    assert kept(there) is there
+    for piped, expected in ((content, list(there.texts())), (b"", [])):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
+        corpus = kept(open_corpus("-"))
+        assert list(corpus.texts()) == list(corpus.texts()) == expected
+
+
 def test_links_of_another_aligner(linked: Model, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aligner.model.streaming.PAIRS_AT_ONCE", 5)
     model = linked
@@ -256,12 +296,12 @@ def test_links_of_another_aligner(linked: Model, sample: Path, monkeypatch: pyte
     ]
     assert found == expected
     pieces = [joint(lines[:10]), joint(lines[10:13]), joint(lines[13:])]
-    assert lines_of(align_arriving(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(links))])) == expected
+    assert lines_of(arriving_lines(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(links))])) == expected
 
     far, longer = PairLinks(frozenset({(900, 0)}), frozenset()), [*links, links[0]]
     for wrong, line in (([*links[:12], far, *links[13:]], 13), (longer, len(links) + 1)):
         with pytest.raises(CorpusError) as caught:
-            list(align_arriving(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(wrong))]))
+            list(arriving_lines(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(wrong))]))
         assert (caught.value.path, caught.value.line) == ("l", line)
 
     def short() -> Iterator[PairLinks]:
@@ -269,7 +309,7 @@ def test_links_of_another_aligner(linked: Model, sample: Path, monkeypatch: pyte
 
     for align in (
         lambda: list(align_corpus(model, corpus, "pharaoh", [LinksFile("l", short())])),
-        lambda: list(align_arriving(model, arriving(pieces), "pharaoh", [LinksFile("l", short())])),
+        lambda: list(arriving_lines(model, arriving(pieces), "pharaoh", [LinksFile("l", short())])),
         lambda: list(align_corpus(model, corpus, "pharaoh")),
     ):
         with pytest.raises(AlignerError, match=r"links end here|files of other"):

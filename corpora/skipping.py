@@ -1,0 +1,52 @@
+"""Pairs that are left empty, so that one line ends no work and shifts no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from math import isqrt
+
+from corpora.errors import BrokenLine
+from corpora.readers import BYTES_A_WORD_PAIR, Corpus, TextLine
+
+MAX_LENGTH = isqrt((1 << 30) // BYTES_A_WORD_PAIR)
+"""Words of the longest side of a pair that is aligned in 1 GiB, however long the other side is."""
+
+
+@dataclass(frozen=True)
+class Skipping:
+    """Which pairs of a corpus are left empty, and those that were, by file and line.
+
+    max_length: words that a side may have.  on_broken: told of each line that is no pair or no UTF-8; None: an error.
+    """
+
+    max_length: int = MAX_LENGTH
+    on_broken: Callable[[BrokenLine], object] | None = None
+    too_long: set[tuple[str, int]] = field(default_factory=set)
+    broken: set[tuple[str, int]] = field(default_factory=set)
+
+    def __call__(self, corpus: Corpus) -> Corpus:
+        """The corpus with empty pairs for these, each noted once, however often the text is read."""
+        return replace(corpus, texts=lambda: self._texts(corpus))
+
+    def _texts(self, corpus: Corpus) -> Iterator[TextLine]:
+        texts = corpus.texts()
+        while True:
+            try:
+                number, *sides = text = next(texts, (0, b"", b""))
+                if not number:
+                    return
+                if self.on_broken is not None:
+                    corpus.check_utf8([text])
+                # Words are fewer than letters: they are seldom counted.
+                if max(map(len, sides)) > self.max_length < max(len(side.split()) for side in sides):
+                    self.too_long.add((corpus.source_file, number))
+                    text = number, b"", b""
+            except BrokenLine as error:
+                if self.on_broken is None:
+                    raise
+                if (error.path, error.line) not in self.broken:
+                    self.on_broken(error)
+                self.broken.add((error.path, error.line))
+                text = error.line, b"", b""
+            yield text

@@ -1,0 +1,165 @@
+"""What users of other aligners look for in ``align``: pipes, directions, pairs left empty, a summary, a log."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from commands import invoke, refused, run, run_process, write
+
+from corpora.link_files import read_links
+from corpora.skipping import MAX_LENGTH
+
+if TYPE_CHECKING:
+    from tests.aligner.cli.conftest import Desk
+
+
+def lines(desk: Desk, between: str) -> bytes:
+    """The text of the desk, a pair a line."""
+    texts = (path.read_text("utf-8").splitlines() for path in (desk.source, desk.target))
+    return "".join(f"{source}{between}{target}\n" for source, target in zip(*texts, strict=True)).encode()
+
+
+@pytest.mark.parametrize("format_", ["pharaoh", "jsonl"])
+def test_a_pipe_without_a_model_is_read_to_its_end(desk: Desk, format_: str) -> None:
+    arguments = ["--format", format_, "-q"]
+    expected = run("align", desk.source, desk.target, *arguments).stdout
+    for between in (" ||| ", "\t"):
+        assert run("align", "-", *arguments, stdin=lines(desk, between)).stdout == expected
+    before = desk.contents()
+    run("align", "-", *arguments, "-o", desk.folder / "F", stdin=lines(desk, "\t"))
+    assert desk.contents() == {**before, "F": expected.encode()}, "a copy is nowhere any more"
+    assert run("align", "-", desk.target, *arguments, stdin=desk.source.read_bytes()).stdout == expected
+
+
+def test_a_pipe_is_refused_as_a_file_is(desk: Desk) -> None:
+    assert "more than one ||| or tab" in refused("align", "-", line=2, stdin=b"a\tb\na\tb ||| c\n")
+    assert "no ||| or tab" in refused("align", "-", "--format", "jsonl", line=2, stdin=b"a\tb\na b\n")
+    assert "is empty" in refused("align", "-")
+
+
+def test_directions(desk: Desk) -> None:
+    out, prefix = desk.folder / "F", desk.folder / "P.gz"
+    options = ["-q", "--format", "scored"]
+    run("align", desk.text, "-o", out, "--directions", prefix, *options)
+    assert out.read_text() == run("align", desk.text, *options).stdout
+    one, other = (desk.folder / f"P.gz.{way}" for way in ("fwd", "rev"))
+    assert refused("align", desk.text, "--directions", prefix, *options).startswith(f"{one}:0: file exists")
+    for links, side in ((read_links(one), 1), (read_links(other), 0)):
+        assert max(len(pair.sure) for pair in links) > 1
+        assert all(len({link[side] for link in pair.sure}) == len(pair.sure) for pair in links), "a word has one link"
+    bare = [run("align", desk.text, "--decoding", way, *options).stdout for way in ("forward", "reverse", "gdfa")]
+    run("align", desk.text, "--unsupervised", "--directions", desk.folder / "B", *options)
+    assert [(desk.folder / f"B.{way}").read_text() for way in ("fwd", "rev")] == bare[:2]
+    for method in ("gdfa", "grow-diag-final-and"):
+        joined = run("symmetrize", desk.folder / "B.fwd", desk.folder / "B.rev", "--method", method).stdout
+        assert joined == re.sub(r":\S+", "", bare[2])
+
+
+def test_directions_may_not_replace_the_text(desk: Desk) -> None:
+    desk.source.rename(desk.folder / "t.fwd")
+    message = refused("align", desk.folder / "t.fwd", desk.target, "--directions", desk.text, "--force", "-q")
+    assert message.startswith(f"{desk.text}.fwd:0: is read here")
+
+
+def broken(desk: Desk) -> list[bytes]:
+    """The text with a line that is no pair, one that is not UTF-8, and one of ten words or more; that is line 5."""
+    text = lines(desk, "\t").splitlines()
+    text[1:5] = [b"broken", b"\xff\tx", b"", b"w " * 80 + b"\tw"]
+    return text
+
+
+def expected_links(desk: Desk, *arguments: object) -> list[str]:
+    """The links of the sound lines, with empty ones for the others."""
+    text = broken(desk)
+    text[1] = text[2] = text[4] = b""
+    return str(run("align", "-", "-q", *arguments, stdin=b"\n".join(text)).stdout).splitlines()
+
+
+@pytest.mark.parametrize("with_model", [True, False])
+@pytest.mark.parametrize("piped", [True, False])
+@pytest.mark.parametrize("quiet", [["-q"], []])
+def test_pairs_left_empty(desk: Desk, with_model: bool, piped: bool, quiet: list[str]) -> None:
+    more = ["-m", desk.model] if with_model else []
+    file = desk.folder / "tsv"
+    file.write_bytes(b"\n".join(broken(desk)))
+    source, stdin = ("-", file.read_bytes()) if piped else (str(file), b"")
+    arguments = ["align", source, *more, "--max-length", 79, "--skip-bad", *quiet]
+    result = run(*arguments, stdin=stdin)
+    found = result.stdout.splitlines()
+    assert found == expected_links(desk, *more)
+    assert len(found) == desk.n_pairs
+    assert [found[n] for n in (1, 2, 3, 4)] == [""] * 4
+    assert found[5]
+    told = [line for line in result.stderr.splitlines() if "left empty: " in line]
+    assert [line.split(" (")[0] for line in told[:2]] == [
+        f"left empty: {source}:2: no ||| or tab between source and target",
+        f"left empty: {source}:3: not valid UTF-8",
+    ]
+    assert told[2:] == [
+        f"pairs left empty: 3, the first at {source}:2; 2 broken, 1 with a side of more than 79 words "
+        f"(--max-length; with {MAX_LENGTH:,} no pair takes more than 1 GiB)"
+    ]
+    result = invoke(*arguments[:-1] if quiet else arguments, "--max-length", 80, "--format", "jsonl", stdin=stdin)
+    objects = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [len(pair["source"]) for pair in objects[1:5]] == [0, 0, 0, 80]
+
+
+def test_long_pairs_are_left_empty_without_being_asked(desk: Desk) -> None:
+    words = " ".join(["word"] * (MAX_LENGTH + 1))
+    files = [write(desk.folder / name, "a house", words, "a") for name in ("a", "b")]
+    for more in (["-m", desk.model], []):
+        result = run("align", *files, *more)
+        assert [bool(line) for line in result.stdout.split("\n")] == [True, False, True, False]
+        assert "pairs left empty: 1, the first at" in result.stderr
+        assert f"more than {MAX_LENGTH:,} words (--max-length; with {MAX_LENGTH:,} no pair" in result.stderr
+    assert f"default: ({MAX_LENGTH}: at most" in " ".join(run("align", "--help").stdout.split())
+    with_links = write(desk.folder / "links", *[""] * 3)
+    model = desk.folder / "L"
+    run("train", desk.text, "--links", desk.gold, "-m", model, "-q", "--features", "bias", "--cross-validate", 0)
+    files = [write(path, "a", " ".join(["word"] * 3000), "a") for path in files]
+    files[1] = write(files[1], "a", "b", "a")
+    assert run("align", *files, "-m", model, "--links", with_links, "-q").stdout.count("\n") == 3
+
+
+@pytest.mark.slow
+def test_train_leaves_pairs_empty(desk: Desk) -> None:
+    file = desk.folder / "tsv"
+    file.write_bytes(b"\n".join(broken(desk)))
+    assert "tsv:2: no |||" in refused("train", file, "-m", desk.folder / "X", "-q", line=2)
+    lenient = ["--skip-bad", "--max-length", 79, "--gold", desk.text, "--cross-validate", 0]
+    for more in (lenient[:3], lenient, [*lenient[:3], "--update", desk.model]):
+        result = run("train", file, "-m", desk.folder / "X", "--force", *more)
+        assert "pairs left empty: 3, the first at" in result.stderr
+        assert result.stderr.count("left empty: ") == 3
+
+
+def test_the_summary(desk: Desk) -> None:
+    pattern = r"([\d,]+) pairs, ([\d,]+) links, ([\d,]+) of ([\d,]+) words without a link, [\d.]+ s, written to (.*)"
+    text = [path.read_text("utf-8").splitlines() for path in (desk.source, desk.target)]
+    words = sum(len(line.split()) for side in text for line in side)
+    for arguments, stdin in (
+        ([desk.text, "-m", desk.model], b""),
+        (["-", "-m", desk.model], lines(desk, "\t")),
+        ([desk.text], b""),
+        ([desk.text, "--decoding", "union"], b""),
+    ):
+        result = run("align", *arguments, stdin=stdin)
+        pairs = [[link.split("-") for link in line.split()] for line in result.stdout.splitlines()]
+        linked = sum(len({link[side] for link in pair}) for pair in pairs for side in (0, 1))
+        numbers = [len(pairs), sum(map(len, pairs)), words - linked, words]
+        (found,) = re.findall(pattern, result.stderr)
+        assert found == (*(f"{number:,}" for number in numbers), "standard output")
+    (found,) = re.findall(pattern, run("align", desk.text, "-m", desk.model, "-o", desk.folder / "F").stderr)
+    assert found[-1] == str(desk.folder / "F")
+
+
+@pytest.mark.slow
+def test_a_log_has_a_line_early(desk: Desk) -> None:
+    """A process needs more than half a second to import numba."""
+    for arguments in (["align", desk.text], ["align", desk.text, "-m", desk.model], ["features", desk.model]):
+        result = run_process(*arguments)
+        assert result.stderr.startswith(b"starting: aligner "), result.stderr
+        assert not run_process(*arguments, "-q").stderr
