@@ -23,7 +23,7 @@ from corpora.symmetrize import symmetrize
 from corpora.threads import usable_memory
 
 TWO_DIRECTIONS = "grow-diag-final-and"
-BYTES_A_WORD_PAIR = 130  # about, of a source word with a target word, while their sentences are aligned by weights
+BYTES_A_WORD_PAIR = 185  # about, of a source word with a target word, while their sentences are aligned by weights
 
 TextLine = tuple[int, bytes, bytes]  # line number, source line, target line
 Files = tuple[StrPath, StrPath]  # source and target

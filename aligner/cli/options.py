@@ -112,7 +112,7 @@ Threads = Annotated[
     int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
 ]
 MaxLength = Annotated[int | None, _data(
-    metavar="N", help="Leave a pair empty if a side has more words.", min=1, show_default="2873: at most 1 GiB a pair",
+    metavar="N", help="Leave a pair empty if a side has more words.", min=1, show_default="2409: at most 1 GiB a pair",
 )]  # fmt: skip
 SkipBad = Annotated[bool, _data("--skip-bad", help="Leave a pair empty if its line is broken, with a message.")]
 
