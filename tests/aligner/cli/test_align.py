@@ -46,7 +46,7 @@ def test_directions(desk: Desk) -> None:
     run("align", desk.text, "-o", out, "--directions", prefix, *options)
     assert out.read_text() == run("align", desk.text, *options).stdout
     one, other = (desk.folder / f"P.gz.{way}" for way in ("fwd", "rev"))
-    assert refused("align", desk.text, "--directions", prefix, *options).startswith(f"{one}:0: file exists")
+    assert refused("align", desk.text, "--directions", prefix, *options).startswith(f"{one}: file exists")
     for links, side in ((read_links(one), 1), (read_links(other), 0)):
         assert max(len(pair.sure) for pair in links) > 1
         assert all(len({link[side] for link in pair.sure}) == len(pair.sure) for pair in links), "a word has one link"
@@ -61,7 +61,7 @@ def test_directions(desk: Desk) -> None:
 def test_directions_may_not_replace_the_text(desk: Desk) -> None:
     desk.source.rename(desk.folder / "t.fwd")
     message = refused("align", desk.folder / "t.fwd", desk.target, "--directions", desk.text, "--force", "-q")
-    assert message.startswith(f"{desk.text}.fwd:0: is read here")
+    assert message.startswith(f"{desk.text}.fwd: is read here")
 
 
 def broken(desk: Desk) -> list[bytes]:
