@@ -6,12 +6,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from aligner._version import __version__
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from features.translation.expectation import Pass
 
 Stage = Literal[
-    "starting", "reading", "counting", "translation", "features", "training", "path", "ablation", "aligning"
+    "starting", "reading", "counting", "translation", "features", "training", "path", "ablation", "aligning", "writing"
 ]
+
+Item = TypeVar("Item")
 
 FIRST_LINE, NEXT_LINE = 0.5, 10.0
 """Seconds until a line of a log, and from it to the next."""
@@ -77,6 +79,14 @@ def tell_passes(tell: Callable[[Progress], None]) -> Callable[[Pass], None]:
         tell(Progress("translation", next(numbers), None, "passes", detail))
 
     return passed
+
+
+def tell_items(tell: Callable[[Progress], None], stage: Stage, pairs: Iterable[Item]) -> Iterator[Item]:
+    """The items, of which there is one a pair; tells of them on the way, some thousands at once."""
+    for done, item in enumerate(pairs, 1):
+        yield item
+        if done % 4096 == 0:
+            tell(Progress(stage, done, None, "pairs"))
 
 
 def can_show_progress() -> bool:

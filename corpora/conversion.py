@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
@@ -33,13 +33,14 @@ def convert(
     text: StrPath | None = None,
     languages: Languages = (None, None),
     transpose: bool = False,
+    watched: Callable[[Iterable[PairLinks]], Iterable[PairLinks]] = iter,
 ) -> None:
     """Write the links of a file, or of a corpus, in another format.
 
     source: a links file, or a corpus in any form of `open_corpus` that has links.  to: of WRITTEN_FORMATS.
     from_: of LINK_FORMATS, recognised if None.  text: the corpus the links belong to, which the formats with text need;
     links are checked against it.  languages: source and target of the corpus, as in `open_corpus`.  transpose: swap
-    source and target, of text too.
+    source and target, of text too.  watched: gives the links as they are, to tell how far the work is.
     Raises CorpusError on a broken link, an unknown format, and text that is needed and not given.
     """
     for name, formats in ((to, WRITTEN_FORMATS), (from_, LINK_FORMATS)):
@@ -56,6 +57,7 @@ def convert(
         links = open_links(source, format=from_, lengths=None if corpus is None else corpus.lengths())
     if transpose:
         links = map(transposed, links)
+    links = watched(links)
     if to == "naacl":
         write_naacl(stream, links)
     elif to in _TEXT_FORMATS and corpus is not None:

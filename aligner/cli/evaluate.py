@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
+from aligner.progress import progress_bar
 
 
 def evaluate(
@@ -25,16 +26,17 @@ def evaluate(
     debug: opt.Debug = False,
 ) -> None:
     """Report AER, precision, recall and F1 of links against gold, with intervals; a paired test for two HYPs."""
-    from aligner.report.comparison import compare
-    from aligner.report.text import format_csv, format_json, format_text
-
     whole = [Path(given).exists() or given.endswith("=") for given in hypotheses]
     parts = [("", "", h) if alone else h.rpartition("=") for h, alone in zip(hypotheses, whole, strict=True)]
     files = [file for *_, file in parts]
     names = None if files == hypotheses else [name or file for name, _, file in parts]
-    results = compare(
-        gold, files, names=names, source=source, target=target, text=text, all_pairs=all_pairs, resamples=resamples,
-        confidence=confidence / 100, seed=seed,
-    )  # fmt: skip
+    with progress_bar(quiet):
+        from aligner.report.comparison import compare
+        from aligner.report.text import format_csv, format_json, format_text
+
+        results = compare(
+            gold, files, names=names, source=source, target=target, text=text, all_pairs=all_pairs,
+            resamples=resamples, confidence=confidence / 100, seed=seed,
+        )  # fmt: skip
     formats = {"json": format_json, "csv": format_csv}
     print(formats[format_](results) if format_ in formats else format_text(results, format_))

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
+from aligner.progress import progress_bar, tell_items
 
 
 def symmetrize(
@@ -18,10 +19,12 @@ def symmetrize(
     debug: opt.Debug = False,
 ) -> None:
     """Combine the links of two directions, as fast_align, eflomal or GIZA++ give them, into one."""
-    from corpora.conversion import symmetrize_files
-    from corpora.files import refuse_inputs, write_packed
-    from corpora.formats.pharaoh import write_pharaoh
+    with progress_bar(quiet) as show:
+        from corpora.conversion import symmetrize_files
+        from corpora.files import refuse_inputs, write_packed
+        from corpora.formats.pharaoh import write_pharaoh
 
-    refuse_inputs(output, [forward, reverse])
-    with write_packed(output, force=force) as file:
-        write_pharaoh(file, symmetrize_files(forward, reverse, method, transpose_reverse=transpose_reverse))
+        refuse_inputs(output, [forward, reverse])
+        links = symmetrize_files(forward, reverse, method, transpose_reverse=transpose_reverse)
+        with write_packed(output, force=force) as file:
+            write_pharaoh(file, tell_items(show, "writing", links))

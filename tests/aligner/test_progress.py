@@ -11,7 +11,7 @@ import pytest
 from numba.core import event
 
 import aligner
-from aligner.progress import Pace, Progress, progress_bar
+from aligner.progress import Pace, Progress, progress_bar, tell_items
 from corpora.compiled import compilations
 
 
@@ -30,6 +30,12 @@ def show_all(quiet: bool) -> None:
 def test_silence_at_first_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     show_all(quiet=False)
     assert capsys.readouterr() == ("", "")
+
+
+def test_items_are_told_of_and_given_on() -> None:
+    heard: list[Progress] = []
+    assert [*tell_items(heard.append, "writing", iter(range(10_000)))] == [*range(10_000)]
+    assert heard == [Progress("writing", 4096, None, "pairs"), Progress("writing", 8192, None, "pairs")]
 
 
 def lines_of(capsys: pytest.CaptureFixture[str], *news: Progress) -> list[str]:
