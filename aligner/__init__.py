@@ -1,4 +1,4 @@
-"""Word alignment of parallel text by maximum-margin bipartite matching.
+"""Word alignment of parallel text, by weights learnt from hand-aligned pairs and exact bipartite matching.
 
     >>> import aligner
     >>> training = aligner.train("corpora/sample/train")        # text and links: train.en, train.fr, train.wa

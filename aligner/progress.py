@@ -98,7 +98,8 @@ class Pace:
     """The latest news as a line: how much of a stage is done, how fast it goes, and how long the rest will take."""
 
     def __init__(self, stage: Stage) -> None:
-        self.news, self.first, self.began = Progress(stage, 0, detail=f"aligner {__version__}"), 0.0, time.monotonic()
+        detail = f"aligner {__version__}" if stage == "starting" else ""
+        self.news, self.first, self.began = Progress(stage, 0, None, "pairs", detail), 0.0, time.monotonic()
 
     def hear(self, news: Progress) -> None:
         if news.stage != self.news.stage:
@@ -110,14 +111,14 @@ class Pace:
         total = "" if news.total is None else f" of {news.total:,.0f}"
         done = f"{news.done:.0%}" if news.unit.startswith("of ") else f"{news.done:,.0f}{total}"
         parts = [news.detail or f"{done} {news.unit}"]
+        kernels = getattr(sys.modules.get("corpora.compiled"), "compilations", None)  # not imported just to be asked
+        ended = [event.is_end for _, event in kernels.buffer] if kernels else []
+        if 2 * sum(ended) < len(ended):
+            return f"compiling for this machine, once ({sum(ended)} kernels so far), {parts[0]}"
         if gained > 0 and news.unit == "pairs":
             parts.append(f"{gained / seconds:,.0f} pairs/s")
         if gained > 0 and news.total is not None:
             parts.append(f"{timedelta(seconds=round((news.total - news.done) * seconds / gained))} left")
-        kernels = getattr(sys.modules.get("corpora.compiled"), "compilations", None)  # not imported just to be asked
-        ended = [event.is_end for _, event in kernels.buffer] if kernels else []
-        if 2 * sum(ended) < len(ended):
-            parts.append(f"compiling for this machine, once ({sum(ended)} kernels so far)")
         return ", ".join(parts)
 
 
@@ -152,7 +153,7 @@ def _bar(pace: Pace) -> Iterator[Callable[[Progress], None]]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    columns = TextColumn("{task.description:10}"), BarColumn(), TextColumn("{task.fields[pace]}"), TimeElapsedColumn()
+    columns = TextColumn("{task.description:10}"), BarColumn(16), TextColumn("{task.fields[pace]}"), TimeElapsedColumn()
     # Messages go through the console while the bar stands: a soft wrap leaves their lines whole.
     with Bars(*columns, console=Console(stderr=True, soft_wrap=True), transient=True) as bars:
         bars.add_task(pace.news.stage, total=None, pace=pace)

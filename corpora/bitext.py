@@ -224,7 +224,7 @@ def read_bitext(
             if on_progress is not None:
                 on_progress(n_pairs)
         if n_pairs == before:
-            raise CorpusError(corpus.source_file, 0, "the corpus is empty", hint="check the file name")
+            raise CorpusError(corpus.source_file, 0, "the corpus is empty", hint="check where it comes from")
     bitext = builder.bitext()
     for message in oddities(bitext):
         warnings.warn(f"{corpora[0].name}: {message}", stacklevel=2)

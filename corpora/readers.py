@@ -134,13 +134,15 @@ def _open_one(path: StrPath, source: str | None, target: str | None) -> Corpus:
         return _open_prefix(path, source, target)
     lines = recognize.head(path)
     if not lines:
-        raise CorpusError(path, 0, "the corpus is empty", hint="check the file name")
+        raise CorpusError(path, 0, "the corpus is empty", hint="check where it comes from")
     form = recognize.file_form(lines)
     openers = {"joint": _joint, "comtrans": _comtrans, "giza": _giza}
     if form in openers:
         return openers[form](path, source, target)
     what = "is one text, without its translation after it" if form == "text" else "holds links, not text"
     hint = "give two files of text, or the PREFIX of PREFIX.en and PREFIX.fr"
+    if any(b"|||" in line for line in lines):
+        hint = "||| needs a blank on each side"
     raise CorpusError(path, 0, what, hint=hint)
 
 

@@ -25,7 +25,10 @@ def evaluate(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Report AER, precision, recall and F1 of links against gold, with intervals; a paired test for two HYPs."""
+    """Report AER, precision, recall and F1 of links against gold, with bootstrap intervals.
+
+    Every further HYP is tested against the first: paired bootstrap over sentence pairs, two-sided.
+    """
     whole = [Path(given).exists() or given.endswith("=") for given in hypotheses]
     parts = [("", "", h) if alone else h.rpartition("=") for h, alone in zip(hypotheses, whole, strict=True)]
     files = [file for *_, file in parts]

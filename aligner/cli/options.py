@@ -107,7 +107,9 @@ FrequentWords = Annotated[int | None, _data(
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
 Tokenize = Annotated[bool, _data("--tokenize", help="Split off punctuation and Han, Kana, Thai, Lao, Khmer letters.")]
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]
-Memory = Annotated[int, _data(parser=parse_size, metavar="SIZE", help="In memory; more is on disk.", show_default="2G")]
+Memory = Annotated[
+    int, _data(parser=parse_size, metavar="SIZE", help="Features in memory; more are on disk.", show_default="2G")
+]
 Threads = Annotated[
     int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
 ]
@@ -165,7 +167,7 @@ DecodingName = Annotated[Decoding | None, _unsupervised(
     metavar="DECODING", help=f"From posteriors of links to links: {_names(Decoding)}.", show_default="soft",
 )]  # fmt: skip
 Directions = Annotated[str | None, _unsupervised(
-    metavar="PREFIX", help="Write the links of each direction, too: PREFIX.fwd and PREFIX.rev.",
+    metavar="PREFIX", help="Also PREFIX.fwd, at most one link a target word, and PREFIX.rev, a source word.",
 )]  # fmt: skip
 Threshold = Annotated[float | None, _unsupervised(
     metavar="T", help="soft, assignment: every link more probable than this.", min=0.0, max=1.0, show_default="0.5",
@@ -180,7 +182,7 @@ Iterations = Annotated[
 ]
 Seconds = Annotated[
     float | None,
-    _unsupervised(metavar="S", help="Leave out passes that would end later; two of each lexicon are made in any case."),
+    _unsupervised(metavar="S", help="Stop learning from the text after so long; a minimum is done in any case."),
 ]
 CellMemory = Annotated[int | None, _unsupervised(
     parser=parse_size, metavar="SIZE", help="Numbers of word pairs in memory; more go to disk.", show_default="1G",

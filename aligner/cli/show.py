@@ -23,7 +23,7 @@ def show(
     """Draw alignments in the terminal: a grid for each pair, colours by probability, shapes by gold."""
     from rich.console import Console
 
-    from aligner.report.grid import LEGEND, draw_grid
+    from aligner.report.grid import COLOURS, NO_COLOURS, SHAPES, draw_grid
     from corpora.files import read_lines
     from corpora.link_files import open_links
     from corpora.readers import open_texts
@@ -34,7 +34,7 @@ def show(
     scored = streams[0].format in ("pharaoh", "jsonl") and not is_stream(links)
     lines = read_lines(links) if scored else repeat(b"")
     pairs = zip(corpus.texts(), lines, streams[0], streams[1] if gold else repeat(None), strict=False)
-    console, text = Console(highlight=False, soft_wrap=True), None
+    console, text, probable = Console(highlight=False, soft_wrap=True), None, False
     for text, line, answer, truth in islice(pairs, first - 1, first - 1 + number):
         corpus.check_utf8([text])
         sentences = [[token.decode() for token in side.split()] for side in text[1:]]
@@ -43,10 +43,11 @@ def show(
             entry = json.loads(line)
             sentences, with_scores = [entry["source"], entry["target"]], entry["links"]
         scores = {(int(j), int(k)): float(score) for j, k, score in with_scores}
+        probable |= bool(scores)
         links_found = {link: scores.get(link) for link in answer.sure | answer.possible}
         console.print(f"line {text[0]}", style="bold")
         for row in draw_grid(sentences[0], sentences[1], links_found, truth, console.width):
             console.print(row)
     if text is None:
         raise CorpusError(source, 0, f"has no line {first}", hint="choose an earlier one")
-    console.print(LEGEND, style="dim")
+    console.print(f"{SHAPES}\n{COLOURS if probable else NO_COLOURS}", style="dim")

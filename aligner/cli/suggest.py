@@ -29,7 +29,7 @@ def suggest(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Choose pairs to align by hand: those of whose links the model is least sure, or any, which has taught as much.
+    """Choose pairs to align by hand: those of whose links the model is least sure, or a random sample (as good so far).
 
     Writes their text, and the model's links as a start: correct PREFIX.wa, then train with --gold PREFIX.
     """

@@ -61,6 +61,7 @@ def skipping_pairs(max_length: int | None, skip_bad: bool) -> Iterator[Skipping]
     skipping = Skipping(longest, (lambda error: say(f"left empty: {error}")) if skip_bad else None)
     yield skipping
     if left := skipping.broken | skipping.too_long:
-        what = f"{len(skipping.broken):,} broken, {len(skipping.too_long):,} with a side of more than {longest:,} words"
         why = f"--max-length; with {MAX_LENGTH:,} no pair takes more than 1 GiB"
-        say("pairs left empty: {:,}, the first at {}:{}; ".format(len(left), *min(left)) + f"{what} ({why})")
+        long = f"{len(skipping.too_long):,} with a side of more than {longest:,} words ({why})"
+        kinds = [f"{len(skipping.broken):,} broken"] * bool(skipping.broken) + [long] * bool(skipping.too_long)
+        say("pairs left empty: {:,}, the first at {}:{}; ".format(len(left), *min(left)) + ", ".join(kinds))

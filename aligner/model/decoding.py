@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from typing import overload
 
 import numpy as np
 
@@ -98,8 +99,14 @@ class Alignments:
         pair = np.repeat(np.arange(len(self)), np.diff(self.bounds)) << 32
         return self.words - sum(len(np.unique(pair | side)) for side in (self.source, self.target))
 
-    def __getitem__(self, pair: int) -> Alignment:
-        """The alignment of a pair (negative counts from the end); IndexError beyond the last."""
+    @overload
+    def __getitem__(self, pair: int) -> Alignment: ...
+    @overload
+    def __getitem__(self, pair: slice) -> list[Alignment]: ...
+    def __getitem__(self, pair: int | slice) -> Alignment | list[Alignment]:
+        """The alignment of a pair (negative counts from the end), IndexError beyond the last; or those of a slice."""
+        if isinstance(pair, slice):
+            return [self[one] for one in range(len(self))[pair]]
         rows = slice(*self.bounds[range(len(self))[pair] :][:2])
         links = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
         return Alignment(tuple(links), tuple(self.scores[rows].tolist()))

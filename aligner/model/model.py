@@ -55,7 +55,10 @@ class Model:
         return f"Model({', '.join(f'{name}={value}' for name, value in self.info().items() if value is not None)})"
 
     def info(self) -> dict[str, Any]:
-        """What the model was made of, as JSON values, None where nobody recorded it.  aer: of held-out pairs, in %."""
+        """What the model was made of, as JSON values, None where nobody recorded it.
+
+        aer: of held-out pairs, in %.  text_fingerprint: equal for equal text.
+        """
         known = self.record
         return {
             "languages": list(self.languages),
@@ -64,7 +67,8 @@ class Model:
             "updates": len(known.get("updates", ())),
             "words": [len(self.statistics.source_words), len(self.statistics.target_words)],
             "features": len(self.features.names),
-            **{name: known.get(name) for name in ("aer", "date", "version", "fingerprint")},
+            **{name: known.get(name) for name in ("aer", "date", "version")},
+            "text_fingerprint": known.get("fingerprint"),
         }
 
     @property

@@ -57,6 +57,7 @@ class PairedTest(NamedTuple):
         significance level at which an end of the percentile interval reaches 0 (Efron and Tibshirani
         1993, §15.4), so p and interval agree. The bootstrap is optimistic on a handful of sentences.
     holm: the p-value as Holm 1979 corrects it where all pairs of systems are tested.
+    is_least: whether p is the least that so many resamples can give.
     """
 
     baseline: str
@@ -64,6 +65,7 @@ class PairedTest(NamedTuple):
     interval: Interval
     p_value: float
     holm: float | None = None
+    is_least: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def evaluate(gold: Answers, answers: Answers, *, baseline: Answers | None = None
 
 def compare(
     gold: Answers,
-    systems: Sequence[Answers],
+    systems: Sequence[Answers] | Mapping[str, Answers],
     *,
     names: Sequence[str] | None = None,
     gold_name: str = "gold",
@@ -174,7 +176,8 @@ def compare(
     """Judge the links of systems against one gold; every system but the first is also tested against the first.
 
     gold: may also be the prefix of texts and links, of the languages source and target.
-    names: of the systems; without them, files have as much of the end of their paths as tells them apart.
+    systems: by their names, or with `names` in the same order; without, files have as much of the end of their paths as
+        tells them apart.
     gold_name: of what is not a file, for messages and the signature.
     text: the corpus that links are of.  all_pairs: test each pair of systems, see `PairedTest.holm`.
     source_lengths: (n,) tokens of each source sentence. Without it and without the text the length of a pair is taken
@@ -184,6 +187,8 @@ def compare(
     Raises CorpusError on a broken file, if the gold is empty or a system has another number of pairs, and ValueError
     for settings out of range.
     """
+    if isinstance(systems, Mapping):
+        names, systems = [*systems], [*systems.values()]
     if resamples < 1 or not 0.0 < confidence < 1.0:
         raise ValueError(f"resamples {resamples} must be at least 1 and confidence {confidence} in (0, 1)")
     sentences: list[tuple[int, int]] = []
@@ -226,7 +231,8 @@ def compare(
         against = min(int((differences <= 0.0).sum()), int((differences >= 0.0).sum()))
         p_value = min(1.0, 2.0 * (1 + against) / (resamples + 1))
         interval = percentile_interval(differences, confidence)
-        return PairedTest(titles[other], float(overall[index].aer - overall[other].aer), interval, p_value)
+        difference = float(overall[index].aer - overall[other].aer)
+        return PairedTest(titles[other], difference, interval, p_value, is_least=against == 0)
 
     most, bound = len(found) if all_pairs else 1, 0.0
     tests = {(index, other): test(index, other) for index in range(len(found)) for other in range(min(index, most))}

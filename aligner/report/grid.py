@@ -9,8 +9,9 @@ from rich.text import Text
 
 from corpora.alignment import Link, PairLinks
 
-LEGEND = """■ link; with gold: ■ right  × wrong  □ missed  ▫ possible, not found
-green: 90 % sure or more; yellow: 50 % or more; red: less"""
+SHAPES = "■ link; with gold: ■ right  × wrong  □ missed  ▫ possible, not found"
+COLOURS = "green: 90 % sure or more; yellow: 50 % or more; red: less"
+NO_COLOURS = "the links have no probabilities (align writes them with --format scored)"
 
 
 def draw_grid(
@@ -41,9 +42,10 @@ def _mark(link: Link, links: Mapping[Link, float | None], gold: PairLinks | None
     """The shape and the style of a cell."""
     right = gold is None or any(link in kind for kind in gold)
     if link in links:
-        probability = float(right) if (found := links[link]) is None else found
-        colour = "green" if probability >= 0.9 else "yellow" if probability >= 0.5 else "red"
-        return "■" if right else "×", colour
+        probability = links[link]
+        if probability is None:
+            return "■" if right else "×", "" if gold is None else "green" if right else "red"
+        return "■" if right else "×", "green" if probability >= 0.9 else "yellow" if probability >= 0.5 else "red"
     if gold is None or not right:
         return "·", "dim"
     return "□" if link in gold.sure else "▫", "blue"

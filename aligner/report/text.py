@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from aligner.solvers import TracePoint
 
 _METRICS = {"aer": "AER", "precision": "Precision", "recall": "Recall", "f1": "F1"}
-_LENGTH_TITLES = {"text": "Source length", "links": "Last linked source word"}
+_LENGTH_TITLES = {"text": "Source length", "links": "Source length, at least"}
 
 
 def format_text(evaluations: Sequence[Evaluation], layout: str = "text") -> str:
@@ -46,13 +46,16 @@ def format_text(evaluations: Sequence[Evaluation], layout: str = "text") -> str:
     tests = [
         [
             evaluation.name, test.baseline, f"{100 * test.difference:+.2f}", _interval(test.interval),
-            f"{test.p_value:.4f}", *([] if test.holm is None else [f"{test.holm:.4f}"]),
+            f"{'≤ ' * test.is_least}{test.p_value:.4f}", *([] if test.holm is None else [f"{test.holm:.4f}"]),
         ]
         for evaluation in evaluations
         for test in evaluation.tests
     ]  # fmt: skip
-    titles = ["System", "Compared with", "AER difference", interval_title, "p", "p by Holm"]
+    titles = ["System", "Compared with", "AER difference", interval_title, "p, two-sided", "p by Holm"]
     parts += [table(titles[: len(row)], tests) for row in tests[:1]]
+    parts += [
+        f"{remark}Recall is of sure links, F1 of all{'; p is by a paired bootstrap over pairs' if tests else ''}."
+    ]
     parts += [remark + signature for signature in dict.fromkeys(e.signature for e in evaluations)]
     return "\n\n".join(parts)
 
@@ -153,10 +156,10 @@ def format_interruption(record: Mapping[str, Any]) -> str:
     """Whose weights the model of an interrupted training has."""
     regularization = f"{record['regularization']:.4g}"
     if record["finished_folds"]:
-        return f"λ {regularization} is the choice of {record['finished_folds']} of {record['folds']} folds"
+        return f"saved, with λ {regularization}, the choice of {record['finished_folds']} of {record['folds']} folds"
     if record["folds"]:
-        return f"the model is that of the best audit on all pairs, at λ {regularization}"
-    return "the model is that of the solver's best audit"
+        return f"the best weights so far are saved, at λ {regularization}; nothing was tried on held-out pairs"
+    return "the best weights so far are saved"
 
 
 def format_features_text(report: ModelReport) -> str:

@@ -80,6 +80,8 @@ def test_a_text_without_its_translation(desk: Desk) -> None:
         ["align", desk.source, "-m", desk.model],
     ):
         assert refused(*arguments).startswith(f"{desk.source}: is one text, without its translation")
+    glued = write(desk.folder / "glued", "a house|||une maison")
+    assert "||| needs a blank on each side" in refused("align", glued)
 
 
 def test_existing_files_stay(desk: Desk) -> None:

@@ -25,7 +25,7 @@ def test_info_is_that_of_the_model(model: Path) -> None:
     shown = dict(re.split(r" {2,}", line) for line in run("info", model).stdout.splitlines())
     assert [*shown] == [name.replace("_", " ") for name in info]
     assert (shown["languages"], shown["labelled pairs"], shown["aer"]) == ("en, fr", "313", "-")
-    assert (shown["weights"], shown["fingerprint"]) == ("learnt", info["fingerprint"])
+    assert (shown["weights"], shown["text fingerprint"]) == ("learnt", info["text_fingerprint"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", shown["date"])
     assert "no such file" in refused("info", "nothing")
 
@@ -42,6 +42,7 @@ def test_show_draws_the_lines_asked_for(sample: Path) -> None:
     assert [row.split()[0] for row in rows(drawn)] == [word for line in words for word in line]
     links = gold.read_text().splitlines()[3:5]
     assert sum(row.count("■") for row in rows(drawn)) == sum(len(line.split()) for line in links)
+    assert "the links have no probabilities" in drawn
     judged = run("show", *texts, gold, "-n", 2, "--from", 4, "--gold", gold).stdout
     assert rows(judged) == rows(drawn), "all is right"
     assert "\x1b" not in judged
@@ -53,7 +54,9 @@ def test_show_takes_words_and_probabilities_of_jsonl(tmp_path: Path) -> None:
     texts = write(tmp_path / "t.en", "ab"), write(tmp_path / "t.fr", "cd")
     answer = {"source": ["a", "b"], "target": ["c", "d"], "links": [[1, 1, 0.5]], "score": 0.5}
     links = write(tmp_path / "t.jsonl", json.dumps(answer))
-    assert rows(run("show", *texts, links).stdout) == ["a · · ", "b · ■ "]
+    drawn = run("show", *texts, links).stdout
+    assert rows(drawn) == ["a · · ", "b · ■ "]
+    assert "green: 90 % sure or more" in drawn
     assert "out of range" in refused("show", *texts, write(tmp_path / "t.wa", "1-1"), line=1)
     assert "not valid UTF-8" in refused("show", texts[0], _broken(tmp_path / "x.fr"), links, line=1)
 

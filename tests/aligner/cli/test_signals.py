@@ -94,7 +94,7 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
     assert process.returncode == 128 + signum
     assert not output
     assert b" pairs taught. Model written to " in errors
-    assert errors.decode().splitlines()[-1] == f"{WORDS[signum]}: the model is that of the solver's best audit"
+    assert errors.decode().splitlines()[-1] == f"{WORDS[signum]}: the best weights so far are saved"
     record = load(path).record
     assert not record["converged"]
     points = [json.loads(point) for point in trace.read_text().splitlines()]
@@ -106,9 +106,12 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("moment", "message"),
     [
-        ("λ 0.1, pass 3:", "the model is that of the best audit on all pairs, at λ 0.1"),
-        ("λ 0.1 without fold 1, pass 3:", "the model is that of the best audit on all pairs, at λ 0.1"),
-        ("λ 10 without fold 2, pass 3:", "is the choice of 1 of 2 folds"),
+        ("λ 0.1, pass 3:", "the best weights so far are saved, at λ 0.1; nothing was tried on held-out pairs"),
+        (
+            "λ 0.1 without fold 1, pass 3:",
+            "the best weights so far are saved, at λ 0.1; nothing was tried on held-out pairs",
+        ),
+        ("λ 10 without fold 2, pass 3:", "the choice of 1 of 2 folds"),
     ],
     ids=["on all pairs", "in the first fold", "in the second fold"],
 )
@@ -198,7 +201,7 @@ def test_a_signal_at_any_time_of_training(sample: Path, tmp_path: Path, delay: f
     output, errors = process.communicate(timeout=TIMEOUT)
     assert not output
     assert process.returncode == 128 + signum, errors.decode()
-    kept = f"{WORDS[signum]}: the model is that of the solver's best audit\n"
+    kept = f"{WORDS[signum]}: the best weights so far are saved\n"
     assert errors.decode() == (kept if path.exists() else nothing_left(signum))
     assert [load(p).record["labelled_pairs"] > 0 for p in tmp_path.iterdir()] == [True] * path.exists()
 

@@ -167,6 +167,8 @@ def test_packed_alignments_are_joined_and_written(model: Model, bitext: Bitext) 
     found = model.align_bitext(bitext)
     one_by_one = list(found)
     assert len(found) == len(bitext) == len(one_by_one)
+    assert found[1:3] == one_by_one[1:3]
+    assert found[::-1] == one_by_one[::-1]
     assert list(Alignments.join([found, Alignments.join([]), found])) == one_by_one * 2
     assert list(Alignments.join([])) == []
     assert found.lines().decode() == "".join(f"{alignment}\n" for alignment in one_by_one)

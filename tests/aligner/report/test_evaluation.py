@@ -16,6 +16,7 @@ from aligner._version import __version__
 from aligner.report import comparison, evaluation
 from aligner.report.comparison import compare
 from aligner.report.evaluation import bootstrap, count, percentile_interval, scores
+from aligner.report.text import format_text
 from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
@@ -229,7 +230,7 @@ def test_a_system_does_not_differ_from_itself() -> None:
     system = noisy_system(gold, rng, 0.2)
     first, second = named(Links.from_pairs(gold), system, system)
     assert first.paired is None
-    assert second.paired == ("system-0", 0.0, (0.0, 0.0), 1.0, None)
+    assert second.paired == ("system-0", 0.0, (0.0, 0.0), 1.0, None, False)
 
 
 def test_paired_test_sees_a_clear_difference() -> None:
@@ -240,6 +241,13 @@ def test_paired_test_sees_a_clear_difference() -> None:
     low, high = paired.interval
     assert 0 < low < paired.difference < high
     assert paired.p_value == 2 / 1000  # the least that 999 resamples can give
+    assert paired.is_least
+    systems = {"good": good, "bad": bad}
+    by_name = compare(Links.from_pairs(gold), systems, resamples=999)
+    assert [found.name for found in by_name] == [*systems]
+    assert by_name[1].paired is not None
+    assert by_name[1].paired[1:] == paired[1:]
+    assert "≤ 0.0020" in format_text(by_name)
 
 
 @pytest.mark.parametrize("errors", [0.12, 0.14, 0.16, 0.18])
