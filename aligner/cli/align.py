@@ -151,17 +151,16 @@ def _align_without_model(
     from corpora.files import refuse_inputs, spilling_beside
 
     with spilling_beside(answers[0].path), progress_bar(answers[0].quiet) as show:
-        from corpora.readers import open_corpus, open_texts
-
-        corpus = answers[0].skipping(open_corpus(source) if target is None else open_texts(source, target))
         from aligner.model.streaming import kept, read_again
         from aligner.model.unsupervised import Unsupervised
         from corpora.bitext import read_bitext
         from corpora.normalize import Normalizer
+        from corpora.readers import open_corpus, open_texts
 
         if given.pop("unsupervised", False):
             given.setdefault("decoding", "soft")
         settings = Unsupervised(**given, offset=offset)
+        corpus = answers[0].skipping(open_corpus(source) if target is None else open_texts(source, target))
         for answer in answers:
             refuse_inputs(answer.path, [corpus.source_file, corpus.target_file])
         with_text = answers[0].format_ == "jsonl"

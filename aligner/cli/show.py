@@ -23,7 +23,7 @@ def show(
     """Draw alignments in the terminal: a grid for each pair, colours by probability, shapes by gold."""
     from rich.console import Console
 
-    from aligner.report.grid import COLOURS, NO_COLOURS, SHAPES, draw_grid
+    from aligner.report.grid import COLOURS, SHAPES, draw_grid
     from corpora.files import read_lines
     from corpora.link_files import open_links
     from corpora.readers import open_texts
@@ -50,4 +50,5 @@ def show(
             console.print(row)
     if text is None:
         raise CorpusError(source, 0, f"has no line {first}", hint="choose an earlier one")
-    console.print(f"{SHAPES}\n{COLOURS if probable else NO_COLOURS}", style="dim")
+    colours = COLOURS if probable else "the links have no probabilities (align writes them with --format scored)"
+    console.print(f"{SHAPES}\n{colours}", style="dim")

@@ -11,7 +11,6 @@ from corpora.alignment import Link, PairLinks
 
 SHAPES = "■ link; with gold: ■ right  × wrong  □ missed  ▫ possible, not found"
 COLOURS = "green: 90 % sure or more; yellow: 50 % or more; red: less"
-NO_COLOURS = "the links have no probabilities (align writes them with --format scored)"
 
 
 def draw_grid(

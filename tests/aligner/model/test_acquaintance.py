@@ -70,5 +70,6 @@ def test_the_command_warns_and_answers(sample: Path, request: pytest.FixtureRequ
     for arguments, warned in (([], True), (["-q"], False)):
         found = invoke("align", "-", "-m", model, *arguments, stdin=lines)
         assert (found.exit_code, found.stdout.count("\n")) == (0, len(source))
-        assert (found.stderr.startswith("warning: the model knows ") and found.stderr.count("\n") == 1) == warned
-    assert not invoke("align", sample / "test", "-m", model).stderr
+        assert found.stderr.startswith("warning: the model knows ") == warned
+        assert found.stderr.count("warning") == warned
+    assert "warning" not in invoke("align", sample / "test", "-m", model).stderr
