@@ -1,6 +1,9 @@
-"""Arrays: names of their types, and offsets of ragged ones, where the part of each pair begins in what is stacked."""
+"""Arrays: names of their types, offsets of ragged ones, and lists of the edges of sentence pairs."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +17,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 def edge_offsets(shapes: I64) -> I64:
-    """First edge of each pair, and the number of edges at the end: (n + 1,) int64."""
+    """First edge of each pair, and the number of edges at the end, where all are there: (n + 1,) int64."""
     offsets = np.zeros(len(shapes) + 1, np.int64)
     np.cumsum(shapes[:, 0] * shapes[:, 1], out=offsets[1:])
     return offsets
@@ -23,3 +26,53 @@ def edge_offsets(shapes: I64) -> I64:
 def word_offsets(shapes: I64) -> I64:
     """(n + 1, 2) first source and first target word of each pair, and the numbers of words at the end."""
     return np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(shapes, axis=0)])
+
+
+class Lists(NamedTuple):
+    """The listed edges of n sentence pairs: those of pair i are offsets[i] .. offsets[i + 1].
+
+    source, target: (E,) int32, positions of the two words; ascending by source, then target, within a pair.
+    shapes: (n, 2) numbers of source and target words.  offsets: (n + 1,).
+    """
+
+    source: I32
+    target: I32
+    shapes: I64
+    offsets: I64
+
+    @classmethod
+    def of_all(cls, shapes: npt.ArrayLike) -> Lists:
+        """Every edge of pairs with these numbers of words, (n, 2)."""
+        sizes = np.asarray(shapes, np.int64).reshape(-1, 2)
+        offsets = edge_offsets(sizes)
+        widths = np.repeat(sizes[:, 1], np.diff(offsets))
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+        return cls((within // widths).astype(np.int32), (within % widths).astype(np.int32), sizes, offsets)
+
+    @classmethod
+    def join(cls, parts: Sequence[Lists]) -> Lists:
+        """Those of all parts, one after the other."""
+        none = cls.of_all(np.empty((0, 2), np.int64))
+        source, target, shapes = (np.concatenate(arrays) for arrays in zip(*(part[:3] for part in (none, *parts)), strict=True))
+        sizes = np.concatenate([np.diff(part.offsets) for part in (none, *parts)])
+        return cls(source, target, shapes, np.concatenate([[0], np.cumsum(sizes)]))
+
+    @property
+    def pairs(self) -> I64:
+        """(E,) the pair of each edge."""
+        return np.repeat(np.arange(len(self.shapes)), np.diff(self.offsets))
+
+    def take(self, pairs: I64) -> Lists:
+        """The edges of these pairs alone, (m,) indices, in their order."""
+        edges = [slice(self.offsets[pair], self.offsets[pair + 1]) for pair in pairs.tolist()]
+        source, target = (np.concatenate([all_[:0], *(all_[part] for part in edges)]) for all_ in self[:2])
+        offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[pairs])])
+        return Lists(source, target, self.shapes[pairs], offsets)
+
+    def find(self, pairs: I64, source: I32, target: I32) -> I64:
+        """(m,) the edges of these words of these pairs; -1 of those that are not listed."""
+        rectangles = edge_offsets(self.shapes)
+        here = rectangles[self.pairs] + self.source * self.shapes[self.pairs, 1] + self.target
+        wanted = rectangles[pairs] + source * self.shapes[pairs, 1] + target
+        edges = np.searchsorted(here, wanted)
+        return np.where(np.append(here, -1)[edges] == wanted, edges, -1)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
 
 from corpora.bitext import Bitext, Text
 from corpora.compiled import MAXIMA, compiled
-from corpora.ragged import F32, I32, I64
+from corpora.ragged import F32, I32, I64, Lists
 from corpora.threads import shared_property
+from features.candidates import LEAST, Listing, collect, mark_likely, mark_links
 from features.statistics import CorpusStatistics
 from features.translation.posteriors import Beliefs, Decoder
 from features.word_pairs import Pairs, WordPairs, spread
@@ -42,13 +44,12 @@ class Words:
 class Encoded:
     """A bitext with its vocabularies looked up once, from which batches are cut."""
 
-    def __init__(self, bitext: Bitext, statistics: CorpusStatistics) -> None:
-        self.bitext, self.statistics, counts = bitext, statistics, statistics.cooccurrence
+    def __init__(self, bitext: Bitext, statistics: CorpusStatistics, listing: Listing = Listing()) -> None:  # noqa: B008
+        self.bitext, self.statistics, self.listing, counts = bitext, statistics, listing, statistics.cooccurrence
         source, target = bitext.source, bitext.target
         self.source_words = Words.look_up(source, statistics.source_ids, counts.source_counts)
         self.target_words = Words.look_up(target, statistics.target_ids, counts.target_counts)
-        whole = Pairs.cut(bitext, 0, len(bitext))
-        self.shapes, self.offsets = whole.shapes, whole.edge_offsets
+        self.edge_offsets = Pairs.cut(bitext, 0, len(bitext)).edge_offsets
 
     @shared_property
     def decoder(self) -> Decoder:
@@ -57,61 +58,94 @@ class Encoded:
             raise ValueError("the corpus statistics have no translation models")
         return Decoder(self.bitext, self.statistics.translation)
 
+    @shared_property
+    def translation(self) -> I32:
+        """(V,) the target word with the spelling of each source word, or -1."""
+        source, target = self.bitext.source.vocabulary, self.bitext.target.vocabulary
+        return np.fromiter((target.index.get(word, -1) for word in source.words), np.int32, len(source))
+
     def batch(self, first: int, last: int) -> EdgeBatch:
         return EdgeBatch(range(first, last), Pairs.cut(self.bitext, first, last), self)
 
 
+class Listed(NamedTuple):
+    """The listed edges of a batch.
+
+    lists: with their words.  cells: (E,) int32, their places in the rectangles of all edges.
+    word_pairs: theirs.  kept: (m,) places of these among those of the rectangles.
+    added: how many are there for the links given only.
+    """
+
+    lists: Lists
+    cells: I32
+    word_pairs: WordPairs
+    kept: I64
+    added: int
+
+
 @dataclass(frozen=True, eq=False)
 class EdgeBatch:
-    """Pairs first .. last of a bitext.  Edge (j, k) of pair i is row offsets[i] + j * K + k.
+    """Pairs first .. last of a bitext: signals of all edges, in rectangles, and the edges that are listed.
 
     pairs: indices into the bitext.  tokens: of these pairs, indices into the words of the text.
+    In a rectangle edge (j, k) of pair i stands at tokens.edge_offsets[i] + j * K + k.
     """
 
     pairs: range
     tokens: Pairs
     text: Encoded
 
-    @property
-    def offsets(self) -> I64:
-        return self.tokens.edge_offsets
-
     @shared_property
-    def shapes(self) -> I64:
-        """(n, 2) numbers of source and target words."""
-        return self.tokens.shapes
-
-    @shared_property
-    def word_pairs(self) -> WordPairs:
+    def rectangles(self) -> WordPairs:
+        """The word pairs of all edges."""
         return WordPairs.of(self.tokens, len(self.text.source_words.table), len(self.text.target_words.table))
 
     @shared_property
     def dice_of_pairs(self) -> F32:
-        """(m,) Dice of the word pairs."""
+        """(m,) Dice of the word pairs of all edges."""
         known = self.text.source_words.known, self.text.target_words.known
-        return self.text.statistics.cooccurrence.dice(self.word_pairs.source, self.word_pairs.target, known)
+        return self.text.statistics.cooccurrence.dice(self.rectangles.source, self.rectangles.target, known)
 
     @shared_property
     def dice(self) -> F32:
-        """(E,) Dice of every edge: the signal that several families look at."""
-        out = np.empty(self.offsets[-1], np.float32)
-        spread(self.dice_of_pairs, self.word_pairs.of_edge, out)
+        """Dice of every edge, in rectangles: the signal that several families look at."""
+        out = np.empty(len(self.rectangles.of_edge), np.float32)
+        spread(self.dice_of_pairs, self.rectangles.of_edge, out)
         return out
 
     @shared_property
     def beliefs(self) -> Beliefs:
-        """What the translation models say of the edges."""
-        return self.text.decoder.beliefs(self.tokens, self.word_pairs)
+        """What the translation models say of the edges, in rectangles."""
+        return self.text.decoder.beliefs(self.tokens, self.rectangles)
 
     @shared_property
     def soft(self) -> F32:
-        """(E,) geometric mean of both directions' posteriors by the HMM: the strongest signal that there is."""
+        """Geometric mean of both directions' posteriors by the HMM, in rectangles: the strongest signal that there is."""
         return self.beliefs.hmm.soft
+
+    @shared_property
+    def listed(self) -> Listed:
+        listing, offsets = self.text.listing, self.tokens.edge_offsets
+        if listing.everything:
+            every = np.arange(offsets[-1], dtype=np.int32)
+            return Listed(Lists.of_all(self.tokens.shapes), every, self.rectangles, np.arange(len(self.rectangles.source)), 0)
+        best = other = self.soft if listing.posteriors else self.dice
+        if listing.posteriors and self.beliefs.directional is not None:
+            other = self.beliefs.directional[0].soft
+        marks = np.empty(offsets[-1], np.bool_)
+        mark_likely(best, other, LEAST, self.tokens, self.text.translation, marks)
+        added = sum(mark_links(links, self.pairs, self.tokens, marks) for links in listing.always)
+        cells, lists = collect(self.tokens, marks)
+        return Listed(lists, cells, *self.rectangles.part(cells), added)
+
+    @property
+    def lists(self) -> Lists:
+        return self.listed.lists
 
 
 @compiled(fastmath=MAXIMA)
 def find_mutual_best(values, shapes, offsets):
-    """(E,) 1 where a value is above 0 and nothing in its row or column is higher, else 0."""
+    """1 where a value, in rectangles, is above 0 and nothing in its row or column is higher, else 0."""
     out = np.empty(len(values), np.float32)
     widest = 1
     for i in range(len(shapes)):

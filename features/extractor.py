@@ -15,14 +15,16 @@ import numpy as np
 from corpora import SettingError
 from corpora.alignment import Links
 from corpora.bitext import Bitext
+from corpora.ragged import Lists
 from corpora.threads import map_threads
 from features.batch import EdgeBatch, Encoded
+from features.candidates import Listing, check_candidates
 from features.families import indicators
 from features.families.links import fill as fill_links
 from features.statistics import CorpusStatistics
-from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, Vector, allocate, round_to_grid
+from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, gather, round_to_grid
 from features.translation.lexicon import KINDS
-from features.word_pairs import runs, spread_columns
+from features.word_pairs import runs
 
 _NAMES = (
     *("bias", "association", "position", "orthography", "competition", "neighbours"),
@@ -47,14 +49,14 @@ def find_family(name: str) -> ModuleType:
 
 
 EDGES_AT_ONCE = 1 << 18
-"""Edges per batch. A worker holds one family's features of them all; threads that ask for the interpreter less often
-wait less for each other."""
+"""Edges per batch, listed or not. A worker holds their signals; threads that ask for the interpreter less often wait
+less for each other."""
 
 
 class Part(NamedTuple):
     """Some columns of the features of a batch.
 
-    columns: which.  features: (columns, E) of the edges, or where `of_pairs` (columns, m) of the batch's word pairs.
+    columns: which.  features: (columns, E) of the listed edges, or where `of_pairs` (columns, m) of their word pairs.
     """
 
     columns: slice
@@ -67,15 +69,17 @@ class FeatureSet:
     """Which families, which words and which other aligners' links (a column each), in the order of the columns.
 
     words: of the source and of the target language, as the corpus is normalised, each an indicator of its edges, named
-    ``source:word`` and ``target:word``.
+    ``source:word`` and ``target:word``.  candidates: which edges have features, see `candidates.Candidates`.
     Raises SettingError for an unknown or repeated name, and where there are none.
     """
 
     families: tuple[str, ...] = tuple(FAMILIES)
     links: tuple[str, ...] = ()
     words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    candidates: str = "likely"
 
     def __post_init__(self) -> None:
+        check_candidates(self.candidates)
         if not self.names:
             raise SettingError(f"there are no features (choose families from {', '.join(FAMILIES)})")
         if len(set(self.names)) != len(self.names):
@@ -102,58 +106,46 @@ class FeatureSet:
         wanted = {lexicon for family in self.families for lexicon in getattr(find_family(family), "LEXICONS", ())}
         return tuple(lexicon for lexicon in KINDS if lexicon in wanted)
 
-    def fill(self, batch: EdgeBatch, links: Sequence[Links], out: Matrix, *, in_place: bool = False) -> None:
-        """Write the features of a batch, (E, d), rounded to the grid.
+    def encode(
+        self, bitext: Bitext, statistics: CorpusStatistics, links: Sequence[Links] = (), gold: Links | None = None
+    ) -> Encoded:
+        """A bitext to be cut into batches.
 
-        links: of the whole bitext, one for each of `self.links`.  in_place: hold no copy of a family's columns; kernels
-        are compiled once more for that.
+        links: of other aligners, one for each of `self.links`.  gold: links that are listed as those are.
         """
-        space = np.empty(self.widest * int(batch.offsets[-1]), np.float32)
-        for columns, of_pairs, fill in self._fillers(batch, links):
-            part = out[:, columns].T if in_place and not of_pairs else _part(space, columns, batch, of_pairs)
-            fill(part.T)
-            if of_pairs:
-                spread_columns(part, batch.word_pairs.of_edge, out, columns.start)
-            elif not in_place:
-                out[:, columns] = part.T
+        always = (*links, *(() if gold is None else (gold,)))
+        listing = Listing(self.candidates == "all", bool(self.lexicons), tuple(links), always)
+        return Encoded(bitext, statistics, listing)
+
+    def fill(self, batch: EdgeBatch, out: Matrix) -> None:
+        """Write the features of the listed edges of a batch, (E, d), rounded to the grid."""
+        for columns, features, of_pairs in self.parts(batch):
+            out[:, columns] = (features.take(batch.listed.word_pairs.of_edge, axis=1) if of_pairs else features).T
         round_to_grid(out)
 
-    def parts(self, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> Iterator[Part]:
-        """The same, a family at a time, each in the place of the last, and not rounded yet.
+    def parts(self, batch: EdgeBatch) -> Iterator[Part]:
+        """The same, a family at a time, and not rounded yet.
 
-        space: for `widest` features of every edge. One family stays in the cache, the whole table would not; and what
-        depends on the words alone is there once for each word pair, not for each edge.
+        One family stays in the cache, the whole table would not; and what depends on the words alone is there once for
+        each word pair, not for each edge.
         """
-        for columns, of_pairs, fill in self._fillers(batch, links):
-            part = _part(space, columns, batch, of_pairs)
+        listed, column = batch.listed, 0
+        for width, of_pairs, fill in self._fillers(batch):
+            rows = len(listed.word_pairs.source) if of_pairs else len(listed.cells)
+            part = np.empty((width, rows), np.float32)
             fill(part.T)
-            yield Part(columns, part, of_pairs)
-
-    @property
-    def widest(self) -> int:
-        """The most columns of one of the `parts`."""
-        return max([1, *(len(find_family(family).NAMES) for family in self.families), *map(len, self.words)])
-
-    def _fillers(
-        self, batch: EdgeBatch, links: Sequence[Links]
-    ) -> Iterator[tuple[slice, bool, Callable[[Matrix], None]]]:
-        """Columns of each of the `parts`, whether they are of word pairs, and what fills them."""
-        fillers: list[tuple[int, bool, Callable[[Matrix], None]]] = [
-            *(
-                (len(family.NAMES), getattr(family, "OF_WORD_PAIRS", False), partial(family.fill, batch))
-                for family in map(find_family, self.families)
-            ),
-            *(
-                (len(words), False, partial(indicators.fill, batch, side, words))
-                for side, words in enumerate(self.words)
-                if words
-            ),
-            *((1, False, partial(fill_links, batch, other)) for _, other in zip(self.links, links, strict=True)),
-        ]
-        column = 0
-        for width, of_pairs, fill in fillers:
-            yield slice(column, column + width), of_pairs, fill
+            yield Part(slice(column, column + width), part, of_pairs)
             column += width
+
+    def _fillers(self, batch: EdgeBatch) -> Iterator[tuple[int, bool, Callable[[Matrix], None]]]:
+        """The number of columns of each of the `parts`, whether they are of word pairs, and what fills them."""
+        for family in map(find_family, self.families):
+            yield len(family.NAMES), getattr(family, "OF_WORD_PAIRS", False), partial(family.fill, batch)
+        for side, words in enumerate(self.words):
+            if words:
+                yield len(words), False, partial(indicators.fill, batch, side, words)
+        for other in batch.text.listing.others:
+            yield 1, False, partial(fill_links, batch, other)
 
     def extract(
         self,
@@ -161,33 +153,36 @@ class FeatureSet:
         statistics: CorpusStatistics,
         *,
         links: Sequence[Links] = (),
+        gold: Links | None = None,
         memory: int = DEFAULT_MEMORY,
         on_progress: Callable[[int], None] | None = None,
     ) -> EdgeTable:
-        """Features of every edge of a bitext, in batches on all cores.
+        """Features of the listed edges of a bitext, in batches on all cores.
 
-        links: one for each of `self.links`.  memory: bytes the features may take before they go to a temporary file,
-        which is gone when the table is.  on_progress: called with the number of pairs done.
+        links, gold: see `encode`.  memory: bytes the features may take before they go to a temporary file, which is
+        gone when the table is.  on_progress: called with the number of pairs done.
         """
-        encoded = Encoded(bitext, statistics)
-        offsets = encoded.offsets
-        features = allocate((int(offsets[-1]), len(self.names)), memory)
+        if len(links) != len(self.links):
+            raise ValueError(f"{len(links)} files of links for {len(self.links)} features of links")
+        lists: list[Lists] = []
+        added = 0
 
-        def fill(batch: EdgeBatch) -> int:
-            rows = features[offsets[batch.pairs.start] : offsets[batch.pairs.stop]]
-            self.fill(batch, links, rows, in_place=len(rows) > EDGES_AT_ONCE)  # of a pair so long
-            return batch.pairs.stop
+        def fill(batch: EdgeBatch) -> tuple[EdgeBatch, Matrix]:
+            features = np.empty((len(batch.listed.cells), len(self.names)), np.float32)
+            self.fill(batch, features)
+            return batch, features
 
-        for done in map_threads(fill, batches(encoded)):
-            if on_progress is not None:
-                on_progress(done)
-        return EdgeTable(features, encoded.shapes, offsets, self.names)
+        def parts() -> Iterator[Matrix]:
+            nonlocal added
+            for batch, features in map_threads(fill, batches(self.encode(bitext, statistics, links, gold))):
+                lists.append(batch.lists)
+                added += batch.listed.added
+                yield features
+                if on_progress is not None:
+                    on_progress(batch.pairs.stop)
 
-
-def _part(space: Vector, columns: slice, batch: EdgeBatch, of_pairs: bool) -> Matrix:
-    """(columns, E or m) of the space: in C order, as a single edge's is, so that kernels are compiled once."""
-    width, rows = columns.stop - columns.start, len(batch.word_pairs.source) if of_pairs else int(batch.offsets[-1])
-    return space[: width * rows].reshape(width, rows)
+        features = gather(parts(), len(self.names), memory)
+        return EdgeTable(features, Lists.join(lists), self.names, added)
 
 
 def with_words(features: FeatureSet, labelled: Bitext, most: int) -> FeatureSet:
@@ -198,4 +193,4 @@ def with_words(features: FeatureSet, labelled: Bitext, most: int) -> FeatureSet:
 
 def batches(encoded: Encoded, edges_at_once: int = EDGES_AT_ONCE) -> Iterator[EdgeBatch]:
     """Cut a bitext into batches of at most `edges_at_once` edges, or of one pair if that has more."""
-    return (encoded.batch(first, last) for first, last in runs(encoded.offsets, edges_at_once))
+    return (encoded.batch(first, last) for first, last in runs(encoded.edge_offsets, edges_at_once))

@@ -1,15 +1,16 @@
-"""EdgeTable: the feature vectors of every word pair of many sentence pairs, and the grid that they are rounded to."""
+"""EdgeTable: the feature vectors of the listed edges of many sentence pairs, and the grid that they are rounded to."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from corpora.compiled import compiled
 from corpora.files import spill_file, spill_folder
-from corpora.ragged import F32, F64, I64, edge_offsets
+from corpora.ragged import F32, F64, I64, Lists
 
 _EDGES_AT_ONCE = 1 << 20
 """A table may be on disk and is not copied whole."""
@@ -29,30 +30,30 @@ Vector = F32
 
 @dataclass(frozen=True, eq=False)
 class EdgeTable:
-    """Ragged feature matrix: edge (j, k) of pair i is row ``offsets[i] + j * K + k`` with (J, K) = shapes[i].
+    """Features of the listed edges of n pairs.
 
-    features: (E, d) float32, C-contiguous.  shapes: (n, 2) int64.  offsets: (n + 1,) int64.  names: (d,).
+    features: (E, d) float32, C-contiguous.  lists: of these edges.  names: (d,).
+    added: how many are listed for the links that were given only.
     Raises ValueError where these do not fit together.
     """
 
     features: Matrix
-    shapes: I64
-    offsets: I64
+    lists: Lists
     names: tuple[str, ...]
+    added: int = 0
 
     def __post_init__(self) -> None:
         if self.features.dtype != np.float32 or not self.features.flags.c_contiguous:
             raise ValueError("features must be a C-contiguous float32 matrix")
-        if self.shapes.ndim != 2 or self.shapes.shape[1] != 2 or (self.shapes < 0).any():
-            raise ValueError("shapes must be an (n, 2) matrix of word counts")
-        if not np.array_equal(self.offsets, edge_offsets(self.shapes)):
-            raise ValueError("offsets do not follow from the shapes")
-        if self.features.shape != (self.offsets[-1], len(self.names)):
-            needed = (int(self.offsets[-1]), len(self.names))
-            raise ValueError(f"features has shape {self.features.shape}; the pairs and names need {needed}")
+        shapes, lists = self.lists.shapes, self.lists
+        if shapes.ndim != 2 or shapes.shape[1] != 2 or (shapes < 0).any() or len(lists.offsets) != len(shapes) + 1:
+            raise ValueError("shapes must be an (n, 2) matrix of word counts, with an offset each and one at the end")
+        needed = int(lists.offsets[-1])
+        if not len(lists.source) == len(lists.target) == needed or self.features.shape != (needed, len(self.names)):
+            raise ValueError(f"features has shape {self.features.shape}; the lists need {(needed, len(self.names))}")
 
     def __len__(self) -> int:
-        return len(self.shapes)
+        return len(self.lists.shapes)
 
     def ranges(self) -> F64:
         """(d, 2) the least and the greatest value of each feature; 0 and 0 where there are no edges."""
@@ -64,38 +65,52 @@ class EdgeTable:
         return np.stack(ranges, axis=1).astype(np.float64)
 
     def __getitem__(self, pair: int) -> F32:
-        """Features of one pair, (J, K, d), a view; negative counts from the end, IndexError beyond the last."""
-        i = range(len(self))[pair]
-        J, K = self.shapes[i]
-        return self.features[self.offsets[i] : self.offsets[i + 1]].reshape(J, K, len(self.names))
+        """Features of the edges of one pair, (E, d), a view; negative counts from the end, IndexError beyond the last."""
+        first, last = self.lists.offsets[range(len(self))[pair] :][:2]
+        return self.features[first:last]
 
     def take(self, pairs: I64, *, memory: int | None = None) -> EdgeTable:
         """A copy of the edges of these pairs, (m,) indices, in their order.
 
         memory: bytes the features may take before they go to a temporary file.
         """
-        shapes = self.shapes[pairs]
-        offsets = edge_offsets(shapes)
-        features = allocate((int(offsets[-1]), len(self.names)), DEFAULT_MEMORY if memory is None else memory)
-        for pair, first, last in zip(pairs.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-            features[first:last] = self.features[self.offsets[pair] : self.offsets[pair + 1]]
-        return EdgeTable(features, shapes, offsets, self.names)
+        parts = (self[pair] for pair in pairs.tolist())
+        features = gather(parts, len(self.names), DEFAULT_MEMORY if memory is None else memory)
+        return EdgeTable(features, self.lists.take(pairs), self.names)
 
 
-def allocate(shape: tuple[int, int], memory: int) -> Matrix:
-    """Space for features, in a temporary file that is gone with it where they take more bytes than memory."""
-    if shape[0] * shape[1] * 4 <= memory:
-        return np.empty(shape, np.float32)
-    size = shape[0] * shape[1] * 4
+def gather(parts: Iterable[Matrix], columns: int, memory: int) -> Matrix:
+    """Features (E, columns) from those of some edges at a time.
+
+    In a temporary file that is gone with them where they take more bytes than memory.  Raises OSError if it is full.
+    """
+    held: list[Matrix] = []
+    size = 0
+    rest = iter(parts)
+    for part in rest:
+        held.append(part)
+        size += part.nbytes
+        if size > memory:
+            return _spill(chain(held, rest), columns)
+    features = np.empty((size // 4 // columns, columns), np.float32)
+    last = len(features)
+    while held:  # each part is let go as soon as it is copied
+        part = held.pop()
+        features[last - len(part) : last] = part
+        last -= len(part)
+    return features
+
+
+def _spill(parts: Iterable[Matrix], columns: int) -> Matrix:
     with spill_file("features") as file:
-        if hasattr(os, "posix_fallocate"):
-            try:
-                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is found now, not by a signal at a write
-            except OSError as error:
-                raise OSError(error.errno, f"no space for {size:,} bytes of features", spill_folder()) from error
-        else:
-            file.truncate(size)
-        return np.memmap(file, np.float32, "r+", shape=shape)  # the mapping outlives the unlinked file
+        try:
+            for part in parts:
+                file.write(np.ascontiguousarray(part).data)
+            file.flush()
+        except OSError as error:
+            raise OSError(error.errno, "no space for features", spill_folder()) from error
+        size = file.tell() // 4 // columns
+        return np.memmap(file, np.float32, "r+", shape=(size, columns))  # the mapping outlives the unlinked file
 
 
 @compiled

@@ -71,6 +71,14 @@ class WordPairs(NamedTuple):
         """Those of sentence pairs, of n_source and n_target different words."""
         return cls(*_find(*pairs, n_source, n_target))
 
+    def part(self, edges: I32) -> tuple[WordPairs, I64]:
+        """Those of some edges alone, (n,) indices, and their places among these."""
+        of_edge = self.of_edge.take(edges)
+        used = np.zeros(len(self.source), np.bool_)
+        used[of_edge] = True
+        kept, numbers = np.flatnonzero(used), np.cumsum(used, dtype=np.int32) - np.int32(1)
+        return WordPairs(self.source.take(kept), self.target.take(kept), numbers.take(of_edge)), kept
+
 
 @compiled
 def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets, n_source, n_target):
@@ -143,18 +151,3 @@ def spread(of_pairs, of_edge, out):
     """out[e] = of_pairs[of_edge[e]]: what a word pair has, for each of its edges."""
     for edge in range(len(of_edge)):
         out[edge] = of_pairs[of_edge[edge]]
-
-
-@compiled
-def add_spread(of_pairs, of_edge, out):
-    """`spread`, added to what is there."""
-    for edge in range(len(of_edge)):
-        out[edge] += of_pairs[of_edge[edge]]
-
-
-@compiled
-def spread_columns(of_pairs, of_edge, out, column):
-    """`spread` of several columns, (columns, m), into those of out from `column` on."""
-    for edge in range(len(of_edge)):
-        for c in range(len(of_pairs)):
-            out[edge, column + c] = of_pairs[c, of_edge[edge]]

@@ -1,10 +1,10 @@
-"""The matching polytope: the best matching or b-matching of a score matrix, by one of several oracles.
+"""The matching polytope: the best matching or b-matching of a list of edges, by one of several oracles.
 
 Z = { z >= 0 : row and column sums <= 1 };  argmax_z <scores, z> over Z is a matching, words may stay unmatched, and
 an edge that scores <= 0 is never needed. All exact oracles find the same optimum; on ties they may pick different
 matchings of equal score. With several links a word at decreasing rewards the optimum is a min-cost flow  [LTKJ06 §3].
 
-To add an oracle: write a module with ``match(task, column_of_row)``, see `Match`, and name it in ORACLES.
+To add an oracle: write a module with ``match(task, linked)``, see `Match`, and name it in ORACLES.
 """
 
 from __future__ import annotations
@@ -19,24 +19,21 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import ScoreError, SettingError
-from corpora.ragged import F64, I32, I64, Bools, edge_offsets
+from corpora.ragged import F64, Bools, Lists
 
 _FOR_KERNELS: Final = ("C", "E", "W")
 """Arrays that are copied unless they are contiguous and can be written: kernels are compiled for no other kind."""
 
 
 class Task(NamedTuple):
-    """Matrices of scores whose best matchings are asked for.
+    """Lists of edges whose best matchings are asked for.
 
-    scores: (E,) the matrices one after another, each row by row.  shapes: (n, 2) their rows and columns.
-    offsets: (n + 1,) where the scores of each begin.  row_offsets: (n + 1,) where its rows do.
+    scores: (E,) of the edges.  lists: their words, rows the source and columns the target words of each pair.
     source_rewards: (B - 1,) of the second link of a row and on, which may have B.  target_rewards: of columns likewise.
     """
 
     scores: F64
-    shapes: I64
-    offsets: I64
-    row_offsets: I64
+    lists: Lists
     source_rewards: F64
     target_rewards: F64
 
@@ -46,8 +43,8 @@ class Task(NamedTuple):
         return len(self.source_rewards) + len(self.target_rewards) > 0
 
 
-Match = Callable[[Task, I32], None]
-"""Fills column_of_row (ΣJ · B,), see `best_matchings`, which is -1 everywhere.  No score is NaN or +inf."""
+Match = Callable[[Task, Bools], None]
+"""Fills (E,) which edges are linked.  No score is NaN or +inf."""
 
 
 @dataclass(frozen=True)
@@ -90,49 +87,45 @@ def get_oracle(name: str) -> Oracle:
 
 def best_matchings(
     scores: npt.ArrayLike,
-    shapes: npt.ArrayLike,
+    lists: Lists,
     source_rewards: npt.ArrayLike = (),
     target_rewards: npt.ArrayLike = (),
     *,
     oracle: str | Oracle = "assignment",
-) -> I32:
-    """Best matching of each of many score matrices, stacked; words may have several links, at decreasing rewards.
+) -> Bools:
+    """Best matching of each of many lists of edges; words may have several links, at decreasing rewards.
 
     argmax_z Σ_jk s(j,k) z(j,k) + Σ_j Σ_{t=2..deg(j)} ρ_t + Σ_k Σ_{t=2..deg(k)} σ_t   [LTKJ06 §3]
 
-    scores: (E,) the matrices one after another, each row by row, any sign; -inf forbids an edge.
-    shapes: (n, 2) rows and columns of each.
+    scores: (E,) of the listed edges, any sign; -inf forbids an edge, as if it were not listed.
     source_rewards: (B - 1,) ρ_2, ρ_3 ... of any row, 0 >= ρ_2 >= ρ_3 >= ..., where B links are the most a row may have.
     target_rewards: (C - 1,) σ_2, σ_3 ... of any column likewise.
-    Returns (ΣJ · B,) for each row its B slots, that is its columns in ascending order, then -1.
-    Raises ScoreError on NaN or +inf, naming the matrix, ValueError where the arrays do not fit or rewards are not as
+    Returns (E,) which edges are linked.
+    Raises ScoreError on NaN or +inf, naming the pair, ValueError where the arrays do not fit or rewards are not as
     said, and SettingError for an oracle that knows one link a word only.
     """
-    flat, sizes, offsets = check_scores(scores, shapes, "best matching")
+    flat = check_scores(scores, lists, "best matching")
     source, target = check_rewards("source", source_rewards), check_rewards("target", target_rewards)
     chosen = oracle if isinstance(oracle, Oracle) else get_oracle(oracle)
     if len(source) + len(target) > 0:
         chosen.check_several()
-    row_offsets = np.concatenate([[0], np.cumsum(sizes[:, 0])])
-    column_of_row = np.full(row_offsets[-1] * (len(source) + 1), -1, np.int32)
-    chosen.match(Task(flat, sizes, offsets, row_offsets, source, target), column_of_row)
-    return column_of_row
+    linked = np.zeros(len(flat), np.bool_)
+    chosen.match(Task(flat, lists, source, target), linked)
+    return linked
 
 
-def check_scores(scores: npt.ArrayLike, shapes: npt.ArrayLike, what: str) -> tuple[F64, I64, I64]:
-    """(E,) scores, (n, 2) shapes and (n + 1,) offsets for kernels.
+def check_scores(scores: npt.ArrayLike, lists: Lists, what: str) -> F64:
+    """(E,) scores for kernels.
 
     Raises ValueError where they do not fit, and ScoreError on NaN or +inf, by which no `what` exists.
     """
     flat = np.require(scores, np.float64, _FOR_KERNELS)
-    sizes = np.require(shapes, np.int64, _FOR_KERNELS).reshape(-1, 2)
-    offsets = edge_offsets(sizes)
-    if flat.shape != (offsets[-1],):
-        raise ValueError(f"{flat.shape} scores for shapes that need ({offsets[-1]},)")
+    if flat.shape != (lists.offsets[-1],):
+        raise ValueError(f"{flat.shape} scores for lists that need ({lists.offsets[-1]},)")
     if not flat.max(initial=-np.inf) < np.inf:
-        pair = np.searchsorted(offsets, np.argmin(flat < np.inf), side="right") - 1
+        pair = np.searchsorted(lists.offsets, np.argmin(flat < np.inf), side="right") - 1
         raise ScoreError(f"the scores of pair {pair} are not finite (no {what} exists)")
-    return flat, sizes, offsets
+    return flat
 
 
 def check_rewards(side: str, given: npt.ArrayLike) -> F64:
@@ -153,8 +146,4 @@ def best_matching(scores: npt.ArrayLike, *, oracle: str | Oracle = "assignment")
     matrix = np.asarray(scores, np.float64)
     if matrix.ndim != 2:
         raise ValueError(f"scores must be a matrix, not an array of shape {matrix.shape}")
-    column_of_row = best_matchings(matrix.ravel(), [matrix.shape], oracle=oracle)
-    links = np.zeros(matrix.shape, np.bool_)
-    matched = np.flatnonzero(column_of_row >= 0)
-    links[matched, column_of_row[matched]] = True
-    return links
+    return best_matchings(matrix.ravel(), Lists.of_all([matrix.shape]), oracle=oracle).reshape(matrix.shape)

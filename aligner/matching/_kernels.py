@@ -1,4 +1,12 @@
-"""Compiled kernels of maximum-weight matching on flat batches: arrays in, arrays and a code out."""
+"""Compiled kernels of maximum-weight matching of listed edges; words may have several links at decreasing rewards.
+
+maximise  Σ_jk s(j,k) z(j,k) + Σ_j Σ_{t=2..deg(j)} ρ_t + Σ_k Σ_{t=2..deg(k)} σ_t  over z in {0,1}^(J, K) with row
+and column sums within the capacities, 0 >= ρ_2 >= ρ_3 >= ..., and σ likewise: a min-cost flow with convex costs, whose
+arcs hold one unit each  [LTKJ06 §3].
+
+An edge of s <= 0 is never needed: without it both of its words lose their last reward, which is <= 0 as well. So
+the kernels work on the edges of positive score only.
+"""
 
 from __future__ import annotations
 
@@ -7,289 +15,271 @@ from typing import NamedTuple
 import numpy as np
 
 from corpora.compiled import MAXIMA, compiled
-from corpora.ragged import F64, I64
+from corpora.ragged import F64, I64, Bools
 
 
-class Workspace(NamedTuple):
-    """Scratch of the matching kernels for blocks of up to E edges, R words on the shorter side and C on the longer.
+class Flow(NamedTuple):
+    """Scratch of the b-matching kernels. The nodes of the flow are the J rows, then the K columns.
 
-    flipped: (E,) the transpose of a block.
-    row_match, u: (R,) of `assign`, and column_match, v: (C,).  distance, unscanned, parent, scanned: (C,) of a search.
-    queue: (R,) rows that wait for theirs.
+    Edges of positive score, row by row: row j has those from starts[j] to starts[j + 1].  row, column: their nodes.
+    place: theirs among the listed edges.
+    joined: (N, capacity) the edges linked to each column, the first degree[k] of a row in use.
+    price: dual variables.  label: distance in a search, where `unscanned` is the same until the node is scanned, +inf
+    from then on; parent: the edge that a node was reached by.
     """
 
-    flipped: F64
-    row_match: I64
-    column_match: I64
-    u: F64
-    v: F64
-    distance: F64
+    starts: I64
+    place: I64
+    row: I64
+    column: I64
+    score: F64
+    linked: Bools
+    joined: I64
+    degree: I64
+    price: F64
+    label: F64
     unscanned: F64
     parent: I64
     scanned: I64
-    queue: I64
 
 
 @compiled
-def largest_sides(shapes):
-    """(the longest shorter side, the longest side, the most edges) of these blocks, each at least 1."""
-    short, long, edges = 1, 1, 1
-    for i in range(len(shapes)):
-        J, K = shapes[i, 0], shapes[i, 1]
-        short = max(short, min(J, K))
-        long = max(long, max(J, K))  # of three at once it would compile another function
-        edges = max(edges, J * K)
-    return short, long, edges
+def largest(lists, first, last):
+    """(the longest side, the most edges) of pairs first .. last, each at least 1."""
+    words, edges = 1, 1
+    for i in range(first, last):
+        words = max(words, max(lists.shapes[i, 0], lists.shapes[i, 1]))
+        edges = max(edges, lists.offsets[i + 1] - lists.offsets[i])
+    return words, edges
 
 
 @compiled
-def make_workspace(short, long, edges):
-    """Scratch for blocks of such `largest_sides`."""
-    return Workspace(
-        flipped=np.empty(edges),
-        row_match=np.empty(short, np.int64),
-        column_match=np.empty(long, np.int64),
-        u=np.empty(short),
-        v=np.empty(long),
-        distance=np.empty(long),
-        unscanned=np.empty(long),
-        parent=np.empty(long, np.int64),
-        scanned=np.empty(long, np.int64),
-        queue=np.empty(short, np.int64),
+def make_flow(lists, first, last, target_capacity):
+    """Scratch for the largest of pairs first .. last."""
+    words, edges = largest(lists, first, last)
+    nodes = 2 * words
+    return Flow(
+        starts=np.empty(words + 1, np.int64),
+        place=np.empty(edges, np.int64),
+        row=np.empty(edges, np.int64),
+        column=np.empty(edges, np.int64),
+        score=np.empty(edges),
+        linked=np.empty(edges, np.bool_),
+        joined=np.empty((nodes, target_capacity), np.int64),
+        degree=np.empty(nodes, np.int64),
+        price=np.empty(nodes),
+        label=np.empty(nodes),
+        unscanned=np.empty(nodes),
+        parent=np.empty(nodes, np.int64),
+        scanned=np.empty(nodes, np.int64),
     )
 
 
+@compiled
+def begin(scores, source, target, J, K, flow):
+    """No links, and the edges of positive score."""
+    size = 0
+    rows = 0
+    for e in range(len(scores)):
+        if scores[e] > 0.0:
+            while rows <= source[e]:
+                flow.starts[rows] = size
+                rows += 1
+            flow.place[size] = e
+            flow.row[size] = source[e]
+            flow.column[size] = J + target[e]
+            flow.score[size] = scores[e]
+            flow.linked[size] = False
+            size += 1
+    flow.starts[rows : J + 1] = size
+    flow.degree[: J + K] = 0
+
+
+@compiled
+def write_links(J, flow, linked):
+    """Which of the listed edges are linked."""
+    linked[:] = False
+    for e in range(flow.starts[J]):
+        linked[flow.place[e]] = flow.linked[e]
+
+
 @compiled(inline="always")
-def bid(value, v):
-    """The best column of a row at these prices, its net value, and the next best net value.
-
-    Staying unmatched nets 0: where no column nets more, the column is -1. Of equal columns the first is the best.
-    """
-    column, best, second = -1, 0.0, 0.0
-    for k in range(len(v)):
-        net = value[k] - v[k]
-        if net > best:
-            column, best, second = k, net, best
-        elif net > second:
-            second = net
-    return column, best, second
-
-
-@compiled(fastmath=MAXIMA, inline="always")
-def relax(value, v, reached, u, row, distance, unscanned, parent):
-    """One Dijkstra step: offer the edges of a scanned row; returns (nearest open column, its distance).
-
-    reached: distance of the row.  unscanned: distance of the open columns, +inf of the scanned.
-    """
-    n = len(v)
-    nearest = np.inf
-    for k in range(n):
-        through = reached + (u + v[k] - value[k])
-        # Reduced costs are >= 0 but for rounding, which must not reopen a scanned column.
-        through = reached if through < reached else through
-        closer = through < distance[k]
-        distance[k] = through if closer else distance[k]
-        parent[k] = row if closer else parent[k]
-        unscanned[k] = through if closer else unscanned[k]
-        nearest = unscanned[k] if unscanned[k] < nearest else nearest
-    column = 0
-    while unscanned[column] != nearest:
-        column += 1
-    return column, nearest
-
-
-@compiled
-def free_bid(value, v, net, column_match, column):
-    """A free column after this taken one that nets a row as much, else the column itself."""
-    for k in range(column + 1, len(v)):
-        if value[k] - v[k] == net and column_match[k] < 0:
-            return k
-    return column
-
-
-@compiled
-def free_nearest(unscanned, nearest, column_match, column):
-    """A free column after this taken one at the same distance, else the column itself."""
-    for k in range(column + 1, len(unscanned)):
-        if unscanned[k] == nearest and column_match[k] < 0:
-            return k
-    return column
+def reward(rewards, links):
+    """ρ of the next link of a word that has `links` already: 0 of the first."""
+    return rewards[links - 1] if links > 0 else 0.0
 
 
 @compiled(fastmath=MAXIMA)
-def assign(values, work):
-    """Maximum-weight matching of a dense block of scores; words may stay unmatched.
+def least(labels):
+    lowest = np.inf
+    for i in range(len(labels)):
+        lowest = labels[i] if labels[i] < lowest else lowest
+    return lowest
 
-    Auction-like row reduction, then shortest augmenting paths on the reduced costs
-    u[j] + v[k] - values[j, k] >= 0  [Jonker and Volgenant 1987], where a path may also end by
-    leaving a row unmatched (its private dummy column, of value 0).
 
-    values: (J, K) with J <= K, none NaN or +inf.  Fills the first J of row_match and K of column_match with its partner
-    or -1, and the optimal duals: v (K,) and u (J,) are >= 0, cover every edge, and sum to the matching's
-    score, which certifies it.
+@compiled
+def search(source, length, J, K, source_rewards, target_rewards, flow):
+    """The shortest way for one more unit of flow into row `source`, on reduced costs; updates the duals.
+
+    length: of leaving the unit out.  Dijkstra, alternating between rows, which take up edges, and columns, which give
+    links back, until the unit leaves through a column below its capacity or a row that makes do with a link less.
+    Returns the node where it leaves; `source`: it is not worth it.
     """
-    rows, columns = values.shape
-    row_match = work.row_match[:rows]
-    column_match = work.column_match[:columns]
-    v = work.v[:columns]
-    u = work.u[:rows]
-    distance = work.distance[:columns]
-    unscanned = work.unscanned[:columns]
-    parent = work.parent[:columns]
-    scanned = work.scanned
-    queue = work.queue
-    column_match[:] = -1
-    v[:] = 0.0
-    row_match[:] = -1
-    u[:] = 0.0
+    capacity = len(target_rewards) + 1
+    price, label, unscanned = flow.price, flow.label, flow.unscanned
+    open_rows, open_columns = unscanned[:J], unscanned[J : J + K]
+    label[: J + K] = np.inf
+    unscanned[: J + K] = np.inf
+    label[source] = 0.0
+    node, reached = source, 0.0
+    exit_node = source
+    n_scanned = 0
+    while True:
+        unscanned[node] = np.inf
+        flow.scanned[n_scanned] = node
+        n_scanned += 1
+        own = price[node]
+        if node < J:
+            for e in range(flow.starts[node], flow.starts[node + 1]):
+                k = flow.column[e]
+                # Reduced costs are >= 0 but for rounding, which must not reopen a scanned node.
+                through = reached + max(0.0, own + price[k] - flow.score[e])
+                if through < label[k] and not flow.linked[e]:
+                    label[k] = through
+                    unscanned[k] = through
+                    flow.parent[k] = e
+                    links = flow.degree[k]
+                    if links < capacity:
+                        end = through + max(0.0, -price[k] - reward(target_rewards, links))
+                        if end < length:
+                            length = end
+                            exit_node = k
+        else:
+            for slot in range(flow.degree[node]):
+                e = flow.joined[node, slot]
+                j = flow.row[e]
+                through = reached + max(0.0, flow.score[e] - price[j] - own)
+                if through < label[j]:
+                    label[j] = through
+                    unscanned[j] = through
+                    flow.parent[j] = e
+                    end = through + max(0.0, price[j] + reward(source_rewards, flow.degree[j] - 1))
+                    if end < length:
+                        length = end
+                        exit_node = j
+        nearest_row, nearest_column = least(open_rows), least(open_columns)
+        reached = min(nearest_row, nearest_column)
+        if reached >= length:
+            break
+        node = 0
+        if nearest_row <= nearest_column:
+            while open_rows[node] != reached:
+                node += 1
+        else:
+            while open_columns[node] != reached:
+                node += 1
+            node += J
+    for t in range(n_scanned):
+        node = flow.scanned[t]
+        if node < J:
+            price[node] = max(0.0, price[node] - (length - label[node]))
+        else:
+            price[node] += length - label[node]
+    return exit_node
 
-    # Row reduction: each row bids for its best column as in an auction without epsilon. Ties are left to the
-    # exact search, and the bids are counted, so that v wars end.
-    waiting = 0
-    bids_left = 4 * rows
-    for first in range(rows):
-        j = first
-        while j >= 0:
-            k, best, second = bid(values[j], v)
-            if k < 0:
-                break  # no link gains anything: the row stays unmatched at u 0
-            if best <= second and column_match[k] >= 0:
-                k = free_bid(values[j], v, best, column_match, k)
-            loser = column_match[k]
-            bids_left -= 1
-            if loser >= 0 and (best <= second or bids_left < 0):
-                queue[waiting] = j
-                waiting += 1
+
+@compiled
+def augment(source, exit_node, J, flow):
+    """Send a unit of flow from row `source` along the parents to where it leaves."""
+    flow.degree[source] += 1
+    if exit_node < J:
+        flow.degree[exit_node] -= 1
+    else:
+        flow.joined[exit_node, flow.degree[exit_node]] = flow.parent[exit_node]
+        flow.degree[exit_node] += 1
+    node = exit_node
+    while node != source:
+        e = flow.parent[node]
+        if node < J:  # gives the link back to its column, which has another in its place
+            flow.linked[e] = False
+            node = flow.column[e]
+            slot = 0
+            while flow.joined[node, slot] != e:
+                slot += 1
+            flow.joined[node, slot] = flow.parent[node]
+        else:
+            flow.linked[e] = True
+            node = flow.row[e]
+
+
+@compiled
+def bmatch_block(scores, source, target, J, K, source_rewards, target_rewards, flow, linked):
+    """Best b-matching of the listed edges of one pair, (E,), into linked (E,).
+
+    Successive shortest paths: the links that rows may have are allowed one after another, and one unit of flow keeps
+    the flow optimal each time. A row's next link is worth no more than one it does without, so that ends the row.
+
+    source_rewards: (capacity - 1,) ρ of the second link and on.  target_rewards: σ likewise.
+    Also leaves optimal duals >= 0, u (J,) then v (K,), in flow.price: the score of the matching is
+    Σ_j Σ_t max(0, u_j + ρ_t) + Σ_k Σ_t max(0, v_k + σ_t) + Σ_jk max(0, s(j,k) - u_j - v_k), with ρ_1 = σ_1 = 0.
+    """
+    begin(scores, source, target, J, K, flow)
+    capacity = len(source_rewards) + 1
+    flow.price[: J + K] = 0.0
+    for j in range(J):
+        highest = 0.0
+        for e in range(flow.starts[j], flow.starts[j + 1]):
+            highest = max(highest, flow.score[e] - flow.price[flow.column[e]])
+        flow.price[j] = highest
+        for links in range(capacity):
+            length = flow.price[j] + reward(source_rewards, links)
+            if length <= 0.0:
                 break
-            v[k] += best - second
-            u[j] = second
-            row_match[j] = k
-            column_match[k] = j
-            if loser >= 0:
-                row_match[loser] = -1
-                u[loser] = 0.0
-            j = loser
-
-    for position in range(waiting):
-        source = queue[position]
-        _, u[source], _ = bid(values[source], v)
-        distance[:] = np.inf
-        unscanned[:] = np.inf
-        n_scanned = 0
-        row = source
-        row_distance = 0.0
-        exit_row = source
-        length = u[source]  # of the best path that ends by leaving a row unmatched
-        end_column = -1
-        while True:
-            if row_distance + u[row] < length:
-                length = row_distance + u[row]
-                exit_row = row
-            k, nearest = relax(values[row], v, row_distance, u[row], row, distance, unscanned, parent)
-            if nearest >= length:
+            exit_node = search(j, length, J, K, source_rewards, target_rewards, flow)
+            if exit_node == j:
                 break
-            if column_match[k] >= 0:
-                k = free_nearest(unscanned, nearest, column_match, k)
-            if column_match[k] < 0:
-                length = nearest
-                end_column = k
-                break
-            unscanned[k] = np.inf
-            scanned[n_scanned] = k
-            n_scanned += 1
-            row = column_match[k]
-            row_distance = nearest
+            augment(j, exit_node, J, flow)
+    write_links(J, flow, linked)
 
-        # New duals for the source and the scanned columns and their rows; rounding must not make them negative.
-        u[source] = max(0.0, u[source] - length)
-        for t in range(n_scanned):
-            k = scanned[t]
-            u[column_match[k]] = max(0.0, u[column_match[k]] - (length - distance[k]))
-            v[k] += length - distance[k]
 
-        # Flip the path: from the free column, or from the row that leaves its column, back to the source.
-        k = end_column
-        if end_column < 0:
-            if exit_row == source:
+@compiled
+def bmatch_block_greedily(scores, source, target, J, K, source_rewards, target_rewards, flow, linked):
+    """Best edge first, by what it adds at the time; into linked as `bmatch_block` has it.
+
+    At least half of the best score. Let O be an optimum that holds all links taken so far, and (j, k) the next, which
+    adds m. Put it into O, in place of a later link of row j and one of column k, where O has such: as neither added
+    more than m to what was taken, O loses m at most, and in the end no link of O adds anything.
+    """
+    source_capacity, target_capacity = len(source_rewards) + 1, len(target_rewards) + 1
+    begin(scores, source, target, J, K, flow)
+    while True:
+        best, highest = -1, 0.0
+        for e in range(flow.starts[J]):
+            row_links, column_links = flow.degree[flow.row[e]], flow.degree[flow.column[e]]
+            if flow.score[e] <= highest or flow.linked[e]:
                 continue
-            k = row_match[exit_row]
-            row_match[exit_row] = -1
-        while True:
-            row = parent[k]
-            following = row_match[row]
-            row_match[row] = k
-            column_match[k] = row
-            if row == source:
-                break
-            k = following
+            if row_links < source_capacity and column_links < target_capacity:
+                gain = flow.score[e] + reward(source_rewards, row_links)
+                gain += reward(target_rewards, column_links)
+                if gain > highest:
+                    best, highest = e, gain
+        if best < 0:
+            break
+        flow.linked[best] = True
+        flow.degree[flow.row[best]] += 1
+        flow.degree[flow.column[best]] += 1
+    write_links(J, flow, linked)
 
 
 @compiled
-def match_block(scores, J, K, work, column_of_row):
-    """Best matching of one block of J * K scores, into column_of_row (J,): the column of each row or -1."""
-    if J <= K:
-        assign(scores.reshape(J, K), work)
-        for j in range(J):
-            column_of_row[j] = work.row_match[j]
-    else:  # fewer rows than columns means fewer and shorter searches
-        flipped = work.flipped[: J * K].reshape(K, J)
-        for j in range(J):
-            for k in range(K):
-                flipped[k, j] = scores[j * K + k]
-        assign(flipped, work)
-        for j in range(J):
-            column_of_row[j] = work.column_match[j]
-
-
-@compiled
-def match_blocks(scores, shapes, offsets, row_offsets, column_of_row):
-    """Best matchings of many blocks, into column_of_row (ΣJ,)."""
-    work = make_workspace(*largest_sides(shapes))
-    for i in range(len(shapes)):
-        J, K = shapes[i, 0], shapes[i, 1]
-        match_block(scores[offsets[i] : offsets[i] + J * K], J, K, work, column_of_row[row_offsets[i] :])
-
-
-@compiled(fastmath=MAXIMA)
-def propose(value, held):
-    """The best column of a row among those that hold a lower score than it offers, or -1."""
-    best = 0.0
-    for k in range(len(held)):
-        offer = value[k] if value[k] > held[k] else 0.0
-        best = offer if offer > best else best
-    if best <= 0.0:
-        return -1
-    column = 0
-    while value[column] != best or held[column] >= best:
-        column += 1
-    return column
-
-
-@compiled
-def match_blocks_greedily(scores, shapes, offsets, row_offsets, column_of_row):
-    """Best edge first; otherwise as `match_blocks`.
-
-    Taking the best edge first gives the matching that is stable when rows and columns prefer higher scores, and that
-    is found without sorting, by rows that propose to columns  [Gale and Shapley 1962].
-    """
-    _, longest, _ = largest_sides(shapes)
-    held = np.empty(longest)
-    holder = np.empty(longest, np.int64)
-    for i in range(len(shapes)):
-        J, K = shapes[i, 0], shapes[i, 1]
-        values = scores[offsets[i] : offsets[i] + J * K].reshape(J, K)
-        columns = column_of_row[row_offsets[i] : row_offsets[i] + J]
-        held[:K] = 0.0
-        for first in range(J):
-            j = first
-            while j >= 0:
-                k = propose(values[j], held[:K])
-                if k < 0:
-                    break
-                rejected = holder[k] if held[k] > 0.0 else -1
-                held[k] = values[j, k]
-                holder[k] = j
-                columns[j] = k
-                if rejected >= 0:
-                    columns[rejected] = -1
-                j = rejected
+def bmatch_blocks(scores, lists, first, last, source_rewards, target_rewards, exact, linked):
+    """Best b-matchings of pairs first .. last, into linked (E,); exact: or greedily."""
+    flow = make_flow(lists, first, last, len(target_rewards) + 1)
+    for i in range(first, last):
+        J, K = lists.shapes[i, 0], lists.shapes[i, 1]
+        edges = slice(lists.offsets[i], lists.offsets[i + 1])
+        block = scores[edges], lists.source[edges], lists.target[edges], J, K
+        if exact:
+            bmatch_block(*block, source_rewards, target_rewards, flow, linked[edges])
+        else:
+            bmatch_block_greedily(*block, source_rewards, target_rewards, flow, linked[edges])

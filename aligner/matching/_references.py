@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-import numpy as np
+from typing import NamedTuple
 
 from aligner.matching import Task
-from corpora.ragged import F64, I32, I64
+from corpora.ragged import F64, I32, I64, Bools
 
 
-def match_one_by_one(best: Callable[[F64, F64, F64], tuple[I64, I64]], task: Task, column_of_row: I32) -> None:
-    """Fill column_of_row with the answers of best((J, K) scores, rewards) -> rows and columns of links; see `Match`."""
-    slots = column_of_row.reshape(-1, len(task.source_rewards) + 1)
-    for i, (J, K) in enumerate(task.shapes.tolist()):
-        block = task.scores[task.offsets[i] : task.offsets[i + 1]].reshape(J, K)
-        if block.size == 0:
-            continue
-        rows, columns = best(block, task.source_rewards, task.target_rewards)
-        useful = block[rows, columns] > 0
-        for j in range(J):
-            found = np.sort(columns[useful & (rows == j)])
-            slots[task.row_offsets[i] + j, : len(found)] = found
+class Positive(NamedTuple):
+    """The edges of a pair that score above 0, of which there are some.
+
+    J, K: words of the pair.  rows, columns: (E,) positions.  scores: (E,).
+    """
+
+    J: int
+    K: int
+    rows: I32
+    columns: I32
+    scores: F64
+
+
+def match_one_by_one(best: Callable[[Positive, F64, F64], Bools | I64], task: Task, linked: Bools) -> None:
+    """Fill linked with the answers of best(edges, rewards), which of the edges are links; see `Match`."""
+    for (J, K), first, last in zip(task.lists.shapes.tolist(), task.lists.offsets, task.lists.offsets[1:], strict=False):
+        useful = (task.scores[first:last] > 0).nonzero()[0] + first
+        if len(useful):
+            edges = Positive(J, K, task.lists.source[useful], task.lists.target[useful], task.scores[useful])
+            linked[useful[best(edges, task.source_rewards, task.target_rewards)]] = True

@@ -8,38 +8,32 @@ from itertools import pairwise
 import numpy as np
 
 from aligner.matching import Task
-from aligner.matching._bmatching_kernels import bmatch_blocks
-from aligner.matching._kernels import match_blocks
-from corpora.ragged import I32, I64
+from aligner.matching._kernels import bmatch_blocks
+from corpora.ragged import I64, Bools
 from corpora.threads import cores, map_threads
 
 _EDGES_WORTH_A_THREAD = 50_000
 
 
-def match(task: Task, column_of_row: I32) -> None:
+def match(task: Task, linked: Bools) -> None:
     """Exact: shortest augmenting paths, far from their worst case as a rule.
 
-    O(min(J, K)^2 max(J, K)) for matchings [Jonker and Volgenant 1987]; for b-matchings a path for each link, O(capacity
-    · J) of O(edges + words²) each.
+    A path for each link, O(capacity · J) of O(edges + words²) each.
     """
 
-    def run(part: slice) -> None:
-        blocks = task.scores, task.shapes[part], task.offsets[part], task.row_offsets[part]
-        if task.several:
-            bmatch_blocks(*blocks, task.source_rewards, task.target_rewards, True, column_of_row)
-        else:
-            match_blocks(*blocks, column_of_row)
+    def run(part: tuple[int, int]) -> None:
+        bmatch_blocks(task.scores, task.lists, *part, task.source_rewards, task.target_rewards, True, linked)
 
-    parts = _parts(task.offsets)
+    parts = _parts(task.lists.offsets)
     if len(parts) == 1:
         run(parts[0])
     else:
         deque(map_threads(run, parts), maxlen=0)
 
 
-def _parts(offsets: I64) -> list[slice]:
+def _parts(offsets: I64) -> list[tuple[int, int]]:
     """Runs of pairs with about as many edges each, enough for all cores."""
     n = len(offsets) - 1
     n_runs = max(1, min(4 * cores(), int(offsets[-1]) // _EDGES_WORTH_A_THREAD)) if cores() > 1 else 1
     cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], n_runs + 1)).clip(0, n).tolist()
-    return [slice(first, last) for first, last in pairwise(cuts)]
+    return [*pairwise(cuts)]

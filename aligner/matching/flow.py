@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 
 from aligner.matching import Task
-from aligner.matching._references import match_one_by_one
-from corpora.ragged import F64, I32, I64
+from aligner.matching._references import Positive, match_one_by_one
+from corpora.ragged import F64, Bools
 
 RESOLUTION = 2**40
 """The greatest score becomes about this integer, so each edge is off by at most greatest / (2 RESOLUTION) and the
@@ -15,20 +15,17 @@ matching found is within min(J, K) * greatest / RESOLUTION of the optimum: 1e-12
 Each reward is off by as much, so that a link that brings two of them may be off by thrice as much."""
 
 
-def match(task: Task, column_of_row: I32) -> None:
+def match(task: Task, linked: Bools) -> None:
     """Exact up to rounding (see RESOLUTION): the network simplex itself works on integers.
 
     Each link that a word may have is an arc of its own  [LTKJ06 §3].
     """
-    match_one_by_one(_best, task, column_of_row)
+    match_one_by_one(_best, task, linked)
 
 
-def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I64]:
-    rows, columns = np.nonzero(scores > 0)
-    if len(rows) == 0:
-        return rows, columns
+def _best(edges: Positive, source_rewards: F64, target_rewards: F64) -> Bools:
+    J, K, rows, columns, scores = edges
     scale = RESOLUTION / float(scores.max())
-    J, K = scores.shape
     flow = min(J * (len(source_rewards) + 1), K * (len(target_rewards) + 1))
     graph = nx.MultiDiGraph()
     graph.add_node("in", demand=-flow)
@@ -40,10 +37,8 @@ def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I
     for k in np.unique(columns).tolist():
         for reward in [0.0, *target_rewards.tolist()]:
             graph.add_edge(("column", k), "out", weight=-round(reward * scale), capacity=1)
-    for j, k in zip(rows.tolist(), columns.tolist(), strict=True):
-        graph.add_edge(("row", j), ("column", k), weight=-round(float(scores[j, k]) * scale), capacity=1)
+    for j, k, score in zip(rows.tolist(), columns.tolist(), scores.tolist(), strict=True):
+        graph.add_edge(("row", j), ("column", k), weight=-round(score * scale), capacity=1)
     _, flows = nx.network_simplex(graph)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
-    chosen = [(j, k) for j, k in pairs if flows[("row", j)][("column", k)][0]]
-    links = np.array(chosen, np.int64).reshape(-1, 2)
-    return links[:, 0], links[:, 1]
+    return np.array([flows[("row", j)][("column", k)][0] > 0 for j, k in pairs])

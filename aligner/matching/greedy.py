@@ -7,19 +7,14 @@ promises of approximate oracles is not promised of this one. Gaps are certified 
 from __future__ import annotations
 
 from aligner.matching import Task
-from aligner.matching._bmatching_kernels import bmatch_blocks
-from aligner.matching._kernels import match_blocks_greedily
-from corpora.ragged import I32
+from aligner.matching._kernels import bmatch_blocks
+from corpora.ragged import Bools
 
 
-def match(task: Task, column_of_row: I32) -> None:
+def match(task: Task, linked: Bools) -> None:
     """Fast, and at least half of the best score; that bounds no share of a block's gap.
 
     Of tied edges any may come first. With several links a word the edge that adds most is next, with the rewards it
     brings.
     """
-    blocks = task.scores, task.shapes, task.offsets, task.row_offsets
-    if task.several:
-        bmatch_blocks(*blocks, task.source_rewards, task.target_rewards, False, column_of_row)
-    else:
-        match_blocks_greedily(*blocks, column_of_row)
+    bmatch_blocks(task.scores, task.lists, 0, len(task.lists.shapes), task.source_rewards, task.target_rewards, False, linked)

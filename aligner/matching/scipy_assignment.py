@@ -1,4 +1,4 @@
-"""A reference oracle: ``scipy.optimize.linear_sum_assignment`` on max(scores, 0), one call a pair."""
+"""A reference oracle: ``scipy.optimize.linear_sum_assignment`` on the scores above 0 and 0 elsewhere, one call a pair."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from aligner.matching import Task
-from aligner.matching._references import match_one_by_one
-from corpora.ragged import F64, I32, I64
+from aligner.matching._references import Positive, match_one_by_one
+from corpora.ragged import F64, Bools
 
 
-def match(task: Task, column_of_row: I32) -> None:
+def match(task: Task, linked: Bools) -> None:
     """Exact: pairs of score <= 0 that the complete assignment has to make are dropped."""
-    match_one_by_one(_best, task, column_of_row)
+    match_one_by_one(_best, task, linked)
 
 
-def _best(scores: F64, source_rewards: F64, target_rewards: F64) -> tuple[I64, I64]:
-    rows, columns = linear_sum_assignment(np.maximum(scores, 0.0), maximize=True)
-    return rows, columns
+def _best(edges: Positive, source_rewards: F64, target_rewards: F64) -> Bools:
+    scores, chosen = np.zeros((edges.J, edges.K)), np.zeros((edges.J, edges.K), np.bool_)
+    scores[edges.rows, edges.columns] = edges.scores
+    chosen[linear_sum_assignment(scores, maximize=True)] = True
+    return chosen[edges.rows, edges.columns]

@@ -14,7 +14,7 @@ from aligner.model.scoring import Scorer, score_in_threads
 from aligner.svm.prices import LinkRewards
 from aligner.svm.protocols import Edges
 from corpora.alignment import Links
-from corpora.ragged import F64, I64
+from corpora.ragged import F64, I64, Lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,23 +127,13 @@ class Alignments:
         return Links(self.source.astype(np.int32), self.target.astype(np.int32), sure, self.bounds)
 
 
-def best_alignments(scores: F64, shapes: I64, offsets: I64, rewards: LinkRewards) -> Alignments:
-    """The best alignment of every pair.  scores: (E,) of all edges of pairs with these shapes and offsets.
-
-    Where further links cost nothing and no word has more edges above 0 than it may have links, they are the links.
-    """
-    column_of_row = best_matchings(scores, shapes, rewards.source, rewards.target)
-    rows = np.concatenate([[0], np.cumsum(shapes[:, 0])])  # the first of each pair
-    slots = len(column_of_row) // max(int(rows[-1]), 1)  # of every row
-    linked = np.flatnonzero(column_of_row >= 0)
-    row = linked // slots
-    pair = np.searchsorted(rows, row, side="right") - 1
-    source, target = row - rows[pair], column_of_row[linked].astype(np.int64)
-    bounds = np.searchsorted(pair, np.arange(len(shapes) + 1))
-    edges = offsets[pair] + source * shapes[pair, 1] + target
-    return Alignments(source, target, scores[edges], bounds, int(shapes.sum()))
+def best_alignments(scores: F64, lists: Lists, rewards: LinkRewards) -> Alignments:
+    """The best alignment of every pair.  scores: (E,) of the listed edges; no other edge is a link."""
+    linked = np.flatnonzero(best_matchings(scores, lists, rewards.source, rewards.target))
+    source, target = (side[linked].astype(np.int64) for side in (lists.source, lists.target))
+    return Alignments(source, target, scores[linked], np.searchsorted(linked, lists.offsets), int(lists.shapes.sum()))
 
 
 def decode_edges(edges: Edges, scorer: Scorer, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen
     """The best alignment of every pair of a table of features, on all cores; rewards: of further links of a word."""
-    return best_alignments(score_in_threads(scorer, edges.features), edges.shapes, edges.offsets, rewards)
+    return best_alignments(score_in_threads(scorer, edges.features), edges.lists, rewards)

@@ -20,12 +20,11 @@ from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically
 from corpora.normalize import Normalizer
-from corpora.ragged import F64
+from corpora.ragged import F64, Lists
 from corpora.threads import map_threads
-from features.batch import EdgeBatch, Encoded
-from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
+from features.batch import EdgeBatch
+from features.extractor import FeatureSet, batches
 from features.statistics import CorpusStatistics
-from features.table import Vector
 
 PAIRS_AT_ONCE = 1024
 """Pairs per task of a text that is aligned as it is read. With more, short texts would leave cores idle; with fewer,
@@ -131,7 +130,7 @@ class Model:
         words = [list(islice(ids, 3)) for ids in (self.statistics.source_ids, self.statistics.target_ids)]
         for source, target in ((words[0], words[1]), (["\0"], ["\0"]), ([], [])):
             self.align(source, target, [[]] * len(self.features.links))
-        best_alignments(np.ones(16), np.array([[4, 4]]), np.array([0, 16]), self.rewards)  # more than a word may have
+        best_alignments(np.ones(16), Lists.of_all([(4, 4)]), self.rewards)  # more than a word may have
         return self
 
     def builder(self) -> BitextBuilder:
@@ -144,12 +143,8 @@ class Model:
         links: one for each file of other aligners' links the model was trained with.
         """
         self.check_links(bitext, links)
-        encoded = Encoded(bitext, self.statistics)
-        # One piece of memory for all batches: fresh memory costs more than what is computed in it.
-        edges = encoded.shapes.prod(axis=1)
-        largest = min(max(EDGES_AT_ONCE, int(edges.max(initial=0))), int(edges.sum()))
-        space = np.empty(largest * self.scorer.columns_at_once(self.features), np.float32)
-        return Alignments.join([self._align_batch(batch, links, space) for batch in batches(encoded)])
+        encoded = self.features.encode(bitext, self.statistics, links)
+        return Alignments.join([self._align_batch(batch) for batch in batches(encoded)])
 
     def align_text(self, bitext: Bitext) -> Iterator[Alignments]:
         """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
@@ -157,16 +152,10 @@ class Model:
         Raises AlignerError where the model needs other aligners' links.
         """
         self._check_files(0)
-        columns = self.scorer.columns_at_once(self.features)
+        return map_threads(self._align_batch, batches(self.features.encode(bitext, self.statistics)))
 
-        def work(batch: EdgeBatch) -> Alignments:
-            return self._align_batch(batch, (), np.empty(int(batch.offsets[-1]) * columns, np.float32))
-
-        return map_threads(work, batches(Encoded(bitext, self.statistics)))
-
-    def _align_batch(self, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> Alignments:
-        scores = self.scorer.score_batch(self.features, batch, links, space)
-        found = best_alignments(scores, batch.shapes, batch.offsets, self.rewards)
+    def _align_batch(self, batch: EdgeBatch) -> Alignments:
+        found = best_alignments(self.scorer.score_batch(self.features, batch), batch.lists, self.rewards)
         return (
             found if self.calibration is None else replace(found, scores=self.calibration.probabilities(found.scores))
         )
@@ -199,6 +188,7 @@ class Model:
             "families": self.features.families,
             "links": self.features.links,
             "words": self.features.words,
+            "candidates": self.features.candidates,
             "feature_names": self.features.names,
             "languages": self.languages,
             "normalizers": [asdict(normalizer) for normalizer in self.normalizers],
@@ -226,7 +216,8 @@ def load(path: StrPath, *, copy: bool = False) -> Model:
     header, arrays = read_model(path, copy=copy)
     try:
         source_words, target_words = (tuple(words) for words in header.get("words", ((), ())))  # none in old files
-        features = FeatureSet(tuple(header["families"]), tuple(header["links"]), (source_words, target_words))
+        candidates = header.get("candidates", "all")  # which those of old files were
+        features = FeatureSet(tuple(header["families"]), tuple(header["links"]), (source_words, target_words), candidates)
         # Files of before there were kernels say nothing of a scorer.
         scorer = read_scorer(header.get("scorer", {"kind": "linear"}), arrays)
         if features.names != tuple(header["feature_names"]) or scorer.n_features != len(features.names):

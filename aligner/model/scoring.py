@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -11,13 +11,11 @@ import numpy.typing as npt
 
 from aligner.model import _score_kernels as _kernels
 from aligner.svm.kernels import Kernel, expand, in_threads, make_kernel
-from corpora.alignment import Links
 from corpora.ragged import F64
 from corpora.threads import shared_property
 from features.batch import EdgeBatch
 from features.extractor import FeatureSet
-from features.table import GRID, Matrix, Vector
-from features.word_pairs import add_spread
+from features.table import GRID, Matrix
 
 _LARGEST = 64
 """Features are smaller."""
@@ -38,15 +36,8 @@ class Scorer(Protocol):
         """(E,) scores of edges with these features, (E, d); an edge's score does not depend on the others."""
         ...
 
-    def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
-        """(E,) scores of the edges of a batch; links as for `FeatureSet.fill`.
-
-        space: floats for the features of `columns_at_once` columns of every edge.
-        """
-        ...
-
-    def columns_at_once(self, features: FeatureSet) -> int:
-        """How many features of each edge `score_batch` holds at a time."""
+    def score_batch(self, features: FeatureSet, batch: EdgeBatch) -> F64:
+        """(E,) scores of the listed edges of a batch."""
         ...
 
     def describe(self) -> dict[str, Any]:
@@ -93,22 +84,14 @@ class LinearScorer:
         _kernels.add_scores(features, self._exact, scores)
         return scores
 
-    def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
-        scores = np.zeros(int(batch.offsets[-1]))
-        of_pairs: F64 | None = None
-        for part in features.parts(batch, links, space):
-            if not part.of_pairs:
-                _kernels.add_rounded_scores(part.features, self._exact[part.columns], scores)
-                continue
-            if of_pairs is None:
-                of_pairs = np.zeros(len(batch.word_pairs.source))
-            _kernels.add_rounded_scores(part.features, self._exact[part.columns], of_pairs)
-        if of_pairs is not None:
-            add_spread(of_pairs, batch.word_pairs.of_edge, scores)
+    def score_batch(self, features: FeatureSet, batch: EdgeBatch) -> F64:
+        listed = batch.listed
+        scores, of_pairs = np.zeros(len(listed.cells)), np.zeros(len(listed.word_pairs.source))
+        for part in features.parts(batch):
+            total = of_pairs if part.of_pairs else scores
+            _kernels.add_rounded_scores(part.features, self._exact[part.columns], total)
+        scores += of_pairs.take(listed.word_pairs.of_edge)
         return scores
-
-    def columns_at_once(self, features: FeatureSet) -> int:
-        return features.widest
 
     def describe(self) -> dict[str, Any]:
         return {"kind": "linear"}
@@ -146,14 +129,10 @@ class KernelScorer:
     def scores(self, features: Matrix) -> F64:
         return expand(self.kernel, self.support, self.coefficients, features)
 
-    def score_batch(self, features: FeatureSet, batch: EdgeBatch, links: Sequence[Links], space: Vector) -> F64:
-        shape = int(batch.offsets[-1]), len(features.names)
-        table = space[: shape[0] * shape[1]].reshape(shape)
-        features.fill(batch, links, table)
+    def score_batch(self, features: FeatureSet, batch: EdgeBatch) -> F64:
+        table = np.empty((len(batch.listed.cells), len(features.names)), np.float32)
+        features.fill(batch, table)
         return self.scores(table)
-
-    def columns_at_once(self, features: FeatureSet) -> int:
-        return len(features.names)
 
     def describe(self) -> dict[str, Any]:
         return {"kind": "kernel", "kernel": self.kernel.name, **asdict(self.kernel)}

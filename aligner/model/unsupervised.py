@@ -18,6 +18,7 @@ from aligner.svm.prices import LinkRewards
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.files import StrPath
 from corpora.normalize import Normalizer
+from corpora.ragged import Lists
 from corpora.readers import open_corpus, open_texts
 from corpora.symmetrize import DIRECTIONS, METHODS
 from corpora.threads import map_threads
@@ -132,7 +133,7 @@ class Unsupervised:
             links = found.soft_links(threshold)
         elif self.decoding == "assignment":
             gains = found.soft.astype(np.float64) - threshold
-            links = best_alignments(gains, found.shapes, found.offsets, LinkRewards()).to_links()
+            links = best_alignments(gains, Lists.of_all(found.shapes), LinkRewards()).to_links()
         else:
             links = found.symmetrized_links(self.decoding)
         pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))

@@ -20,8 +20,8 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     scale = np.log1p(max(batch.text.statistics.cooccurrence.pairs, 1))
     source_frequency = np.log1p(batch.text.source_words.counts) / scale
     target_frequency = np.log1p(batch.text.target_words.counts) / scale
-    pairs = batch.word_pairs
-    out[:, 0] = batch.dice_of_pairs
+    pairs = batch.listed.word_pairs
+    out[:, 0] = batch.dice_of_pairs.take(batch.listed.kept)
     out[:, 1] = of_source = source_frequency[pairs.source]
     out[:, 2] = of_target = target_frequency[pairs.target]
     out[:, 3] = np.abs(of_source - of_target)

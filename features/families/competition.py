@@ -5,20 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from corpora.compiled import MAXIMA, compiled
-from features.batch import EdgeBatch, find_mutual_best
+from features.batch import EdgeBatch
 from features.table import Matrix, Vector
 
 NAMES = "rank_row", "rank_column", "margin_row", "margin_column", "share_row", "share_column", "mutual_best"
-
-_LONG = 200
-"""Rivals beyond which the higher ones are counted by sorting them."""
-
-_LINES_AT_ONCE = 64
-"""Of such a pair, so that what is sorted stays small."""
-
-_PIECE = 16
-"""Edges that the processor compares in one go; those of a shorter piece would go one by one."""
-
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Where the edge stands in its row (the edges of its source word) and its column (of its target word).
@@ -31,94 +21,53 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
 
 
 def fill_standing(batch: EdgeBatch, values: Vector, out: Matrix) -> None:
-    """The columns of NAMES for any values >= 0 of the edges, (E,), in place of Dice."""
-    shapes, offsets = batch.shapes, batch.offsets
-    _stand_among_few(values, shapes, offsets, out.T)
-    for i in np.flatnonzero(shapes.max(axis=1, initial=0) > _LONG).tolist():
-        edges = slice(offsets[i], offsets[i + 1])
-        _stand_among_many(values[edges].reshape(shapes[i]), out[edges])
-    out[:, 6] = find_mutual_best(values, shapes, offsets)
-
-
-@compiled(fastmath=MAXIMA)
-def _stand_among_few(values, shapes, offsets, out):
-    """The other columns, (columns, E), of pairs with at most _LONG words on either side."""
-    longest = _LONG + _PIECE
-    padded = np.empty(_LONG * longest, np.float32)  # the values of a pair, each row with zeros up to whole pieces
-    higher, best, second, row_best, row_second = np.empty((5, longest), np.float32)
-    for i in range(len(shapes)):
-        J = shapes[i, 0]
-        K = shapes[i, 1]
-        if max(J, K) > _LONG:
-            continue
-        width = (K + _PIECE - 1) // _PIECE * _PIECE
-        best[:width] = 0.0
-        second[:width] = 0.0
-        for j in range(J):
-            row = padded[j * width : (j + 1) * width]
-            row[K:] = 0.0
-            given = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
-            for k in range(K):
-                row[k] = given[k]
-            for k in range(width):
-                second[k] = max(second[k], min(best[k], row[k]))
-                best[k] = max(best[k], row[k])
-        for j in range(J):
-            first = offsets[i] + j * K
-            row = padded[j * width : (j + 1) * width]
-            # All edges of the row at a time, against the edges below and above each.
-            higher[:width] = 0.0
-            for y in range(J):
-                rivals = padded[y * width : (y + 1) * width]
-                for k in range(width):
-                    higher[k] += np.float32(1.0) if rivals[k] > row[k] else np.float32(0.0)
-            _write(
-                row, higher, best, second,
-                out[1, first : first + K], out[3, first : first + K], out[5, first : first + K],
-            )  # fmt: skip
-            higher[:width] = 0.0
-            highest = np.float32(0.0)
-            second_highest = np.float32(0.0)
-            for y in range(K):
-                rival = row[y]
-                second_highest = max(second_highest, min(highest, rival))
-                highest = max(highest, rival)
-                for k in range(width):
-                    higher[k] += np.float32(1.0) if rival > row[k] else np.float32(0.0)
-            row_best[:width] = highest
-            row_second[:width] = second_highest
-            _write(
-                row, higher, row_best, row_second,
-                out[0, first : first + K], out[2, first : first + K], out[4, first : first + K],
-            )  # fmt: skip
+    """The columns of NAMES for any values >= 0 of all edges, in rectangles, in place of Dice."""
+    _stand(values, batch.lists, batch.tokens.edge_offsets, out.T)
 
 
 @compiled(fastmath=MAXIMA, error_model="numpy")
-def _write(line, higher, best, second, ranks, margins, shares):
-    """Rank, margin and share of the first len(ranks) edges of a line, by what their rivals are.
+def _stand(values, lists, offsets, out):
+    longest, widest, most = 1, 1, 1
+    for i in range(len(lists.shapes)):
+        longest = max(longest, lists.shapes[i, 0])
+        widest = max(widest, lists.shapes[i, 1])
+        most = max(most, lists.shapes[i, 0] * lists.shapes[i, 1])
+    across = np.empty(most, np.float32)  # the values of a pair, column by column
+    row_best, row_second = np.empty((2, longest), np.float32)
+    column_best, column_second = np.empty((2, widest), np.float32)
+    for i in range(len(lists.shapes)):
+        J, K = lists.shapes[i]
+        column_best[:K] = 0.0
+        column_second[:K] = 0.0
+        for j in range(J):
+            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            best = np.float32(0.0)
+            second = np.float32(0.0)
+            for k in range(K):
+                second = max(second, min(best, row[k]))
+                best = max(best, row[k])
+            row_best[j] = best
+            row_second[j] = second
+            for k in range(K):
+                column_second[k] = max(column_second[k], min(column_best[k], row[k]))
+                column_best[k] = max(column_best[k], row[k])
+            for k in range(K):
+                across[k * J + j] = row[k]
+        for edge in range(lists.offsets[i], lists.offsets[i + 1]):
+            j, k = lists.source[edge], lists.target[edge]
+            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            value = row[k]
+            out[0, edge], out[2, edge], out[4, edge] = _standing(value, row, row_best[j], row_second[j])
+            column = across[k * J : (k + 1) * J]
+            out[1, edge], out[3, edge], out[5, edge] = _standing(value, column, column_best[k], column_second[k])
+            out[6, edge] = (value > 0.0) & (value == row_best[j]) & (value == column_best[k])
 
-    In three loops, for which the compiler can still tell that what they write is not what they read.
-    """
-    for x in range(len(ranks)):
-        ranks[x] = np.float32(1.0) / (np.float32(1.0) + higher[x])
-    for x in range(len(ranks)):
-        margins[x] = line[x] - (second[x] if line[x] == best[x] else best[x])
-    for x in range(len(ranks)):
-        shares[x] = line[x] / (best[x] if best[x] > 0.0 else np.float32(1.0))
 
-
-def _stand_among_many(values: Matrix, out: Matrix) -> None:
-    """The same for the values (J, K) of one pair, with rivals sorted, some lines at a time."""
-    places = out.reshape(*values.shape, out.shape[1])
-    for column, lines, standing in ((0, values, places), (1, values.T, places.swapaxes(0, 1))):
-        n = lines.shape[1]
-        if lines.size == 0:
-            return
-        for first in range(0, len(lines), _LINES_AT_ONCE):
-            some, into = lines[first : first + _LINES_AT_ONCE], standing[first : first + _LINES_AT_ONCE]
-            ascending = np.sort(some, axis=1)
-            higher = [n - np.searchsorted(line, wanted, "right") for line, wanted in zip(ascending, some, strict=True)]
-            best, second = ascending[:, -1:], ascending[:, -2:-1] if n > 1 else np.zeros((1, 1), np.float32)
-            into[:, :, column] = 1.0 / (1.0 + np.array(higher, np.float32))
-            into[:, :, column + 2] = some - np.where(some == best, second, best)
-            into[:, :, column + 4] = some / np.where(best > 0.0, best, np.float32(1.0))
+@compiled(fastmath=MAXIMA | {"reassoc"}, error_model="numpy")
+def _standing(value, line, best, second):
+    """Rank, margin and share of a value in its line, whose two highest values are given."""
+    higher = np.float32(0.0)
+    for x in range(len(line)):
+        higher += np.float32(1.0) if line[x] > value else np.float32(0.0)
+    margin = value - (second if value == best else best)
+    return np.float32(1.0) / (np.float32(1.0) + higher), margin, value / (best if best > 0.0 else np.float32(1.0))

@@ -30,15 +30,16 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     (j', k'), or the corner before both sentences; anchor_after: the same after j.  anchor_nearest: the lesser of the
     two.  anchor_none: j itself has no anchor.
     """
-    _fill(batch.soft, batch.shapes, batch.offsets, ANCHOR, REACH, out.T)
+    _fill(batch.soft, batch.lists, batch.tokens.edge_offsets, ANCHOR, REACH, out.T)
 
 
 @compiled
-def _fill(soft, shapes, offsets, least, reach, out):
+def _fill(soft, lists, offsets, least, reach, out):
+    shapes = lists.shapes
     longest = 1
     for i in range(len(shapes)):
         longest = max(longest, shapes[i, 0])
-    anchors = np.empty(longest, np.int64)
+    anchors, from_before, from_after = np.empty((3, longest), np.int64)
     for i in range(len(shapes)):
         J = shapes[i, 0]
         K = shapes[i, 1]
@@ -57,20 +58,21 @@ def _fill(soft, shapes, offsets, least, reach, out):
             after = j + 1
             while after < J and anchors[after] < 0:
                 after += 1
-            from_before = j - before + (anchors[before] if before >= 0 else -1)
-            from_after = j - after + (anchors[after] if after < J else K)
-            for k in range(K):
-                edge = first + j * K + k
-                row = out[:, edge]
-                row[0] = soft[edge - K - 1] if j > 0 and k > 0 else 0.0
-                row[1] = soft[edge + K + 1] if j + 1 < J and k + 1 < K else 0.0
-                row[2] = soft[edge - K + 1] if j > 0 and k + 1 < K else 0.0
-                row[3] = soft[edge + K - 1] if j + 1 < J and k > 0 else 0.0
-                row[4] = soft[edge - 1] if k > 0 else 0.0
-                row[5] = soft[edge + 1] if k + 1 < K else 0.0
-                row[6] = soft[edge - K] if j > 0 else 0.0
-                row[7] = soft[edge + K] if j + 1 < J else 0.0
-                row[8] = min(abs(k - from_before), reach) / reach
-                row[9] = min(abs(k - from_after), reach) / reach
-                row[10] = min(row[8], row[9])
-                row[11] = anchors[j] < 0
+            from_before[j] = j - before + (anchors[before] if before >= 0 else -1)
+            from_after[j] = j - after + (anchors[after] if after < J else K)
+        for edge in range(lists.offsets[i], lists.offsets[i + 1]):
+            j, k = lists.source[edge], lists.target[edge]
+            place = first + j * K + k
+            row = out[:, edge]
+            row[0] = soft[place - K - 1] if j > 0 and k > 0 else 0.0
+            row[1] = soft[place + K + 1] if j + 1 < J and k + 1 < K else 0.0
+            row[2] = soft[place - K + 1] if j > 0 and k + 1 < K else 0.0
+            row[3] = soft[place + K - 1] if j + 1 < J and k > 0 else 0.0
+            row[4] = soft[place - 1] if k > 0 else 0.0
+            row[5] = soft[place + 1] if k + 1 < K else 0.0
+            row[6] = soft[place - K] if j > 0 else 0.0
+            row[7] = soft[place + K] if j + 1 < J else 0.0
+            row[8] = min(abs(k - from_before[j]), reach) / reach
+            row[9] = min(abs(k - from_after[j]), reach) / reach
+            row[10] = min(row[8], row[9])
+            row[11] = anchors[j] < 0

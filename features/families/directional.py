@@ -24,7 +24,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     """
     if batch.beliefs.directional is None:
         raise ValueError("the translation models have no directional lexicon")
-    hmm, lexical = batch.beliefs.directional
+    hmm, lexical = (posteriors.part(batch.listed.cells) for posteriors in batch.beliefs.directional)
     out[:, 0] = hmm.forward
     out[:, 1] = hmm.reverse
     out[:, 2] = on_log_scale(hmm.soft)

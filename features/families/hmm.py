@@ -34,18 +34,18 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     hmm_rivals: half the sum of s over the other edges of the word, at most 1: its expected further links.
     hmm_null: probability that the word has no link, in the direction that generates it.
     """
-    soft, hmm = batch.soft, batch.beliefs.hmm
-    out[:, 0] = hmm.forward
-    out[:, 1] = hmm.reverse
-    out[:, 2] = soft
+    hmm, cells = batch.beliefs.hmm, batch.listed.cells
+    out[:, 0] = hmm.forward.take(cells)
+    out[:, 1] = hmm.reverse.take(cells)
+    out[:, 2] = soft = batch.soft.take(cells)
     for column, name in enumerate(("words", "prefixes"), 3):
-        out[:, column] = batch.beliefs.soft.get(name, soft)
+        out[:, column] = batch.beliefs.soft.get(name, batch.soft).take(cells)
     out[:, 5] = on_log_scale(soft)
     for column, knot in enumerate(KNOTS, 6):
         out[:, column] = np.maximum(soft - np.float32(knot), 0.0) / np.float32(1.0 - knot)
     standing, sums = out[:, 6 + len(KNOTS) : -4], out[:, -4:]
-    competition.fill_standing(batch, soft, standing)
-    _fill_sums(soft, hmm.forward, hmm.reverse, batch.shapes, batch.offsets, sums.T)
+    competition.fill_standing(batch, batch.soft, standing)
+    _fill_sums(batch.soft, hmm.forward, hmm.reverse, batch.lists, batch.tokens.edge_offsets, sums.T)
 
 
 def on_log_scale(posteriors: Vector) -> Vector:
@@ -54,12 +54,14 @@ def on_log_scale(posteriors: Vector) -> Vector:
 
 
 @compiled
-def _fill_sums(soft, forward, reverse, shapes, offsets, out):
-    widest = 1
+def _fill_sums(soft, forward, reverse, lists, offsets, out):
+    shapes = lists.shapes
+    widest, longest = 1, 1
     for i in range(len(shapes)):
+        longest = max(longest, shapes[i, 0])
         widest = max(widest, shapes[i, 1])
-    columns = np.empty(widest)
-    generated = np.empty(widest)
+    rows, given = np.empty((2, longest))
+    columns, generated = np.empty((2, widest))
     for i in range(len(shapes)):
         J = shapes[i, 0]
         K = shapes[i, 1]
@@ -67,18 +69,19 @@ def _fill_sums(soft, forward, reverse, shapes, offsets, out):
         columns[:K] = 0.0
         generated[:K] = 0.0
         for j in range(J):
+            row = 0.0
+            of_row = 0.0
             for k in range(K):
                 columns[k] += soft[first + j * K + k]
                 generated[k] += forward[first + j * K + k]
-        for j in range(J):
-            row = 0.0
-            given = 0.0
-            for k in range(K):
                 row += soft[first + j * K + k]
-                given += reverse[first + j * K + k]
-            for k in range(K):
-                edge = first + j * K + k
-                out[0, edge] = min(1.0, max(0.0, row - soft[edge]) / 2.0)
-                out[1, edge] = min(1.0, max(0.0, columns[k] - soft[edge]) / 2.0)
-                out[2, edge] = min(1.0, max(0.0, 1.0 - given))
-                out[3, edge] = min(1.0, max(0.0, 1.0 - generated[k]))
+                of_row += reverse[first + j * K + k]
+            rows[j] = row
+            given[j] = of_row
+        for edge in range(lists.offsets[i], lists.offsets[i + 1]):
+            j, k = lists.source[edge], lists.target[edge]
+            own = soft[first + j * K + k]
+            out[0, edge] = min(1.0, max(0.0, rows[j] - own) / 2.0)
+            out[1, edge] = min(1.0, max(0.0, columns[k] - own) / 2.0)
+            out[2, edge] = min(1.0, max(0.0, 1.0 - given[j]))
+            out[3, edge] = min(1.0, max(0.0, 1.0 - generated[k]))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from corpora.bitext import Text
-from corpora.compiled import compiled
 from features.batch import EdgeBatch
 from features.table import Matrix
 
@@ -26,20 +25,7 @@ def fill(batch: EdgeBatch, side: int, words: Sequence[str], out: Matrix) -> None
     for place, word in enumerate(words):
         if word in vocabulary.index:
             places[vocabulary.index[word]] = place
-    _fill(places, batch.tokens[side], side, batch.shapes, batch.offsets, out.T)
+    lists, tokens = batch.lists, batch.tokens
+    words = lists.source + tokens.source_offsets[lists.pairs] if side == 0 else lists.target + tokens.target_offsets[lists.pairs]
+    out[:] = places[tokens[side][words]][:, None] == np.arange(out.shape[1])
 
-
-@compiled
-def _fill(places, tokens, side, shapes, offsets, out):
-    """places: column of each word, or -1.  tokens: word of every position of the batch on this side."""
-    width = len(out)
-    first = 0
-    for i in range(len(shapes)):
-        edge = offsets[i]
-        for j in range(shapes[i, 0]):
-            for k in range(shapes[i, 1]):
-                place = places[tokens[first + (j if side == 0 else k)]]
-                for c in range(width):
-                    out[c, edge] = c == place
-                edge += 1
-        first += shapes[i, side]

@@ -39,7 +39,8 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     target = _kinds(batch.text.target_words, pairs)[tokens.target]
     source[:, -1] = _repeated(tokens.source, tokens.source_offsets)
     target[:, -1] = _repeated(tokens.target, tokens.target_offsets)
-    _fill(source, target, tokens.source_offsets, tokens.target_offsets, batch.offsets, batch.soft, out.T)
+    soft = batch.soft.take(batch.listed.cells)
+    _fill(source, target, tokens.source_offsets, tokens.target_offsets, batch.lists, soft, out.T)
 
 
 def _kinds(words: Words, pairs: int) -> Bools:
@@ -59,32 +60,27 @@ def _repeated(words: I32, offsets: I64) -> Bools:
 
 
 @compiled
-def _fill(source, target, source_offsets, target_offsets, offsets, soft, out):
+def _fill(source, target, source_offsets, target_offsets, lists, soft, out):
     kinds = source.shape[1]
     frequent, punctuation, numeric, repeated = 1, kinds - 4, kinds - 3, kinds - 1
-    for i in range(len(offsets) - 1):
-        first_j = source_offsets[i]
-        last_j = source_offsets[i + 1]
-        first_k = target_offsets[i]
-        last_k = target_offsets[i + 1]
-        edge = offsets[i]
-        for j in range(first_j, last_j):
-            for k in range(first_k, last_k):
-                row = out[:, edge]
-                for c in range(kinds):
-                    row[c] = source[j, c]
-                    row[kinds + c] = target[k, c]
-                more = row[2 * kinds :]
-                frequent_j = source[j, frequent]
-                frequent_k = target[k, frequent]
-                more[0] = frequent_j and frequent_k
-                more[1] = frequent_j != frequent_k
-                more[2] = source[j, punctuation] != target[k, punctuation]
-                more[3] = source[j, numeric] != target[k, numeric]
-                more[4] = soft[edge] if frequent_j else 0.0
-                more[5] = soft[edge] if frequent_k else 0.0
-                more[6] = 0.0 if frequent_j or frequent_k else soft[edge]
-                more[7] = 0.0
-                if source[j, repeated] or target[k, repeated]:
-                    more[7] = abs((j - first_j) / (last_j - first_j) - (k - first_k) / (last_k - first_k))
-                edge += 1
+    for i in range(len(lists.shapes)):
+        for edge in range(lists.offsets[i], lists.offsets[i + 1]):
+            row = out[:, edge]
+            j = source_offsets[i] + lists.source[edge]
+            k = target_offsets[i] + lists.target[edge]
+            for c in range(kinds):
+                row[c] = source[j, c]
+                row[kinds + c] = target[k, c]
+            more = row[2 * kinds :]
+            frequent_j = source[j, frequent]
+            frequent_k = target[k, frequent]
+            more[0] = frequent_j and frequent_k
+            more[1] = frequent_j != frequent_k
+            more[2] = source[j, punctuation] != target[k, punctuation]
+            more[3] = source[j, numeric] != target[k, numeric]
+            more[4] = soft[edge] if frequent_j else 0.0
+            more[5] = soft[edge] if frequent_k else 0.0
+            more[6] = 0.0 if frequent_j or frequent_k else soft[edge]
+            more[7] = 0.0
+            if source[j, repeated] or target[k, repeated]:
+                more[7] = abs(lists.source[edge] / lists.shapes[i, 0] - lists.target[edge] / lists.shapes[i, 1])

@@ -23,8 +23,9 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     `features.families.competition`.
     """
     lexical = batch.beliefs.lexical
-    out[:, 0] = lexical.forward
-    out[:, 1] = lexical.reverse
-    out[:, 2] = soft = lexical.soft
+    part = lexical.part(batch.listed.cells)
+    out[:, 0] = part.forward
+    out[:, 1] = part.reverse
+    out[:, 2] = soft = part.soft
     out[:, 3] = on_log_scale(soft)
-    competition.fill_standing(batch, soft, out[:, 4:])
+    competition.fill_standing(batch, lexical.soft, out[:, 4:])

@@ -6,6 +6,7 @@ import numpy as np
 
 from corpora.alignment import Links
 from features.batch import EdgeBatch
+from features.candidates import mark_links
 from features.table import Matrix
 
 
@@ -14,9 +15,6 @@ def fill(batch: EdgeBatch, links: Links, out: Matrix) -> None:
 
     links: of the whole bitext the batch is cut from.
     """
-    first, last = batch.pairs.start, batch.pairs.stop
-    start, end = links.offsets[first], links.offsets[last]
-    pair = np.repeat(np.arange(last - first), np.diff(links.offsets[first : last + 1]))
-    out[:] = 0.0
-    edges = batch.offsets[pair] + links.source[start:end] * batch.shapes[pair, 1] + links.target[start:end]
-    out[edges] = 1.0
+    marks = np.zeros(batch.tokens.edge_offsets[-1], np.bool_)
+    mark_links(links, batch.pairs, batch.tokens, marks)
+    out[:, 0] = marks.take(batch.listed.cells)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from corpora.compiled import compiled
 from features.batch import EdgeBatch, find_mutual_best
 from features.table import Matrix
@@ -19,33 +17,19 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
 
     best: the same for whether the neighbour is the mutual best of its row and column.
     """
-    _fill(batch.dice, batch.shapes, batch.offsets, out[:, :4].T)
-    best = find_mutual_best(batch.dice, batch.shapes, batch.offsets)
-    _fill(best, batch.shapes, batch.offsets, out[:, 4:].T)
+    best = find_mutual_best(batch.dice, batch.tokens.shapes, batch.tokens.edge_offsets)
+    _fill(batch.dice, batch.lists, batch.tokens.edge_offsets, out[:, :4].T)
+    _fill(best, batch.lists, batch.tokens.edge_offsets, out[:, 4:].T)
 
 
 @compiled
-def _fill(values, shapes, offsets, out):
-    widest = 0
-    for i in range(len(shapes)):
-        widest = max(widest, shapes[i, 1])
-    nothing = np.zeros(widest, np.float32)
-    for i in range(len(shapes)):
-        J = shapes[i, 0]
-        K = shapes[i, 1]
-        for j in range(J if K > 0 else 0):
-            first = offsets[i] + j * K
-            above = values[first - K : first] if j > 0 else nothing[:K]
-            below = values[first + K : first + 2 * K] if j + 1 < J else nothing[:K]
-            before = out[0, first : first + K]
-            after = out[1, first : first + K]
-            before_crossed = out[2, first : first + K]
-            after_crossed = out[3, first : first + K]
-            before[0] = after_crossed[0] = 0.0
-            for k in range(1, K):
-                before[k] = above[k - 1]
-                after_crossed[k] = below[k - 1]
-            for k in range(K - 1):
-                after[k] = below[k + 1]
-                before_crossed[k] = above[k + 1]
-            after[K - 1] = before_crossed[K - 1] = 0.0
+def _fill(values, lists, offsets, out):
+    for i in range(len(lists.shapes)):
+        J, K = lists.shapes[i]
+        for edge in range(lists.offsets[i], lists.offsets[i + 1]):
+            j, k = lists.source[edge], lists.target[edge]
+            place = offsets[i] + j * K + k
+            out[0, edge] = values[place - K - 1] if j > 0 and k > 0 else 0.0
+            out[1, edge] = values[place + K + 1] if j + 1 < J and k + 1 < K else 0.0
+            out[2, edge] = values[place - K + 1] if j > 0 and k + 1 < K else 0.0
+            out[3, edge] = values[place + K - 1] if j + 1 < J and k > 0 else 0.0

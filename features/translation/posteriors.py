@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +41,10 @@ class Posteriors:
     def of(cls, pairs: Pairs, both: F32) -> Posteriors:
         """Those of sentence pairs, (2, E), forward and reverse."""
         return cls(both[0], both[1], pairs.shapes, pairs.edge_offsets)
+
+    def part(self, edges: I32) -> Posteriors:
+        """Those of some edges alone, (m,) indices."""
+        return replace(self, forward=self.forward.take(edges), reverse=self.reverse.take(edges))
 
     @property
     def soft(self) -> F32:

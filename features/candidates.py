@@ -1,0 +1,113 @@
+"""Candidates: which edges of sentence pairs are listed, as nearly all of the others are hopeless."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from corpora import SettingError
+from corpora.alignment import Links
+from corpora.compiled import MAXIMA, compiled
+from corpora.ragged import I32, I64, Bools, Lists
+from features.word_pairs import Pairs
+
+Candidates = Literal["likely", "all"]
+"""Which edges are listed: those that `mark_likely` finds, or every edge, the reference that the others are held to."""
+
+LEAST = 0.01
+"""Edges with a greater posterior are listed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """What makes an edge of a bitext a listed one.
+
+    everything: that it is there.  posteriors: by what the translation models say; else by Dice.
+    others: other aligners' links of the whole bitext.  always: links that are listed whatever the signals say.
+    """
+
+    everything: bool = False
+    posteriors: bool = False
+    others: tuple[Links, ...] = ()
+    always: tuple[Links, ...] = ()
+
+
+def check_candidates(name: str) -> None:
+    """Raise SettingError for a name that is not one of Candidates."""
+    if name not in get_args(Candidates):
+        raise SettingError(f"unknown candidates {name!r} (choose from {', '.join(get_args(Candidates))})")
+
+
+@compiled(fastmath=MAXIMA)
+def mark_likely(best, other, least, pairs, translation, listed):
+    """Mark the edges of sentence pairs that are likely enough to be listed.
+
+    These are the edges where either signal, `best` or `other`, (E,), is above `least`, the two of highest `best` of
+    each row and column, if that is above 0, and words that are spelt alike: translation[word] is the target word with
+    the spelling of a source word, or -1.
+    """
+    widest = 1
+    for i in range(len(pairs.edge_offsets) - 1):
+        widest = max(widest, pairs.target_offsets[i + 1] - pairs.target_offsets[i])
+    columns, seconds = np.empty((2, widest), np.float32)
+    for i in range(len(pairs.edge_offsets) - 1):
+        target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
+        K = len(target)
+        columns[:K] = 0.0
+        seconds[:K] = 0.0
+        for edge in range(pairs.edge_offsets[i], pairs.edge_offsets[i + 1], max(K, 1)):
+            row = best[edge : edge + K]
+            for k in range(K):
+                seconds[k] = max(seconds[k], min(columns[k], row[k]))
+                columns[k] = max(columns[k], row[k])
+        edge = pairs.edge_offsets[i]
+        for j in range(pairs.source_offsets[i], pairs.source_offsets[i + 1]):
+            row, also, marks = best[edge : edge + K], other[edge : edge + K], listed[edge : edge + K]
+            highest = np.float32(0.0)
+            second = np.float32(0.0)
+            for k in range(K):
+                second = max(second, min(highest, row[k]))
+                highest = max(highest, row[k])
+            alike = translation[pairs.source[j]]
+            for k in range(K):
+                among_best = (row[k] > 0.0) & ((row[k] >= second) | (row[k] >= seconds[k]))
+                marks[k] = among_best | (row[k] > least) | (also[k] > least) | (target[k] == alike)
+            edge += K
+
+
+def mark_links(links: Links, pairs: range, tokens: Pairs, listed: Bools) -> int:
+    """Mark the links of some pairs of a bitext, which have these tokens; returns how many were not marked."""
+    chosen = slice(links.offsets[pairs.start], links.offsets[pairs.stop])
+    pair = np.repeat(np.arange(len(pairs)), np.diff(links.offsets[pairs.start : pairs.stop + 1]))
+    edges = tokens.edge_offsets[pair] + links.source[chosen] * tokens.shapes[pair, 1] + links.target[chosen]
+    added = int(np.count_nonzero(~listed[np.unique(edges)]))
+    listed[edges] = True
+    return added
+
+
+def collect(pairs: Pairs, listed: Bools) -> tuple[I32, Lists]:
+    """(E,) the places of the marked edges in the rectangles of all, and their lists."""
+    offsets = np.empty_like(pairs.edge_offsets)
+    cells, source, target = np.empty((3, np.count_nonzero(listed)), np.int32)
+    _collect(pairs, listed, cells, source, target, offsets)
+    return cells, Lists(source, target, pairs.shapes, offsets)
+
+
+@compiled
+def _collect(pairs, listed, cells, source, target, offsets):
+    size = 0
+    edge = 0
+    for i in range(len(offsets) - 1):
+        offsets[i] = size
+        K = pairs.target_offsets[i + 1] - pairs.target_offsets[i]
+        for j in range(pairs.source_offsets[i + 1] - pairs.source_offsets[i]):
+            for k in range(K):
+                if listed[edge]:
+                    cells[size] = edge
+                    source[size] = j
+                    target[size] = k
+                    size += 1
+                edge += 1
+    offsets[len(offsets) - 1] = size
