@@ -53,7 +53,9 @@ class Lists(NamedTuple):
     def join(cls, parts: Sequence[Lists]) -> Lists:
         """Those of all parts, one after the other."""
         none = cls.of_all(np.empty((0, 2), np.int64))
-        source, target, shapes = (np.concatenate(arrays) for arrays in zip(*(part[:3] for part in (none, *parts)), strict=True))
+        source, target, shapes = (
+            np.concatenate(arrays) for arrays in zip(*(part[:3] for part in (none, *parts)), strict=True)
+        )
         sizes = np.concatenate([np.diff(part.offsets) for part in (none, *parts)])
         return cls(source, target, shapes, np.concatenate([[0], np.cumsum(sizes)]))
 

@@ -120,7 +120,7 @@ class EdgeBatch:
 
     @shared_property
     def soft(self) -> F32:
-        """Geometric mean of both directions' posteriors by the HMM, in rectangles: the strongest signal that there is."""
+        """Geometric mean of both directions' posteriors by the HMM, in rectangles: the strongest signal there is."""
         return self.beliefs.hmm.soft
 
     @shared_property
@@ -128,7 +128,9 @@ class EdgeBatch:
         listing, offsets = self.text.listing, self.tokens.edge_offsets
         if listing.everything:
             every = np.arange(offsets[-1], dtype=np.int32)
-            return Listed(Lists.of_all(self.tokens.shapes), every, self.rectangles, np.arange(len(self.rectangles.source)), 0)
+            return Listed(
+                Lists.of_all(self.tokens.shapes), every, self.rectangles, np.arange(len(self.rectangles.source)), 0
+            )
         best = other = self.soft if listing.posteriors else self.dice
         if listing.posteriors and self.beliefs.directional is not None:
             other = self.beliefs.directional[0].soft

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
 from corpora import SettingError
 from corpora.alignment import Links
 from corpora.compiled import MAXIMA, compiled
-from corpora.ragged import I32, I64, Bools, Lists
+from corpora.ragged import I32, Bools, Lists
 from features.word_pairs import Pairs
 
-Candidates = Literal["likely", "all"]
+CANDIDATES = "likely", "all"
 """Which edges are listed: those that `mark_likely` finds, or every edge, the reference that the others are held to."""
 
 LEAST = 0.01
@@ -35,9 +34,9 @@ class Listing:
 
 
 def check_candidates(name: str) -> None:
-    """Raise SettingError for a name that is not one of Candidates."""
-    if name not in get_args(Candidates):
-        raise SettingError(f"unknown candidates {name!r} (choose from {', '.join(get_args(Candidates))})")
+    """Raise SettingError for a name that is not one of CANDIDATES."""
+    if name not in CANDIDATES:
+        raise SettingError(f"unknown candidates {name!r} (choose from {', '.join(CANDIDATES)})")
 
 
 @compiled(fastmath=MAXIMA)

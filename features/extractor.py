@@ -69,7 +69,7 @@ class FeatureSet:
     """Which families, which words and which other aligners' links (a column each), in the order of the columns.
 
     words: of the source and of the target language, as the corpus is normalised, each an indicator of its edges, named
-    ``source:word`` and ``target:word``.  candidates: which edges have features, see `candidates.Candidates`.
+    ``source:word`` and ``target:word``.  candidates: which edges have features, one of `candidates.CANDIDATES`.
     Raises SettingError for an unknown or repeated name, and where there are none.
     """
 

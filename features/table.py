@@ -65,7 +65,7 @@ class EdgeTable:
         return np.stack(ranges, axis=1).astype(np.float64)
 
     def __getitem__(self, pair: int) -> F32:
-        """Features of the edges of one pair, (E, d), a view; negative counts from the end, IndexError beyond the last."""
+        """Features of the edges of a pair, (E, d), a view; negative counts from the end, IndexError beyond the last."""
         first, last = self.lists.offsets[range(len(self))[pair] :][:2]
         return self.features[first:last]
 

@@ -68,6 +68,7 @@ def align(
     format_: opt.OutputFormat = "pharaoh",
     links: opt.LinksFiles = None,
     offset: opt.Offset = 0.0,
+    candidates: opt.LookedAt = None,
     max_length: opt.MaxLength = None,
     skip_bad: opt.SkipBad = False,
     unsupervised: opt.Unsupervised = False,
@@ -108,13 +109,20 @@ def align(
     with skipping_pairs(sys.maxsize if links else max_length, skip_bad) as skipping:
         answers = [_Answer(*to, format_, quiet, skipping, began) for to in zip(paths, files, strict=True)]
         if model is not None:
-            _align_with_model(source, target, answers[0], offset, model, links or [])
+            _align_with_model(source, target, answers[0], offset, candidates, model, links or [])
         else:
-            _align_without_model(source, target, answers, offset, given)
+            given |= {"offset": offset} | ({} if candidates is None else {"candidates": candidates})
+            _align_without_model(source, target, answers, given)
 
 
 def _align_with_model(
-    source: str, target: str | None, answer: _Answer, offset: float, model: str, names: list[str]
+    source: str,
+    target: str | None,
+    answer: _Answer,
+    offset: float,
+    candidates: str | None,
+    model: str,
+    names: list[str],
 ) -> None:
     """Align a text, or standard input as it arrives.  names: of files of other aligners' links."""
     with progress_bar(answer.quiet):
@@ -126,6 +134,8 @@ def _align_with_model(
         loaded = load(model)
         if offset:
             loaded = loaded.with_offset(offset)
+        if candidates is not None:
+            loaded = loaded.with_candidates(candidates)
         check_number_of_links(loaded, model, names)
         watched = iter if answer.quiet else Acquaintance(loaded, lambda message: say(f"warning: {message}"))
         if target is None and source == "-":
@@ -144,9 +154,7 @@ def _align_with_model(
     answer.write(loaded.normalizers, parts, pairs)
 
 
-def _align_without_model(
-    source: str, target: str | None, answers: list[_Answer], offset: float, given: dict[str, Any]
-) -> None:
+def _align_without_model(source: str, target: str | None, answers: list[_Answer], given: dict[str, Any]) -> None:
     """Align a text by its own statistics.  given: options of translation models and of their decoding."""
     from corpora.files import refuse_inputs, spilling_beside
 
@@ -159,7 +167,7 @@ def _align_without_model(
 
         if given.pop("unsupervised", False):
             given.setdefault("decoding", "soft")
-        settings = Unsupervised(**given, offset=offset)
+        settings = Unsupervised(**given)
         corpus = answers[0].skipping(open_corpus(source) if target is None else open_texts(source, target))
         for answer in answers:
             refuse_inputs(answer.path, [corpus.source_file, corpus.target_file])

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 from typer.core import TyperCommand
 
+Edges = Literal["likely", "all"]
 Loss = Literal["hinge", "logistic"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Output = Literal["pharaoh", "scored", "jsonl"]
@@ -100,6 +101,7 @@ Update = Annotated[str | None, _data(metavar="MODEL", help="Add the text to this
 Families = Annotated[
     str | None, _data(metavar="F,F...", help="Feature families to use; all by default (see docs/how-it-works.md).")
 ]
+Candidates = Annotated[Edges, _data(help="Word pairs of a sentence pair that may be links.")]
 FrequentWords = Annotated[int | None, _data(
     metavar="N", help="Frequent words with a feature of their own.", min=0, max=1000,
     show_default="30 with the logistic loss below 1000 labelled pairs; else 0",
@@ -152,6 +154,9 @@ MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, fo
 Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", min=0)]
 
 # Aligning
+LookedAt = Annotated[Edges | None, _links(
+    "--candidates", help="Word pairs that may be links.", show_default="the model's, or likely",
+)]  # fmt: skip
 Offset = Annotated[float, _links(metavar="S", help="More links (above 0) or fewer (below 0); -1 to 1 is usual.")]
 
 # Suggesting

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ALWAYS = frozenset("corpus max_length skip_bad memory threads model force quiet verbose debug".split())
 _OF_UPDATES = _ALWAYS | {"update"}
-_WITHOUT_LABELS = _ALWAYS | {"source", "target", "case_fold", "tokenize", "stem", "seed", "strict"}
+_WITHOUT_LABELS = _ALWAYS | {"source", "target", "case_fold", "tokenize", "stem", "candidates", "seed", "strict"}
 
 
 def train(
@@ -38,6 +38,7 @@ def train(
     skip_bad: opt.SkipBad = False,
     links: opt.LinksFiles = None,
     features: opt.Families = None,
+    candidates: opt.Candidates = "likely",
     words: opt.FrequentWords = None,
     update: opt.Update = None,
     case_fold: opt.CaseFold = True,

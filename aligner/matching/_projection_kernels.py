@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from aligner.matching import _price_kernels as prices
-from aligner.matching._kernels import assign, make_workspace
 from aligner.matching._newton_kernels import newton_step
-from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
+from aligner.matching._price_kernels import ENTROPIC
 from corpora.compiled import compiled
 
 START = 16.0
@@ -94,36 +93,29 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
 
 
 @compiled
-def orient(q, J, K, scale, values, across):
-    """values = scale · q with the shorter side as rows, and across its transpose."""
-    first, second = (across, values) if J > K else (values, across)
-    for j in range(J):
-        for k in range(K):
-            x = q[j * K + k] * scale
-            first[j, k] = x
-            second[k, j] = x
+def orient(q, rows, columns, scale, values, across):
+    """values = scale · q in a rectangle, -inf where no edge is listed, and across its transpose."""
+    values[:] = -np.inf
+    across[:] = -np.inf
+    for e in range(len(q)):
+        x = q[e] * scale
+        values[rows[e], columns[e]] = x
+        across[columns[e], rows[e]] = x
 
 
 @compiled
 def search_from_nothing(
-    geometry, q, J, K, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, limit, plan
+    geometry, q, rows, columns, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, limit, plan
 ):
-    """`search` without prices to start from: from those of the best matching, or by smaller scores first."""
+    """`search` without prices to start from: by smaller scores first."""
     scale = 1.0
     u[:] = 0.0
     v[:] = 0.0
-    if geometry == EUCLIDEAN and ceiling == np.inf:
-        orient(q, J, K, 1.0, values, across)
-        work = make_workspace(len(u), len(v), 0)
-        assign(values, work)
-        u[:] = work.u
-        v[:] = work.v
-    else:
-        while np.max(q) * scale > START:
-            scale /= GROWTH
+    while np.max(q) * scale > START:
+        scale /= GROWTH
     iterations = 0
     while True:
-        orient(q, J, K, scale, values, across)
+        orient(q, rows, columns, scale, values, across)
         converged, gap, more = search(
             geometry, values, across, u, v, u_capacity, v_capacity, ceiling,
             tolerance if scale == 1.0 else LOOSE, max(1, limit - iterations), plan,
@@ -139,36 +131,38 @@ def search_from_nothing(
 
 @compiled
 def project_block(
-    geometry, q, J, K, row_capacity, column_capacity, row_price, column_price, ceiling, tolerance, limit, z
+    geometry, q, source, target, row_capacity, column_capacity, row_price, column_price, ceiling, tolerance, limit, z
 ):
-    """The point of the polytope nearest to q (J * K,), into z (J * K,), from these prices (J,) and (K,), in place.
+    """The point of the polytope nearest to q (E,), into z (E,), from these prices (J,) and (K,), in place.
 
-    geometry: EUCLIDEAN, or ENTROPIC with q = log u + the logarithm to add.  prices: all 0 where none are known.
+    source, target: (E,) the rows and columns of the listed edges.  prices: all 0 where none are known.
+    geometry: EUCLIDEAN, or ENTROPIC with q = log u + the logarithm to add.
     ceiling: the limit of an edge; +inf where all words of a side have a capacity of 1, which implies it.
     tolerance: of the duality gap.  Returns (whether it is reached, gap, iterations).
     """
-    if J == 0 or K == 0:
+    J, K = len(row_price), len(column_price)
+    if len(q) == 0:
         row_price[:] = 0.0
         column_price[:] = 0.0
         return True, 0.0, 0
-    rows, columns = min(J, K), max(J, K)
-    values, across, plan = np.empty((rows, columns)), np.empty((columns, rows)), np.empty((rows, columns))
+    short, long = min(J, K), max(J, K)
+    values, across, plan = np.empty((short, long)), np.empty((long, short)), np.empty((short, long))
+    rows, columns = (target, source) if J > K else (source, target)
     u, v = (column_price, row_price) if J > K else (row_price, column_price)
     u_capacity, v_capacity = (column_capacity, row_capacity) if J > K else (row_capacity, column_capacity)
     converged = False
     iterations = 0
     if np.any(u > 0.0) or np.any(v > 0.0):
-        orient(q, J, K, 1.0, values, across)
+        orient(q, rows, columns, 1.0, values, across)
         converged, gap, iterations = search(
             geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, min(limit, PATIENCE), plan
         )
     if not converged and iterations < limit:
         converged, gap, more = search_from_nothing(
-            geometry, q, J, K, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, limit - iterations,
-            plan,
+            geometry, q, rows, columns, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance,
+            limit - iterations, plan,
         )  # fmt: skip
         iterations += more
-    for j in range(J):
-        for k in range(K):
-            z[j * K + k] = plan[k, j] if J > K else plan[j, k]
+    for e in range(len(z)):
+        z[e] = plan[rows[e], columns[e]]
     return converged, gap, iterations

@@ -24,7 +24,9 @@ class Positive(NamedTuple):
 
 def match_one_by_one(best: Callable[[Positive, F64, F64], Bools | I64], task: Task, linked: Bools) -> None:
     """Fill linked with the answers of best(edges, rewards), which of the edges are links; see `Match`."""
-    for (J, K), first, last in zip(task.lists.shapes.tolist(), task.lists.offsets, task.lists.offsets[1:], strict=False):
+    for (J, K), first, last in zip(
+        task.lists.shapes.tolist(), task.lists.offsets, task.lists.offsets[1:], strict=False
+    ):
         useful = (task.scores[first:last] > 0).nonzero()[0] + first
         if len(useful):
             edges = Positive(J, K, task.lists.source[useful], task.lists.target[useful], task.scores[useful])

@@ -17,4 +17,6 @@ def match(task: Task, linked: Bools) -> None:
     Of tied edges any may come first. With several links a word the edge that adds most is next, with the rewards it
     brings.
     """
-    bmatch_blocks(task.scores, task.lists, 0, len(task.lists.shapes), task.source_rewards, task.target_rewards, False, linked)
+    bmatch_blocks(
+        task.scores, task.lists, 0, len(task.lists.shapes), task.source_rewards, task.target_rewards, False, linked
+    )

@@ -1,4 +1,4 @@
-"""Nearest points of the matching polytope, Euclidean and entropic, of whole batches of matrices.
+"""Nearest points of the matching polytope, Euclidean and entropic, of whole batches of lists of edges.
 
 Z = { 0 <= z <= 1 : Σ_k z(j,k) <= capacity of row j,  Σ_j z(j,k) <= capacity of column k }
 
@@ -24,7 +24,7 @@ import numpy.typing as npt
 from aligner.matching import check_scores
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
 from aligner.matching._projection_kernels import project_block
-from corpora.ragged import F64, I64, Bools, word_offsets
+from corpora.ragged import F64, I64, Bools, Lists, word_offsets
 from corpora.threads import map_threads
 
 
@@ -46,7 +46,7 @@ class Nearest:
 
 def nearest_points(
     scores: npt.ArrayLike,
-    shapes: npt.ArrayLike,
+    lists: Lists,
     *,
     entropic: bool = False,
     row_capacity: npt.ArrayLike = 1.0,
@@ -55,17 +55,16 @@ def nearest_points(
     tolerance: float = 1e-12,
     max_iterations: int = 200,
 ) -> Nearest:
-    """The point of Z nearest to each of many matrices: Euclidean, or entropic, whose scores are log z' + s.
+    """The point of Z nearest to each of many lists of edges: Euclidean, or entropic, whose scores are log z' + s.
 
-    scores: (E,) the matrices one after another, each row by row, as in `best_matchings`; -inf forbids an edge.
-    shapes: (n, 2) rows and columns of each.
+    scores: (E,) of the listed edges, as in `best_matchings`; -inf forbids an edge, as if it were not listed.
     row_capacity, column_capacity: >= 1, of every word or one for all, (ΣJ,) and (ΣK,).
     start: prices to go on from, for instance of the last call with scores nearly the same.
-    tolerance: of the duality gap, beyond what rounding hides of it.  max_iterations: for each matrix.
-    Raises ScoreError on NaN or +inf, naming the matrix, and ValueError where the arguments do not fit.
+    tolerance: of the duality gap, beyond what rounding hides of it.  max_iterations: for each pair.
+    Raises ScoreError on NaN or +inf, naming the pair, and ValueError where the arguments do not fit.
     """
-    flat, sizes, offsets = check_scores(scores, shapes, "nearest point")
-    row_starts, column_starts = word_offsets(sizes).T
+    flat = check_scores(scores, lists, "nearest point")
+    row_starts, column_starts = word_offsets(lists.shapes).T
     u_capacity = _capacities("row", row_capacity, row_starts[-1])
     v_capacity = _capacities("column", column_capacity, column_starts[-1])
     u, v = np.zeros(row_starts[-1]), np.zeros(column_starts[-1])
@@ -74,17 +73,17 @@ def nearest_points(
             if given.shape != prices.shape or not (given >= 0.0).all():
                 raise ValueError(f"the {side} prices to start from do not fit the shapes")
             prices[:] = given
-    n = len(sizes)
-    found = Nearest(np.empty(offsets[-1]), u, v, np.empty(n), np.empty(n, np.int64), np.empty(n, np.bool_))
+    n = len(lists.shapes)
+    found = Nearest(np.empty(len(flat)), u, v, np.empty(n), np.empty(n, np.int64), np.empty(n, np.bool_))
     geometry = ENTROPIC if entropic else EUCLIDEAN
 
     def work(i: int) -> None:
         rows, columns = slice(*row_starts[i : i + 2]), slice(*column_starts[i : i + 2])
-        edges = slice(*offsets[i : i + 2])
+        edges = slice(*lists.offsets[i : i + 2])
         one_link = (u_capacity[rows] == 1.0).all() or (v_capacity[columns] == 1.0).all()
         found.converged[i], found.gaps[i], found.iterations[i] = project_block(
-            geometry, flat[edges], sizes[i, 0], sizes[i, 1], u_capacity[rows], v_capacity[columns], u[rows], v[columns],
-            np.inf if one_link else 1.0, tolerance, max_iterations, found.z[edges],
+            geometry, flat[edges], lists.source[edges], lists.target[edges], u_capacity[rows], v_capacity[columns],
+            u[rows], v[columns], np.inf if one_link else 1.0, tolerance, max_iterations, found.z[edges],
         )  # fmt: skip
 
     deque(map_threads(work, range(n)), maxlen=0)

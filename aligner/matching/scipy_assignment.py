@@ -1,4 +1,4 @@
-"""A reference oracle: ``scipy.optimize.linear_sum_assignment`` on the scores above 0 and 0 elsewhere, one call a pair."""
+"""A reference oracle: ``scipy.optimize.linear_sum_assignment`` on the scores above 0, one call a pair."""
 
 from __future__ import annotations
 

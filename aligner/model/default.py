@@ -50,12 +50,13 @@ def default_model(
     normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
     languages: tuple[str | None, str | None] = (None, None),
     record: Mapping[str, Any] | None = None,
+    candidates: str = "likely",
 ) -> Model:
     """A model of a corpus without any label: its own statistics, with translation models, and the default weights.
 
-    record: JSON values about the corpus.
+    record: JSON values about the corpus.  candidates: the edges to look at, one of `features.candidates.CANDIDATES`.
     """
-    features = FeatureSet(tuple(FAMILIES))
+    features = FeatureSet(tuple(FAMILIES), candidates=candidates)
     found = default_weights()
     weights = np.array([found.weights.get(name, 0.0) for name in features.names])  # 0 of a family that is new
     facts = {"version": __version__, "default_weights": dict(found.record), **(record or {})}

@@ -90,6 +90,10 @@ class Model:
         calibration = self.calibration and self.calibration.shifted(offset)
         return replace(self, scorer=LinearScorer(weights), calibration=calibration)
 
+    def with_candidates(self, candidates: str) -> Model:
+        """The model with other edges to look at, see `features.candidates.CANDIDATES`.  Raises SettingError."""
+        return replace(self, features=replace(self.features, candidates=candidates))
+
     def align(
         self, source: Sequence[str], target: Sequence[str], links: Sequence[Iterable[tuple[int, int]]] = ()
     ) -> Alignment:
@@ -217,7 +221,9 @@ def load(path: StrPath, *, copy: bool = False) -> Model:
     try:
         source_words, target_words = (tuple(words) for words in header.get("words", ((), ())))  # none in old files
         candidates = header.get("candidates", "all")  # which those of old files were
-        features = FeatureSet(tuple(header["families"]), tuple(header["links"]), (source_words, target_words), candidates)
+        features = FeatureSet(
+            tuple(header["families"]), tuple(header["links"]), (source_words, target_words), candidates
+        )
         # Files of before there were kernels say nothing of a scorer.
         scorer = read_scorer(header.get("scorer", {"kind": "linear"}), arrays)
         if features.names != tuple(header["feature_names"]) or scorer.n_features != len(features.names):

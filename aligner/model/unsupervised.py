@@ -22,6 +22,7 @@ from corpora.ragged import Lists
 from corpora.readers import open_corpus, open_texts
 from corpora.symmetrize import DIRECTIONS, METHODS
 from corpora.threads import map_threads
+from features.candidates import check_candidates
 from features.statistics import CorpusStatistics
 from features.translation.expectation import Settings
 from features.translation.lexicon import AGREEING, KINDS
@@ -51,7 +52,8 @@ class Unsupervised:
 
     decoding: one of DECODINGS, by translation models alone; None: by the default weights, unless there is a threshold.
     threshold: in [0, 1], of those in THRESHOLDED, 0.5 by default; the lower, the more links.
-    offset: added to the score of every edge by the default weights.
+    offset: added to the score of every edge by the default weights.  candidates: the edges these look at, one of
+    `features.candidates.CANDIDATES`.
     null: prior probability that a word translates nothing, between 0 and 1; the higher, the fewer links.
     iterations: passes of the HMM for each lexicon.  seconds: passes that would end later are left out, but for one of
     Model 1 and one of the HMM for each lexicon; the result then depends on the speed of the machine.
@@ -62,6 +64,7 @@ class Unsupervised:
     decoding: str | None = None
     threshold: float | None = None
     offset: float = 0.0
+    candidates: str = "likely"
     null: float | None = None
     iterations: int | None = None
     seconds: float | None = None
@@ -77,8 +80,11 @@ class Unsupervised:
         if self.threshold is not None and not 0.0 <= self.threshold <= 1.0:
             raise SettingError(f"the threshold must be from 0 to 1, not {self.threshold}")
         check_offset(self.offset)
+        check_candidates(self.candidates)
         if self.offset and self.decoding is not None:
             raise SettingError("an offset is of the default weights' scores, which are left out (give `threshold`)")
+        if self.candidates != "likely" and self.decoding is not None:
+            raise SettingError("candidates are edges of the default weights, which are left out (leave both out)")
         if self.null is not None and not 0.0 < self.null < 1.0:
             raise SettingError(f"the prior of NULL must be between 0 and 1, not {self.null}")
         if self.iterations is not None and self.iterations < 1:
@@ -115,7 +121,7 @@ class Unsupervised:
         else:
             counted = CorpusStatistics.from_bitext(bitext, lexicons=())
             translation = self.estimate(bitext, tuple(KINDS), on_progress)
-            model = default_model(replace(counted, translation=translation))
+            model = default_model(replace(counted, translation=translation), candidates=self.candidates)
             found = model.with_offset(self.offset).align_text(bitext)
         return found, *(Unsupervised(way).decode(translation, bitext) for way in DIRECTIONS)
 

@@ -180,12 +180,12 @@ class Rule(NamedTuple):
 
 
 @compiled
-def active_steps(order, start, gaps, rule, blocks, bounds, regularization, point, pool):
+def active_steps(order, start, gaps, rule, blocks, regularization, point, pool):
     """Steps with the assignment oracle, from position `start` of the order on.
 
     Returns (code, block at fault, position reached, oracle calls).
     """
-    scratch = make_scratch(blocks, bounds)
+    scratch = make_scratch(blocks)
     psi = np.empty(len(point.w))
     calls = 0
     for t in range(start, len(order)):

@@ -141,9 +141,9 @@ def count_step(average, point):
 
 
 @compiled
-def forward_steps(order, gaps, line_search, average, blocks, bounds, regularization, point):
+def forward_steps(order, gaps, line_search, average, blocks, regularization, point):
     """Forward steps of blocks in this order, with the assignment oracle.  Returns (code, block at fault)."""
-    scratch = make_scratch(blocks, bounds)
+    scratch = make_scratch(blocks)
     psi = np.empty(len(point.w))
     for i in order:
         code, loss, hinge = block_corner(i, blocks, point.w, scratch, psi)

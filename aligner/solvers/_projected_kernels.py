@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligner.matching._kernels import largest_sides
+from aligner.matching._kernels import largest
 from aligner.matching._price_kernels import EUCLIDEAN
 from aligner.matching._projection_kernels import project_block
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, add_costs, score_edges
@@ -74,13 +74,14 @@ def projected_steps(order, spectral, edges, scale, point):
     scale: λn.  spectral: whether a block's next step takes the curvature that this one met.
     Returns (code, block at fault).
     """
-    _, longest, most = largest_sides(edges.shapes)
+    lists = edges.lists
+    longest, most = largest(lists, 0, len(lists.shapes))
     scores, goals, points = np.empty(most), np.empty(most), np.empty(most)
     change = np.empty(len(point.w))
     capacity = np.ones(longest)
     for i in order:
-        J, K = edges.shapes[i, 0], edges.shapes[i, 1]
-        first, last = edges.offsets[i], edges.offsets[i + 1]
+        J, K = lists.shapes[i, 0], lists.shapes[i, 1]
+        first, last = lists.offsets[i], lists.offsets[i + 1]
         features, z = edges.features[first:last], point.z[first:last]
         score = scores[: last - first]  # of an edge, n times the gradient of the dual
         goal = goals[: last - first]
@@ -94,7 +95,7 @@ def projected_steps(order, spectral, edges, scale, point):
         if not np.isfinite(size):  # the projection must never see a NaN
             return NOT_FINITE, i
         project_block(
-            EUCLIDEAN, ahead, J, K, capacity[:J], capacity[:K],
+            EUCLIDEAN, ahead, lists.source[first:last], lists.target[first:last], capacity[:J], capacity[:K],
             point.row_prices[point.starts[i, 0] : point.starts[i + 1, 0]],
             point.column_prices[point.starts[i, 1] : point.starts[i + 1, 1]],
             np.inf, ACCURACY, ITERATIONS, goal,

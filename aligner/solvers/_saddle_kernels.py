@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligner.matching._kernels import largest_sides
+from aligner.matching._kernels import largest
 from aligner.matching._price_kernels import EUCLIDEAN, exponentials
 from aligner.matching._projection_kernels import project_block
 from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, score_edges
@@ -83,10 +83,11 @@ def make_start(geometry, edges, center, of_target, of_center):
     Returns the links of the targets.
     """
     links = 0
-    for i in range(len(edges.shapes)):
-        for e in range(edges.offsets[i], edges.offsets[i + 1]):
+    lists = edges.lists
+    for i in range(len(lists.shapes)):
+        for e in range(lists.offsets[i], lists.offsets[i + 1]):
             label = edges.labels[e]
-            start = start_of(geometry, label, edges.shapes[i, 0], edges.shapes[i, 1])
+            start = start_of(geometry, label, lists.shapes[i, 0], lists.shapes[i, 1])
             if len(center) > 0:
                 center[e] = start
             start = start if geometry == EUCLIDEAN else np.exp(start)
@@ -99,11 +100,10 @@ def make_start(geometry, edges, center, of_target, of_center):
 
 
 @compiled
-def take_prices(x, J, K, row_prices, column_prices):
+def take_prices(x, source, target, row_prices, column_prices):
     """x -= the prices of each edge's words."""
-    for j in range(J):
-        for k in range(K):
-            x[j * K + k] -= row_prices[j] + column_prices[k]
+    for e in range(len(x)):
+        x[e] -= row_prices[source[e]] + column_prices[target[e]]
 
 
 @compiled(fastmath=SUMS)
@@ -119,12 +119,13 @@ def distance(geometry, z, x, other, other_x):
 
 
 @compiled
-def project(geometry, x, J, K, capacity, row_prices, column_prices, z):
+def project(geometry, x, source, target, capacity, row_prices, column_prices, z):
     """z = the point nearest to x, and x less its prices: the logarithm of z for ENTROPIC, but for rounding."""
     project_block(
-        geometry, x, J, K, capacity[:J], capacity[:K], row_prices, column_prices, np.inf, ACCURACY, ITERATIONS, z
-    )
-    take_prices(x, J, K, row_prices, column_prices)
+        geometry, x, source, target, capacity[: len(row_prices)], capacity[: len(column_prices)], row_prices,
+        column_prices, np.inf, ACCURACY, ITERATIONS, z,
+    )  # fmt: skip
+    take_prices(x, source, target, row_prices, column_prices)
 
 
 @compiled
@@ -135,22 +136,25 @@ def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
     moved: (2,), to which d(u, v) and d(next v, u) are added.  Returns (code, block at fault).
     """
     geometry, z_step = step.geometry, step.z_step
-    _, longest, most = largest_sides(edges.shapes[first:last])
+    lists = edges.lists
+    longest, most = largest(lists, first, last)
     capacity = np.ones(longest)
     all_pulls, all_points, all_goals = np.empty(most), np.empty(most), np.empty(most)
     all_aheads, all_now, all_then, bits = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     keeps = len(stored.center) > 0
     for i in range(first, last):
-        J, K = edges.shapes[i, 0], edges.shapes[i, 1]
-        begin, end = edges.offsets[i], edges.offsets[i + 1]
-        pull, now, then = all_pulls[: J * K], all_now[: J * K], all_then[: J * K]
-        ahead, point, goal = all_aheads[: J * K], all_points[: J * K], all_goals[: J * K]
+        J, K = lists.shapes[i, 0], lists.shapes[i, 1]
+        begin, end = lists.offsets[i], lists.offsets[i + 1]
+        n = end - begin
+        source, target = lists.source[begin:end], lists.target[begin:end]
+        pull, now, then = all_pulls[:n], all_now[:n], all_then[:n]
+        ahead, point, goal = all_aheads[:n], all_points[:n], all_goals[:n]
         row_prices, column_prices = np.zeros(J), np.zeros(K)
         score_edges(edges.features[begin:end], step.sum_w, pull)
         score_edges(edges.features[begin:end], step.ahead_w, now)
         score_edges(edges.features[begin:end], step.point_w, then)
         size = 0.0
-        for e in range(J * K):
+        for e in range(n):
             cost = edges.costs[edges.labels[begin + e]]
             pull[e] = stored.pull[begin + e] if keeps else pull[e] + step.total * cost
             now[e] = step.size * (now[e] + cost)
@@ -160,36 +164,36 @@ def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
             return NOT_FINITE, i
 
         # v, as max(x, 0) or exp(x).
-        for e in range(J * K):
+        for e in range(n):
             center = stored.center[begin + e] if keeps else start_of(geometry, edges.labels[begin + e], J, K)
             pull[e] = center + z_step * pull[e]
             goal[e] = center + z_step * then[e]
         if keeps:
             row_prices[:] = stored.row_prices[stored.starts[i, 0] : stored.starts[i + 1, 0]]
             column_prices[:] = stored.column_prices[stored.starts[i, 1] : stored.starts[i + 1, 1]]
-            take_prices(pull, J, K, row_prices, column_prices)
+            take_prices(pull, source, target, row_prices, column_prices)
         else:
-            project(geometry, pull, J, K, capacity, row_prices, column_prices, ahead)
+            project(geometry, pull, source, target, capacity, row_prices, column_prices, ahead)
         if geometry == EUCLIDEAN:
-            for e in range(J * K):
+            for e in range(n):
                 ahead[e] = max(0.0, pull[e])
                 now[e] = ahead[e] + z_step * now[e]
         else:
-            exponentials(pull, bits[: J * K], ahead)
-            for e in range(J * K):
+            exponentials(pull, bits[:n], ahead)
+            for e in range(n):
                 now[e] = pull[e] + z_step * now[e]
 
         # u, from v, whose prices are 0.
         next_row_prices, next_column_prices = row_prices.copy(), column_prices.copy()
         row_prices[:] = 0.0
         column_prices[:] = 0.0
-        project(geometry, now, J, K, capacity, row_prices, column_prices, point)
+        project(geometry, now, source, target, capacity, row_prices, column_prices, point)
         moved[0] += distance(geometry, point, now, ahead, pull)
 
         # The next v, from û, whose prices will be much like those of v.
-        project(geometry, goal, J, K, capacity, next_row_prices, next_column_prices, ahead)
+        project(geometry, goal, source, target, capacity, next_row_prices, next_column_prices, ahead)
         moved[1] += distance(geometry, ahead, goal, point, now)
-        for e in range(J * K):
+        for e in range(n):
             cost = edges.costs[edges.labels[begin + e]]
             if point[e] != 0.0:
                 add_edge(edges.features, begin + e, cost, point[e], of_point)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from aligner.solvers._block_kernels import average_weight, clip_into
-from aligner.svm._bound_kernels import no_bounds
 from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
 from corpora.compiled import compiled
 from corpora.ragged import F64, I64
@@ -63,7 +62,7 @@ def visit(i, psi, loss, average, regularization, walk):
 @compiled
 def visit_blocks(order, average, blocks, regularization, walk):
     """Visit the blocks in this order, with the assignment oracle.  Returns (code, block at fault)."""
-    scratch = make_scratch(blocks, no_bounds())
+    scratch = make_scratch(blocks)
     psi = np.empty(len(walk.w))
     for i in order:
         code, loss, _ = block_corner(i, blocks, walk.w, scratch, psi)

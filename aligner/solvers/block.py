@@ -15,7 +15,6 @@ from aligner.solvers.averages import Average
 from aligner.solvers.orders import ByGap, Order, Permuted
 from aligner.solvers.records import Audit
 from aligner.solvers.steps import Away, Forward, Pairwise
-from aligner.svm._bound_kernels import Bounds, new_bounds, no_bounds
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem
 from corpora.ragged import I64
@@ -36,7 +35,7 @@ _KEPT = 20
 
 @dataclass(eq=False)
 class BlockState:
-    """The dual point and, where the solver uses them, the gaps and corners of the blocks, and bounds of their scores.
+    """The dual point and, where the solver uses them, the gaps and corners of the blocks.
 
     regularization: the λ that block_w and the corners are scaled by.  sweeps: since all gaps were last asked for.
     """
@@ -46,7 +45,6 @@ class BlockState:
     point: kernels.Point
     gaps: kernels.Gaps
     pool: active.Pool | None
-    bounds: Bounds
     sweeps: int = 0
 
 
@@ -58,8 +56,7 @@ class Block:
     with line search the dual never falls; away and pairwise steps converge linearly  [OAD16 App. B].
     cache: each block keeps corners and uses the best of them where it promises enough, instead of the oracle
     [OAD16 §3.2]; worth it where the oracle is dear.
-    Solver memory: n · d numbers for the blocks' shares of w, as many and 8 bytes an edge for bounds of scores, and d
-    more for each corner kept.
+    Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept.
     """
 
     order: Order = Permuted()  # noqa: RUF009 - frozen
@@ -78,9 +75,7 @@ class Block:
         known = n if keeps_corners or isinstance(self.order, ByGap) else 0
         gaps = kernels.Gaps(np.full(known, np.inf), np.zeros(1))
         pool = new_pool(n, d) if keeps_corners else None
-        blocks = problem.compiled()
-        bounds = no_bounds() if blocks is None else new_bounds(n, blocks.features)
-        return BlockState(rng, problem.regularization, new_point(problem), gaps, pool, bounds)
+        return BlockState(rng, problem.regularization, new_point(problem), gaps, pool)
 
     def resume(self, problem: BlockProblem, state: BlockState) -> None:
         """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
@@ -117,7 +112,7 @@ class Block:
         blocks = problem.compiled()
         if state.pool is None:
             code, block = kernels.forward_steps(
-                order, state.gaps, self.step.line_search, self.average.code, blocks, state.bounds,
+                order, state.gaps, self.step.line_search, self.average.code, blocks,
                 problem.regularization, state.point,
             )  # fmt: skip
             check_code(code, block)
@@ -126,7 +121,7 @@ class Block:
         done, calls = 0, 0
         while done < len(order):
             code, block, done, new = active.active_steps(
-                order, done, state.gaps, rule, blocks, state.bounds, problem.regularization, state.point,
+                order, done, state.gaps, rule, blocks, problem.regularization, state.point,
                 state.pool,
             )  # fmt: skip
             calls += new

@@ -89,7 +89,7 @@ class SaddleState:
     @property
     def lipschitz(self) -> float:
         """L = ‖F‖₂/√n of J's gradient, where the distance in z is the mean over pairs."""
-        return (self.norm if self.norm > 0.0 else 1.0) / sqrt(max(1, len(self.edges.shapes)))
+        return (self.norm if self.norm > 0.0 else 1.0) / sqrt(max(1, len(self.edges.lists.shapes)))
 
     @property
     def w_step(self) -> float:
@@ -101,7 +101,7 @@ class SaddleState:
 
     def force(self, of_z: F64, count: float) -> F64:
         """Σ ∇_w of the bilinear part at iterates that count so much together: (Σ F z − count Σ_i f_i(y_i))/n."""
-        force: F64 = (of_z[:-1] - count * self.start.of_target[:-1]) / len(self.edges.shapes)
+        force: F64 = (of_z[:-1] - count * self.start.of_target[:-1]) / len(self.edges.lists.shapes)
         return force
 
     def begin(self, w: F64, of_z: F64) -> None:
@@ -157,9 +157,9 @@ class Extragradient:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SaddleState:
         """û: w = 0, and the target z = y, mixed with all edges for entropic.  Raises SettingError without edges."""
         edges = edges_of(problem, "extragradient").arrays
-        shapes = edges.shapes if self.restarts else edges.shapes[:0]
+        shapes = edges.lists.shapes if self.restarts else edges.lists.shapes[:0]
         starts = word_offsets(shapes)
-        of_edges = np.zeros((5, edges.offsets[len(shapes)]))
+        of_edges = np.zeros((5, edges.lists.offsets[len(shapes)]))
         of_rows, of_columns = (np.zeros((2, m)) for m in starts[-1])
         stored = kernels.Stored(starts, *of_edges, *of_rows, *of_columns)
         start = measure_start(edges, stored, self.projection.code)
@@ -208,7 +208,7 @@ class Extragradient:
 
     def _adapt(self, state: SaddleState, look: Look, point_w: F64, ahead_w: F64) -> bool:
         """Whether the step was not too long; and how long the next one is, by the rule of PDLP."""
-        n, step = len(state.edges.shapes), state.step
+        n, step = len(state.edges.lists.shapes), state.step
         past, coming = point_w - state.ahead_w, ahead_w - point_w
         twist = (state.of_ahead - look.of_point)[:-1] @ coming + (look.of_ahead - look.of_point)[:-1] @ past
         lead = step * float(twist) / n

@@ -13,7 +13,7 @@ from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FIN
 from aligner.svm.corners import check_code
 from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature, make_kernel
 from aligner.svm.protocols import BlockProblem, EdgeProblem, edges_of
-from corpora.ragged import F32, F64, I64
+from corpora.ragged import F32, F64, Lists
 
 
 @dataclass(eq=False)
@@ -64,11 +64,11 @@ class KernelBlock:
     def _step(self, problem: EdgeProblem, edges: Blocks, state: KernelState, block: int) -> None:
         """The step of BCFW: along the direction to the oracle's answer the dual gains γ · slope - γ²/2 · curvature."""
         scale = problem.regularization * problem.n_blocks
-        rows = slice(edges.offsets[block], edges.offsets[block + 1])
+        rows = slice(edges.lists.offsets[block], edges.lists.offsets[block + 1])
         labels = edges.labels[rows]
         scores = self._scores(edges, state.moved / scale, edges.features[rows])
         augmented = scores + edges.costs[labels]
-        corner = (labels == SURE) - _best(problem.oracle, augmented, edges.shapes[block : block + 1])
+        corner = (labels == SURE) - _best(problem.oracle, augmented, edges.lists.take(np.array([block])))
         direction = corner - state.moved[rows]
         slope = -float(direction @ augmented)
         if slope <= 0:
@@ -89,9 +89,8 @@ class KernelBlock:
         scores = self._scores(edges, coefficients, edges.features)
         costs = edges.costs[edges.labels]
         oracle = matchings.oracle if matchings.oracle.exact else "assignment"
-        surplus = _best(oracle, scores + costs, edges.shapes) - (edges.labels == SURE)
-        block = np.repeat(np.arange(n), np.diff(edges.offsets))
-        hinges, losses = (np.bincount(block, surplus * values, n) for values in (scores + costs, costs))
+        surplus = _best(oracle, scores + costs, edges.lists) - (edges.labels == SURE)
+        hinges, losses = (np.bincount(edges.lists.pairs, surplus * values, n) for values in (scores + costs, costs))
         worst = int(np.argmin(hinges / np.maximum(1.0, losses)))
         if hinges[worst] < -HINGE_TOLERANCE * max(1.0, losses[worst]):
             check_code(NEGATIVE_HINGE, worst)
@@ -105,15 +104,11 @@ class KernelBlock:
         return in_threads(lambda part: expand(self.kernel, kept, some, part), features, len(support))
 
 
-def _best(oracle: str | Oracle, scores: F64, shapes: I64) -> F64:
+def _best(oracle: str | Oracle, scores: F64, lists: Lists) -> F64:
     """Best matchings as (E,) 0 and 1.  Raises ScoreError where the scores are not finite."""
     if not np.isfinite(scores).all():  # the oracles take -inf for a forbidden edge
         check_code(NOT_FINITE, -1)
-    column_of_row = best_matchings(scores, shapes, oracle=oracle)
-    chosen = np.zeros(len(scores))
-    widths = np.repeat(shapes[:, 1], shapes[:, 0])
-    chosen[(np.cumsum(widths) - widths + column_of_row)[column_of_row >= 0]] = 1.0
-    return chosen
+    return best_matchings(scores, lists, oracle=oracle).astype(np.float64)
 
 
 def kernel_block(

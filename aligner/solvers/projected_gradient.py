@@ -65,8 +65,8 @@ class ProjectedGradient:
         """z = y, where w = 0 and ℓ = 0.  Raises SettingError where single edges are not at hand."""
         edges = edges_of(problem, "projected-gradient").arrays
         bounds = np.empty(problem.n_blocks)
-        kernels.curvature_bounds(edges.features, edges.offsets, bounds)
-        starts = word_offsets(edges.shapes)
+        kernels.curvature_bounds(edges.features, edges.lists.offsets, bounds)
+        starts = word_offsets(edges.lists.shapes)
         point = kernels.Marginals(
             (edges.labels == SURE).astype(np.float64), np.zeros(problem.n_features), bounds, bounds.copy(),
             np.zeros(starts[-1, 0]), np.zeros(starts[-1, 1]), starts,

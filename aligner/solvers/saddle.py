@@ -57,18 +57,18 @@ def measure_start(edges: Blocks, stored: kernels.Stored, geometry: int) -> Start
     """Where the steps begin and how far they may lead, see `kernels.start_of`."""
     of_target, of_center = np.zeros((2, edges.features.shape[1] + 1))
     links = kernels.make_start(geometry, edges, stored.center, of_target, of_center)
-    shorter, longer = edges.shapes.min(axis=1), edges.shapes.max(axis=1)
+    shorter, longer = edges.lists.shapes.min(axis=1), edges.lists.shapes.max(axis=1)
     if geometry == EUCLIDEAN:  # at a matching, which has as many links as the shorter side at most
         span = 0.5 * (links + int(shorter.sum()))
     else:
         span = float(shorter @ np.log(np.maximum(1, longer) / kernels.SPREAD))
     loss = float(edges.costs.max()) * int(shorter.sum()) - float(of_target[-1])
-    return Start(of_target, of_center, span / len(edges.shapes), loss / len(edges.shapes))
+    return Start(of_target, of_center, span / len(edges.lists.shapes), loss / len(edges.lists.shapes))
 
 
 def look_ahead(edges: Blocks, stored: kernels.Stored, step: kernels.Step) -> Look:
     """A step of all z_i on all cores, see `kernels.three_steps`.  Raises ScoreError where weights are not finite."""
-    n, size = len(edges.shapes), edges.features.shape[1] + 1
+    n, size = len(edges.lists.shapes), edges.features.shape[1] + 1
 
     def work(first: int) -> tuple[F64, F64, F64]:
         of_point, of_ahead, moved = np.zeros(size), np.zeros(size), np.zeros(2)

@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligner.matching._bmatching_kernels import Flow, bmatch_block, make_flow
-from aligner.matching._kernels import Workspace, largest_sides, make_workspace, match_block
-from aligner.svm._bound_kernels import Bounds, dot, keep_scores, no_bounds, score_likely
+from aligner.matching._kernels import Flow, bmatch_block, largest, make_flow
 from corpora.compiled import SUMS, compiled
-from corpora.ragged import F32, F64, I32, I64, U8
+from corpora.ragged import F32, F64, I64, U8, Bools, Lists
 
 OTHER = 0
 POSSIBLE = 1
@@ -23,6 +21,14 @@ NOT_FINITE = 2
 POSITIVE_REWARD = 3
 
 HINGE_TOLERANCE = 1e-9
+
+
+@compiled(fastmath=SUMS)
+def dot(x, y):
+    total = 0.0
+    for c in range(len(x)):
+        total += x[c] * y[c]
+    return total
 
 
 @compiled(fastmath=SUMS)
@@ -45,15 +51,14 @@ def add_costs(labels, costs, scores):
 class Blocks(NamedTuple):
     """The arrays of a matching problem: what compiled solvers work on.
 
-    features: (E, d) float32.  shapes: (n, 2).  offsets: (n + 1,).  labels: (E,).  costs: (3,), of linking an edge of
+    features: (E, d) float32.  lists: of the edges.  labels: (E,).  costs: (3,), of linking an edge of
     each label.  sure: (n,) links of the targets.  gold: (n, d + r) summed features of the targets.
     source_capacity, target_capacity: links a word may have, whose prices make the last r columns, see
     `aligner.svm.prices.Fertility`.
     """
 
     features: F32
-    shapes: I64
-    offsets: I64
+    lists: Lists
     labels: U8
     costs: F64
     sure: I64
@@ -63,61 +68,28 @@ class Blocks(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Workspaces for one block.
+    """Workspaces for one block.  linked: (E,) the matching found.  scores: (E,)."""
 
-    column_of_row: the matching found, source_capacity columns or -1 for each row.  bounds: those of all blocks.
-    """
-
-    column_of_row: I32
+    linked: Bools
     scores: F64
-    likely: I64
-    bounds: Bounds
-    matching: Workspace
     flow: Flow
 
 
 @compiled
-def several_links(blocks):
-    """Whether a word may have several links."""
-    return max(blocks.source_capacity, blocks.target_capacity) > 1
-
-
-@compiled
-def make_scratch(blocks, bounds):
+def make_scratch(blocks):
     """Scratch for the largest of the blocks."""
-    shapes = blocks.shapes
-    short, long, edges = largest_sides(shapes)
-    return Scratch(
-        column_of_row=np.empty(long * blocks.source_capacity, np.int32),
-        scores=np.empty(edges),
-        likely=np.empty(edges + 1, np.int64),
-        bounds=bounds,
-        matching=make_workspace(short, long, edges),
-        flow=make_flow(shapes if several_links(blocks) else shapes[:0], blocks.target_capacity),
-    )
+    n = len(blocks.lists.shapes)
+    _, edges = largest(blocks.lists, 0, n)
+    flow = make_flow(blocks.lists, 0, n, blocks.target_capacity)
+    return Scratch(linked=np.empty(edges, np.bool_), scores=np.empty(edges), flow=flow)
 
 
 @compiled
 def augmented_scores(i, blocks, w, scores):
     """The loss-augmented scores of a block's edges, into scores."""
-    first, last = blocks.offsets[i], blocks.offsets[i + 1]
+    first, last = blocks.lists.offsets[i], blocks.lists.offsets[i + 1]
     score_edges(blocks.features[first:last], w, scores)
     add_costs(blocks.labels[first:last], blocks.costs, scores)
-
-
-@compiled
-def useful_scores(i, blocks, w, bounds, likely, scores):
-    """`augmented_scores`, but any number below 0 for some of the edges that do not score above 0."""
-    if len(bounds.centre) == 0:
-        augmented_scores(i, blocks, w, scores)
-        return
-    first, last = blocks.offsets[i], blocks.offsets[i + 1]
-    features, labels = blocks.features[first:last], blocks.labels[first:last]
-    weights, own, centre = bounds.weights[i], w[: len(bounds.centre)], bounds.centre
-    known, distances = bounds.scores[first:last], bounds.distances[first:last]
-    if not score_likely(own, features, labels, blocks.costs, weights, known, distances, centre, likely, scores):
-        augmented_scores(i, blocks, w, scores)
-        keep_scores(own, features, scores, weights, known, distances, centre)
 
 
 @compiled
@@ -128,43 +100,35 @@ def subtract_further(links, psi):
 
 
 @compiled
-def fill_corner(i, column_of_row, blocks, psi):
-    """psi = gold - (features of this matching); returns the matching's loss.
-
-    column_of_row: (J * capacity,) the columns of each row or -1.
-    """
-    J, K = blocks.shapes[i, 0], blocks.shapes[i, 1]
-    d, capacity = blocks.features.shape[1], blocks.source_capacity
+def fill_corner(i, linked, blocks, psi):
+    """psi = gold - (features of this matching); returns the matching's loss.  linked: (E,) of the block's edges."""
+    lists, d = blocks.lists, blocks.features.shape[1]
     loss = -blocks.costs[SURE] * blocks.sure[i]
     psi[:] = blocks.gold[i]
-    for slot in range(J * capacity):
-        if column_of_row[slot] >= 0:
-            edge = blocks.offsets[i] + slot // capacity * K + column_of_row[slot]
+    links = (np.zeros(lists.shapes[i, 0], np.int64), np.zeros(lists.shapes[i, 1], np.int64))
+    first = lists.offsets[i]
+    for edge in range(first, lists.offsets[i + 1]):
+        if linked[edge - first]:
             loss += blocks.costs[blocks.labels[edge]]
+            links[0][lists.source[edge]] += 1
+            links[1][lists.target[edge]] += 1
             for c in range(d):
                 psi[c] -= blocks.features[edge, c]
-    if several_links(blocks):
-        cut = d + capacity - 1
-        degree = np.zeros(K, np.int64)
-        for j in range(J):
-            links = 0
-            for column in column_of_row[j * capacity : (j + 1) * capacity]:
-                if column >= 0:
-                    links += 1
-                    degree[column] += 1
-            subtract_further(links, psi[d:cut])
-        for k in range(K):
-            subtract_further(degree[k], psi[cut:])
+    cut = d + blocks.source_capacity - 1
+    for of_word in links[0]:
+        subtract_further(of_word, psi[d:cut])
+    for of_word in links[1]:
+        subtract_further(of_word, psi[cut:])
     return loss
 
 
 @compiled
-def fill_corners(chosen, column_of_row, blocks, psi, losses):
-    """The corners of some blocks from their matchings, stacked: psi (m, d + r) and losses (m,)."""
+def fill_corners(chosen, linked, blocks, psi, losses):
+    """The corners of some blocks from their matchings, one after another: psi (m, d + r) and losses (m,)."""
     start = 0
     for b in range(len(chosen)):
-        losses[b] = fill_corner(chosen[b], column_of_row[start:], blocks, psi[b])
-        start += blocks.shapes[chosen[b], 0] * blocks.source_capacity
+        losses[b] = fill_corner(chosen[b], linked[start:], blocks, psi[b])
+        start += blocks.lists.offsets[chosen[b] + 1] - blocks.lists.offsets[chosen[b]]
 
 
 @compiled
@@ -179,16 +143,16 @@ def block_corner(i, blocks, w, scratch, psi):
     for c in range(d, len(w)):
         if w[c] > 0.0:
             return POSITIVE_REWARD, 0.0, 0.0
-    J, K = blocks.shapes[i, 0], blocks.shapes[i, 1]
-    scores = scratch.scores[: J * K]
-    useful_scores(i, blocks, w, scratch.bounds, scratch.likely, scores)
-    if several_links(blocks):
-        cut = d + blocks.source_capacity - 1
-        source_rewards, target_rewards = np.cumsum(w[d:cut]), np.cumsum(w[cut:])
-        bmatch_block(scores, J, K, source_rewards, target_rewards, scratch.flow, scratch.column_of_row)
-    else:
-        match_block(scores, J, K, scratch.matching, scratch.column_of_row)
-    loss = fill_corner(i, scratch.column_of_row, blocks, psi)
+    lists = blocks.lists
+    first, last = lists.offsets[i], lists.offsets[i + 1]
+    scores, linked = scratch.scores[: last - first], scratch.linked[: last - first]
+    augmented_scores(i, blocks, w, scores)
+    cut = d + blocks.source_capacity - 1
+    bmatch_block(
+        scores, lists.source[first:last], lists.target[first:last], lists.shapes[i, 0], lists.shapes[i, 1],
+        np.cumsum(w[d:cut]), np.cumsum(w[cut:]), scratch.flow, linked,
+    )  # fmt: skip
+    loss = fill_corner(i, linked, blocks, psi)
     hinge = loss - dot(psi, w)
     if hinge < -HINGE_TOLERANCE * max(1.0, loss):
         return NEGATIVE_HINGE, loss, hinge
@@ -198,7 +162,7 @@ def block_corner(i, blocks, w, scratch, psi):
 @compiled
 def block_corners(chosen, blocks, w, psi, losses):
     """The corners of many blocks: fills psi (m, d + r) and losses (m,).  Returns (code, block at fault)."""
-    scratch = make_scratch(blocks, no_bounds())
+    scratch = make_scratch(blocks)
     for b in range(len(chosen)):
         code, losses[b], _ = block_corner(chosen[b], blocks, w, scratch, psi[b])
         if code != DONE:
@@ -213,7 +177,7 @@ def sum_corners(first, last, blocks, w, shares, hinges, psi, losses):
     shares: (n,).  Fills hinges[first:last], and adds to psi (2, d + r) and losses (2,) the sums of ψ_i and L_i, then
     those of each times its share.  Returns (code, block at fault).
     """
-    scratch = make_scratch(blocks, no_bounds())
+    scratch = make_scratch(blocks)
     own = np.empty(len(w))
     for i in range(first, last):
         code, loss, hinges[i] = block_corner(i, blocks, w, scratch, own)

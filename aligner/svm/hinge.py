@@ -15,7 +15,7 @@ from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.corners import check_code
 from aligner.svm.prices import Fertility, LinkRewards
 from aligner.svm.protocols import Corners, Edges, Links
-from corpora.ragged import F64, I64, U8, edge_offsets
+from corpora.ragged import F64, I64, U8
 from corpora.threads import map_threads
 
 Value = TypeVar("Value", bound=np.generic)
@@ -50,12 +50,14 @@ def label_edges(edges: Edges, links: Links) -> tuple[U8, I64]:
         if not np.isfinite(edges.features[first : first + _EDGES_AT_ONCE]).all():
             raise ValueError("features must be finite")
     pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
-    inside = (links.source >= 0) & (links.source < edges.shapes[pair, 0])
-    inside &= (links.target >= 0) & (links.target < edges.shapes[pair, 1])
+    inside = (links.source >= 0) & (links.source < edges.lists.shapes[pair, 0])
+    inside &= (links.target >= 0) & (links.target < edges.lists.shapes[pair, 1])
     if not inside.all():
         raise ValueError(f"a link of pair {pair[~inside][0]} is out of range")
-    link_edges = edges.offsets[pair] + links.source * edges.shapes[pair, 1] + links.target
-    labels = np.zeros(edges.offsets[-1], np.uint8)
+    link_edges = edges.lists.find(pair, links.source, links.target)
+    if (link_edges < 0).any():
+        raise ValueError(f"a link of pair {pair[link_edges < 0][0]} is no listed edge (list the gold links too)")
+    labels = np.zeros(len(edges.features), np.uint8)
     labels[link_edges] = np.where(links.sure, _kernels.SURE, _kernels.POSSIBLE)
     return labels, link_edges
 
@@ -119,25 +121,23 @@ class MatchingProblem:
         sure_edges = link_edges[links.sure]
 
         # Any sure link more outweighs all preferences: they add up to less than 1.
-        weights = np.zeros(edges.offsets[-1])
+        weights = np.zeros(len(labels))
         weights[sure_edges] = 1.0
         if preference is not None:
-            largest = float((edges.shapes * capacities).min(axis=1).max(initial=1)) + 1.0
+            largest = float((edges.lists.shapes * capacities).min(axis=1).max(initial=1)) + 1.0
             weights[sure_edges] += np.clip(preference[sure_edges], 0.0, 1.0) / largest
-        column_of_row = best_matchings(weights, edges.shapes, *(np.zeros(capacity - 1) for capacity in capacities))
-        widths = np.repeat(edges.shapes[:, 1], edges.shapes[:, 0])
-        row_edges = np.repeat(np.cumsum(widths) - widths, capacities[0])  # the first edge of each slot's row
-        target_edges = (row_edges + column_of_row)[column_of_row >= 0]
+        linked = best_matchings(weights, edges.lists, *(np.zeros(capacity - 1) for capacity in capacities))
+        target_edges = np.flatnonzero(linked)
         labels[sure_edges] = _kernels.POSSIBLE
         labels[target_edges] = _kernels.SURE
         gold = np.zeros((len(edges), len(edges.names) + len(fertility.names)))
         problem = cls(
-            edges, labels, gold, np.diff(np.searchsorted(target_edges, edges.offsets)),
+            edges, labels, gold, np.diff(np.searchsorted(target_edges, edges.lists.offsets)),
             float(regularization), float(miss_cost), float(false_cost), float(possible_cost),
             found, len(sure_edges) - len(target_edges), fertility,
         )  # fmt: skip
         psi = np.empty_like(gold)  # of the targets, whose features are still to be added
-        _kernels.fill_corners(np.arange(len(edges)), column_of_row, problem.arrays, psi, np.empty(len(edges)))
+        _kernels.fill_corners(np.arange(len(edges)), linked, problem.arrays, psi, np.empty(len(edges)))
         return replace(problem, gold=0.0 - psi)
 
     def take(self, pairs: I64, *, memory: int | None = None) -> MatchingProblem:
@@ -145,7 +145,7 @@ class MatchingProblem:
 
         memory: see `Edges.take`.
         """
-        labels = take_values(self.labels, self.edges.offsets, pairs)
+        labels = take_values(self.labels, self.edges.lists.offsets, pairs)
         edges = self.edges.take(pairs, memory=memory)
         return replace(self, edges=edges, labels=labels, gold=self.gold[pairs], sure=self.sure[pairs])
 
@@ -193,7 +193,7 @@ class MatchingProblem:
     def arrays(self) -> _kernels.Blocks:
         """The arrays for kernels."""
         return _kernels.Blocks(
-            self.edges.features, self.edges.shapes, self.edges.offsets, self.labels, self.costs, self.sure,
+            self.edges.features, self.edges.lists, self.labels, self.costs, self.sure,
             self.gold, self.fertility.source_capacity, self.fertility.target_capacity,
         )  # fmt: skip
 
@@ -202,7 +202,7 @@ class MatchingProblem:
 
     def rehearsal(self) -> MatchingProblem | None:
         """The smallest pair that has edges."""
-        sizes = np.diff(self.edges.offsets)
+        sizes = np.diff(self.edges.lists.offsets)
         return self.take(np.array([np.argmin(np.where(sizes > 0, sizes, sizes.max() + 1))]))
 
     def corners(self, blocks: I64, w: F64) -> Corners:
@@ -236,14 +236,13 @@ class MatchingProblem:
     def _fill(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
         if not np.isfinite(w).all():
             check_code(_kernels.NOT_FINITE, -1)
-        arrays, shapes = self.arrays, self.edges.shapes[chosen]
-        offsets = edge_offsets(shapes)
-        scores = np.empty(offsets[-1])
+        arrays, lists = self.arrays, self.edges.lists.take(chosen)
+        scores = np.empty(lists.offsets[-1])
         for i, block in enumerate(chosen.tolist()):
-            _kernels.augmented_scores(block, arrays, w, scores[offsets[i] : offsets[i + 1]])
+            _kernels.augmented_scores(block, arrays, w, scores[lists.offsets[i] : lists.offsets[i + 1]])
         rewards = self.link_rewards(w)
-        column_of_row = best_matchings(scores, shapes, rewards.source, rewards.target, oracle=self.oracle)
-        _kernels.fill_corners(chosen, column_of_row, arrays, psi, losses)
+        linked = best_matchings(scores, lists, rewards.source, rewards.target, oracle=self.oracle)
+        _kernels.fill_corners(chosen, linked, arrays, psi, losses)
         if self.oracle.exact:
             hinges = losses - psi @ w
             worst = int(np.argmin(hinges / np.maximum(1.0, losses)))

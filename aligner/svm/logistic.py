@@ -75,7 +75,7 @@ class LogisticProblem:
 
     def take(self, pairs: I64, *, memory: int | None = None) -> LogisticProblem:
         """The problem of these pairs alone, (m,) indices, in their order: a copy.  memory: see `Edges.take`."""
-        signs = take_values(self.signs, self.edges.offsets, pairs)
+        signs = take_values(self.signs, self.edges.lists.offsets, pairs)
         return replace(self, edges=self.edges.take(pairs, memory=memory), signs=signs)
 
     @property

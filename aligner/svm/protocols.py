@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 import numpy as np
 
 from aligner.errors import SettingError
-from corpora.ragged import F32, F64, I32, I64, Bools
+from corpora.ragged import F32, F64, I32, I64, Bools, Lists
 
 if TYPE_CHECKING:
     from aligner.matching import Oracle
@@ -16,19 +16,16 @@ if TYPE_CHECKING:
 
 
 class Edges(Protocol):
-    """The features of all edges of n pairs: edge (j, k) of pair i is row offsets[i] + j * K + k, (J, K) = shapes[i].
+    """The features of the listed edges of n pairs.
 
-    features: (E, d), C-contiguous.  shapes: (n, 2).  offsets: (n + 1,).  names: (d,).
+    features: (E, d), C-contiguous.  lists: of the edges, which no matching has others of.  names: (d,).
     """
 
     @property
     def features(self) -> F32: ...
 
     @property
-    def shapes(self) -> I64: ...
-
-    @property
-    def offsets(self) -> I64: ...
+    def lists(self) -> Lists: ...
 
     @property
     def names(self) -> tuple[str, ...]: ...

@@ -23,6 +23,7 @@ from aligner.svm.logistic import LogisticProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links
 from corpora.normalize import Normalizer
+from features.candidates import check_candidates
 from features.extractor import FAMILIES
 from features.table import DEFAULT_MEMORY, EdgeTable
 
@@ -58,6 +59,7 @@ class TrainingSettings:
 
     languages, normalizers: of source and target; languages as suffixes of file names.
     families: of features, see `features.extractor.FAMILIES`; all by default.
+    candidates: the edges to look at, likely or all, see `features.candidates`; kept in the model.
     words: of each language, how many of the most frequent in the labelled pairs have a feature of their own; by default
     30 with the logistic loss below 1,000 labelled pairs, otherwise none.
     max_labelled: of more labelled pairs a random sample is used.
@@ -79,6 +81,7 @@ class TrainingSettings:
     languages: tuple[str | None, str | None] = (None, None)
     normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer())
     families: Sequence[str] | None = None
+    candidates: str = "likely"
     words: int | None = None
     max_labelled: int = 50_000
     loss: str | None = None
@@ -104,6 +107,7 @@ class TrainingSettings:
             value = getattr(self, name)
             if not value >= smallest:  # NaN is not, either
                 raise SettingError(f"{name.replace('_', ' ')} must be a number of at least {smallest}, not {value}")
+        check_candidates(self.candidates)
         if self.loss is not None and self.loss not in LOSSES:
             raise SettingError(f"unknown loss {self.loss!r} (choose from {', '.join(LOSSES)})")
         if self.loss == "logistic" and self.hinge_only:

@@ -74,7 +74,8 @@ def train(
     settings = TrainingSettings(**given)
     started = time.perf_counter()
     numbered = tuple(str(n) for n, _ in enumerate(as_list(links), 1))
-    feature_set = FeatureSet(tuple(FAMILIES if settings.families is None else settings.families), numbered)
+    families = tuple(FAMILIES if settings.families is None else settings.families)
+    feature_set = FeatureSet(families, numbered, candidates=settings.candidates)
     texts = open_corpora(corpora, settings.languages, hooks)
     if not gold and not any(text.has_links for text in texts):
         model = _train_unlabelled(texts, settings, as_list(links), hooks)
@@ -92,7 +93,7 @@ def train(
     del bitext, everything  # the largest of what is held, and not needed for what follows
     longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))
     edges = feature_set.extract(
-        labelled.bitext, statistics, links=labelled.others,
+        labelled.bitext, statistics, links=labelled.others, gold=labelled.links,
         memory=max(0, settings.memory - SOLVER_BYTES_PER_EDGE * longest),
         on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs")),
     )  # fmt: skip
@@ -135,6 +136,8 @@ def train(
         "labelled_pairs": n_labels,
         "labelled_pairs_available": labelled.available,
         "links_lost": problem.links_lost,
+        "edges": len(edges.features),
+        "links_unlikely": edges.added,
         "features": columns,
         "fertility": problem.capacity,
         "loss": planned.loss,
@@ -165,14 +168,17 @@ def train(
     calibration = Calibration.fit(judged) if len(judged) else None
     model = Model(scorer, feature_set, statistics, settings.normalizers, languages, record, rewards, calibration)
     if not learns:
-        default = default_model(statistics, normalizers=model.normalizers, languages=languages, record=record)
+        default = default_model(
+            statistics, normalizers=model.normalizers, languages=languages, record=record,
+            candidates=settings.candidates,
+        )  # fmt: skip
         model = replace(default, rewards=rewards)
     return Training(model, followed)
 
 
 def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links: Sequence[str], hooks: Hooks) -> Model:
     """The default model of opened corpora.  SettingError on links and settings of learning from labels."""
-    of_text = {name: getattr(settings, name) for name in ("languages", "normalizers", "memory", "seed")}
+    of_text = {name: getattr(settings, name) for name in ("languages", "normalizers", "candidates", "memory", "seed")}
     default = vars(TrainingSettings(**of_text))
     for name in ["links"] * bool(links) + [name for name, value in vars(settings).items() if value != default[name]]:
         raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
@@ -182,7 +188,10 @@ def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links
         bitext, memory=settings.memory, on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress)
     )
     languages, record = (bitext.source.language, bitext.target.language), corpus_record(texts, bitext)
-    return default_model(statistics, normalizers=settings.normalizers, languages=languages, record=record)
+    return default_model(
+        statistics, normalizers=settings.normalizers, languages=languages, record=record,
+        candidates=settings.candidates,
+    )  # fmt: skip
 
 
 def update_model(model: Model, corpora: Paths, *, memory: int = DEFAULT_MEMORY, hooks: Hooks = Hooks()) -> Model:  # noqa: B008 - frozen

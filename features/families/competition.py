@@ -10,6 +10,7 @@ from features.table import Matrix, Vector
 
 NAMES = "rank_row", "rank_column", "margin_row", "margin_column", "share_row", "share_column", "mutual_best"
 
+
 def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Where the edge stands in its row (the edges of its source word) and its column (of its target word).
 

@@ -26,6 +26,5 @@ def fill(batch: EdgeBatch, side: int, words: Sequence[str], out: Matrix) -> None
         if word in vocabulary.index:
             places[vocabulary.index[word]] = place
     lists, tokens = batch.lists, batch.tokens
-    words = lists.source + tokens.source_offsets[lists.pairs] if side == 0 else lists.target + tokens.target_offsets[lists.pairs]
-    out[:] = places[tokens[side][words]][:, None] == np.arange(out.shape[1])
-
+    positions, first = ((lists.source, tokens.source_offsets), (lists.target, tokens.target_offsets))[side]
+    out[:] = places[tokens[side][first[lists.pairs] + positions]][:, None] == np.arange(len(words))
