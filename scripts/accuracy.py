@@ -223,7 +223,8 @@ def families(study: Study) -> None:
 
     test = study.hansards[-1]
     every = FeatureSet()
-    whole = [every.extract(part.bitext, test.statistics) for part in (test.train, test.dev)]
+    parts = (test.train.bitext, test.train.links), (test.dev.bitext, None)
+    whole = [every.extract(bitext, test.statistics, gold=gold) for bitext, gold in parts]
     used: tuple[str, ...] = ("bias",)
     rows = []
     for name, added, fertility in (*((*step, 1) for step in STEPS), ("the same, up to 3 links a word", (), 3)):
@@ -231,7 +232,7 @@ def families(study: Study) -> None:
         columns = [column for column, family in enumerate(every.groups) if family in used]
         train, dev = (
             EdgeTable(
-                np.ascontiguousarray(edges.features[:, columns]), edges.shapes, edges.offsets,
+                np.ascontiguousarray(edges.features[:, columns]), edges.lists,
                 tuple(edges.names[column] for column in columns),
             )
             for edges in whole

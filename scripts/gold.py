@@ -107,7 +107,7 @@ class View:
 
     @cached_property
     def edges(self) -> EdgeTable:
-        return FeatureSet().extract(self.labelled.bitext, self.statistics)
+        return FeatureSet().extract(self.labelled.bitext, self.statistics, gold=self.labelled.links)
 
     @cached_property
     def unsupervised(self) -> float:
@@ -215,7 +215,7 @@ def learn(
     planned = plan(TrainingSettings(**settings), len(pairs))
     links, bitext = labelled.links.take(pairs), labelled.bitext.take(pairs)
     features = with_words(FeatureSet(), bitext, planned.words)
-    edges = features.extract(bitext, statistics)
+    edges = features.extract(bitext, statistics, gold=links)
     problem = planned.problem(edges, links)
     if centre is not None and isinstance(problem, LogisticProblem):
         problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))

@@ -50,6 +50,7 @@ def compare_oracles(problems: int) -> list[list[str]]:
     from scipy.optimize import linear_sum_assignment
 
     from aligner.matching import ORACLES, best_matchings, get_oracle
+    from corpora.ragged import Lists
 
     rows = []
     for kind, draw in SCORES.items():
@@ -69,13 +70,10 @@ def compare_oracles(problems: int) -> list[list[str]]:
         for name in ORACLES:
             n = min(problems, SLOW.get(name, problems))
             part = scores[: offsets[n]]
-            mates = best_matchings(part, shapes[:n], oracle=name)
-            found = [
-                block[np.flatnonzero(mate >= 0), mate[mate >= 0]].sum()
-                for block, mate in zip(blocks[:n], np.split(mates, np.cumsum(shapes[:n, 0])[:-1]), strict=True)
-            ]
-            off = float(np.max(np.abs(np.array(found) - best[:n])))
-            seconds = best_of(1 if name in SLOW else 3, lambda: best_matchings(part, shapes[:n], oracle=name)) / n  # noqa: B023
+            lists = Lists.of_all(shapes[:n])
+            found = np.bincount(lists.pairs, part * best_matchings(part, lists, oracle=name), n)
+            off = float(np.max(np.abs(found - best[:n])))
+            seconds = best_of(1 if name in SLOW else 3, lambda: best_matchings(part, lists, oracle=name)) / n  # noqa: B023
             label = name if get_oracle(name).exact else f"{name} (a heuristic)"
             rows.append([kind, label, f"{seconds * 1e6:.2f}", f"{peer / seconds:.2g}", f"{off:.0e}"])
     return rows
@@ -90,8 +88,8 @@ class NumpyLoop:
         self.regularization, self.miss_cost = problem.regularization, problem.miss_cost
         n, d, edges = problem.n_blocks, problem.n_features, problem.edges
         self.examples = []
-        for i, (J, K) in enumerate(edges.shapes.tolist()):
-            rows = slice(edges.offsets[i], edges.offsets[i + 1])
+        for i, (J, K) in enumerate(edges.lists.shapes.tolist()):
+            rows = slice(edges.lists.offsets[i], edges.lists.offsets[i + 1])
             labels = problem.labels[rows].reshape(J, K)
             x = edges.features[rows].astype(float).reshape(J, K, -1)
             self.examples.append((x, labels == SURE, problem.costs[labels]))

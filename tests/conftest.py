@@ -14,7 +14,7 @@ from aligner.matching import best_matchings
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
-from corpora.ragged import edge_offsets
+from corpora.ragged import Lists
 from features.table import EdgeTable
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -92,7 +92,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[P
 def make_problem() -> Callable[..., MatchingProblem]:
     """Make a random problem whose gold comes from noisy true weights, so that it can be learnt, but not perfectly.
 
-    capacity: links a word may have, on each side.
+    capacity: links a word may have, on each side.  listed: share of the edges that are.
     """
 
     def make(
@@ -102,24 +102,27 @@ def make_problem() -> Callable[..., MatchingProblem]:
         seed: int = 0,
         possible: bool = True,
         capacity: int = 1,
+        listed: float = 1.0,
         **settings: object,
     ) -> MatchingProblem:
         rng = np.random.default_rng(seed)
         shapes = rng.integers(1, largest + 1, (n, 2))
-        offsets = edge_offsets(shapes)
-        features = rng.standard_normal((offsets[-1], d)).astype(np.float32)
-        scores = features @ rng.standard_normal(d) + rng.standard_normal(offsets[-1])
+        lists = Lists.of_all(shapes)
+        features = rng.standard_normal((len(lists.source), d)).astype(np.float32)
+        scores = features @ rng.standard_normal(d) + rng.standard_normal(len(features))
         fertility = Fertility(capacity, capacity)
         rewards = fertility.rewards(np.full(len(fertility.names), -0.4))
-        mates = best_matchings(scores, shapes, rewards.source, rewards.target)
-        pairs, slot = [], 0
-        for J, K in shapes.tolist():
-            sure = {(s // capacity, int(k)) for s, k in enumerate(mates[slot : slot + J * capacity]) if k >= 0}
-            slot += J * capacity
+        linked, pairs = best_matchings(scores, lists, rewards.source, rewards.target), []
+        for (J, K), first, last in zip(shapes.tolist(), lists.offsets, lists.offsets[1:], strict=False):
+            sure = {divmod(e, K) for e in np.flatnonzero(linked[first:last]).tolist()}
             extra = {(int(rng.integers(J)), int(rng.integers(K)))} if possible else set()
             pairs.append(PairLinks(frozenset(sure), frozenset(extra - sure)))
-        edges = EdgeTable(features, shapes, offsets, tuple(f"x{c}" for c in range(d)))
+        links = Links.from_pairs(pairs)
+        kept = rng.random(len(features)) < listed
+        kept[lists.find(np.repeat(np.arange(n), np.diff(links.offsets)), links.source, links.target)] = True
+        lists = Lists(lists.source[kept], lists.target[kept], shapes, np.append(0, np.cumsum(kept))[lists.offsets])
+        edges = EdgeTable(features[kept], lists, tuple(f"x{c}" for c in range(d)))
         settings = {"regularization": 0.1, "possible_cost": 0.0, "fertility": fertility, **settings}
-        return MatchingProblem.from_links(edges, Links.from_pairs(pairs), **settings)  # type: ignore[arg-type]
+        return MatchingProblem.from_links(edges, links, **settings)  # type: ignore[arg-type]
 
     return make

@@ -52,7 +52,7 @@ def test_dice_is_that_of_a_pruned_table(case: Case, make_statistics: MakeStatist
 
 def test_word_pairs_are_the_distinct_ones(case: Case) -> None:
     batch, expected = case.batch, word_pairs(case.batch, case.bitext)
-    source, target, of_edge = batch.word_pairs
+    source, target, of_edge = batch.rectangles
     words = case.bitext.source.vocabulary.words, case.bitext.target.vocabulary.words
     found = [(words[0][e], words[1][f]) for e, f in zip(source.tolist(), target.tolist(), strict=True)]
     assert [found[pair] for pair in of_edge.tolist()] == expected
@@ -78,7 +78,7 @@ def test_dice_of_words_with_long_and_short_rows(
 
 
 def test_mutual_best(case: Case) -> None:
-    best = find_mutual_best(case.batch.dice, case.batch.shapes, case.batch.offsets)
+    best = find_mutual_best(case.batch.dice, case.batch.tokens.shapes, case.batch.tokens.edge_offsets)
     for es, fs, rows in case.matrices():
         dice = case.dice_matrix(es, fs)
         expected = [
@@ -94,7 +94,6 @@ def test_mutual_best(case: Case) -> None:
 def test_a_batch_in_the_middle(case: Case, first: int) -> None:
     last = len(case.bitext) - 2
     batch = Encoded(case.bitext, case.statistics).batch(first, last)
-    rows = slice(case.batch.offsets[first], case.batch.offsets[last])
-    assert np.array_equal(batch.shapes, case.batch.shapes[first:last])
-    assert batch.offsets[0] == 0
+    rows = slice(*case.batch.tokens.edge_offsets[[first, last]])
+    assert np.array_equal(batch.lists.shapes, case.batch.lists.shapes[first:last])
     assert np.array_equal(batch.dice, case.batch.dice[rows])

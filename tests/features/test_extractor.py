@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MakeBitext = Callable[..., Bitext]
 
 WITH_LINKS = FeatureSet(links=("other", "third"), words=(("chat", "."), ("b", "nowhere", "a")))
+EVERY = replace(WITH_LINKS, candidates="all")
 OF_WORDS = "source:chat", "source:.", "target:b", "target:nowhere", "target:a"
 
 
@@ -42,9 +43,9 @@ def set_batch(monkeypatch: pytest.MonkeyPatch, edges_at_once: int) -> None:
 
 
 def test_names_are_those_of_the_columns(case: Case) -> None:
-    table = WITH_LINKS.extract(case.bitext, case.statistics, links=diagonals(case.bitext))
+    table = EVERY.extract(case.bitext, case.statistics, links=diagonals(case.bitext))
     assert table.names == (*(n for f in FAMILIES.values() for n in f.NAMES), *OF_WORDS, "links:other", "links:third")
-    alone = FeatureSet(("position", "bias")).extract(case.bitext, case.statistics)
+    alone = FeatureSet(("position", "bias"), candidates="all").extract(case.bitext, case.statistics)
     assert alone.names == ("position", "position_root", "position_square", "bias")
     for column, name in enumerate(alone.names):
         assert np.array_equal(alone.features[:, column], table.features[:, table.names.index(name)])
@@ -59,9 +60,11 @@ def test_features_are_on_the_grid(case: Case) -> None:
 def test_batches_cover_every_pair_once(case: Case, edges_at_once: int) -> None:
     found = list(batches(Encoded(case.bitext, case.statistics), edges_at_once))
     assert [i for batch in found for i in batch.pairs] == list(range(len(case.bitext)))
-    assert all(batch.offsets[-1] <= edges_at_once or len(batch.pairs) == 1 for batch in found)
+    sizes = [int(batch.tokens.edge_offsets[-1]) for batch in found]
+    assert all(size <= edges_at_once or len(batch.pairs) == 1 for size, batch in zip(sizes, found, strict=True))
     # None could have taken the next pair too.
-    assert all(a.offsets[-1] + b.shapes[0].prod() > edges_at_once for a, b in pairwise(found))
+    firsts = [batch.tokens.shapes[0].prod() for batch in found]
+    assert all(size + first > edges_at_once for size, first in zip(sizes, firsts[1:], strict=False))
 
 
 @pytest.mark.parametrize("edges_at_once", [1, 20, 100])
@@ -77,11 +80,21 @@ def test_batches_do_not_matter(case: Case, monkeypatch: pytest.MonkeyPatch, edge
     assert told[-1] == len(case.bitext)
 
 
-def test_long_pairs_are_written_in_place(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    links = diagonals(case.bitext)
-    whole = WITH_LINKS.extract(case.bitext, case.statistics, links=links)
-    monkeypatch.setattr(extractor, "EDGES_AT_ONCE", 0)
-    assert np.array_equal(WITH_LINKS.extract(case.bitext, case.statistics, links=links).features, whole.features)
+@pytest.mark.parametrize("families", [tuple(FAMILIES), ("bias", "association", "competition", "neighbours")])
+def test_listed_edges_are_rows_of_the_full_table(
+    case: Case, families: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By posteriors, and by Dice where no family looks at these."""
+    monkeypatch.setattr("features.batch.LEAST", 0.3)  # posteriors of so short sentences are high
+    links, gold = diagonals(case.bitext)
+    some = FeatureSet(families, links=("other",))
+    every = replace(some, candidates="all").extract(case.bitext, case.statistics, links=[links])
+    table = some.extract(case.bitext, case.statistics, links=[links], gold=gold)
+    rows = every.lists.find(table.lists.pairs, table.lists.source, table.lists.target)
+    assert (np.diff(rows) > 0).all()
+    assert len(rows) < 0.9 * len(every.features)
+    assert np.array_equal(table.features, every.features[rows])
+    assert np.array_equal(table.lists.shapes, every.lists.shapes)
 
 
 def test_single_pairs_give_the_same_edges(case: Case, make_bitext: MakeBitext) -> None:
@@ -144,15 +157,15 @@ def test_long_words_and_sentences(make_bitext: MakeBitext) -> None:
     words = [f"w{i % 250}" for i in range(600)]
     long = "é" * 150 + "x" * 150
     bitext = make_bitext([(words, words), ([long, "b"], ["a", long])])
-    table = FeatureSet().extract(bitext, CorpusStatistics.from_bitext(bitext))
+    table = FeatureSet(candidates="all").extract(bitext, CorpusStatistics.from_bitext(bitext))
     names = table.names
     assert np.isfinite(table.features).all()
-    assert table[1][0, 1, names.index("exact")] == 1
-    assert table[1][0, 1, names.index("subsequence")] == 1
-    assert table[1][0, 0, names.index("hamming")] == 1
-    exact = table[0][:, :, names.index("exact")]
+    assert table[1][1, names.index("exact")] == 1
+    assert table[1][1, names.index("subsequence")] == 1
+    assert table[1][0, names.index("hamming")] == 1
+    exact = table[0][:, names.index("exact")].reshape(600, 600)
     assert np.array_equal(exact, np.equal.outer(np.array(words), np.array(words)))
-    assert (table[0][:, :, names.index("dice")] == 1).all()
+    assert (table[0][:, names.index("dice")] == 1).all()
 
 
 @pytest.mark.parametrize(
@@ -173,12 +186,11 @@ def test_names_that_cannot_be(features: dict[str, Any], message: str) -> None:
 def test_a_part_at_a_time_is_the_whole(case: Case) -> None:
     links = diagonals(case.bitext)
     whole = WITH_LINKS.extract(case.bitext, case.statistics, links=links).features
-    batch = Encoded(case.bitext, case.statistics).batch(0, len(case.bitext))
-    space = np.full(len(whole) * WITH_LINKS.widest, np.nan, np.float32)
+    batch = WITH_LINKS.encode(case.bitext, case.statistics, links).batch(0, len(case.bitext))
     done = 0
-    for columns, part, of_pairs in WITH_LINKS.parts(batch, links, space):
+    for columns, part, of_pairs in WITH_LINKS.parts(batch):
         assert columns.start == done
-        rounded = part.T[batch.word_pairs.of_edge] if of_pairs else part.T.copy()
+        rounded = part.T[batch.listed.word_pairs.of_edge] if of_pairs else part.T.copy()
         round_to_grid(rounded)
         assert np.array_equal(rounded, whole[:, columns])
         done = columns.stop
@@ -209,7 +221,7 @@ def test_families_say_which_lexicons_they_look_at(
 
 def test_links_of_other_files_are_needed(case: Case) -> None:
     for links in ([], diagonals(case.bitext)[:1], diagonals(case.bitext) * 2):
-        with pytest.raises(ValueError, match="zip"):
+        with pytest.raises(ValueError, match="files of links"):
             WITH_LINKS.extract(case.bitext, case.statistics, links=links)
 
 

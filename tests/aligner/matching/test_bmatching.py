@@ -11,22 +11,11 @@ from hypothesis import strategies as st
 
 from aligner.errors import ScoreError, SettingError
 from aligner.matching import ORACLES, best_matchings, get_oracle
-from aligner.matching import _bmatching_kernels as kernels
-from corpora.ragged import F64
+from aligner.matching import _kernels as kernels
+from corpora.ragged import F64, Lists
 
 ABLE = [name for name in ORACLES if get_oracle(name).several]
 EXACT = [name for name in ABLE if get_oracle(name).exact]
-
-
-def links_of(column_of_row: np.ndarray, J: int, K: int) -> np.ndarray:
-    """(J, K) bool; checks the packing: ascending columns, then -1."""
-    links = np.zeros((J, K), bool)
-    for j, slots in enumerate(column_of_row.reshape(J, -1) if J else ()):
-        columns = slots[slots >= 0]
-        assert (slots[len(columns) :] == -1).all()
-        assert (np.diff(columns) > 0).all()
-        links[j, columns] = True
-    return links
 
 
 def value(scores: np.ndarray, links: np.ndarray, source_rewards: np.ndarray, target_rewards: np.ndarray) -> float:
@@ -67,7 +56,8 @@ def random_case(rng: np.random.Generator, largest: int, least: int = 0) -> tuple
 
 def solve(case: tuple[F64, F64, F64], oracle: str = "assignment") -> np.ndarray:
     scores, *rewards = case
-    return links_of(best_matchings(scores.ravel(), [scores.shape], *rewards, oracle=oracle), *scores.shape)
+    lists = Lists.of_all([scores.shape])
+    return best_matchings(scores.ravel(), lists, *rewards, oracle=oracle).reshape(scores.shape)
 
 
 def test_it_equals_networkx_on_500_problems() -> None:
@@ -113,38 +103,43 @@ def test_duals_prove_the_optimum(seed: int) -> None:
     """Prices of words, with the profit of each link and edge that they leave, add up to the score of the matching."""
     case = scores, source, target = random_case(np.random.default_rng(seed), 8)
     J, K = scores.shape
-    flow = kernels.make_flow(np.array([[J, K]]), len(target) + 1)
-    slots = np.empty(J * (len(source) + 1), np.int32)
-    kernels.bmatch_block(scores.ravel(), J, K, source, target, flow, slots)
+    lists = Lists.of_all([(J, K)])
+    flow = kernels.make_flow(lists, 0, 1, len(target) + 1)
+    linked = np.empty(J * K, np.bool_)
+    kernels.bmatch_block(scores.ravel(), lists.source, lists.target, J, K, source, target, flow, linked)
     u, v = flow.price[:J], flow.price[J : J + K]
     assert (u >= 0).all()
     assert (v >= 0).all()
     bound = np.maximum(scores - u[:, None] - v, 0).sum()
     for duals, rewards in ((u, source), (v, target)):
         bound += np.maximum(duals[:, None] + np.append(0.0, rewards), 0).sum()
-    links = links_of(slots, J, K)
+    links = linked.reshape(J, K)
     assert bound == pytest.approx(value(scores, links, *case[1:]), abs=1e-9)
 
 
-@pytest.mark.parametrize("kernel", ["assignment", "greedy"])
-def test_one_link_a_word_is_a_matching(kernel: str) -> None:
-    """By the kernels of b-matching, too, where ties cannot occur."""
-    rng = np.random.default_rng(2)
-    shapes = rng.integers(0, 12, (80, 2))
-    scores = rng.standard_normal(shapes.prod(axis=1).sum())
-    column_of_row = best_matchings(scores, shapes, oracle=kernel)
-    offsets, row_offsets = (np.append(0, np.cumsum(sizes)) for sizes in (shapes.prod(axis=1), shapes[:, 0]))
-    direct = np.empty_like(column_of_row)
-    none, exact = np.zeros(0), kernel == "assignment"
-    kernels.bmatch_blocks(scores, shapes, offsets, row_offsets, none, none, exact, direct)
-    np.testing.assert_array_equal(direct, column_of_row)
+@pytest.mark.parametrize("oracle", ORACLES)
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 10**6))
+def test_an_edge_that_is_not_listed_scores_minus_infinity(oracle: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shapes = rng.integers(0, 6, (4, 2))
+    every = Lists.of_all(shapes)
+    kept = rng.random(len(every.source)) < 0.5
+    offsets = np.append(0, np.cumsum(kept))[every.offsets]
+    lists = Lists(every.source[kept], every.target[kept], shapes, offsets)
+    scores = rng.standard_normal(len(kept)) + 0.5
+    rewards = [-rng.random(1), -np.cumsum(rng.random(2))] if oracle != "scipy" else []
+    found = np.zeros(len(kept), bool)
+    found[kept] = best_matchings(scores[kept], lists, *rewards, oracle=oracle)
+    forbidden = best_matchings(np.where(kept, scores, -np.inf), every, *rewards, oracle=oracle)
+    np.testing.assert_array_equal(found, forbidden)
 
 
 def test_a_second_link_that_costs_all_is_not_taken() -> None:
     rng = np.random.default_rng(3)
     scores = rng.standard_normal((9, 11))
     dear = [np.full(2, -1e6), np.full(1, -1e6)]
-    single = links_of(best_matchings(scores.ravel(), [scores.shape]), 9, 11)
+    single = solve((scores, np.zeros(0), np.zeros(0)))
     np.testing.assert_array_equal(solve((scores, *dear)), single)
     free = [np.zeros(10), np.zeros(8)]  # as many links as there are words
     np.testing.assert_array_equal(solve((scores, *free)), scores > 0)
@@ -157,8 +152,8 @@ def test_the_batch_is_its_parts(oracle: str) -> None:
     blocks = [rng.standard_normal(size) for size in sizes]
     rewards = -rng.random(1), -np.cumsum(rng.random(2))
     scores = np.concatenate([block.ravel() for block in blocks])
-    together = best_matchings(scores, sizes, *rewards, oracle=oracle)
-    apart = [best_matchings(block.ravel(), [block.shape], *rewards, oracle=oracle) for block in blocks]
+    together = best_matchings(scores, Lists.of_all(sizes), *rewards, oracle=oracle)
+    apart = [best_matchings(block.ravel(), Lists.of_all([block.shape]), *rewards, oracle=oracle) for block in blocks]
     np.testing.assert_array_equal(together, np.concatenate(apart))
 
 
@@ -167,37 +162,38 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes = rng.integers(1, 9, (60, 2))
     scores = rng.standard_normal(shapes.prod(axis=1).sum())
     rewards = [-rng.random(1), -rng.random(1)]
-    one = best_matchings(scores, shapes, *rewards)
+    lists = Lists.of_all(shapes)
+    one = best_matchings(scores, lists, *rewards)
     monkeypatch.setattr("aligner.matching.assignment._EDGES_WORTH_A_THREAD", 100)
     monkeypatch.setattr("aligner.matching.assignment.cores", lambda: 3)
-    np.testing.assert_array_equal(best_matchings(scores, shapes, *rewards), one)
+    np.testing.assert_array_equal(best_matchings(scores, lists, *rewards), one)
     scores[-1] = np.nan
     with pytest.raises(ScoreError, match="pair 59"):
-        best_matchings(scores, shapes, *rewards)
+        best_matchings(scores, lists, *rewards)
 
 
 @pytest.mark.parametrize("oracle", ABLE)
 def test_scores_that_are_not_finite_are_refused(oracle: str) -> None:
     with pytest.raises(ScoreError, match="pair 1"):
-        best_matchings([1.0, 2.0, np.inf], [(1, 2), (1, 1)], [0.0], [0.0], oracle=oracle)
-    forbidden = best_matchings([-np.inf, 1.0], [(1, 2)], [0.0], [0.0], oracle=oracle)
-    assert forbidden.tolist() == [1, -1]
+        best_matchings([1.0, 2.0, np.inf], Lists.of_all([(1, 2), (1, 1)]), [0.0], [0.0], oracle=oracle)
+    forbidden = best_matchings([-np.inf, 1.0], Lists.of_all([(1, 2)]), [0.0], [0.0], oracle=oracle)
+    assert forbidden.tolist() == [False, True]
 
 
 def test_wrong_calls_are_named() -> None:
     with pytest.raises(SettingError, match=r"scipy oracle has one link a word only \(choose from assignment, flow"):
-        best_matchings([1.0], [(1, 1)], [0.0], [0.0], oracle="scipy")
+        best_matchings([1.0], Lists.of_all([(1, 1)]), [0.0], [0.0], oracle="scipy")
     for bad in ([[0.0]], [0.5], [-2.0, -1.0], [np.nan], [-np.inf]):
         with pytest.raises(ValueError, match="source rewards must be finite, at most 0"):
-            best_matchings([1.0], [(1, 1)], bad, [0.0])
+            best_matchings([1.0], Lists.of_all([(1, 1)]), bad, [0.0])
 
 
 def test_kernels_are_compiled_for_one_kind_of_arrays() -> None:
     """Whether an array may be written to or not."""
-    scores, shapes, rewards = np.ones(6), np.array([[2, 3]]), np.array([-0.5])
-    expected = best_matchings(scores, shapes, rewards, rewards)
+    scores, lists, rewards = np.ones(6), Lists.of_all([(2, 3)]), np.array([-0.5])
+    expected = best_matchings(scores, lists, rewards, rewards)
     compiled = len(kernels.bmatch_blocks.signatures)
-    for array in (scores, shapes, rewards):
+    for array in (scores, rewards):
         array.flags.writeable = False
-    assert np.array_equal(best_matchings(scores, shapes, rewards, rewards), expected)
+    assert np.array_equal(best_matchings(scores, lists, rewards, rewards), expected)
     assert len(kernels.bmatch_blocks.signatures) == compiled

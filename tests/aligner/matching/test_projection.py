@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
 
@@ -13,10 +15,18 @@ from aligner.errors import ScoreError
 from aligner.matching import _projection_kernels as kernels
 from aligner.matching import best_matchings
 from aligner.matching.projection import Nearest, nearest_points
+from corpora.ragged import Lists
 
 Project = Callable[..., Nearest]
-nearest_euclidean: Project = partial(nearest_points, entropic=False)
-nearest_entropic: Project = partial(nearest_points, entropic=True)
+
+
+def of_all(scores: npt.ArrayLike, shapes: npt.ArrayLike, **settings: Any) -> Nearest:
+    """The nearest points of matrices, stacked."""
+    return nearest_points(scores, Lists.of_all(shapes), **settings)
+
+
+nearest_euclidean: Project = partial(of_all, entropic=False)
+nearest_entropic: Project = partial(of_all, entropic=True)
 both = pytest.mark.parametrize("nearest", [nearest_euclidean, nearest_entropic], ids=["euclidean", "entropic"])
 scales = pytest.mark.parametrize("scale", [0.3, 3.0, 30.0, 1000.0])
 
@@ -68,12 +78,7 @@ def feasible_points(rng: np.random.Generator, shapes: np.ndarray) -> np.ndarray:
     weights = rng.dirichlet(np.ones(4))
     point = np.zeros(size)
     for weight in weights[:3]:
-        column_of_row = best_matchings(rng.standard_normal(size), shapes)
-        row, start = 0, 0
-        for J, K in shapes.tolist():
-            matched = np.flatnonzero(column_of_row[row : row + J] >= 0)
-            point[start + matched * K + column_of_row[row : row + J][matched]] += weight
-            row, start = row + J, start + J * K
+        point[best_matchings(rng.standard_normal(size), Lists.of_all(shapes))] += weight
     return point
 
 
@@ -206,14 +211,17 @@ def test_negative_and_forbidden_edges(nearest: Project) -> None:
 @both
 def test_large_scores_come_near_the_best_matching(nearest: Project) -> None:
     q, shapes = random_batch(8, 1e6, largest=30)
-    column_of_row = best_matchings(q, shapes)
-    z = nearest(q, shapes).z
-    start, row = 0, 0
-    for J, K in shapes.tolist():
-        matched = np.flatnonzero(column_of_row[row : row + J] >= 0)
-        part = z[start : start + J * K].reshape(J, K)
-        np.testing.assert_allclose(part[matched, column_of_row[row : row + J][matched]], 1.0, atol=1e-5)
-        start, row = start + J * K, row + J
+    linked = best_matchings(q, Lists.of_all(shapes))
+    np.testing.assert_allclose(nearest(q, shapes).z[linked], 1.0, atol=1e-5)
+
+
+@both
+def test_an_edge_that_is_not_listed_scores_minus_infinity(nearest: Project) -> None:
+    q, shapes = random_batch(9, 3.0)
+    every, kept = Lists.of_all(shapes), np.random.default_rng(9).random(len(q)) < 0.4
+    lists = Lists(every.source[kept], every.target[kept], shapes, np.append(0, np.cumsum(kept))[every.offsets])
+    found = nearest_points(q[kept], lists, entropic=nearest is nearest_entropic).z
+    np.testing.assert_allclose(found, nearest(np.where(kept, q, -np.inf), shapes).z[kept], atol=1e-12)
 
 
 @both
@@ -221,7 +229,7 @@ def test_large_scores_come_near_the_best_matching(nearest: Project) -> None:
 def test_what_is_refused(nearest: Project, bad: float) -> None:
     with pytest.raises(ScoreError, match="pair 1 are not finite"):
         nearest([1.0, 0.0, bad], [(1, 1), (1, 2)])
-    with pytest.raises(ValueError, match="scores for shapes"):
+    with pytest.raises(ValueError, match="scores for lists"):
         nearest([1.0, 0.0], [(1, 1), (1, 2)])
     with pytest.raises(ValueError, match="capacities must be"):
         nearest([1.0], [(1, 1)], row_capacity=0.5)
@@ -233,9 +241,9 @@ def test_what_is_refused(nearest: Project, bad: float) -> None:
 
 def test_kernels_are_compiled_for_one_kind_of_arrays() -> None:
     """Whether capacities are of every word, of one, or of as many as there are words."""
-    nearest_points(np.ones(6), [[2, 3]])
+    of_all(np.ones(6), [[2, 3]])
     compiled = len(kernels.project_block.signatures)
     for capacity in (2.0, np.full(2, 2.0)):
-        nearest_points(np.ones(4), [[2, 2]], row_capacity=capacity, column_capacity=capacity)
-    nearest_points(np.ones(1), [[1, 1]], row_capacity=np.ones(1))
+        of_all(np.ones(4), [[2, 2]], row_capacity=capacity, column_capacity=capacity)
+    of_all(np.ones(1), [[1, 1]], row_capacity=np.ones(1))
     assert len(kernels.project_block.signatures) == compiled

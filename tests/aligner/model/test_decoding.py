@@ -21,7 +21,7 @@ from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
-from corpora.ragged import edge_offsets
+from corpora.ragged import Lists
 from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
 from features.table import EdgeTable
 
@@ -117,7 +117,7 @@ def test_several_links_a_word() -> None:
     """With rewards the links are those of the best b-matching, which here is seen at a glance."""
     scores = np.array([[3.0], [2.0], [-1.0], [1.0], [0.5], [4.0], [5.0]], np.float32)  # (2, 3), then (1, 1)
     shapes = np.array([[2, 3], [0, 2], [1, 1]])
-    edges = EdgeTable(scores, shapes, edge_offsets(shapes), ("x",))
+    edges = EdgeTable(scores, Lists.of_all(shapes), ("x",))
     found = list(decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards((-1.5,))))
     assert [alignment.links for alignment in found] == [((0, 0), (0, 1), (1, 2)), (), ((0, 0),)]
     assert found[0].scores == (3.0, 2.0, 4.0)
@@ -133,13 +133,13 @@ def test_links_are_the_positive_edges_where_nothing_keeps_them_apart(capacity: i
     shapes = rng.integers(1, 9, (10, 2))
     scores = np.abs(rng.standard_normal(shapes.prod(axis=1).sum())).astype(np.float32)
     expected = []
-    for (J, K), part in zip(shapes, np.split(scores, edge_offsets(shapes)[1:-1]), strict=True):
+    for (J, K), part in zip(shapes, np.split(scores, Lists.of_all(shapes).offsets[1:-1]), strict=True):
         links = np.zeros((J, K), bool)
         for j, k in rng.permutation([(j, k) for j in range(J) for k in range(K)]):
             links[j, k] = rng.random() < 0.7 and links[j].sum() < capacity and links[:, k].sum() < capacity
         part[~links.ravel()] *= -1.0  # a view of the scores
         expected.append(tuple(zip(*(axis.tolist() for axis in np.nonzero(links)), strict=True)))
-    edges = EdgeTable(scores[:, None], shapes, edge_offsets(shapes), ("x",))
+    edges = EdgeTable(scores[:, None], Lists.of_all(shapes), ("x",))
     free = (0.0,) * (capacity - 1)
     found = decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards(free, free))
     assert [alignment.links for alignment in found] == expected
@@ -148,7 +148,7 @@ def test_links_are_the_positive_edges_where_nothing_keeps_them_apart(capacity: i
 def test_nothing_to_decode(model: Model) -> None:
     assert list(model.align_bitext(model.builder().bitext())) == []
     shapes = np.zeros((0, 2), np.int64)
-    edges = EdgeTable(np.zeros((0, 1), np.float32), shapes, edge_offsets(shapes), ("x",))
+    edges = EdgeTable(np.zeros((0, 1), np.float32), Lists.of_all(shapes), ("x",))
     for scorer in (LinearScorer(np.ones(1)), KernelScorer(RBF(), np.ones((2, 1), np.float32), np.ones(2))):
         assert list(decode_edges(edges, scorer)) == []
 

@@ -63,7 +63,7 @@ def test_the_unsupervised_decoder_is_a_linear_score(text: Bitext) -> None:
     soft = posteriors(statistics.translation, text).soft
     compared = 0
     for i, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
-        if (abs(soft[edges.offsets[i] : edges.offsets[i + 1]] - 0.5) < 0.01).any():
+        if (abs(soft[edges.lists.offsets[i] : edges.lists.offsets[i + 1]] - 0.5) < 0.01).any():
             continue
         most = np.bincount([j for j, _ in other.sure], minlength=1).max(initial=0)
         most = max(most, np.bincount([k for _, k in other.sure], minlength=1).max(initial=0))

@@ -19,7 +19,7 @@ from aligner.report.text import format_features_json, format_features_text
 from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import Labelled, read_labelled
 from corpora.normalize import Normalizer
-from corpora.ragged import edge_offsets
+from corpora.ragged import Lists
 from corpora.readers import open_corpus
 from features.extractor import FAMILIES
 from features.table import EdgeTable
@@ -99,8 +99,8 @@ def test_ranges_are_of_the_labelled_pairs(model: Model, gold: Labelled) -> None:
 def test_ranges_of_a_table() -> None:
     shapes = np.array([[1, 2], [0, 3]])
     values = np.array([[1.0, -2.0], [3.0, 5.0]], np.float32)
-    assert EdgeTable(values, shapes, edge_offsets(shapes), ("a", "b")).ranges().tolist() == [[1, 3], [-2, 5]]
-    nothing = EdgeTable(values[:0], shapes[1:], edge_offsets(shapes[1:]), ("a", "b"))
+    assert EdgeTable(values, Lists.of_all(shapes), ("a", "b")).ranges().tolist() == [[1, 3], [-2, 5]]
+    nothing = EdgeTable(values[:0], Lists.of_all(shapes[1:]), ("a", "b"))
     assert nothing.ranges().tolist() == [[0, 0], [0, 0]]
 
 

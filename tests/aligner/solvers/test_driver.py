@@ -133,10 +133,10 @@ import numpy as np
 from aligner.solvers import Stop, make_solver, solve
 from aligner.svm.hinge import MatchingProblem
 from corpora.alignment import Links, PairLinks
-from corpora.ragged import edge_offsets
+from corpora.ragged import Lists
 from features.table import EdgeTable
 shapes = np.full((20, 2), 3)
-edges = EdgeTable(np.random.default_rng(0).random((180, 4), np.float32), shapes, edge_offsets(shapes), tuple("abcd"))
+edges = EdgeTable(np.random.default_rng(0).random((180, 4), np.float32), Lists.of_all(shapes), tuple("abcd"))
 links = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset())] * 20)
 problem = MatchingProblem.from_links(edges, links, regularization=0.1)
 print(solve(problem, make_solver("bcfw"), stop=Stop(gap=-1.0, passes=1000, seconds=2.0)).trace[-1].passes)
@@ -157,7 +157,7 @@ def test_a_rehearsal_has_arrays_of_the_same_types(capacity: int, make_problem: M
     problem = make_problem(n=20, capacity=capacity)
     small = problem.rehearsal()
     assert small is not None
-    assert (small.n_blocks, small.edges.offsets[-1]) == (1, np.diff(problem.edges.offsets).min())
+    assert (small.n_blocks, small.edges.lists.offsets[-1]) == (1, np.diff(problem.edges.lists.offsets).min())
     assert numba.typeof(small.compiled()) == numba.typeof(problem.compiled())
 
 

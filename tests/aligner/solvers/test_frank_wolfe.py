@@ -59,8 +59,8 @@ def test_suboptimality_falls_as_theory_promises(step: Forward, make_problem: Mak
     best = solve(problem, Corrective(), stop=Stop(gap=1e-9, passes=500)).trace[-1].primal
     largest = np.zeros(problem.n_features)  # Σ_i of the largest each entry of ψ_i can be
     for i in range(problem.n_blocks):
-        rows = slice(problem.edges.offsets[i], problem.edges.offsets[i + 1])
-        links = min(problem.edges.shapes[i])
+        rows = slice(problem.edges.lists.offsets[i], problem.edges.lists.offsets[i + 1])
+        links = min(problem.edges.lists.shapes[i])
         largest += np.abs(problem.gold[i]) + links * np.abs(problem.edges.features[rows]).max(axis=0)
     diameter = 2 * np.linalg.norm(largest) / (problem.regularization * problem.n_blocks)
     constant = problem.regularization * diameter**2

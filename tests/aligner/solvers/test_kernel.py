@@ -22,7 +22,7 @@ from aligner.svm.hinge import MatchingProblem
 from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial
 from aligner.training.path import scorer_of
 from corpora.alignment import Links, PairLinks
-from corpora.ragged import edge_offsets
+from corpora.ragged import Lists
 from features.table import EdgeTable
 
 MakeProblem = Callable[..., MatchingProblem]
@@ -46,8 +46,8 @@ def in_feature_space(problem: MatchingProblem, kernel: Kernel) -> MatchingProble
     """The same problem with features whose products are the kernel's values on its edges: a root of their matrix."""
     values, vectors = np.linalg.eigh(gram(kernel, problem.edges.features))
     root = np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float32)
-    edges = EdgeTable(root, problem.edges.shapes, problem.edges.offsets, tuple(f"x{c}" for c in range(len(root))))
-    pair = np.repeat(np.arange(problem.n_blocks), np.diff(edges.offsets))
+    edges = EdgeTable(root, problem.edges.lists, tuple(f"x{c}" for c in range(len(root))))
+    pair = edges.lists.pairs
     gold = np.zeros((problem.n_blocks, len(root)))
     np.add.at(gold, pair[problem.labels == 2], root[problem.labels == 2])
     return replace(problem, edges=edges, gold=gold)
@@ -85,8 +85,8 @@ def test_audits_are_exact(kernel: Kernel, make_problem: MakeProblem) -> None:
     targets = (problem.labels == 2).astype(float)
     marginals = targets - regularization * problem.n_blocks * result.w
     hinges, losses = [], []
-    for i, (J, K) in enumerate(edges.shapes.tolist()):
-        rows = slice(edges.offsets[i], edges.offsets[i + 1])
+    for i, (J, K) in enumerate(edges.lists.shapes.tolist()):
+        rows = slice(edges.lists.offsets[i], edges.lists.offsets[i + 1])
         limits = np.concatenate([np.kron(np.eye(J), np.ones(K)), np.kron(np.ones(J), np.eye(K))])
         assert (limits @ marginals[rows] <= 1 + 1e-12).all()
         assert (marginals[rows] >= -1e-12).all()
@@ -139,8 +139,7 @@ def test_degree_two_learns_what_bcfw_learns_from_products_of_features(make_probl
     expanded = np.ascontiguousarray(products_of_two(problem.edges.features.astype(np.float64)), np.float32)
     table = replace(problem.edges, features=expanded, names=tuple(f"x{c}" for c in range(expanded.shape[1])))
     gold = np.zeros((problem.n_blocks, expanded.shape[1]))
-    pair = np.repeat(np.arange(problem.n_blocks), np.diff(table.offsets))
-    np.add.at(gold, pair[problem.labels == 2], expanded[problem.labels == 2])
+    np.add.at(gold, table.lists.pairs[problem.labels == 2], expanded[problem.labels == 2])
     explicit = replace(problem, edges=table, gold=gold)
     ours = run(problem, make_solver("kernel-bcfw", kernel="polynomial", degree=2), gap=1e-2, passes=500)
     theirs = run(explicit, Block(), gap=1e-2, passes=500)
@@ -155,7 +154,7 @@ def exclusive_or(n: int = 12, size: int = 4) -> MatchingProblem:
     """A link is where exactly one of two features is 1: no weights can say so."""
     rng = np.random.default_rng(0)
     shapes = np.full((n, 2), size)
-    offsets = edge_offsets(shapes)
+    offsets = Lists.of_all(shapes).offsets
     features = np.zeros((offsets[-1], 3), np.float32)
     links = []
     for i in range(n):
@@ -166,7 +165,7 @@ def exclusive_or(n: int = 12, size: int = 4) -> MatchingProblem:
                 second = 1 - first if column_of_row[j] == k else first
                 features[offsets[i] + j * size + k] = (first, second, 1)
         links.append(PairLinks(frozenset((j, int(k)) for j, k in enumerate(column_of_row)), frozenset()))
-    edges = EdgeTable(features, shapes, offsets, ("first", "second", "bias"))
+    edges = EdgeTable(features, Lists.of_all(shapes), ("first", "second", "bias"))
     return MatchingProblem.from_links(edges, Links.from_pairs(links), regularization=1e-3)
 
 
@@ -177,12 +176,8 @@ def test_a_kernel_learns_what_weights_cannot() -> None:
     for kernel in KERNELS:
         solver = KernelBlock(kernel)
         result = run(problem, solver, gap=1e-2, passes=300)
-        column_of_row = best_matchings(
-            scorer_of(solver, problem.edges, result.w).scores(problem.edges.features), problem.edges.shapes
-        )
-        found = np.zeros(len(problem.labels), np.bool_)
-        rows = np.flatnonzero(column_of_row >= 0)
-        found[rows * 4 + column_of_row[rows]] = True
+        scores = scorer_of(solver, problem.edges, result.w).scores(problem.edges.features)
+        found = best_matchings(scores, problem.edges.lists)
         errors[kernel] = (found != (problem.labels == 2)).mean(), result.trace[-1].primal
     for kernel in (Polynomial(2), RBF()):
         assert errors[kernel][0] == 0
@@ -198,11 +193,11 @@ class Counting:
     calls: int = 0
     after: float = np.inf
 
-    def __call__(self, task: Task, column_of_row: np.ndarray) -> None:
-        self.calls += len(task.shapes)
+    def __call__(self, task: Task, linked: np.ndarray) -> None:
+        self.calls += len(task.lists.shapes)
         if self.calls > self.after:
             raise ScoreError("enough")
-        self.match(task, column_of_row)
+        self.match(task, linked)
 
 
 @pytest.fixture
@@ -276,7 +271,7 @@ def test_resuming_keeps_the_dual_point(kernel: Kernel, make_problem: MakeProblem
 def test_only_what_the_oracle_answered_is_kept(make_problem: MakeProblem) -> None:
     problem = make_problem(n=30, largest=12)
     result = run(problem, KernelBlock(RBF()), gap=0.0, passes=1)
-    largest = problem.edges.shapes.min(axis=1).sum()  # links of an answer
+    largest = problem.edges.lists.shapes.min(axis=1).sum()  # links of an answer
     assert 0 < np.count_nonzero(result.w) <= largest + problem.sure.sum()
     assert largest + problem.sure.sum() < len(result.w)
     scorer = scorer_of(KernelBlock(RBF()), problem.edges, result.w)
@@ -296,7 +291,7 @@ def test_the_scorer_of_a_linear_kernel_and_of_other_solvers_is_weights(make_prob
 
 def test_pairs_without_words() -> None:
     shapes = np.array([[0, 3], [2, 2], [2, 0], [0, 0]])
-    edges = EdgeTable(np.eye(4, dtype=np.float32), shapes, edge_offsets(shapes), tuple("abcd"))
+    edges = EdgeTable(np.eye(4, dtype=np.float32), Lists.of_all(shapes), tuple("abcd"))
     nothing = PairLinks(frozenset(), frozenset())
     links = Links.from_pairs([nothing, PairLinks(frozenset({(0, 1)}), frozenset()), nothing, nothing])
     problem = MatchingProblem.from_links(edges, links, regularization=0.1)

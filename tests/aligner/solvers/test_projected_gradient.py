@@ -20,7 +20,7 @@ from aligner.svm._corner_kernels import SURE
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import BlockDefaults, Corners
 from corpora.alignment import Links, PairLinks
-from corpora.ragged import edge_offsets
+from corpora.ragged import Lists
 from features.table import EdgeTable
 
 MakeProblem = Callable[..., MatchingProblem]
@@ -37,7 +37,7 @@ def dual(problem: MatchingProblem, z: np.ndarray) -> float:
 
 
 def rows_of(problem: MatchingProblem, block: int) -> slice:
-    return slice(problem.edges.offsets[block], problem.edges.offsets[block + 1])
+    return slice(problem.edges.lists.offsets[block], problem.edges.lists.offsets[block + 1])
 
 
 def project(values: np.ndarray, shape: np.ndarray) -> np.ndarray:
@@ -74,7 +74,7 @@ def test_steps_are_projections_along_the_gradient(make_problem: MakeProblem) -> 
                 step[e] = 0.5
                 gradient[e - rows.start] = dual(problem, z + step) - dual(problem, z - step)
             lipschitz = np.sum(problem.edges.features[rows].astype(float) ** 2) / (problem.regularization * n**2)
-            z[rows] = project(z[rows] + gradient / lipschitz, problem.edges.shapes[block])
+            z[rows] = project(z[rows] + gradient / lipschitz, problem.edges.lists.shapes[block])
         LIPSCHITZ.sweep(problem, state)
         np.testing.assert_allclose(state.point.z, z, atol=1e-5)
     assert LIPSCHITZ.audit(problem, state).dual == pytest.approx(dual(problem, state.point.z), rel=1e-12)
@@ -104,7 +104,7 @@ def test_marginals_stay_in_the_polytope_and_make_the_weights(step: GradientStep,
     for _ in range(30):
         assert solver.sweep(problem, state) == 0
         for block in range(20):
-            z = state.point.z[rows_of(problem, block)].reshape(problem.edges.shapes[block])
+            z = state.point.z[rows_of(problem, block)].reshape(problem.edges.lists.shapes[block])
             assert z.min() >= 0
             assert max(z.sum(axis=0).max(), z.sum(axis=1).max()) <= 1 + 1e-12
         audit = solver.audit(problem, state)
@@ -152,7 +152,7 @@ def test_the_rate_is_within_its_bound(make_problem: MakeProblem) -> None:
     best = exact.init(problem, np.random.default_rng(0))
     top = solve(problem, exact, stop=Stop(1e-10, 50_000), state=best).trace[-1].primal
     start = (problem.labels == SURE).astype(float)
-    distance = np.add.reduceat((best.point.z - start) ** 2, problem.edges.offsets[:-1])
+    distance = np.add.reduceat((best.point.z - start) ** 2, problem.edges.lists.offsets[:-1])
     constants = best.point.bounds / (problem.regularization * n**2)
     missing = np.zeros(12)
     for seed in range(40):
@@ -166,12 +166,13 @@ def test_the_rate_is_within_its_bound(make_problem: MakeProblem) -> None:
 
 def test_pairs_without_words_or_features(make_problem: MakeProblem) -> None:
     shapes = np.array([[0, 3], [2, 2], [3, 0], [2, 3]])
-    offsets = edge_offsets(shapes)
+    lists = Lists.of_all(shapes)
+    offsets = lists.offsets
     features = np.random.default_rng(0).standard_normal((offsets[-1], 2)).astype(np.float32)
     features[offsets[1] : offsets[2]] = 0
     links = [PairLinks(frozenset(sure), frozenset()) for sure in ((), ((0, 1),), (), ((0, 0), (1, 2)))]
     problem = MatchingProblem.from_links(
-        EdgeTable(features, shapes, offsets, ("a", "b")), Links.from_pairs(links), regularization=0.1
+        EdgeTable(features, lists, ("a", "b")), Links.from_pairs(links), regularization=0.1
     )
     for step in GradientStep:
         ours = solve(problem, ProjectedGradient(step=step), stop=Stop(1e-6, 5000)).trace[-1]

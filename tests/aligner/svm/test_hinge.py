@@ -13,6 +13,7 @@ from aligner.svm._corner_kernels import POSSIBLE, SURE
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
+from corpora.ragged import Lists
 from features.table import EdgeTable
 
 MakeProblem = Callable[..., MatchingProblem]
@@ -20,8 +21,7 @@ MakeProblem = Callable[..., MatchingProblem]
 
 def test_gold_is_projected_on_matchings(make_problem: MakeProblem) -> None:
     """Of a word with two sure links the preferred one stays, the other becomes possible and is counted as lost."""
-    shapes, offsets = np.array([[2, 3]]), np.array([0, 6])
-    edges = EdgeTable(np.eye(6, dtype=np.float32), shapes, offsets, tuple("abcdef"))
+    edges = EdgeTable(np.eye(6, dtype=np.float32), Lists.of_all([(2, 3)]), tuple("abcdef"))
     links = Links.from_pairs([PairLinks(frozenset({(0, 0), (0, 1), (1, 2)}), frozenset({(1, 0)}))])
     preference = np.array([0.1, 0.9, 0, 0, 0, 0.3])
     problem = MatchingProblem.from_links(edges, links, regularization=1.0, preference=preference)
@@ -35,14 +35,21 @@ def test_gold_is_projected_on_matchings(make_problem: MakeProblem) -> None:
 
 
 def test_links_outside_their_pair_are_refused() -> None:
-    edges = EdgeTable(np.zeros((8, 1), np.float32), np.array([[2, 2], [2, 2]]), np.array([0, 4, 8]), ("x",))
+    edges = EdgeTable(np.zeros((8, 1), np.float32), Lists.of_all([(2, 2), (2, 2)]), ("x",))
     links = Links.from_pairs([PairLinks(frozenset({(0, 5)}), frozenset()), PairLinks(frozenset(), frozenset())])
     with pytest.raises(ValueError, match="pair 0 is out of range"):
         MatchingProblem.from_links(edges, links, regularization=1.0)
 
 
+def test_gold_that_is_not_listed_is_refused() -> None:
+    every = Lists.of_all([(2, 2)])
+    edges = EdgeTable(np.zeros((3, 1), np.float32), every._replace(source=every.source[:3], target=every.target[:3], offsets=np.array([0, 3])), ("x",))
+    with pytest.raises(ValueError, match="link of pair 0 is no listed edge"):
+        MatchingProblem.from_links(edges, Links.from_pairs([PairLinks(frozenset({(1, 1)}), frozenset())]), regularization=1.0)
+
+
 def test_more_sure_links_beat_any_preference() -> None:
-    edges = EdgeTable(np.zeros((4, 1), np.float32), np.array([[2, 2]]), np.array([0, 4]), ("x",))
+    edges = EdgeTable(np.zeros((4, 1), np.float32), Lists.of_all([(2, 2)]), ("x",))
     links = Links.from_pairs([PairLinks(frozenset({(0, 0), (0, 1), (1, 0)}), frozenset())])
     problem = MatchingProblem.from_links(edges, links, regularization=1.0, preference=np.array([1.0, 0, 0, 0]))
     np.testing.assert_array_equal(problem.labels, [POSSIBLE, SURE, SURE, 0])
@@ -50,7 +57,7 @@ def test_more_sure_links_beat_any_preference() -> None:
 
 def test_several_links_keep_gold() -> None:
     """With room for two links a source word and one a target word only what goes beyond is lost."""
-    edges = EdgeTable(np.eye(8, dtype=np.float32), np.array([[2, 4]]), np.array([0, 8]), tuple("abcdefgh"))
+    edges = EdgeTable(np.eye(8, dtype=np.float32), Lists.of_all([(2, 4)]), tuple("abcdefgh"))
     gold = {(0, 0), (0, 1), (0, 2), (1, 2), (1, 3)}
     links = Links.from_pairs([PairLinks(frozenset(gold), frozenset())])
     fertility = Fertility(2, 1)
@@ -87,29 +94,26 @@ def test_a_part_of_a_problem_has_the_same_corners(capacity: int, make_problem: M
 @pytest.mark.parametrize(("capacity", "oracle"), [(1, "assignment"), (2, "assignment"), (3, "assignment"), (2, "lp")])
 def test_losses_are_weighted_hamming_distances(capacity: int, oracle: str, make_problem: MakeProblem) -> None:
     """L(z) = c⁺ · missed sure links + c⁻ · links outside gold, recounted from the best matchings; ψ likewise."""
-    problem = make_problem(n=15, miss_cost=2.5, false_cost=0.5, capacity=capacity, oracle=oracle)
+    problem = make_problem(n=15, miss_cost=2.5, false_cost=0.5, capacity=capacity, oracle=oracle, listed=0.7)
     w = np.random.default_rng(1).standard_normal(problem.n_features)
     w[5:] = -0.1 * np.abs(w[5:])
     corners = problem.corners(np.arange(15), w)
     scores = problem.edges.features @ w[:5] + problem.costs[problem.labels]
     rewards = problem.link_rewards(w)
-    best = best_matchings(scores, problem.edges.shapes, rewards.source, rewards.target)
-    matchings, slot = [], 0
+    lists = problem.edges.lists
+    best = best_matchings(scores, lists, rewards.source, rewards.target)
+    matchings = []
     for i in range(15):
-        J, K = problem.edges.shapes[i]
-        labels = problem.labels[problem.edges.offsets[i] : problem.edges.offsets[i + 1]].reshape(J, K)
-        z = np.zeros((J, K), bool)
-        mates = best[slot : slot + J * capacity]
-        slot += J * capacity
-        z[np.flatnonzero(mates >= 0) // capacity, mates[mates >= 0]] = True
-        assert z.sum() == (mates >= 0).sum()
-        matchings.append(z)
+        rows = slice(lists.offsets[i], lists.offsets[i + 1])
+        labels, z = problem.labels[rows], best[rows]
+        words = (lists.source[rows][z], lists.target[rows][z])
+        matchings.append([np.bincount(side, minlength=size) for side, size in zip(words, lists.shapes[i], strict=True)])
         expected = 2.5 * ((labels == SURE) & ~z).sum() + 0.5 * ((labels == 0) & z).sum()
         assert corners.losses[i] == pytest.approx(expected)
         features = problem.edges[i][z].sum(axis=0, dtype=float)
         np.testing.assert_allclose(corners.psi[i, :5], problem.gold[i, :5] - features, rtol=1e-9, atol=1e-12)
     if capacity > 1:
-        degrees = [[z.sum(axis=axis) for z in matchings] for axis in (1, 0)]
+        degrees = [*zip(*matchings, strict=True)]
         further = [[np.maximum(0, x - u + 1).sum() for x in side] for side in degrees for u in range(2, capacity + 1)]
         np.testing.assert_array_equal(corners.psi[:, 5:], problem.gold[:, 5:] - np.transpose(further))
         assert max(x.max() for side in degrees for x in side) == capacity

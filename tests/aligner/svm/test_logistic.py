@@ -18,7 +18,7 @@ from aligner.svm._logistic_kernels import LEAST_CURVATURE, add_logistic
 from aligner.svm.hinge import label_edges
 from aligner.svm.logistic import LogisticProblem
 from corpora.alignment import Links, PairLinks
-from corpora.ragged import edge_offsets
+from corpora.ragged import Lists
 from features.table import EdgeTable
 
 TIGHT = Stop(gap=1e-10, passes=100)
@@ -27,15 +27,15 @@ TIGHT = Stop(gap=1e-10, passes=100)
 def make_problem(seed: int = 0, pairs: int = 12, d: int = 7, **settings: Any) -> tuple[LogisticProblem, Links]:
     rng = np.random.default_rng(seed)
     shapes = rng.integers(0, 7, (pairs, 2))
-    offsets = edge_offsets(shapes)
-    features = rng.standard_normal((offsets[-1], d)).astype(np.float32)
+    lists = Lists.of_all(shapes)
+    features = rng.standard_normal((len(lists.source), d)).astype(np.float32)
     features[:, -1] = 1.0
     links = []
     for J, K in shapes.tolist():
         drawn = [(j, k) for j in range(J) for k in range(K) if rng.random() < 0.3]
         links.append(PairLinks(frozenset(drawn[::2]), frozenset(drawn[1::2])))
     gold = Links.from_pairs(links)
-    edges = EdgeTable(features, shapes, offsets, tuple(f"f{c}" for c in range(d)))
+    edges = EdgeTable(features, lists, tuple(f"f{c}" for c in range(d)))
     options = {"regularization": 0.1, "prior": rng.standard_normal(d), "miss_cost": 1.5, "false_cost": 0.8}
     return LogisticProblem.from_links(edges, gold, **options | settings), gold
 
@@ -101,7 +101,7 @@ def test_possible_links_teach_nothing() -> None:
     assert (problem.signs[labels == 0] == -1).all()
     changed = problem.edges.features.copy()
     changed[labels == POSSIBLE] += 5.0
-    other = EdgeTable(changed, problem.edges.shapes, problem.edges.offsets, problem.edges.names)
+    other = EdgeTable(changed, problem.edges.lists, problem.edges.names)
     again = LogisticProblem.from_links(
         other, gold, regularization=0.1, prior=problem.prior, miss_cost=1.5, false_cost=0.8
     )
@@ -132,7 +132,7 @@ def test_takes_pairs() -> None:
         part.edges, gold.take(pairs), regularization=0.1, prior=problem.prior, miss_cost=1.5, false_cost=0.8
     )
     np.testing.assert_array_equal(part.signs, direct.signs)
-    np.testing.assert_array_equal(part.edges.shapes, problem.edges.shapes[pairs])
+    np.testing.assert_array_equal(part.edges.lists.shapes, problem.edges.lists.shapes[pairs])
     for place, pair in enumerate(pairs.tolist()):
         np.testing.assert_array_equal(part.edges[place], problem.edges[pair])
 

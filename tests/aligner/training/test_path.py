@@ -23,7 +23,7 @@ from aligner.svm.protocols import BlockProblem
 from aligner.training.path import Place, RegularizationPath, Resumable, follow_path, scorer_of
 from aligner.training.settings import Plan, geometric_path
 from corpora.alignment import Links, PairLinks
-from corpora.ragged import edge_offsets
+from corpora.ragged import Lists
 from features.table import EdgeTable
 
 Example = tuple[MatchingProblem, Links]
@@ -38,7 +38,7 @@ def make_example(make_problem: Callable[..., MatchingProblem]) -> MakeExample:
         edges = make_problem(n=n, seed=seed, **settings).edges
         rng = np.random.default_rng(seed)
         pairs = []
-        for J, K in edges.shapes.tolist():
+        for J, K in edges.lists.shapes.tolist():
             sure = {(j, j) for j in range(min(J, K))} | {(0, int(rng.integers(K)))}
             possible = {(int(rng.integers(J)), int(rng.integers(K)))} - sure
             pairs.append(PairLinks(frozenset(sure), frozenset(possible)))
@@ -46,7 +46,7 @@ def make_example(make_problem: Callable[..., MatchingProblem]) -> MakeExample:
         # What is to be learnt: a feature says roughly where the sure links are.
         for i, pair in enumerate(links):
             for j, k in pair.sure:
-                edges[i][j, k, 0] += 2
+                edges[i][j * edges.lists.shapes[i, 1] + k, 0] += 2
         return MatchingProblem.from_links(edges, links, regularization=1.0, possible_cost=0.0), links
 
     return make
@@ -79,9 +79,7 @@ def total_passes(path: RegularizationPath) -> float:
 
 
 def subset(edges: EdgeTable, pairs: list[int]) -> EdgeTable:
-    shapes = edges.shapes[pairs]
-    features = [edges[i].reshape(-1, len(edges.names)) for i in pairs]
-    return EdgeTable(np.concatenate(features), shapes, edge_offsets(shapes), edges.names)
+    return EdgeTable(np.concatenate([edges[i] for i in pairs]), Lists.of_all(edges.lists.shapes[pairs]), edges.names)
 
 
 PATH = geometric_path(10, 0.01, 7)
@@ -211,7 +209,7 @@ def test_held_out_links_are_those_that_the_error_is_of(make_example: MakeExample
 def test_links_that_a_feature_tells_are_found_without_error(make_problem: Callable[..., MatchingProblem]) -> None:
     edges = make_problem(n=30).edges
     links = Links.from_pairs(
-        PairLinks(frozenset({(i % J, i % K)}), frozenset()) for i, (J, K) in enumerate(edges.shapes)
+        PairLinks(frozenset({(i % J, i % K)}), frozenset()) for i, (J, K) in enumerate(edges.lists.shapes)
     )
     edges.features[:, 0] = -1
     for i, pair in enumerate(links):
@@ -308,7 +306,7 @@ def test_a_part_is_the_problem_of_its_pairs(make_example: MakeExample, memory: i
     )
     assert (isinstance(part.edges.features, np.memmap), part.n_blocks) == (memory == 0, 4)
     for ours, theirs in (
-        (part.edges.features, alone.edges.features), (part.edges.offsets, alone.edges.offsets),
+        (part.edges.features, alone.edges.features), (part.edges.lists.offsets, alone.edges.lists.offsets),
         (part.labels, alone.labels), (part.gold, alone.gold), (part.sure, alone.sure),
     ):  # fmt: skip
         np.testing.assert_array_equal(ours, theirs)

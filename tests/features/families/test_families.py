@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from corpora.alignment import Links, PairLinks
-from corpora.ragged import edge_offsets
+from corpora.ragged import Lists
 from features.batch import Encoded, find_mutual_best
 from features.extractor import FAMILIES
 from features.families import (
@@ -115,16 +115,16 @@ def test_competition(case: Case, columns: Columns) -> None:
 
 
 def test_competition_of_short_and_long_lines() -> None:
-    """Many rivals are sorted, few compared in pieces; both with ties, and nothing but zeros in between."""
+    """With ties, and nothing but zeros in one."""
     rng = np.random.default_rng(0)
     sizes = [(1, 1), (2, 230), (16, 17), (0, 3), (3, 0), (33, 2), (230, 2), (5, 200), (201, 1), (4, 4)]
     matrices = [np.round(rng.random(size), 1).astype(np.float32) for size in sizes]
     matrices[-1][:] = 0.0
     values, shapes = np.concatenate([matrix.ravel() for matrix in matrices]), np.array(sizes)
-    offsets = edge_offsets(shapes)
+    lists = Lists.of_all(shapes)
     expected = np.concatenate([standings(matrix) for matrix in matrices if matrix.size])
     out = np.full((7, len(values)), 5.0, np.float32).T
-    competition.fill_standing(SimpleNamespace(shapes=shapes, offsets=offsets), values, out)
+    competition.fill_standing(SimpleNamespace(lists=lists, tokens=SimpleNamespace(edge_offsets=lists.offsets)), values, out)
     np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-7)
 
 
@@ -132,7 +132,7 @@ def test_neighbours(case: Case, columns: Columns) -> None:
     values = columns(neighbours, 8)
     for es, fs, rows in case.matrices():
         J, K = len(es), len(fs)
-        best = find_mutual_best(case.batch.dice, case.batch.shapes, case.batch.offsets)[rows].reshape(J, K)
+        best = find_mutual_best(case.batch.dice, case.batch.tokens.shapes, case.batch.tokens.edge_offsets)[rows].reshape(J, K)
         # Outside of the pair there is nothing: a frame of zeros.
         framed = [np.pad(matrix, 1) for matrix in (case.dice_matrix(es, fs), best)]
         expected = [
@@ -253,14 +253,14 @@ def test_kinds(case: Case, columns: Columns) -> None:
 
 def test_links(case: Case, columns: Columns) -> None:
     rng = np.random.default_rng(5)
-    chosen = [{(j, k) for j in range(J) for k in range(K) if rng.random() < 0.3} for J, K in case.batch.shapes.tolist()]
+    chosen = [{(j, k) for j in range(J) for k in range(K) if rng.random() < 0.3} for J, K in case.batch.tokens.shapes.tolist()]
     # What the other aligner calls possible is linked by it too.
     pairs = [
         PairLinks(frozenset(x for x in s if sum(x) % 2), frozenset(x for x in s if not sum(x) % 2)) for s in chosen
     ]
     expected = [
         float((j, k) in linked)
-        for linked, (J, K) in zip(chosen, case.batch.shapes.tolist(), strict=True)
+        for linked, (J, K) in zip(chosen, case.batch.tokens.shapes.tolist(), strict=True)
         for j in range(J)
         for k in range(K)
     ]

@@ -41,8 +41,9 @@ def test_an_indicator_is_1_where_its_word_is(case: Case) -> None:
         for i, pair in enumerate(case.bitext):
             for side, words in enumerate((pair.source_words, pair.target_words)):
                 for word in chosen.words[side]:
-                    column = table[i][:, :, table.names.index(f"{('source', 'target')[side]}:{word}")]
+                    column = table[i][:, table.names.index(f"{('source', 'target')[side]}:{word}")]
                     here = np.array([word == other for other in words], np.float32)
-                    assert np.array_equal(column, np.broadcast_to(here if side else here[:, None], column.shape))
+                    rows = slice(*table.lists.offsets[i : i + 2])
+                    assert np.array_equal(column, here[(table.lists.source, table.lists.target)[side][rows]])
                     ones += int(column.sum())
         assert ones == table.features[:, 1:].sum() > 0

@@ -1,0 +1,64 @@
+"""Candidates: which edges are listed, by trying them one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from corpora import SettingError
+from corpora.alignment import Links
+from features.batch import Encoded
+from features.candidates import Listing
+from features.extractor import FeatureSet
+
+if TYPE_CHECKING:
+    from tests.features.conftest import Case
+
+
+def best_two(line: np.ndarray) -> np.ndarray:
+    """Which values of a line are above 0 and among its two highest, or equal to these."""
+    return np.asarray((line > 0) & (line >= np.sort(line)[-2:][0]))
+
+
+@pytest.mark.parametrize("posteriors", [True, False])
+def test_listed_edges_are_those_of_the_rule(
+    case: Case, posteriors: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("features.batch.LEAST", 0.3)  # posteriors of so short sentences are high
+    chosen = Links.from_sets([{(0, 0)} if es and fs else set() for es, fs, _ in case.matrices()])
+    batch = Encoded(case.bitext, case.statistics, Listing(posteriors=posteriors, always=(chosen,))).batch(
+        0, len(case.bitext)
+    )
+    expected, added = [], 0
+    directional = case.batch.beliefs.directional
+    assert directional is not None
+    for es, fs, rows in case.matrices():
+        if not es or not fs:
+            continue
+        signals = (case.batch.soft, directional[0].soft) if posteriors else (case.batch.dice,)
+        best, *other = (signal[rows].reshape(len(es), len(fs)) for signal in signals)
+        likely = np.array([best_two(row) for row in best]) | np.array([best_two(column) for column in best.T]).T
+        likely |= np.equal.outer(np.array(es, object), np.array(fs, object))
+        for signal in (best, *other):
+            likely |= signal > 0.3
+        added += not likely[0, 0]
+        likely[0, 0] = True
+        expected += likely.ravel().tolist()
+    marks = np.zeros(len(case.batch.dice), bool)
+    marks[batch.listed.cells] = True
+    assert marks.tolist() == expected
+    assert batch.listed.added == added
+    places = case.batch.lists.find(batch.lists.pairs, batch.lists.source, batch.lists.target)
+    assert np.array_equal(places, batch.listed.cells)
+    assert 0.2 < marks.mean() < 0.9
+    words, of_all = batch.listed.word_pairs, batch.rectangles
+    for side in (0, 1):
+        assert np.array_equal(words[side][words.of_edge], of_all[side][of_all.of_edge][batch.listed.cells])
+        assert np.array_equal(words[side], of_all[side][batch.listed.kept])
+
+
+def test_other_candidates_are_refused() -> None:
+    with pytest.raises(SettingError, match="unknown candidates 'some'.*likely, all"):
+        FeatureSet(candidates="some")
