@@ -214,7 +214,7 @@ def test_links_that_a_feature_tells_are_found_without_error(make_problem: Callab
     edges.features[:, 0] = -1
     for i, pair in enumerate(links):
         for j, k in pair.sure:
-            edges[i][j, k, 0] = 1
+            edges[i][j * edges.lists.shapes[i, 1] + k, 0] = 1
     problem = MatchingProblem.from_links(edges, links, regularization=1.0)
     (row,) = follow_path(problem, links, planned(Block(), (1e-3,), 4)).rows
     assert row.aer == row.standard_error == 0
