@@ -73,14 +73,12 @@ class Listed(NamedTuple):
 
     lists: with their words.  cells: (E,) int32, their places in the rectangles of all edges.
     word_pairs: theirs.  kept: (m,) places of these among those of the rectangles.
-    added: how many are there for the links given only.
     """
 
     lists: Lists
     cells: I32
     word_pairs: WordPairs
     kept: I64
-    added: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,16 +127,17 @@ class EdgeBatch:
         if listing.everything:
             every = np.arange(offsets[-1], dtype=np.int32)
             return Listed(
-                Lists.of_all(self.tokens.shapes), every, self.rectangles, np.arange(len(self.rectangles.source)), 0
+                Lists.of_all(self.tokens.shapes), every, self.rectangles, np.arange(len(self.rectangles.source))
             )
         best = other = self.soft if listing.posteriors else self.dice
         if listing.posteriors and self.beliefs.directional is not None:
             other = self.beliefs.directional[0].soft
         marks = np.empty(offsets[-1], np.bool_)
         mark_likely(best, other, LEAST, self.tokens, self.text.translation, marks)
-        added = sum(mark_links(links, self.pairs, self.tokens, marks) for links in listing.always)
+        for links in listing.others:
+            mark_links(links, self.pairs, self.tokens, marks)
         cells, lists = collect(self.tokens, marks)
-        return Listed(lists, cells, *self.rectangles.part(cells), added)
+        return Listed(lists, cells, *self.rectangles.part(cells))
 
     @property
     def lists(self) -> Lists:

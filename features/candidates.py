@@ -24,13 +24,12 @@ class Listing:
     """What makes an edge of a bitext a listed one.
 
     everything: that it is there.  posteriors: by what the translation models say; else by Dice.
-    others: other aligners' links of the whole bitext.  always: links that are listed whatever the signals say.
+    others: other aligners' links of the whole bitext, which are listed whatever the signals say.
     """
 
     everything: bool = False
     posteriors: bool = False
     others: tuple[Links, ...] = ()
-    always: tuple[Links, ...] = ()
 
 
 def check_candidates(name: str) -> None:
@@ -76,14 +75,17 @@ def mark_likely(best, other, least, pairs, translation, listed):
             edge += K
 
 
-def mark_links(links: Links, pairs: range, tokens: Pairs, listed: Bools) -> int:
-    """Mark the links of some pairs of a bitext, which have these tokens; returns how many were not marked."""
+def mark_links(links: Links, pairs: range, tokens: Pairs, listed: Bools) -> None:
+    """Mark the links of some pairs of a bitext, which have these tokens."""
     chosen = slice(links.offsets[pairs.start], links.offsets[pairs.stop])
     pair = np.repeat(np.arange(len(pairs)), np.diff(links.offsets[pairs.start : pairs.stop + 1]))
-    edges = tokens.edge_offsets[pair] + links.source[chosen] * tokens.shapes[pair, 1] + links.target[chosen]
-    added = int(np.count_nonzero(~listed[np.unique(edges)]))
-    listed[edges] = True
-    return added
+    listed[tokens.edge_offsets[pair] + links.source[chosen] * tokens.shapes[pair, 1] + links.target[chosen]] = True
+
+
+def count_unlisted(lists: Lists, links: Links) -> int:
+    """How many links, of the same pairs, are no listed edges."""
+    pairs = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    return int(np.count_nonzero(lists.find(pairs, links.source, links.target) < 0))
 
 
 def collect(pairs: Pairs, listed: Bools) -> tuple[I32, Lists]:

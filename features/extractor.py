@@ -106,16 +106,9 @@ class FeatureSet:
         wanted = {lexicon for family in self.families for lexicon in getattr(find_family(family), "LEXICONS", ())}
         return tuple(lexicon for lexicon in KINDS if lexicon in wanted)
 
-    def encode(
-        self, bitext: Bitext, statistics: CorpusStatistics, links: Sequence[Links] = (), gold: Links | None = None
-    ) -> Encoded:
-        """A bitext to be cut into batches.
-
-        links: of other aligners, one for each of `self.links`.  gold: links that are listed as those are.
-        """
-        always = (*links, *(() if gold is None else (gold,)))
-        listing = Listing(self.candidates == "all", bool(self.lexicons), tuple(links), always)
-        return Encoded(bitext, statistics, listing)
+    def encode(self, bitext: Bitext, statistics: CorpusStatistics, links: Sequence[Links] = ()) -> Encoded:
+        """A bitext to be cut into batches.  links: of other aligners, one for each of `self.links`."""
+        return Encoded(bitext, statistics, Listing(self.candidates == "all", bool(self.lexicons), tuple(links)))
 
     def fill(self, batch: EdgeBatch, out: Matrix) -> None:
         """Write the features of the listed edges of a batch, (E, d), rounded to the grid."""
@@ -153,19 +146,17 @@ class FeatureSet:
         statistics: CorpusStatistics,
         *,
         links: Sequence[Links] = (),
-        gold: Links | None = None,
         memory: int = DEFAULT_MEMORY,
         on_progress: Callable[[int], None] | None = None,
     ) -> EdgeTable:
         """Features of the listed edges of a bitext, in batches on all cores.
 
-        links, gold: see `encode`.  memory: bytes the features may take before they go to a temporary file, which is
+        links: see `encode`.  memory: bytes the features may take before they go to a temporary file, which is
         gone when the table is.  on_progress: called with the number of pairs done.
         """
         if len(links) != len(self.links):
             raise ValueError(f"{len(links)} files of links for {len(self.links)} features of links")
         lists: list[Lists] = []
-        added = 0
 
         def fill(batch: EdgeBatch) -> tuple[EdgeBatch, Matrix]:
             features = np.empty((len(batch.listed.cells), len(self.names)), np.float32)
@@ -173,16 +164,14 @@ class FeatureSet:
             return batch, features
 
         def parts() -> Iterator[Matrix]:
-            nonlocal added
-            for batch, features in map_threads(fill, batches(self.encode(bitext, statistics, links, gold))):
+            for batch, features in map_threads(fill, batches(self.encode(bitext, statistics, links))):
                 lists.append(batch.lists)
-                added += batch.listed.added
                 yield features
                 if on_progress is not None:
                     on_progress(batch.pairs.stop)
 
         features = gather(parts(), len(self.names), memory)
-        return EdgeTable(features, Lists.join(lists), self.names, added)
+        return EdgeTable(features, Lists.join(lists), self.names)
 
 
 def with_words(features: FeatureSet, labelled: Bitext, most: int) -> FeatureSet:

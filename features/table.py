@@ -33,14 +33,12 @@ class EdgeTable:
     """Features of the listed edges of n pairs.
 
     features: (E, d) float32, C-contiguous.  lists: of these edges.  names: (d,).
-    added: how many are listed for the links that were given only.
     Raises ValueError where these do not fit together.
     """
 
     features: Matrix
     lists: Lists
     names: tuple[str, ...]
-    added: int = 0
 
     def __post_init__(self) -> None:
         if self.features.dtype != np.float32 or not self.features.flags.c_contiguous:

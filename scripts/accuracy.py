@@ -223,8 +223,7 @@ def families(study: Study) -> None:
 
     test = study.hansards[-1]
     every = FeatureSet()
-    parts = (test.train.bitext, test.train.links), (test.dev.bitext, None)
-    whole = [every.extract(bitext, test.statistics, gold=gold) for bitext, gold in parts]
+    whole = [every.extract(part.bitext, test.statistics) for part in (test.train, test.dev)]
     used: tuple[str, ...] = ("bias",)
     rows = []
     for name, added, fertility in (*((*step, 1) for step in STEPS), ("the same, up to 3 links a word", (), 3)):

@@ -107,7 +107,7 @@ class View:
 
     @cached_property
     def edges(self) -> EdgeTable:
-        return FeatureSet().extract(self.labelled.bitext, self.statistics, gold=self.labelled.links)
+        return FeatureSet().extract(self.labelled.bitext, self.statistics)
 
     @cached_property
     def unsupervised(self) -> float:
@@ -124,7 +124,7 @@ class View:
         from aligner.svm._corner_kernels import POSSIBLE, SURE
         from aligner.svm.hinge import label_edges
 
-        labels, _ = label_edges(self.edges, self.labelled.links)
+        labels = label_edges(self.edges, self.labelled.links)
         chosen = labels != POSSIBLE
         regression = LogisticRegression(C=STRENGTH, fit_intercept=False, max_iter=500)
         regression.fit(self.edges.features[chosen], labels[chosen] == SURE)
@@ -215,7 +215,7 @@ def learn(
     planned = plan(TrainingSettings(**settings), len(pairs))
     links, bitext = labelled.links.take(pairs), labelled.bitext.take(pairs)
     features = with_words(FeatureSet(), bitext, planned.words)
-    edges = features.extract(bitext, statistics, gold=links)
+    edges = features.extract(bitext, statistics)
     problem = planned.problem(edges, links)
     if centre is not None and isinstance(problem, LogisticProblem):
         problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))

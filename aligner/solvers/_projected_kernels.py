@@ -75,7 +75,7 @@ def projected_steps(order, spectral, edges, scale, point):
     Returns (code, block at fault).
     """
     lists = edges.lists
-    longest, most = largest(lists, 0, len(lists.shapes))
+    longest, most = largest(lists, np.int64(0), len(lists.shapes))
     scores, goals, points = np.empty(most), np.empty(most), np.empty(most)
     change = np.empty(len(point.w))
     capacity = np.ones(longest)

@@ -78,9 +78,9 @@ class Scratch(NamedTuple):
 @compiled
 def make_scratch(blocks):
     """Scratch for the largest of the blocks."""
-    n = len(blocks.lists.shapes)
-    _, edges = largest(blocks.lists, 0, n)
-    flow = make_flow(blocks.lists, 0, n, blocks.target_capacity)
+    first, last = np.int64(0), len(blocks.lists.shapes)  # no literal, for which more would be compiled
+    _, edges = largest(blocks.lists, first, last)
+    flow = make_flow(blocks.lists, first, last, blocks.target_capacity)
     return Scratch(linked=np.empty(edges, np.bool_), scores=np.empty(edges), flow=flow)
 
 

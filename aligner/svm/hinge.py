@@ -37,9 +37,10 @@ def check_costs(regularization: float, miss_cost: float, false_cost: float, poss
             raise SettingError(f"{name} must be a number above 0, not {value}")
 
 
-def label_edges(edges: Edges, links: Links) -> tuple[U8, I64]:
-    """(E,) labels, OTHER, POSSIBLE or SURE, and (m,) the edge of each link.
+def label_edges(edges: Edges, links: Links) -> U8:
+    """(E,) labels, OTHER, POSSIBLE or SURE.  Links that are no listed edges are left out.
 
+    Listed for their gold they would teach that what looks so unlikely is linked, as no others of the kind are there.
     Raises SettingError where there are no pairs, ValueError where edges and links do not fit or are not finite.
     """
     if len(links) != len(edges):
@@ -54,12 +55,10 @@ def label_edges(edges: Edges, links: Links) -> tuple[U8, I64]:
     inside &= (links.target >= 0) & (links.target < edges.lists.shapes[pair, 1])
     if not inside.all():
         raise ValueError(f"a link of pair {pair[~inside][0]} is out of range")
-    link_edges = edges.lists.find(pair, links.source, links.target)
-    if (link_edges < 0).any():
-        raise ValueError(f"a link of pair {pair[link_edges < 0][0]} is no listed edge (list the gold links too)")
+    found = edges.lists.find(pair, links.source, links.target)
     labels = np.zeros(len(edges.features), np.uint8)
-    labels[link_edges] = np.where(links.sure, _kernels.SURE, _kernels.POSSIBLE)
-    return labels, link_edges
+    labels[found[found >= 0]] = np.where(links.sure, _kernels.SURE, _kernels.POSSIBLE)[found >= 0]
+    return labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +116,8 @@ class MatchingProblem:
         capacities = fertility.source_capacity, fertility.target_capacity
         if max(capacities) > 1:
             found.check_several()
-        labels, link_edges = label_edges(edges, links)
-        sure_edges = link_edges[links.sure]
+        labels = label_edges(edges, links)
+        sure_edges = np.flatnonzero(labels == _kernels.SURE)
 
         # Any sure link more outweighs all preferences: they add up to less than 1.
         weights = np.zeros(len(labels))

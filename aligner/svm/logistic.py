@@ -64,7 +64,7 @@ class LogisticProblem:
         Raises SettingError for costs or λ that cannot work, ValueError where the arguments do not fit.
         """
         check_costs(regularization, miss_cost, false_cost, 0.0)
-        labels, _ = label_edges(edges, links)
+        labels = label_edges(edges, links)
         if prior is not None and prior.shape != (len(edges.names),):
             raise ValueError(f"a prior of shape {prior.shape} for {len(edges.names)} features")
         signs = np.full(len(labels), -1, np.int8)

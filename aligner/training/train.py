@@ -25,6 +25,7 @@ from aligner.training.path import Place, RegularizationPath, follow_path, scorer
 from aligner.training.settings import TrainingSettings, plan
 from corpora.readers import Corpus
 from corpora.threads import one_blas_thread
+from features.candidates import count_unlisted
 from features.extractor import FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
 from features.table import DEFAULT_MEMORY
@@ -93,7 +94,7 @@ def train(
     del bitext, everything  # the largest of what is held, and not needed for what follows
     longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))
     edges = feature_set.extract(
-        labelled.bitext, statistics, links=labelled.others, gold=labelled.links,
+        labelled.bitext, statistics, links=labelled.others,
         memory=max(0, settings.memory - SOLVER_BYTES_PER_EDGE * longest),
         on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs")),
     )  # fmt: skip
@@ -137,7 +138,7 @@ def train(
         "labelled_pairs_available": labelled.available,
         "links_lost": problem.links_lost,
         "edges": len(edges.features),
-        "links_unlikely": edges.added,
+        "links_unlisted": count_unlisted(edges.lists, labelled.links),
         "features": columns,
         "fertility": problem.capacity,
         "loss": planned.loss,

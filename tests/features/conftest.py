@@ -120,7 +120,8 @@ def case(request: pytest.FixtureRequest) -> Case:
     pairs.append((["1990", ".", "the"], ["le", "1,990", "..."]))
     bitext = build(pairs)
     statistics = with_cooccurrences(counted, 0.0)
-    return Case(counted, bitext, statistics, Encoded(bitext, statistics, Listing(everything=True)).batch(0, len(bitext)))
+    every = Encoded(bitext, statistics, Listing(everything=True))
+    return Case(counted, bitext, statistics, every.batch(0, len(bitext)))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from corpora import SettingError
 from corpora.alignment import Links
 from features.batch import Encoded
-from features.candidates import Listing
+from features.candidates import Listing, count_unlisted
 from features.extractor import FeatureSet
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ def test_listed_edges_are_those_of_the_rule(
 ) -> None:
     monkeypatch.setattr("features.batch.LEAST", 0.3)  # posteriors of so short sentences are high
     chosen = Links.from_sets([{(0, 0)} if es and fs else set() for es, fs, _ in case.matrices()])
-    batch = Encoded(case.bitext, case.statistics, Listing(posteriors=posteriors, always=(chosen,))).batch(
+    batch = Encoded(case.bitext, case.statistics, Listing(posteriors=posteriors, others=(chosen,))).batch(
         0, len(case.bitext)
     )
-    expected, added = [], 0
+    expected: list[bool] = []
     directional = case.batch.beliefs.directional
     assert directional is not None
     for es, fs, rows in case.matrices():
@@ -43,13 +43,15 @@ def test_listed_edges_are_those_of_the_rule(
         likely |= np.equal.outer(np.array(es, object), np.array(fs, object))
         for signal in (best, *other):
             likely |= signal > 0.3
-        added += not likely[0, 0]
         likely[0, 0] = True
         expected += likely.ravel().tolist()
     marks = np.zeros(len(case.batch.dice), bool)
     marks[batch.listed.cells] = True
     assert marks.tolist() == expected
-    assert batch.listed.added == added
+    assert count_unlisted(batch.lists, chosen) == 0
+    grids = ({(j, k) for j in range(len(es)) for k in range(len(fs))} for es, fs, _ in case.matrices())
+    everywhere = Links.from_sets(grids)
+    assert count_unlisted(batch.lists, everywhere) == np.count_nonzero(~marks)
     places = case.batch.lists.find(batch.lists.pairs, batch.lists.source, batch.lists.target)
     assert np.array_equal(places, batch.listed.cells)
     assert 0.2 < marks.mean() < 0.9
@@ -60,5 +62,5 @@ def test_listed_edges_are_those_of_the_rule(
 
 
 def test_other_candidates_are_refused() -> None:
-    with pytest.raises(SettingError, match="unknown candidates 'some'.*likely, all"):
+    with pytest.raises(SettingError, match=r"unknown candidates 'some'.*likely, all"):
         FeatureSet(candidates="some")

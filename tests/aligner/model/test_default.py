@@ -55,7 +55,7 @@ def test_the_unsupervised_decoder_is_a_linear_score(text: Bitext) -> None:
     """With up to three links a word, but for posteriors so near to a half that they are rounded."""
     statistics = CorpusStatistics.from_bitext(text)
     assert statistics.translation is not None
-    edges = FeatureSet(("bias", "hmm")).extract(text, statistics)
+    edges = FeatureSet(("bias", "hmm"), candidates="all").extract(text, statistics)
     prior = {"hmm_soft": 8.0, "bias": -4.0}
     weights = np.array([prior.get(name, 0.0) for name in edges.names])
     ours = decode_edges(edges, LinearScorer(weights), REWARDS)

@@ -11,6 +11,7 @@ from aligner.errors import ScoreError, SettingError
 from aligner.matching import best_matchings
 from aligner.svm._corner_kernels import POSSIBLE, SURE
 from aligner.svm.hinge import MatchingProblem
+from aligner.svm.logistic import LogisticProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
@@ -41,11 +42,14 @@ def test_links_outside_their_pair_are_refused() -> None:
         MatchingProblem.from_links(edges, links, regularization=1.0)
 
 
-def test_gold_that_is_not_listed_is_refused() -> None:
-    every = Lists.of_all([(2, 2)])
-    edges = EdgeTable(np.zeros((3, 1), np.float32), every._replace(source=every.source[:3], target=every.target[:3], offsets=np.array([0, 3])), ("x",))
-    with pytest.raises(ValueError, match="link of pair 0 is no listed edge"):
-        MatchingProblem.from_links(edges, Links.from_pairs([PairLinks(frozenset({(1, 1)}), frozenset())]), regularization=1.0)
+def test_gold_that_is_not_listed_is_left_out() -> None:
+    lists = Lists(np.array([0, 1], np.int32), np.array([1, 0], np.int32), np.array([[2, 2]]), np.array([0, 2]))
+    edges = EdgeTable(np.ones((2, 1), np.float32), lists, ("x",))
+    links = Links.from_pairs([PairLinks(frozenset({(1, 1), (1, 0)}), frozenset({(0, 0)}))])
+    problem = MatchingProblem.from_links(edges, links, regularization=1.0)
+    assert problem.labels.tolist() == [0, SURE]
+    assert problem.links_lost == 0
+    assert LogisticProblem.from_links(edges, links, regularization=1.0).signs.tolist() == [-1, 1]
 
 
 def test_more_sure_links_beat_any_preference() -> None:

@@ -93,7 +93,7 @@ def test_reaches_the_optimum_of_scipy_and_certifies_it(seed: int, regularization
 
 def test_possible_links_teach_nothing() -> None:
     problem, gold = make_problem()
-    labels, _ = label_edges(problem.edges, gold)
+    labels = label_edges(problem.edges, gold)
     assert (problem.signs[labels == POSSIBLE] == 0).all()
     assert (labels == POSSIBLE).any()
     assert (problem.signs[labels == SURE] == 1).all()

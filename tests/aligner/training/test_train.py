@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from math import inf, nan
 from pathlib import Path
@@ -24,7 +24,7 @@ from corpora.normalize import Normalizer
 from corpora.readers import Corpus, open_corpus
 from features import extractor
 from features.extractor import FAMILIES
-from features.table import allocate
+from features.table import gather
 
 WriteCorpus = Callable[..., Path]
 
@@ -116,11 +116,11 @@ def test_features_leave_solvers_room_for_the_longest_pair(
 ) -> None:
     made: list[np.ndarray] = []
 
-    def remember(shape: tuple[int, int], memory: int) -> np.ndarray:
-        made.append(allocate(shape, memory))
+    def remember(parts: Iterable[np.ndarray], columns: int, memory: int) -> np.ndarray:
+        made.append(gather(parts, columns, memory))
         return made[-1]
 
-    monkeypatch.setattr(extractor, "allocate", remember)
+    monkeypatch.setattr(extractor, "gather", remember)
     long = " ".join("abcdefghijklmnopqrst")
     corpus = write_corpus("t", f"{long}\n", f"{long}\n", "0-0\n")
     settings: dict[str, Any] = {"families": ["bias"], "max_passes": 1}

@@ -124,7 +124,8 @@ def test_competition_of_short_and_long_lines() -> None:
     lists = Lists.of_all(shapes)
     expected = np.concatenate([standings(matrix) for matrix in matrices if matrix.size])
     out = np.full((7, len(values)), 5.0, np.float32).T
-    competition.fill_standing(SimpleNamespace(lists=lists, tokens=SimpleNamespace(edge_offsets=lists.offsets)), values, out)
+    tokens = SimpleNamespace(edge_offsets=lists.offsets)
+    competition.fill_standing(SimpleNamespace(lists=lists, tokens=tokens), values, out)
     np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-7)
 
 
@@ -132,7 +133,8 @@ def test_neighbours(case: Case, columns: Columns) -> None:
     values = columns(neighbours, 8)
     for es, fs, rows in case.matrices():
         J, K = len(es), len(fs)
-        best = find_mutual_best(case.batch.dice, case.batch.tokens.shapes, case.batch.tokens.edge_offsets)[rows].reshape(J, K)
+        tokens = case.batch.tokens
+        best = find_mutual_best(case.batch.dice, tokens.shapes, tokens.edge_offsets)[rows].reshape(J, K)
         # Outside of the pair there is nothing: a frame of zeros.
         framed = [np.pad(matrix, 1) for matrix in (case.dice_matrix(es, fs), best)]
         expected = [
@@ -253,14 +255,15 @@ def test_kinds(case: Case, columns: Columns) -> None:
 
 def test_links(case: Case, columns: Columns) -> None:
     rng = np.random.default_rng(5)
-    chosen = [{(j, k) for j in range(J) for k in range(K) if rng.random() < 0.3} for J, K in case.batch.tokens.shapes.tolist()]
+    shapes = case.batch.lists.shapes.tolist()
+    chosen = [{(j, k) for j in range(J) for k in range(K) if rng.random() < 0.3} for J, K in shapes]
     # What the other aligner calls possible is linked by it too.
     pairs = [
         PairLinks(frozenset(x for x in s if sum(x) % 2), frozenset(x for x in s if not sum(x) % 2)) for s in chosen
     ]
     expected = [
         float((j, k) in linked)
-        for linked, (J, K) in zip(chosen, case.batch.tokens.shapes.tolist(), strict=True)
+        for linked, (J, K) in zip(chosen, shapes, strict=True)
         for j in range(J)
         for k in range(K)
     ]
