@@ -13,7 +13,7 @@ from corpora.bitext import Bitext, Text
 from corpora.compiled import MAXIMA, compiled
 from corpora.ragged import F32, I32, I64, Lists
 from corpora.threads import shared_property
-from features.candidates import LEAST, Listing, collect, mark_likely, mark_links
+from features.candidates import LEAST, LEAST_DICE, Listing, collect, mark_likely, mark_links
 from features.statistics import CorpusStatistics
 from features.translation.posteriors import Beliefs, Decoder
 from features.word_pairs import Pairs, WordPairs, spread
@@ -133,7 +133,8 @@ class EdgeBatch:
         if listing.posteriors and self.beliefs.directional is not None:
             other = self.beliefs.directional[0].soft
         marks = np.empty(offsets[-1], np.bool_)
-        mark_likely(best, other, LEAST, self.tokens, self.text.translation, marks)
+        least = LEAST if listing.posteriors else LEAST_DICE
+        mark_likely(best, other, least, self.tokens, self.text.translation, marks)
         for links in listing.others:
             mark_links(links, self.pairs, self.tokens, marks)
         cells, lists = collect(self.tokens, marks)

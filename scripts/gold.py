@@ -81,6 +81,19 @@ GERMAN = GoldSet(("rwth-de-en/gold",), "de", "en", (("comtrans-de-en/train", 23_
 """A gold set that no weights are learnt from."""
 
 
+DEV_SETS: Mapping[str, GoldSet] = {
+    "hansards, dev": GoldSet(("hansards/gold-dev",), "en", "fr", (("hansards/train", 10_000),)),
+    "cs-en, dev": GoldSet(("cs-en-possible/gold-dev",), "en", "cs", (("cs-en/text", 2_500),), inside=True),
+}
+"""Gold sets on which no choice is made."""
+
+WIKIPEDIA: Mapping[str, GoldSet] = {
+    f"xl-wa, {code}": GoldSet((f"xl-wa/en-{code}/gold",), "en", code, ((f"xl-wa/en-{code}/text", 2_999),))
+    for code in "bg da es et hu it nl pt ru sl".split()
+}
+"""Further ones, of small corpora."""
+
+
 @dataclass(frozen=True, eq=False)
 class Labelled:
     """Gold pairs: text and links."""
