@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from features.statistics import CorpusStatistics
 from features.translation.posteriors import Beliefs, Decoder
 from features.word_pairs import Pairs, WordPairs, spread
 from features.words import WordTable
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,8 @@ class Encoded:
         self.source_words = Words.look_up(source, statistics.source_ids, counts.source_counts)
         self.target_words = Words.look_up(target, statistics.target_ids, counts.target_counts)
         self.edge_offsets = Pairs.cut(bitext, 0, len(bitext)).edge_offsets
+        self._found: dict[Callable[[Encoded], Any], Any] = {}
+        self._lock = threading.Lock()
 
     @shared_property
     def decoder(self) -> Decoder:
@@ -63,6 +68,14 @@ class Encoded:
         """(V,) the target word with the spelling of each source word, or -1."""
         source, target = self.bitext.source.vocabulary, self.bitext.target.vocabulary
         return np.fromiter((target.index.get(word, -1) for word in source.words), np.int32, len(source))
+
+    def once(self, find: Callable[[Encoded], Found]) -> Found:
+        """What a function finds of the whole text, found once: a vocabulary is larger than a batch."""
+        with self._lock:
+            if find not in self._found:
+                self._found[find] = find(self)
+        found: Found = self._found[find]
+        return found
 
     def batch(self, first: int, last: int) -> EdgeBatch:
         return EdgeBatch(range(first, last), Pairs.cut(self.bitext, first, last), self)

@@ -4,8 +4,8 @@
     python scripts/accuracy.py --write --full                  # 674,324 pairs too, every corpus and 1,000 labels
     python scripts/accuracy.py gold-dev families --sizes 10000  # some tables, some sizes
 
-Tables: gold-dev (with that of README and probabilities), families, left-out, candidates, losses, labels. Weights are learnt from
-gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made, or by cross-validation. Needs
+Tables: gold-dev (with that of README and probabilities), families, left-out, candidates, losses, labels. Weights are
+learnt from gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made, or by cross-validation. Needs
 scikit-learn for default weights without the gold set at hand, and `--data`.
 """
 
@@ -360,7 +360,7 @@ def main() -> None:
     sizes = "10000,100000,674324" if asked.full else asked.sizes
     full = Options(asked.data, tuple(map(int, sizes.split(","))), 100_000, (60, 1000), 20, asked.write)
     study = Study(full if asked.full else replace(full, most=12_500, labelled=(60,), draws=5))
-    writers = {"gold-dev": gold_dev, "families": families, "left-out": left_out, "candidates": candidates, "losses": losses, "labels": labels}
+    writers = dict(zip(TABLES, (gold_dev, families, left_out, candidates, losses, labels), strict=True))
     for table in asked.tables or TABLES:
         writers[table](study)
 

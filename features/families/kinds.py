@@ -6,7 +6,7 @@ import numpy as np
 
 from corpora.compiled import compiled
 from corpora.ragged import I32, I64, Bools
-from features.batch import EdgeBatch, Words
+from features.batch import EdgeBatch, Encoded, Words
 from features.table import Matrix
 from features.translation.lexicon import AGREEING
 from features.words import NUMERIC, PUNCTUATION
@@ -34,17 +34,21 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     soft_frequent: s where the word is frequent.  soft_rare: s where neither is.
     repeated_distance: |j/J - k/K| where either word is repeated.
     """
-    pairs, tokens = max(batch.text.statistics.cooccurrence.pairs, 1), batch.tokens
-    source = _kinds(batch.text.source_words, pairs)[tokens.source]
-    target = _kinds(batch.text.target_words, pairs)[tokens.target]
+    tokens, kinds = batch.tokens, batch.text.once(_kinds)
+    source, target = kinds[0][tokens.source], kinds[1][tokens.target]
     source[:, -1] = _repeated(tokens.source, tokens.source_offsets)
     target[:, -1] = _repeated(tokens.target, tokens.target_offsets)
     soft = batch.soft.take(batch.listed.cells)
     _fill(source, target, tokens.source_offsets, tokens.target_offsets, batch.lists, soft, out.T)
 
 
-def _kinds(words: Words, pairs: int) -> Bools:
-    """(V, kinds) of each word, with none repeated."""
+def _kinds(text: Encoded) -> tuple[Bools, Bools]:
+    """(V, kinds) of each source and each target word, with none repeated."""
+    pairs = max(text.statistics.cooccurrence.pairs, 1)
+    return _kinds_of(text.source_words, pairs), _kinds_of(text.target_words, pairs)
+
+
+def _kinds_of(words: Words, pairs: int) -> Bools:
     share = words.counts / pairs
     flags = words.table.flags
     columns = [share >= least for least in SHARES]
