@@ -5,8 +5,8 @@
     python scripts/accuracy.py gold-dev families --sizes 10000  # some tables, some sizes
 
 Tables: gold-dev (with that of README and probabilities), families, left-out, candidates, losses, labels. Weights are
-learnt from gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made, or by cross-validation. Needs
-scikit-learn for default weights without the gold set at hand, and `--data`.
+learnt from gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made, or by
+cross-validation. Needs scikit-learn for default weights without the gold set at hand, and `--data`.
 """
 
 from __future__ import annotations

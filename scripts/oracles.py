@@ -88,11 +88,11 @@ class NumpyLoop:
         self.regularization, self.miss_cost = problem.regularization, problem.miss_cost
         n, d, edges = problem.n_blocks, problem.n_features, problem.edges
         self.examples = []
-        for i, (J, K) in enumerate(edges.lists.shapes.tolist()):
+        for i, shape in enumerate(edges.lists.shapes.tolist()):
             rows = slice(edges.lists.offsets[i], edges.lists.offsets[i + 1])
-            labels = problem.labels[rows].reshape(J, K)
-            x = edges.features[rows].astype(float).reshape(J, K, -1)
-            self.examples.append((x, labels == SURE, problem.costs[labels]))
+            labels, words = problem.labels[rows], (edges.lists.source[rows], edges.lists.target[rows])
+            x = edges.features[rows].astype(float)
+            self.examples.append((shape, words, x, labels == SURE, problem.costs[labels]))
         self.w, self.block_w = np.zeros(d), np.zeros((n, d))
         self.loss, self.block_loss = 0.0, np.zeros(n)
 
@@ -100,11 +100,11 @@ class NumpyLoop:
         """(ψ, L) of the answer of block i."""
         from scipy.optimize import linear_sum_assignment
 
-        x, gold, costs = self.examples[i]
-        scores = x @ self.w + costs
-        rows, columns = linear_sum_assignment(np.maximum(scores, 0), maximize=True)
-        z = np.zeros(scores.shape, bool)
-        z[rows, columns] = scores[rows, columns] > 0
+        shape, words, x, gold, costs = self.examples[i]
+        scores, matrix, chosen = x @ self.w + costs, np.zeros(shape), np.zeros(shape, bool)
+        matrix[words] = np.maximum(scores, 0)
+        chosen[linear_sum_assignment(matrix, maximize=True)] = True
+        z = chosen[words] & (scores > 0)
         return x[gold].sum(axis=0) - x[z].sum(axis=0), self.miss_cost * float(gold.sum()) + float(costs[z].sum())
 
     def sweep(self, order: np.ndarray) -> None:

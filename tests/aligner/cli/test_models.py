@@ -48,6 +48,19 @@ def test_features_of_a_model(model: Path, sample: Path) -> None:
     assert json.loads(both.stdout)["pairs"] == report["pairs"] + load(model).record["labelled_pairs"]
 
 
+def test_candidates_are_kept_and_can_be_others(model: Path, sample: Path, tmp_path: Path) -> None:
+    every = tmp_path / "M"
+    run("train", sample / "train", "-m", every, "-q", "--cross-validate", 0, "--features", "bias,association",
+        "--candidates", "all")  # fmt: skip
+    assert load(every).features.candidates == "all"
+    assert load(model).features.candidates == "likely"
+    lines = [run("align", sample / "test", "-q", "-m", model, *more).stdout for more in ([], ["--candidates", "likely"])]
+    assert lines[0] == lines[1]
+    more = load(every).record["edges"], load(model).record["edges"]
+    assert more[0] > more[1]
+    assert load(every).record["links_unlisted"] == 0 < load(model).record["links_unlisted"]
+
+
 def test_features_with_links_of_others(linked: Path, sample: Path) -> None:
     gold = ["--gold", sample / "test"]
     found = json.loads(run("features", linked, *gold, "--links", sample / "test.wa", "--format", "json").stdout)

@@ -18,6 +18,7 @@ from aligner.matching import ORACLES
 from aligner.model.streaming import FORMATS
 from aligner.solvers import SOLVERS
 from corpora.symmetrize import METHODS
+from features.candidates import CANDIDATES
 
 SOLVER_OPTIONS = {
     "order": "uniform",
@@ -41,6 +42,7 @@ def parameters(command: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("option", "registry"),
     [
+        (options.Edges, CANDIDATES),
         (options.Oracle, ORACLES),
         (options.Output, FORMATS),
         (options.Symmetrization, METHODS),

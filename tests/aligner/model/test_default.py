@@ -84,6 +84,12 @@ def test_it_aligns_without_labels(sample: Path, text: Bitext, model: Model) -> N
     assert "labelled_pairs" not in model.record
 
 
+def test_candidates_have_all_that_is_linked(text: Bitext, model: Model) -> None:
+    every = model.with_candidates("all")
+    assert every.features.candidates == "all"
+    assert alignments(every, text) == alignments(model, text)
+
+
 def test_the_offset_asks_for_links(text: Bitext, model: Model) -> None:
     sizes = [len(links_of(model.with_offset(offset), text).source) for offset in (-2.0, -0.5, 0.0, 0.5, 2.0)]
     assert sizes == sorted(sizes)
