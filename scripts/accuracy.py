@@ -4,9 +4,9 @@
     python scripts/accuracy.py --write --full                  # 674,324 pairs too, every corpus and 1,000 labels
     python scripts/accuracy.py gold-dev families --sizes 10000  # some tables, some sizes
 
-Tables: gold-dev (with that of README and probabilities), families, left-out, candidates, losses, labels. Weights are
-learnt from gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made, or by
-cross-validation. Needs scikit-learn for default weights without the gold set at hand, and `--data`.
+Tables: gold-dev (with that of README and probabilities), families, left-out, losses, labels. Weights are learnt from
+gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made, or by cross-validation. Needs
+scikit-learn for default weights without the gold set at hand, and `--data`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from features.statistics import CorpusStatistics
 
 PAGE, README = "docs/accuracy.md", "README.md"
-TABLES = "gold-dev", "families", "left-out", "candidates", "losses", "labels"
+TABLES = "gold-dev", "families", "left-out", "losses", "labels"
 PARTS = 5
 """Into which a gold set is cut, each held out once."""
 
@@ -260,31 +260,6 @@ def left_out(study: Study) -> None:
     publish("left-out", table, pages=[PAGE], write=study.options.write)
 
 
-def candidates(study: Study) -> None:
-    """Recall of gold among the candidates: of sets that their rule was chosen by, and of others."""
-    from gold import DEV_SETS, WIKIPEDIA, aer, decode_with, shipped_weights, view
-
-    from corpora.alignment import Links
-    from features.candidates import count_unlisted
-    from features.extractor import FeatureSet
-
-    others = [view(study.options.data, name, gold, *gold.corpora[-1]) for name, gold in (DEV_SETS | WIKIPEDIA).items()]
-    rows = []
-    for seen in (*study.views, study.german, *others):
-        links, text = seen.labelled.links, seen.labelled.bitext
-        tables = [FeatureSet(candidates=name).extract(text, seen.statistics) for name in ("likely", "all")]
-        sure = Links.from_sets(pair.sure for pair in links)
-        recalls = [1 - count_unlisted(tables[0].lists, part) / len(part.source) for part in (sure, links)]
-        errors = [aer(links, decode_with(shipped_weights(), table).to_links()) for table in tables]
-        listed, every = (len(table.features) for table in tables)
-        cells = [f"{100 * share:.2f}" for share in (*recalls, listed / every)]
-        cells.insert(2, f"{2 * listed / tables[0].lists.shapes.sum():.2f}")
-        rows.append([seen.gold, f"{seen.pairs:,}", *cells, *(f"{error:.2f}" for error in errors)])
-    header = ["gold set", "pairs of the corpus", "sure links", "all links", "candidates a word", "of all edges", "AER"]
-    header.append("AER with all")
-    publish("candidates", markdown(header, rows), pages=[PAGE], write=study.options.write)
-
-
 def losses(study: Study) -> None:
     columns = [(labels, loss) for labels in study.options.labelled for loss in ("hinge", "logistic")]
     rows = []
@@ -360,7 +335,7 @@ def main() -> None:
     sizes = "10000,100000,674324" if asked.full else asked.sizes
     full = Options(asked.data, tuple(map(int, sizes.split(","))), 100_000, (60, 1000), 20, asked.write)
     study = Study(full if asked.full else replace(full, most=12_500, labelled=(60,), draws=5))
-    writers = dict(zip(TABLES, (gold_dev, families, left_out, candidates, losses, labels), strict=True))
+    writers = {"gold-dev": gold_dev, "families": families, "left-out": left_out, "losses": losses, "labels": labels}
     for table in asked.tables or TABLES:
         writers[table](study)
 

@@ -120,7 +120,7 @@ class View:
 
     @cached_property
     def edges(self) -> EdgeTable:
-        return FeatureSet().extract(self.labelled.bitext, self.statistics)
+        return FeatureSet(candidates="all").extract(self.labelled.bitext, self.statistics)  # as the shipped weights
 
     @cached_property
     def unsupervised(self) -> float:

@@ -116,14 +116,9 @@ def align(
 
 
 def _align_with_model(
-    source: str,
-    target: str | None,
-    answer: _Answer,
-    offset: float,
-    candidates: str | None,
-    model: str,
+    source: str, target: str | None, answer: _Answer, offset: float, candidates: str | None, model: str,
     names: list[str],
-) -> None:
+) -> None:  # fmt: skip
     """Align a text, or standard input as it arrives.  names: of files of other aligners' links."""
     with progress_bar(answer.quiet):
         from aligner.model.acquaintance import Acquaintance

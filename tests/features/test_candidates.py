@@ -24,6 +24,7 @@ def best_two(line: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("posteriors", [True, False])
 def test_listed_edges_are_those_of_the_rule(case: Case, posteriors: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("features.batch.LEAST_DICE", 0.3)
     monkeypatch.setattr("features.batch.LEAST", 0.3)  # posteriors of so short sentences are high
     chosen = Links.from_sets([{(0, 0)} if es and fs else set() for es, fs, _ in case.matrices()])
     batch = Encoded(case.bitext, case.statistics, Listing(posteriors=posteriors, others=(chosen,))).batch(

@@ -54,7 +54,8 @@ def test_candidates_are_kept_and_can_be_others(model: Path, sample: Path, tmp_pa
         "--candidates", "all")  # fmt: skip
     assert load(every).features.candidates == "all"
     assert load(model).features.candidates == "likely"
-    lines = [run("align", sample / "test", "-q", "-m", model, *more).stdout for more in ([], ["--candidates", "likely"])]
+    align = "align", sample / "test", "-q", "-m", model
+    lines = [run(*align, *more).stdout for more in ([], ["--candidates", "likely"])]
     assert lines[0] == lines[1]
     more = load(every).record["edges"], load(model).record["edges"]
     assert more[0] > more[1]
