@@ -13,7 +13,7 @@ from corpora.bitext import Bitext, Text
 from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.symmetrize import symmetrize
-from features.translation._translation_kernels import Chain, decode, make_lattice
+from features.translation._translation_kernels import decode, make_lattice
 from features.translation.lexicon import AGREEING, SPELLING, Side, SideOfLevel, back_off, class_name
 from features.translation.model import Tables, TranslationModel
 from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread
@@ -142,7 +142,6 @@ class Decoder:
         lexicons = model.tables.values()
         self._source = _Known.look_up(bitext.source, lexicons, "source")
         self._target = _Known.look_up(bitext.target, lexicons, "target")
-        self._of_words = {name: self._look_up(tables) for name, tables in model.tables.items()}
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """First and last + 1 of the pairs to decode at once; all pairs, in order."""
@@ -153,8 +152,8 @@ class Decoder:
         pairs = Pairs.cut(self.bitext, first, last)
         words = WordPairs.of(pairs, len(self.bitext.source.vocabulary), len(self.bitext.target.vocabulary))
         agreeing, total = self._agreeing(), np.zeros((2, pairs.edge_offsets[-1]), np.float32)
-        for name, tables in agreeing.items():
-            total += self._decode(pairs, name, self._emissions(tables, words))
+        for tables in agreeing.values():
+            total += self._decode(pairs, tables, self._emissions(tables, words))
         total /= np.float32(len(agreeing))
         return Posteriors.of(pairs, total)
 
@@ -163,7 +162,7 @@ class Decoder:
         agreeing, soft = self._agreeing(), {}
         totals = np.zeros((2, 2, pairs.edge_offsets[-1]), np.float32)
         for name, tables in agreeing.items():
-            found = self._both(pairs, words, name, tables)
+            found = self._both(pairs, words, tables)
             soft[name] = Posteriors.of(pairs, found[0]).soft
             for total, of_lexicon in zip(totals, found, strict=True):
                 total += of_lexicon
@@ -172,7 +171,7 @@ class Decoder:
         hmm, lexical = (Posteriors.of(pairs, total) for total in totals)
         if (directional := self.model.tables.get("directional")) is None:
             return Beliefs(hmm, lexical, soft, None)
-        one, other = self._both(pairs, words, "directional", directional)
+        one, other = self._both(pairs, words, directional)
         return Beliefs(hmm, lexical, soft, (Posteriors.of(pairs, one), Posteriors.of(pairs, other)))
 
     def _agreeing(self) -> Mapping[str, Tables]:
@@ -181,26 +180,28 @@ class Decoder:
             raise ValueError(f"there are no posteriors without one of the lexicons {' and '.join(AGREEING)}")
         return found
 
-    def _both(self, pairs: Pairs, words: WordPairs, name: str, tables: Tables) -> tuple[F32, F32]:
+    def _both(self, pairs: Pairs, words: WordPairs, tables: Tables) -> tuple[F32, F32]:
         """(2, E) by the HMM and by IBM Model 1."""
         emissions = self._emissions(tables, words)
         mixed = emissions.copy()
-        _mix(pairs, *self._of_words[name][:2], tables.chain.p0, *mixed)
-        return self._decode(pairs, name, emissions), mixed
+        _mix(pairs, *self._null(tables), tables.chain.p0, *mixed)
+        return self._decode(pairs, tables, emissions), mixed
 
-    def _decode(self, pairs: Pairs, name: str, emissions: F32) -> F32:
+    def _decode(self, pairs: Pairs, tables: Tables, emissions: F32) -> F32:
         """Posteriors of the HMM, in place of the emissions of both directions, (2, E)."""
-        both = np.concatenate([pairs.shapes, pairs.shapes[:, ::-1]])  # one lattice for both directions
-        decode(pairs, emissions[0], emissions[1], *self._of_words[name], make_lattice(both[:, 0], both[:, 1]))
+        shapes, chain, finest = pairs.shapes, tables.chain, tables.widths[0]
+        # With the groups of the words of the text.
+        forward = chain.forward._replace(groups=chain.forward.groups[self._source.classes[finest]])
+        reverse = chain.reverse._replace(groups=chain.reverse.groups[self._target.classes[finest]])
+        chain = chain._replace(forward=forward, reverse=reverse)
+        both = np.concatenate([shapes, shapes[:, ::-1]])  # one lattice for both directions
+        decode(pairs, emissions[0], emissions[1], *self._null(tables), chain, make_lattice(both[:, 0], both[:, 1]))
         return emissions
 
-    def _look_up(self, tables: Tables) -> tuple[F32, F32, Chain]:
-        """Probabilities of the words of the text given NULL, and the chain with their groups."""
-        source, target = (side.classes[tables.widths[0]] for side in (self._source, self._target))
-        forward, reverse, *rest = tables.chain
-        forward = forward._replace(groups=forward.groups[source])
-        reverse = reverse._replace(groups=reverse.groups[target])
-        return tables.null_source[source], tables.null_target[target], Chain(forward, reverse, *rest)
+    def _null(self, tables: Tables) -> tuple[F32, F32]:
+        """Probabilities of the words of the text given NULL."""
+        finest = tables.widths[0]
+        return tables.null_source[self._source.classes[finest]], tables.null_target[self._target.classes[finest]]
 
     def _emissions(self, tables: Tables, words: WordPairs) -> F32:
         """(2, E) probabilities of the words of each edge, in both directions, found once for each word pair."""
