@@ -142,12 +142,14 @@ class EdgeBatch:
             return Listed(
                 Lists.of_all(self.tokens.shapes), every, self.rectangles, np.arange(len(self.rectangles.source))
             )
-        best = other = self.soft if listing.posteriors else self.dice
-        if listing.posteriors and self.beliefs.directional is not None:
-            other = self.beliefs.directional[0].soft
+        signal = highest = self.soft if listing.posteriors else self.dice
+        if listing.posteriors:
+            directional = self.beliefs.directional
+            found = self.beliefs.hmm, self.beliefs.lexical, *(() if directional is None else directional[:1])
+            highest = np.maximum.reduce([side for one in found for side in (one.forward, one.reverse)])
         marks = np.empty(offsets[-1], np.bool_)
         least = LEAST if listing.posteriors else LEAST_DICE
-        mark_likely(best, other, least, self.tokens, self.text.translation, marks)
+        mark_likely(signal, highest, least, self.tokens, self.text.translation, marks)
         for links in listing.others:
             mark_links(links, self.pairs, self.tokens, marks)
         cells, lists = collect(self.tokens, marks)

@@ -39,12 +39,12 @@ def check_candidates(name: str) -> None:
 
 
 @compiled(fastmath=MAXIMA)
-def mark_likely(best, other, least, pairs, translation, listed):
+def mark_likely(signal, highest, least, pairs, translation, listed):
     """Mark the edges of sentence pairs that are likely enough to be listed.
 
-    These are the edges where either signal, `best` or `other`, (E,), is above `least`, the two of highest `best` of
-    each row and column, if that is above 0, and words that are spelt alike: translation[word] is the target word with
-    the spelling of a source word, or -1.
+    These are the edges where `highest`, (E,), is above `least`, the two of highest `signal`, (E,), of each row and
+    column, if that is above 0, and words that are spelt alike: translation[word] is the target word with the spelling
+    of a source word, or -1.
     """
     widest = 1
     for i in range(len(pairs.edge_offsets) - 1):
@@ -56,22 +56,22 @@ def mark_likely(best, other, least, pairs, translation, listed):
         columns[:K] = 0.0
         seconds[:K] = 0.0
         for edge in range(pairs.edge_offsets[i], pairs.edge_offsets[i + 1], max(K, 1)):
-            row = best[edge : edge + K]
+            row = signal[edge : edge + K]
             for k in range(K):
                 seconds[k] = max(seconds[k], min(columns[k], row[k]))
                 columns[k] = max(columns[k], row[k])
         edge = pairs.edge_offsets[i]
         for j in range(pairs.source_offsets[i], pairs.source_offsets[i + 1]):
-            row, also, marks = best[edge : edge + K], other[edge : edge + K], listed[edge : edge + K]
-            highest = np.float32(0.0)
+            row, most, marks = signal[edge : edge + K], highest[edge : edge + K], listed[edge : edge + K]
+            best = np.float32(0.0)
             second = np.float32(0.0)
             for k in range(K):
-                second = max(second, min(highest, row[k]))
-                highest = max(highest, row[k])
+                second = max(second, min(best, row[k]))
+                best = max(best, row[k])
             alike = translation[pairs.source[j]]
             for k in range(K):
                 among_best = (row[k] > 0.0) & ((row[k] >= second) | (row[k] >= seconds[k]))
-                marks[k] = among_best | (row[k] > least) | (also[k] > least) | (target[k] == alike)
+                marks[k] = among_best | (most[k] > least) | (target[k] == alike)
             edge += K
 
 

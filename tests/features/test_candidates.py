@@ -24,24 +24,26 @@ def best_two(line: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("posteriors", [True, False])
 def test_listed_edges_are_those_of_the_rule(case: Case, posteriors: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("features.batch.LEAST_DICE", 0.3)
-    monkeypatch.setattr("features.batch.LEAST", 0.3)  # posteriors of so short sentences are high
+    least = 0.7  # posteriors of so short sentences are high
+    monkeypatch.setattr("features.batch.LEAST_DICE", least)
+    monkeypatch.setattr("features.batch.LEAST", least)
     chosen = Links.from_sets([{(0, 0)} if es and fs else set() for es, fs, _ in case.matrices()])
     batch = Encoded(case.bitext, case.statistics, Listing(posteriors=posteriors, others=(chosen,))).batch(
         0, len(case.bitext)
     )
     expected: list[bool] = []
-    directional = case.batch.beliefs.directional
-    assert directional is not None
+    beliefs = case.batch.beliefs
+    assert beliefs.directional is not None
+    signal, highest = case.batch.dice, case.batch.dice
+    if posteriors:
+        found = (beliefs.hmm, beliefs.lexical, beliefs.directional[0])
+        signal, highest = case.batch.soft, np.max([[one.forward, one.reverse] for one in found], axis=(0, 1))
     for es, fs, rows in case.matrices():
         if not es or not fs:
             continue
-        signals = (case.batch.soft, directional[0].soft) if posteriors else (case.batch.dice,)
-        best, *other = (signal[rows].reshape(len(es), len(fs)) for signal in signals)
-        likely = np.array([best_two(row) for row in best]) | np.array([best_two(column) for column in best.T]).T
-        likely |= np.equal.outer(np.array(es, object), np.array(fs, object))
-        for signal in (best, *other):
-            likely |= signal > 0.3
+        matrix, most = (values[rows].reshape(len(es), len(fs)) for values in (signal, highest))
+        likely = np.array([best_two(row) for row in matrix]) | np.array([best_two(column) for column in matrix.T]).T
+        likely |= (most > least) | np.equal.outer(np.array(es, object), np.array(fs, object))
         likely[0, 0] = True
         expected += likely.ravel().tolist()
     marks = np.zeros(len(case.batch.dice), bool)
