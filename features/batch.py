@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
@@ -84,12 +85,12 @@ class Encoded:
 class Listed(NamedTuple):
     """The listed edges of a batch.
 
-    lists: with their words.  cells: (E,) int32, their places in the rectangles of all edges.
+    lists: with their words.  cells: (E,) their places in the rectangles of all edges.
     word_pairs: theirs.  kept: (m,) places of these among those of the rectangles.
     """
 
     lists: Lists
-    cells: I32
+    cells: I64
     word_pairs: WordPairs
     kept: I64
 
@@ -138,7 +139,7 @@ class EdgeBatch:
     def listed(self) -> Listed:
         listing, offsets = self.text.listing, self.tokens.edge_offsets
         if listing.everything:
-            every = np.arange(offsets[-1], dtype=np.int32)
+            every = np.arange(offsets[-1])
             return Listed(
                 Lists.of_all(self.tokens.shapes), every, self.rectangles, np.arange(len(self.rectangles.source))
             )
@@ -146,7 +147,7 @@ class EdgeBatch:
         if listing.posteriors:
             directional = self.beliefs.directional
             found = self.beliefs.hmm, self.beliefs.lexical, *(() if directional is None else directional[:1])
-            highest = np.maximum.reduce([side for one in found for side in (one.forward, one.reverse)])
+            highest = reduce(np.maximum, (side for one in found for side in (one.forward, one.reverse)))
         marks = np.empty(offsets[-1], np.bool_)
         least = LEAST if listing.posteriors else LEAST_DICE
         mark_likely(signal, highest, least, self.tokens, self.text.translation, marks)

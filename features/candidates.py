@@ -9,7 +9,7 @@ import numpy as np
 from corpora import SettingError
 from corpora.alignment import Links
 from corpora.compiled import MAXIMA, compiled
-from corpora.ragged import I32, Bools, Lists
+from corpora.ragged import I64, Bools, Lists
 from features.word_pairs import Pairs
 
 CANDIDATES = "likely", "all"
@@ -88,16 +88,16 @@ def count_unlisted(lists: Lists, links: Links) -> int:
     return int(np.count_nonzero(lists.find(pairs, links.source, links.target) < 0))
 
 
-def collect(pairs: Pairs, listed: Bools) -> tuple[I32, Lists]:
+def collect(pairs: Pairs, listed: Bools) -> tuple[I64, Lists]:
     """(E,) the places of the marked edges in the rectangles of all, and their lists."""
     offsets = np.empty_like(pairs.edge_offsets)
-    cells, source, target = np.empty((3, np.count_nonzero(listed)), np.int32)
-    _collect(pairs, listed, cells, source, target, offsets)
-    return cells, Lists(source, target, pairs.shapes, offsets)
+    source, target = np.empty((2, np.count_nonzero(listed)), np.int32)
+    _collect(pairs, listed, source, target, offsets)
+    return np.flatnonzero(listed), Lists(source, target, pairs.shapes, offsets)
 
 
 @compiled
-def _collect(pairs, listed, cells, source, target, offsets):
+def _collect(pairs, listed, source, target, offsets):
     size = 0
     edge = 0
     for i in range(len(offsets) - 1):
@@ -106,7 +106,6 @@ def _collect(pairs, listed, cells, source, target, offsets):
         for j in range(pairs.source_offsets[i + 1] - pairs.source_offsets[i]):
             for k in range(K):
                 if listed[edge]:
-                    cells[size] = edge
                     source[size] = j
                     target[size] = k
                     size += 1

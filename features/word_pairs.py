@@ -71,7 +71,7 @@ class WordPairs(NamedTuple):
         """Those of sentence pairs, of n_source and n_target different words."""
         return cls(*_find(*pairs, n_source, n_target))
 
-    def part(self, edges: I32) -> tuple[WordPairs, I64]:
+    def part(self, edges: I64) -> tuple[WordPairs, I64]:
         """Those of some edges alone, (n,) indices, and their places among these."""
         of_edge = self.of_edge.take(edges)
         used = np.zeros(len(self.source), np.bool_)

@@ -42,7 +42,7 @@ class Posteriors:
         """Those of sentence pairs, (2, E), forward and reverse."""
         return cls(both[0], both[1], pairs.shapes, pairs.edge_offsets)
 
-    def part(self, edges: I32) -> Posteriors:
+    def part(self, edges: I64) -> Posteriors:
         """Those of some edges alone, (m,) indices."""
         return replace(self, forward=self.forward.take(edges), reverse=self.reverse.take(edges))
 
