@@ -41,7 +41,9 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     folder, given = kernel_folder(), _CONFIG.CACHE_DIR
     _CONFIG.CACHE_DIR = given if folder is None else str(folder)  # numba looks at it now, and not again
     try:
-        return nb.njit(nogil=True, cache=folder is not None, **options)(function)
+        return nb.njit(nogil=True, cache=folder is not None, no_cfunc_wrapper=True, error_model="numpy", **options)(
+            function
+        )
     finally:
         _CONFIG.CACHE_DIR = given
 

@@ -100,7 +100,7 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
     return source[:m].copy(), target[:m].copy(), of_edge
 
 
-@compiled
+@compiled(inline="always")
 def end_of_run(source, first):
     """Where the word pairs of the source word of the first one end."""
     last = first + 1

@@ -178,7 +178,7 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
     return exit_node
 
 
-@compiled
+@compiled(inline="always")
 def augment(source, exit_node, J, flow):
     """Send a unit of flow from row `source` along the parents to where it leaves."""
     flow.degree[source] += 1
@@ -232,7 +232,7 @@ def bmatch_block(scores, J, K, source_rewards, target_rewards, flow, column_of_r
     write_columns(J, capacity, flow, column_of_row)
 
 
-@compiled
+@compiled(inline="always")
 def bmatch_block_greedily(scores, J, K, source_rewards, target_rewards, flow, column_of_row):
     """Best edge first, by what it adds at the time; into column_of_row as `bmatch_block` has it.
 

@@ -93,7 +93,7 @@ def _stand_among_few(values, shapes, offsets, out):
             )  # fmt: skip
 
 
-@compiled(fastmath=MAXIMA, error_model="numpy")
+@compiled(fastmath=MAXIMA)
 def _write(line, higher, best, second, ranks, margins, shares):
     """Rank, margin and share of the first len(ranks) edges of a line, by what their rivals are.
 
