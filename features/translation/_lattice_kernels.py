@@ -222,7 +222,7 @@ def forward_backward(lattice, T, S, uniform, p0):
     return log_likelihood
 
 
-@compiled(inline="always")
+@compiled
 def find_moves(lattice, T, S, uniform, p0, moves, at):
     """Expected jumps of a lattice after `forward_backward`, those in the window only.
 
@@ -295,7 +295,7 @@ def add_moves(words, weights, uniform, p0, moves, at, jumps):
             jumps.needs[REACHING, reached, i] += chosen * weights.inside[LEAVING, group, i]
 
 
-@compiled(inline="always")
+@compiled
 def mix(lattice, T, S, p0):
     """Posteriors of IBM Model 1 [BDDM93], every position as likely as another; returns the log likelihood."""
     emission, posterior = lattice.emission, lattice.posterior

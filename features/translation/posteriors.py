@@ -10,10 +10,9 @@ import numpy as np
 
 from corpora.alignment import Link, Links, PairLinks
 from corpora.bitext import Bitext, Text
-from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.symmetrize import symmetrize
-from features.translation._translation_kernels import decode, make_lattice
+from features.translation._translation_kernels import infer_both
 from features.translation.lexicon import AGREEING, SPELLING, Side, SideOfLevel, back_off, class_name
 from features.translation.model import Tables, TranslationModel
 from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread
@@ -179,25 +178,19 @@ class Decoder:
     def _both(self, pairs: Pairs, words: WordPairs, tables: Tables) -> tuple[F32, F32]:
         """(2, E) by the HMM and by IBM Model 1."""
         emissions = self._emissions(tables, words)
-        mixed = emissions.copy()
-        _mix(pairs, *self._null(tables), tables.chain.p0, *mixed)
+        mixed = self._decode(pairs, tables, emissions.copy(), hmm=False)
         return self._decode(pairs, tables, emissions), mixed
 
-    def _decode(self, pairs: Pairs, tables: Tables, emissions: F32) -> F32:
-        """Posteriors of the HMM, in place of the emissions of both directions, (2, E)."""
-        shapes, chain, finest = pairs.shapes, tables.chain, tables.widths[0]
+    def _decode(self, pairs: Pairs, tables: Tables, emissions: F32, hmm: bool = True) -> F32:
+        """Posteriors of the HMM, or of IBM Model 1, in place of the emissions of both directions, (2, E)."""
+        chain, finest = tables.chain, tables.widths[0]
         # With the groups of the words of the text.
         forward = chain.forward._replace(groups=chain.forward.groups[self._source.classes[finest]])
         reverse = chain.reverse._replace(groups=chain.reverse.groups[self._target.classes[finest]])
         chain = chain._replace(forward=forward, reverse=reverse)
-        both = np.concatenate([shapes, shapes[:, ::-1]])  # one lattice for both directions
-        decode(pairs, emissions[0], emissions[1], *self._null(tables), chain, make_lattice(both[:, 0], both[:, 1]))
+        null = tables.null_target[self._target.classes[finest]], tables.null_source[self._source.classes[finest]]
+        infer_both(0, len(pairs.edge_offsets) - 1, pairs, null, chain, hmm, emissions)
         return emissions
-
-    def _null(self, tables: Tables) -> tuple[F32, F32]:
-        """Probabilities of the words of the text given NULL."""
-        finest = tables.widths[0]
-        return tables.null_source[self._source.classes[finest]], tables.null_target[self._target.classes[finest]]
 
     def _emissions(self, tables: Tables, words: WordPairs) -> F32:
         """(2, E) probabilities of the words of each edge, in both directions, found once for each word pair."""
@@ -221,26 +214,3 @@ class Decoder:
         for one, of_edges in zip(both, emission, strict=True):
             spread(one, words.of_edge, of_edges)
         return emission
-
-
-@compiled
-def _mix(pairs, null_source, null_target, p0, forward, reverse):
-    """Posteriors of IBM Model 1, every position as likely as another, in place of the emissions  [BDDM93]."""
-    for i in range(len(pairs.edge_offsets) - 1):
-        source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
-        target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
-        J = len(source)
-        K = len(target)
-        first = pairs.edge_offsets[i]
-        for j in range(J):
-            total = p0 * null_source[source[j]]
-            for k in range(K):
-                total += (1.0 - p0) / K * reverse[first + j * K + k]
-            for k in range(K):
-                reverse[first + j * K + k] *= (1.0 - p0) / K / total
-        for k in range(K):
-            total = p0 * null_target[target[k]]
-            for j in range(J):
-                total += (1.0 - p0) / J * forward[first + j * K + k]
-            for j in range(J):
-                forward[first + j * K + k] *= (1.0 - p0) / J / total
