@@ -287,6 +287,7 @@ def _uniform(cells: Cells) -> Emissions:
     source, target = (1.0 / max(n, 1) for n in (cells.n_sources, cells.n_targets))
     table = np.empty((len(cells) + 1, 2), np.float32)
     table[:] = target, source
+    table.flags.writeable = False  # as later ones
     ones = np.ones(cells.n_sources, np.float32), np.ones(cells.n_targets, np.float32)
     given_null = ones[0] * np.float32(source), ones[1] * np.float32(target)
     return Emissions(table, *ones, *given_null, *given_null)

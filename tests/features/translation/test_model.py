@@ -72,7 +72,7 @@ def test_model_1_equals_nltk(make_bitext: Callable[..., Bitext]) -> None:
     for e, word in enumerate(es):
         for cell in range(lexicon.row_offsets[e], lexicon.row_offsets[e + 1]):
             expected = theirs[fs[lexicon.targets[cell]]][word]
-            assert tables.tables[0].cells[cell, 0] == pytest.approx(expected, rel=1e-3, abs=1e-6)
+            assert tables.levels[0].cells[cell, 0] == pytest.approx(expected, rel=1e-3, abs=1e-6)
     for f, word in enumerate(fs):
         assert tables.null_target[f] == pytest.approx(theirs[word][None], rel=1e-3, abs=1e-6)
 
