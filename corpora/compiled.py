@@ -23,6 +23,9 @@ SUMS = {"reassoc", "contract", "nsz"}
 MAXIMA = {"nnan", "nsz"}
 """For ``fastmath``: the greatest of several numbers at a time; none is NaN, infinities keep their meaning."""
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""Of all kernels. Tests for divisions by 0 and wrappers for C, which nobody calls, would be compiled, too."""
+
 _ROOT = Path(__file__).resolve().parent.parent
 _COMPILED = re.compile(rb"^@compiled|\(NamedTuple\):", re.MULTILINE)
 _CONFIG: Any = nb.config  # mypy does not see its variables
@@ -41,7 +44,7 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     folder, given = kernel_folder(), _CONFIG.CACHE_DIR
     _CONFIG.CACHE_DIR = given if folder is None else str(folder)  # numba looks at it now, and not again
     try:
-        return nb.njit(nogil=True, cache=folder is not None, **options)(function)
+        return nb.njit(cache=folder is not None, **_OPTIONS, **options)(function)
     finally:
         _CONFIG.CACHE_DIR = given
 

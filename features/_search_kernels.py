@@ -47,7 +47,7 @@ def list_occurrences(first, last, tokens, offsets, n_words):
     return starts, pair_of, place
 
 
-@compiled
+@compiled(inline="always")
 def search_together(row, wanted, places):
     """The place of each wanted word in a row, or -1.
 

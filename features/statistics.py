@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -29,13 +29,14 @@ class CorpusStatistics:
     source_words: WordTable
     target_words: WordTable
     translation: TranslationModel | None = None
-    source_ids: Mapping[str, int] = field(init=False, repr=False)
-    target_ids: Mapping[str, int] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        for side in ("source", "target"):
-            words = getattr(self, f"{side}_words").words()
-            object.__setattr__(self, f"{side}_ids", {word: i for i, word in enumerate(words)})
+    @property
+    def source_ids(self) -> Mapping[str, int]:
+        return self.source_words.index
+
+    @property
+    def target_ids(self) -> Mapping[str, int]:
+        return self.target_words.index
 
     @classmethod
     def from_bitext(

@@ -40,6 +40,12 @@ class Pairs(NamedTuple):
         )  # fmt: skip
 
     @property
+    def directions(self) -> tuple[tuple[I32, I64, I32, I64], ...]:
+        """Of the forward and the reverse direction: the words that are generated, with offsets, and those given."""
+        source, target = (self.source, self.source_offsets), (self.target, self.target_offsets)
+        return (*target, *source), (*source, *target)
+
+    @property
     def shapes(self) -> I64:
         """(n, 2) numbers of source and target words."""
         return np.stack([np.diff(self.source_offsets), np.diff(self.target_offsets)], axis=1)
@@ -108,7 +114,7 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
     return source[:m].copy(), target[:m].copy(), of_edge
 
 
-@compiled
+@compiled(inline="always")
 def end_of_run(source, first):
     """Where the word pairs of the source word of the first one end."""
     last = first + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -45,8 +45,8 @@ class WordTable:
 
     @classmethod
     def from_words(cls, words: Sequence[str]) -> WordTable:
-        letters, offsets = _code_points(words)
-        plain_letters, plain_offsets = _code_points([unaccented(word) for word in words])
+        letters, offsets = pack_words(words)
+        plain_letters, plain_offsets = pack_words([unaccented(word) for word in words])
         flags = np.fromiter((_flags(word) for word in words), np.uint8, len(words))
         return cls(letters, offsets, plain_letters, plain_offsets, flags)
 
@@ -63,9 +63,12 @@ class WordTable:
 
     def words(self) -> list[str]:
         """The words as strings."""
-        text = self.letters.astype("<u4").tobytes().decode("utf-32-le")
-        bounds = self.offsets.tolist()
-        return [text[start:end] for start, end in pairwise(bounds)]
+        return unpack_words(self.letters, self.offsets)
+
+    @shared_property
+    def index(self) -> Mapping[str, int]:
+        """The place of each word."""
+        return {word: i for i, word in enumerate(self.words())}
 
 
 def check_offsets(offsets: I64, rows: int, *values: npt.NDArray[Any]) -> None:
@@ -75,7 +78,14 @@ def check_offsets(offsets: I64, rows: int, *values: npt.NDArray[Any]) -> None:
         raise ValueError("offsets do not fit what they divide")
 
 
-def _code_points(words: Sequence[str]) -> tuple[I32, I64]:
+def unpack_words(letters: I32, offsets: I64) -> list[str]:
+    """The words whose code points `pack_words` gives."""
+    text = letters.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return [text[start:end] for start, end in pairwise(offsets.tolist())]
+
+
+def pack_words(words: Sequence[str]) -> tuple[I32, I64]:
+    """Code points (L,) of words, one after another, and where each begins, (V + 1,)."""
     offsets = np.zeros(len(words) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
     letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), "<i4").astype(np.int32)

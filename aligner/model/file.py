@@ -22,7 +22,7 @@ from corpora.errors import CorpusError
 from corpora.files import StrPath
 
 MAGIC = b"ALIGNER\x1a"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 _PREFIX = struct.Struct("<8sIII")
 _ALIGNMENT = 64

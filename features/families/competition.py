@@ -26,7 +26,7 @@ def fill_standing(batch: EdgeBatch, values: Vector, out: Matrix) -> None:
     _stand(values, batch.lists, batch.tokens.edge_offsets, out.T)
 
 
-@compiled(fastmath=MAXIMA, error_model="numpy")
+@compiled(fastmath=MAXIMA)
 def _stand(values, lists, offsets, out):
     longest, widest, most = 1, 1, 1
     for i in range(len(lists.shapes)):
@@ -64,7 +64,7 @@ def _stand(values, lists, offsets, out):
             out[6, edge] = (value > 0.0) & (value == row_best[j]) & (value == column_best[k])
 
 
-@compiled(fastmath=MAXIMA | {"reassoc"}, error_model="numpy")
+@compiled(fastmath=MAXIMA | {"reassoc"})
 def _standing(value, line, best, second):
     """Rank, margin and share of a value in its line, whose two highest values are given."""
     higher = np.float32(0.0)

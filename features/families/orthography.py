@@ -41,7 +41,7 @@ def _spelling(table: WordTable) -> tuple[npt.NDArray[Any], ...]:
     return table.letters, table.offsets, table.plain_letters, table.plain_offsets, table.flags, table.accented
 
 
-@compiled(error_model="numpy")
+@compiled
 def _fill(sources, targets, source, target, lengths, out):
     e_letters, e_bounds, e_plain, e_plain_bounds, e_flags, e_accented = source
     f_letters, f_bounds, f_plain, f_plain_bounds, f_flags, f_accented = target
@@ -84,7 +84,7 @@ def shared_letters(a, b):
     return same, prefix, suffix
 
 
-@compiled
+@compiled(inline="always")
 def common_subsequence(a, b, prefix, suffix, lengths):
     """Length of the longest common subsequence; prefix, suffix: those of the common ones.
 

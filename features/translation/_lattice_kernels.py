@@ -97,7 +97,7 @@ def add_row(values, first, P):
     return (a + b) + (c + d)
 
 
-@compiled(error_model="numpy")
+@compiled
 def prepare(lattice, words, jumps, uniform, p0):
     """Factors of the start, of leaving each position, and of the end, for a sentence whose positions are of words."""
     S = len(words)
@@ -133,7 +133,7 @@ def prepare(lattice, words, jumps, uniform, p0):
         leave[s] = (1.0 - uniform) * (1.0 - p0) / total
 
 
-@compiled(error_model="numpy")
+@compiled
 def forward_backward(lattice, T, S, uniform, p0):
     """Posteriors of a prepared lattice; returns the log likelihood."""
     emission, posterior, spread, arrival = lattice.emission, lattice.posterior, lattice.spread, lattice.arrival
@@ -222,7 +222,7 @@ def forward_backward(lattice, T, S, uniform, p0):
     return log_likelihood
 
 
-@compiled(error_model="numpy")
+@compiled
 def find_moves(lattice, T, S, uniform, p0, moves, at):
     """Expected jumps of a lattice after `forward_backward`, those in the window only.
 
@@ -279,7 +279,7 @@ def find_moves(lattice, T, S, uniform, p0, moves, at):
             moves.inside[at + s, i] = share
 
 
-@compiled(error_model="numpy")
+@compiled(inline="always")
 def add_moves(words, weights, uniform, p0, moves, at, jumps):
     """Add the jumps inside a sentence to those of the groups of its words.  words: (S,).  at: as for `find_moves`."""
     S = len(words)
@@ -295,7 +295,7 @@ def add_moves(words, weights, uniform, p0, moves, at, jumps):
             jumps.needs[REACHING, reached, i] += chosen * weights.inside[LEAVING, group, i]
 
 
-@compiled(error_model="numpy")
+@compiled
 def mix(lattice, T, S, p0):
     """Posteriors of IBM Model 1 [BDDM93], every position as likely as another; returns the log likelihood."""
     emission, posterior = lattice.emission, lattice.posterior

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from corpora.compiled import compiled
 from corpora.ragged import F32, F64, I64
 from features.translation import _lattice_kernels as lattices
+from features.word_pairs import Pairs
 
 U = np.uint64
 
@@ -104,162 +106,104 @@ class Counts(NamedTuple):
     log_likelihoods: F64
 
 
-class Found(NamedTuple):
-    """Posteriors of some sentence pairs, from which their expected counts follow.
+@compiled
+def emit(first, last, pairs, ids, emissions, values):
+    """Emissions of the edges of pairs first .. last, of which ids are the cells: values (2, E), forward and reverse."""
+    table, missing = emissions.cells, len(emissions.cells) - 1
+    edge = U(0)
+    for i in range(first, last):
+        for j in range(pairs.source_offsets[i], pairs.source_offsets[i + 1]):
+            e = pairs.source[j]
+            for k in range(pairs.target_offsets[i], pairs.target_offsets[i + 1]):
+                cell = ids[edge]
+                if cell == missing:
+                    f = pairs.target[k]
+                    values[U(0), edge] = emissions.target_background[f] * emissions.source_scale[e]
+                    values[U(1), edge] = emissions.source_background[e] * emissions.target_scale[f]
+                else:
+                    values[U(0), edge] = table[U(cell), U(0)]
+                    values[U(1), edge] = table[U(cell), U(1)]
+                edge += U(1)
 
-    links: (E, 1 or 2) of each edge, as `Counts.cells`.  log_likelihoods: (2,) of both directions.
+
+@compiled
+def infer(first, last, text, edge_offsets, by_row, null, weights, uniform, p0, hmm, lattice, moves, values):
+    """Posteriors of the edges of pairs first .. last in one direction, (E,), in place of their emissions.
+
+    text: see `Pairs.directions`.  by_row: whether the edges of a word that is generated stand side by side.
+    null: (V,) probabilities of these words given NULL.  hmm: or IBM Model 1.  moves: what is expected of these pairs,
+    unless its arrays are empty.  Returns the log likelihood.
     """
-
-    links: F32
-    forward: lattices.Moves
-    reverse: lattices.Moves
-    log_likelihoods: F64
-
-
-@compiled(error_model="numpy")
-def _fill(cells, source, target, emissions, forward, reverse):
-    """Emissions of both lattices: the times of `forward` are the target words, those of `reverse` the source words."""
-    J = U(len(source))
-    K = U(len(target))
-    P = U(lattices.padded(len(source)))
-    Q = U(lattices.padded(len(target)))
-    table, into, back = emissions.cells, forward.emission, reverse.emission
-    missing = len(table) - 1
-    for k in range(K):
-        for j in range(J, P):
-            into[k * P + j] = 0.0
-        forward.null[k] = emissions.null_target[target[k]]
-    for j in range(J):
-        e = source[j]
-        row = j * Q
-        for k in range(K, Q):
-            back[row + k] = 0.0
-        reverse.null[j] = emissions.null_source[e]
-        for k in range(K):
-            cell = cells[j * K + k]
-            if cell == missing:
-                f = target[k]
-                into[k * P + j] = emissions.target_background[f] * emissions.source_scale[e]
-                back[row + k] = emissions.source_background[e] * emissions.target_scale[f]
+    words, word_offsets, states, state_offsets = text
+    at, of_word = U(0), U(0)
+    log_likelihood = 0.0
+    for i in range(first, last):
+        T = word_offsets[i + 1] - word_offsets[i]
+        S = state_offsets[i + 1] - state_offsets[i]
+        edge = U(edge_offsets[i] - edge_offsets[first])
+        word_step, state_step = (U(S), U(1)) if by_row else (U(1), U(T))
+        P = U(lattices.padded(S))
+        if T > 0 and S > 0:
+            for t in range(U(T)):
+                lattice.null[t] = null[words[word_offsets[i] + np.int64(t)]]
+                for s in range(U(S)):
+                    lattice.emission[t * P + s] = values[edge + t * word_step + s * state_step]
+                for s in range(U(S), P):
+                    lattice.emission[t * P + s] = 0.0
+            if hmm:
+                lattices.prepare(lattice, states[state_offsets[i] : state_offsets[i + 1]], weights, uniform, p0)
+                log_likelihood += lattices.forward_backward(lattice, T, S, uniform, p0)
+                if len(moves.chosen) > 0:
+                    lattices.find_moves(lattice, T, S, uniform, p0, moves, at)
             else:
-                into[k * P + j] = table[U(cell), U(0)]
-                back[row + k] = table[U(cell), U(1)]
-
-
-@compiled(error_model="numpy")
-def _infer(lattice, T, states, hmm, jumps, uniform, p0, moves, at, first):
-    """states: (S,) the words of the positions.  at, first: rows of `moves` of the first position and of the first word.
-
-    Returns the log likelihood.
-    """
-    S = len(states)
-    if hmm:
-        lattices.prepare(lattice, states, jumps, uniform, p0)
-        log_likelihood = lattices.forward_backward(lattice, T, S, uniform, p0)
-        lattices.find_moves(lattice, T, S, uniform, p0, moves, at)
-    else:
-        log_likelihood = lattices.mix(lattice, T, S, p0)
-    for t in range(T):
-        moves.null[first + t] = lattice.null_posterior[t]
+                log_likelihood += lattices.mix(lattice, T, S, p0)
+            for t in range(U(T)):
+                for s in range(U(S)):
+                    values[edge + t * word_step + s * state_step] = lattice.posterior[t * P + s]
+                if len(moves.null) > 0:
+                    moves.null[of_word + t] = lattice.null_posterior[t]
+        at += U(S)
+        of_word += U(T)
     return log_likelihood
 
 
-@compiled(error_model="numpy")
-def expect(first, last, pairs, ids, emissions, chain, hmm, forward, reverse, found):
-    """Posteriors of pairs first .. last; ids are the cells of their edges.
+def infer_both(
+    first: int, last: int, pairs: Pairs, null: tuple[F32, F32], chain: Chain, hmm: bool, values: F32,
+    moves: Sequence[lattices.Moves] | None = None,
+) -> F64:  # fmt: skip
+    """`infer` in both directions, values (2, E); returns the log likelihoods (2,).
 
-    Under agreement a link counts as often as both directions make it  [LTK06, eq. 4].
+    null: of target words, then of source words.
     """
-    agreement = found.links.shape[1] == 1
-    links = found.links
-    base = pairs.edge_offsets[first]
-    for i in range(first, last):
-        source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
-        target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
-        J = len(source)
-        K = len(target)
-        if J == 0 or K == 0:
-            continue
-        edge = pairs.edge_offsets[i] - base
-        _fill(ids[edge : edge + J * K], source, target, emissions, forward, reverse)
-        uniform, p0 = chain.uniform, chain.p0
-        at = pairs.source_offsets[i] - pairs.source_offsets[first]
-        to = pairs.target_offsets[i] - pairs.target_offsets[first]
-        likelihoods = found.log_likelihoods
-        likelihoods[0] += _infer(forward, K, source, hmm, chain.forward, uniform, p0, found.forward, at, to)
-        likelihoods[1] += _infer(reverse, J, target, hmm, chain.reverse, uniform, p0, found.reverse, to, at)
-        P = U(lattices.padded(J))
-        Q = U(lattices.padded(K))
-        for j in range(U(J)):
-            row = U(edge) + j * U(K)
-            for k in range(U(K)):
-                one = forward.posterior[k * P + j]
-                other = reverse.posterior[j * Q + k]
-                if agreement:
-                    links[row + k, U(0)] = one * other
-                else:
-                    links[row + k, U(0)] = one
-                    links[row + k, U(1)] = other
+    lengths = pairs.shapes[first:last]
+    lattice = make_lattice(lengths.T.ravel(), lengths.T[::-1].ravel())  # one for both
+    none, weights = make_moves(0, 0, False), (chain.forward, chain.reverse)
+    return np.array([
+        infer(
+            first, last, text, pairs.edge_offsets, reverse == 1, null[reverse], weights[reverse], chain.uniform,
+            chain.p0, hmm, lattice, none if moves is None else moves[reverse], values[reverse],
+        )
+        for reverse, text in enumerate(pairs.directions)
+    ])  # fmt: skip
 
 
-@compiled(error_model="numpy")
-def add_up(first, last, pairs, ids, found, chain, hmm, counts):
-    """Add what `expect` has found of pairs first .. last, but for `Moves.counts`, `Moves.contexts` and likelihoods."""
-    cells, links = counts.cells, found.links
+@compiled
+def add_links(ids, links, cells):
+    """Add links (columns, E), of edges whose cells are ids, to the counts of these cells (C + 1, columns)."""
     for edge in range(U(len(ids))):
         cell = U(ids[edge])
-        for column in range(U(links.shape[1])):
-            cells[cell, column] += links[edge, column]
-    _add_direction(
-        first, last, pairs.target, pairs.target_offsets, pairs.source, pairs.source_offsets, chain.forward, chain, hmm,
-        found.forward, counts.forward,
-    )  # fmt: skip
-    _add_direction(
-        first, last, pairs.source, pairs.source_offsets, pairs.target, pairs.target_offsets, chain.reverse, chain, hmm,
-        found.reverse, counts.reverse,
-    )  # fmt: skip
+        for column in range(U(len(links))):
+            cells[cell, column] += links[column, edge]
 
 
-@compiled(error_model="numpy")
-def _add_direction(first, last, words, word_offsets, states, offsets, weights, chain, hmm, moves, total):
+@compiled
+def add_moves(first, last, text, weights, uniform, p0, hmm, moves, total):
+    """Add what `infer` has found of pairs first .. last to `total`, but for `Moves.counts` and `Moves.contexts`."""
+    words, word_offsets, states, offsets = text
     for t in range(word_offsets[first], word_offsets[last]):
         total.null[words[t]] += moves.null[t - word_offsets[first]]
     if not hmm:
         return
     for i in range(first, last):
         sentence = states[offsets[i] : offsets[i + 1]]
-        lattices.add_moves(sentence, weights, chain.uniform, chain.p0, moves, offsets[i] - offsets[first], total.jumps)
-
-
-@compiled(error_model="numpy")
-def decode(pairs, forward_emission, reverse_emission, null_source, null_target, chain, lattice):
-    """Posteriors of sentence pairs, of both directions, in place of the emissions of their edges."""
-    step = np.int64(1)  # no literal, for which what is called would be compiled once more
-    for i in range(len(pairs.edge_offsets) - 1):
-        source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
-        target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
-        J = len(source)
-        K = len(target)
-        if J == 0 or K == 0:
-            continue
-        one = forward_emission[pairs.edge_offsets[i] : pairs.edge_offsets[i + 1]]
-        other = reverse_emission[pairs.edge_offsets[i] : pairs.edge_offsets[i + 1]]
-        lattices.prepare(lattice, source, chain.forward, chain.uniform, chain.p0)
-        _infer_direction(one, target, J, step, K, null_target, chain, lattice)
-        lattices.prepare(lattice, target, chain.reverse, chain.uniform, chain.p0)
-        _infer_direction(other, source, K, K, step, null_source, chain, lattice)
-
-
-@compiled(error_model="numpy")
-def _infer_direction(values, words, S, word_step, state_step, null, chain, lattice):
-    """Posteriors in place of emissions, of words that are generated by S positions; steps: between their values."""
-    P = lattices.padded(S)
-    for t in range(len(words)):
-        lattice.null[t] = null[words[t]]
-        for s in range(S):
-            lattice.emission[t * P + s] = values[t * word_step + s * state_step]
-        lattice.emission[t * P + S : (t + 1) * P] = 0.0
-    lattices.forward_backward(lattice, len(words), S, chain.uniform, chain.p0)
-    for t in range(len(words)):
-        for s in range(S):
-            values[t * word_step + s * state_step] = lattice.posterior[t * P + s]
+        lattices.add_moves(sentence, weights, uniform, p0, moves, offsets[i] - offsets[first], total.jumps)

@@ -17,8 +17,8 @@ from corpora.ragged import F32, F64, I32, I64
 from corpora.threads import cores, map_threads
 from features.translation import _translation_kernels as kernels
 from features.translation import jumps
-from features.translation._lattice_kernels import JumpWeights
-from features.translation._translation_kernels import Counts, DirectionCounts, Emissions, make_lattice, make_moves
+from features.translation._lattice_kernels import JumpWeights, Moves
+from features.translation._translation_kernels import Counts, DirectionCounts, Emissions, infer_both, make_moves
 from features.translation.cells import CellIds, Cells
 from features.translation.lexicon import TINY, Side, build_levels, estimate
 from features.word_pairs import Pairs
@@ -235,31 +235,29 @@ class Training:
             )  # fmt: skip
         stored: Iterable[I32 | None] = self.ids if len(self.ids) else [None] * len(self.chunks)
 
-        def look(task: tuple[tuple[int, int], I32 | None]) -> tuple[tuple[int, int], I32, kernels.Found]:
+        def look(task: tuple[tuple[int, int], I32 | None]) -> tuple[tuple[int, int], I32, F32, list[Moves], F64]:
             (first, last), ids = task
             if ids is None:
                 ids = self.cells.label(self.bitext, self.offsets, first, last)
-            lengths = self.shapes[first:last]
-            J, K = lengths.sum(axis=0).tolist()
-            found = kernels.Found(
-                np.empty((len(ids), counts.cells.shape[1]), np.float32), make_moves(K, J, hmm), make_moves(J, K, hmm),
-                np.zeros(2),
-            )  # fmt: skip
-            lattices = (
-                make_lattice(lengths[:, 1], lengths[:, 0]),
-                make_lattice(lengths[:, 0], lengths[:, 1]),
-            )
-            kernels.expect(first, last, self.pairs, ids, emissions, chain, hmm, *lattices, found)
-            return (first, last), ids, found
+            J, K = self.shapes[first:last].sum(axis=0).tolist()
+            links = np.empty((2, len(ids)), np.float32)
+            kernels.emit(first, last, self.pairs, ids, emissions, links)
+            moves, null = [make_moves(K, J, hmm), make_moves(J, K, hmm)], (emissions.null_target, emissions.null_source)
+            likelihoods = infer_both(first, last, self.pairs, null, chain, hmm, links, moves)
+            if counts.cells.shape[1] == 1:  # under agreement a link counts as often as both make it  [LTK06, eq. 4]
+                links = links[:1] * links[1:]
+            return (first, last), ids, links, moves, likelihoods
 
-        for chunk, ids, found in map_threads(look, zip(self.chunks, stored, strict=True)):
+        for chunk, ids, links, moves, likelihoods in map_threads(look, zip(self.chunks, stored, strict=True)):
             if len(self.ids) < len(self.chunks):
                 self.ids.append(ids)
-            kernels.add_up(*chunk, self.pairs, ids, found, chain, hmm, counts)
-            np.add(counts.log_likelihoods, found.log_likelihoods, out=counts.log_likelihoods)
-            for direction, moves in ((counts.forward, found.forward), (counts.reverse, found.reverse)):
-                np.add(direction.jumps.counts, moves.counts, out=direction.jumps.counts)
-                np.add(direction.jumps.contexts, moves.contexts, out=direction.jumps.contexts)
+            kernels.add_links(ids, links, counts.cells)
+            np.add(counts.log_likelihoods, likelihoods, out=counts.log_likelihoods)
+            totals = counts.forward, counts.reverse
+            for text, weights, its_moves, total in zip(self.pairs.directions, self.jumps, moves, totals, strict=True):
+                kernels.add_moves(*chunk, text, weights, chain.uniform, chain.p0, hmm, its_moves, total)
+                np.add(total.jumps.counts, its_moves.counts, out=total.jumps.counts)
+                np.add(total.jumps.contexts, its_moves.contexts, out=total.jumps.contexts)
         counts.cells[-1] = 0.0
         return counts
 
@@ -289,6 +287,7 @@ def _uniform(cells: Cells) -> Emissions:
     source, target = (1.0 / max(n, 1) for n in (cells.n_sources, cells.n_targets))
     table = np.empty((len(cells) + 1, 2), np.float32)
     table[:] = target, source
+    table.flags.writeable = False  # as later ones
     ones = np.ones(cells.n_sources, np.float32), np.ones(cells.n_targets, np.float32)
     given_null = ones[0] * np.float32(source), ones[1] * np.float32(target)
     return Emissions(table, *ones, *given_null, *given_null)

@@ -75,13 +75,12 @@ def classify(words: Sequence[str], width: int | None) -> tuple[list[str], I32]:
 class Side:
     """The classes of one level of one language.
 
-    names: (V,).  index: their places.  parents: (V,) class in the level above, 0 in the coarsest.
+    names: (V,).  parents: (V,) class in the level above, 0 in the coarsest.
     shares: (V,) float32, q(f | f'), in the coarsest q(f).  unseen: (V above + 1,), share of a class never seen whose
     class above was seen; the last for others.
     """
 
     names: Sequence[str]
-    index: Mapping[str, int]
     parents: I32
     shares: F32
     unseen: F32
@@ -95,7 +94,7 @@ def sides(names: Sequence[str], counts: F64, widths: Sequence[int | None]) -> li
         seen = np.bincount(parents, counts + UNSEEN, max(len(above), 1)) + UNSEEN
         shares = ((counts + UNSEEN) / seen[parents]).astype(np.float32)
         unseen = np.append(UNSEEN / seen, 1.0).astype(np.float32)
-        levels.append(Side(names, {name: i for i, name in enumerate(names)}, parents, shares, unseen))
+        levels.append(Side(names, parents, shares, unseen))
         names, counts = above, np.bincount(parents, counts, len(above)).astype(np.float64)
     return levels
 
@@ -118,15 +117,27 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Probabilities of a level.
+    """Probabilities of a level, as decoding looks them up.
 
-    cells: (C + 1, 2) float32, p(f | e) and p(e | f); the last row is not used.
-    source_scale: (V_source + 1,), target_scale: (V_target + 1,), 1 / (c(e) + K + ...); the last of a word never seen.
+    row_offsets, targets: see `Cells`.  cells: (C + 1, 2) float32, p(f | e) and p(e | f); the last row is not used.
+    scale: (V + 1,), 1 / (c(e) + K + ...); the last of a word never seen.  shares, unseen: see `Side`.
     """
 
+    row_offsets: I64
+    targets: I32
     cells: F32
     source_scale: F32
     target_scale: F32
+    source_shares: F32
+    target_shares: F32
+    source_unseen: F32
+    target_unseen: F32
+
+    def __post_init__(self) -> None:
+        for name, array in [*vars(self).items()]:
+            view = array.view()
+            view.flags.writeable = False  # as those of a model file, for which kernels need not be compiled again
+            object.__setattr__(self, name, view)
 
 
 def build_levels(
@@ -175,7 +186,8 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
         shares = level.source.shares, level.target.shares
         cells = level.cells.row_offsets, level.cells.targets, total, level.parents, level.likeness
         _smooth(*cells, coarser, *shares, level.weight, out, source_scale, target_scale)
-        tables.append(Table(out, source_scale, target_scale))
+        unseen = level.source.unseen, level.target.unseen
+        tables.append(Table(*cells[:2], out, source_scale, target_scale, *shares, *unseen))
         coarser = out
     return tables[::-1]
 

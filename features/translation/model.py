@@ -18,7 +18,7 @@ are others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,8 @@ from features.translation._lattice_kernels import CONTEXTS, N_JUMPS, WIDTHS, Jum
 from features.translation._translation_kernels import Chain, DirectionCounts
 from features.translation.cells import Cells
 from features.translation.expectation import Parameters, null_emissions
-from features.translation.lexicon import KINDS, UNSEEN, Level, Table, build_levels, classify, estimate
-from features.words import WordTable, check_offsets
+from features.translation.lexicon import KINDS, PSEUDO_COUNTS, UNSEEN, Table, build_levels, classify, estimate
+from features.words import WordTable, check_offsets, pack_words, unpack_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +128,13 @@ class Lexicon:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Lexicon:
-        """Raises KeyError where an array is missing."""
-        forward, reverse = (
-            Direction(**{field: arrays[names[side]] for field, names in _DIRECTION_ARRAYS.items()}) for side in (0, 1)
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Lexicon:
+        """Those whose names begin with a prefix.  Raises KeyError where one is missing."""
+        forward, reverse = (  # copies: for arrays that cannot be written kernels would be compiled anew
+            Direction(**{field: arrays[prefix + names[side]].copy() for field, names in _DIRECTION_ARRAYS.items()})
+            for side in (0, 1)
         )
-        return cls(**{name: arrays[name] for name in _CELL_ARRAYS}, forward=forward, reverse=reverse)
+        return cls(**{name: arrays[prefix + name] for name in _CELL_ARRAYS}, forward=forward, reverse=reverse)
 
     def check(self, n_source: int, n_target: int) -> None:
         """Raises ValueError where arrays do not fit together: kernels trust them and read where the offsets say."""
@@ -159,13 +160,14 @@ _DIRECTION_ARRAYS = {
 class Tables:
     """What follows from a lexicon: probabilities of all its levels, from fine to coarse, and of words given NULL.
 
+    levels: from fine to coarse.  weights: K of each.
     null_source: (V_source + 1,), null_target: (V_target + 1,), the last of a word never seen: its frequency.
     chain: with groups of as many words.
     """
 
     widths: tuple[int | None, ...]
-    levels: list[Level]
-    tables: list[Table]
+    levels: list[Table]
+    weights: list[float]
     null_source: F32
     null_target: F32
     chain: Chain
@@ -176,7 +178,8 @@ class TranslationModel:
     """All that is kept of training, as arrays.
 
     source_words, target_words: spelling of each word.  source_counts: (V_source,), target_counts: (V_target,) int64,
-    occurrences in the training text.  lexicons: by name, of `translation.lexicon.KINDS`.
+    occurrences in the training text.  lexicons: by name, of `translation.lexicon.KINDS`.  known: what follows from
+    them, if it is at hand: `tables`, and the names of `classes`.
     p0: probability of NULL.  uniform: share of jumps to anywhere.  smoothing: factor of pseudo-counts.
     """
 
@@ -188,11 +191,27 @@ class TranslationModel:
     p0: float
     uniform: float
     smoothing: float
+    known: tuple[Mapping[str, Tables], Mapping[int, tuple[list[str], list[str]]]] | None = None
 
     @shared_property
     def tables(self) -> Mapping[str, Tables]:
         """Probabilities of each lexicon, computed when first asked for."""
-        return {name: self._tables(name) for name in self.lexicons}
+        return self.known[0] if self.known else {name: self._tables(name) for name in self.lexicons}
+
+    @shared_property
+    def classes(self) -> Mapping[int | None, tuple[Mapping[str, int], Mapping[str, int]]]:
+        """The numbers of the classes of each width, in order of first appearance, of both languages."""
+        found: dict[int | None, Any] = {None: (self.source_words.index, self.target_words.index)}
+        for width, names in self._class_names().items():
+            found[width] = tuple({name: i for i, name in enumerate(side)} for side in names)
+        return found
+
+    def _class_names(self) -> Mapping[int, tuple[list[str], list[str]]]:
+        if self.known:
+            return self.known[1]
+        words = self.source_words.words(), self.target_words.words()
+        widths = {width for name in self.lexicons for width in KINDS[name].widths if width is not None}
+        return {width: (classify(words[0], width)[0], classify(words[1], width)[0]) for width in sorted(widths)}
 
     def _tables(self, name: str) -> Tables:
         widths = KINDS[name].widths
@@ -202,13 +221,18 @@ class TranslationModel:
         target_counts = np.bincount(target_classes, self.target_counts, len(targets)).astype(np.float64)
         found = self.lexicons[name].parameters((source_counts, target_counts))
         levels = build_levels(found.cells, sources, targets, source_counts, target_counts, widths, self.smoothing)
-        forward, reverse = (w._replace(groups=np.append(w.groups, np.int32(0))) for w in found.weights)
-        return Tables(
-            widths, levels, estimate(levels, found.counts),
+        null = (
             _with_unseen(found.reverse.null, source_counts, self.smoothing),
             _with_unseen(found.forward.null, target_counts, self.smoothing),
-            Chain(forward, reverse, self.uniform, self.p0),
-        )  # fmt: skip
+        )
+        return self._with_chain(name, estimate(levels, found.counts), *null)
+
+    def _with_chain(self, name: str, levels: list[Table], null_source: F32, null_target: F32) -> Tables:
+        lexicon, widths = self.lexicons[name], KINDS[name].widths
+        forward = lexicon.forward.jump_weights(len(null_source))  # of a word never seen, too
+        chain = Chain(forward, lexicon.reverse.jump_weights(len(null_target)), self.uniform, self.p0)
+        weights = [self.smoothing * PSEUDO_COUNTS[width] for width in widths]
+        return Tables(widths, levels, weights, null_source, null_target, chain)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything but the words as named arrays, for a model file; `from_arrays` is the inverse."""
@@ -219,6 +243,17 @@ class TranslationModel:
         }
         for name, lexicon in self.lexicons.items():
             arrays.update({f"lexicons.{name}.{key}": array for key, array in lexicon.to_arrays().items()})
+            tables = self.tables[name]
+            arrays.update({f"tables.{name}.{side}": getattr(tables, side) for side in _NULL})
+            for depth, level in enumerate(tables.levels):
+                of_lexicon = () if depth else _CELL_ARRAYS
+                for field in fields(Table):
+                    if field.name not in of_lexicon:
+                        arrays[f"tables.{name}.{depth}.{field.name}"] = getattr(level, field.name)
+        for width, names in self._class_names().items():
+            for side, words in zip(_SIDES, names, strict=True):
+                place = f"classes.{width}.{side}"
+                arrays[f"{place}.letters"], arrays[f"{place}.offsets"] = pack_words(words)
         return arrays
 
     @classmethod
@@ -227,18 +262,54 @@ class TranslationModel:
     ) -> TranslationModel:
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
         counts = arrays["source_counts"], arrays["target_counts"]
-        stored: dict[str, dict[str, npt.NDArray[Any]]] = {}
-        for key, array in arrays.items():
-            if key.startswith("lexicons."):  # copies: for arrays that cannot be written kernels would be compiled anew
-                _, name, field = key.split(".")
-                stored.setdefault(name, {})[field] = np.array(array)
-        _check(set(stored) <= set(KINDS))
-        lexicons = {name: Lexicon.from_arrays(stored[name]) for name in KINDS if name in stored}
+        names: dict[int, tuple[list[str], list[str]]] = {}
+        for width in sorted({int(key.split(".")[1]) for key in arrays if key.startswith("classes.")}):
+            parts = [[arrays[f"classes.{width}.{side}.{part}"] for part in ("letters", "offsets")] for side in _SIDES]
+            for letters, offsets in parts:
+                check_offsets(offsets, len(offsets) - 1, letters)
+            names[width] = unpack_words(*parts[0]), unpack_words(*parts[1])
+        found = [name for name in KINDS if f"lexicons.{name}.targets" in arrays]
+        _check({key.split(".")[1] for key in arrays if key.startswith("lexicons.")} == set(found))
+        lexicons = {name: Lexicon.from_arrays(arrays, f"lexicons.{name}.") for name in found}
         words = source_words, target_words
         _check(list(map(len, counts)) == list(map(len, words)) and arrays["settings"].shape == (3,))
+        tables: dict[str, Tables] = {}
+        p0, uniform, smoothing = arrays["settings"].tolist()
+        model = cls(*words, *counts, lexicons, p0, uniform, smoothing, (tables, names))
         for name, lexicon in lexicons.items():
-            lexicon.check(*(len(classify(table.words(), KINDS[name].widths[0])[0]) for table in words))
-        return cls(*words, *counts, lexicons, *arrays["settings"].tolist())
+            sizes = [tuple(map(len, words if width is None else names[width])) for width in KINDS[name].widths]
+            lexicon.check(*sizes[0])
+            levels = []
+            for depth, (size, above) in enumerate(zip(sizes, [*sizes[1:], (1, 1)], strict=True)):
+                levels.append(_read_table(arrays, name, depth))
+                _check_table(levels[-1], *size, *above)
+            null = [arrays[f"tables.{name}.{side}"] for side in _NULL]
+            _check([len(one) for one in null] == [sizes[0][0] + 1, sizes[0][1] + 1])
+            tables[name] = model._with_chain(name, levels, null[0], null[1])
+        return model
+
+
+_SIDES = "source", "target"
+_NULL = "null_source", "null_target"
+
+
+def _read_table(arrays: Mapping[str, npt.NDArray[Any]], name: str, depth: int) -> Table:
+    def of(field: str) -> npt.NDArray[Any]:
+        finest = depth == 0 and field in _CELL_ARRAYS
+        return arrays[f"lexicons.{name}.{field}" if finest else f"tables.{name}.{depth}.{field}"]
+
+    return Table(**{field.name: of(field.name) for field in fields(Table)})
+
+
+def _check_table(table: Table, n_source: int, n_target: int, above_source: int, above_target: int) -> None:
+    """Raises ValueError where the arrays of a level do not fit together."""
+    check_offsets(table.row_offsets, n_source, table.targets)
+    _check(len(table.targets) == 0 or bool(table.targets.min() >= 0 and table.targets.max() < n_target))
+    _check(table.cells.shape == (len(table.targets) + 1, 2))
+    lengths = [len(array) for field, array in vars(table).items() if field.startswith(("source_", "target_"))]
+    _check(
+        lengths == [n_source + 1, n_target + 1, n_source, n_target, max(above_source, 1) + 1, max(above_target, 1) + 1]
+    )
 
 
 def _with_unseen(null: F64, occurrences: F64, smoothing: float) -> F32:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,11 +10,10 @@ import numpy as np
 
 from corpora.alignment import Link, Links, PairLinks
 from corpora.bitext import Bitext, Text
-from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.symmetrize import symmetrize
-from features.translation._translation_kernels import decode, make_lattice
-from features.translation.lexicon import AGREEING, SPELLING, Side, SideOfLevel, back_off, class_name
+from features.translation._translation_kernels import infer_both
+from features.translation.lexicon import AGREEING, SPELLING, SideOfLevel, back_off, class_name
 from features.translation.model import Tables, TranslationModel
 from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread
 from features.words import WordTable
@@ -109,28 +108,23 @@ class _Known:
     spelling: Mapping[int | None, WordTable]
 
     @classmethod
-    def look_up(cls, text: Text, lexicons: Iterable[Tables], side: str) -> _Known:
+    def look_up(cls, text: Text, model: TranslationModel, side: int) -> _Known:
         words = text.vocabulary.words
         classes: dict[int | None, I32] = {}
-        spelling: dict[int | None, WordTable] = {}
-        for tables in lexicons:
-            for width, level in zip(tables.widths, tables.levels, strict=True):
-                if width not in classes:  # in order of first appearance, they have the same numbers in every lexicon
-                    index = getattr(level, side).index
-                    known = (index.get(class_name(word, width), -1) for word in words)
-                    classes[width] = np.fromiter(known, np.int32, len(words))
-            finest = tables.widths[0]
-            if finest not in spelling:
-                spelling[finest] = WordTable.from_words([class_name(word, finest) for word in words])
-        return cls(classes, spelling)
+        for width, indices in model.classes.items():
+            known = (indices[side].get(class_name(word, width), -1) for word in words)
+            classes[width] = np.fromiter(known, np.int32, len(words))
+        finest = {tables.widths[0] for tables in model.tables.values()}
+        return cls(classes, {w: WordTable.from_words([class_name(word, w) for word in words]) for w in finest})
 
-    def level(self, widths: Sequence[int | None], depth: int, side: Side, scale: F32) -> SideOfLevel:
-        """The words at one level of a lexicon; widths: of the classes of all its levels."""
+    def level(self, tables: Tables, depth: int, side: str) -> SideOfLevel:
+        """The words, of the source or the target, at one level of a lexicon."""
+        widths, level = tables.widths, tables.levels[depth]
         known, spelling = self.classes[widths[depth]], self.spelling[widths[0]]
+        shares, unseen, scale = (getattr(level, f"{side}_{name}") for name in ("shares", "unseen", "scale"))
         return SideOfLevel(
             known=known, above=self.classes[widths[depth + 1]] if depth + 1 < len(widths) else np.zeros_like(known),
-            shares=side.shares, unseen=side.unseen, scale=scale, letters=spelling.plain_letters,
-            bounds=spelling.plain_offsets,
+            shares=shares, unseen=unseen, scale=scale, letters=spelling.plain_letters, bounds=spelling.plain_offsets,
         )  # fmt: skip
 
 
@@ -139,9 +133,8 @@ class Decoder:
 
     def __init__(self, bitext: Bitext, model: TranslationModel) -> None:
         self.bitext, self.model = bitext, model
-        lexicons = model.tables.values()
-        self._source = _Known.look_up(bitext.source, lexicons, "source")
-        self._target = _Known.look_up(bitext.target, lexicons, "target")
+        self._source = _Known.look_up(bitext.source, model, 0)
+        self._target = _Known.look_up(bitext.target, model, 1)
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """First and last + 1 of the pairs to decode at once; all pairs, in order."""
@@ -183,68 +176,38 @@ class Decoder:
     def _both(self, pairs: Pairs, words: WordPairs, tables: Tables) -> tuple[F32, F32]:
         """(2, E) by the HMM and by IBM Model 1."""
         emissions = self._emissions(tables, words)
-        mixed = emissions.copy()
-        _mix(pairs, *self._null(tables), tables.chain.p0, *mixed)
+        mixed = self._decode(pairs, tables, emissions.copy(), hmm=False)
         return self._decode(pairs, tables, emissions), mixed
 
-    def _decode(self, pairs: Pairs, tables: Tables, emissions: F32) -> F32:
-        """Posteriors of the HMM, in place of the emissions of both directions, (2, E)."""
-        shapes, chain, finest = pairs.shapes, tables.chain, tables.widths[0]
+    def _decode(self, pairs: Pairs, tables: Tables, emissions: F32, hmm: bool = True) -> F32:
+        """Posteriors of the HMM, or of IBM Model 1, in place of the emissions of both directions, (2, E)."""
+        chain, finest = tables.chain, tables.widths[0]
         # With the groups of the words of the text.
         forward = chain.forward._replace(groups=chain.forward.groups[self._source.classes[finest]])
         reverse = chain.reverse._replace(groups=chain.reverse.groups[self._target.classes[finest]])
         chain = chain._replace(forward=forward, reverse=reverse)
-        both = np.concatenate([shapes, shapes[:, ::-1]])  # one lattice for both directions
-        decode(pairs, emissions[0], emissions[1], *self._null(tables), chain, make_lattice(both[:, 0], both[:, 1]))
+        null = tables.null_target[self._target.classes[finest]], tables.null_source[self._source.classes[finest]]
+        infer_both(0, len(pairs.edge_offsets) - 1, pairs, null, chain, hmm, emissions)
         return emissions
-
-    def _null(self, tables: Tables) -> tuple[F32, F32]:
-        """Probabilities of the words of the text given NULL."""
-        finest = tables.widths[0]
-        return tables.null_source[self._source.classes[finest]], tables.null_target[self._target.classes[finest]]
 
     def _emissions(self, tables: Tables, words: WordPairs) -> F32:
         """(2, E) probabilities of the words of each edge, in both directions, found once for each word pair."""
-        finest, places = tables.widths[0], tables.levels[0].cells
+        finest, places = tables.widths[0], tables.levels[0]
         known = self._source.classes[finest], self._target.classes[finest]
         of_pairs, _ = find_cells(words.source, words.target, *known, places.row_offsets, places.targets)
         missing = np.flatnonzero(of_pairs < 0)
         sources, targets = words.source.take(missing), words.target.take(missing)
         both = np.ones((2, len(of_pairs)), np.float32)
         for depth in range(len(tables.levels) - 1, -1, -1):
-            level, table, places = tables.levels[depth], tables.tables[depth], tables.levels[depth].cells
-            source = self._source.level(tables.widths, depth, level.source, table.source_scale)
-            target = self._target.level(tables.widths, depth, level.target, table.target_scale)
+            level = tables.levels[depth]
+            source, target = self._source.level(tables, depth, "source"), self._target.level(tables, depth, "target")
             at, cells, spelling = np.arange(len(of_pairs)), of_pairs, SPELLING * self.model.smoothing
             if depth > 0:
                 at, spelling = missing, 0.0
-                cells, _ = find_cells(sources, targets, source.known, target.known, places.row_offsets, places.targets)
+                cells, _ = find_cells(sources, targets, source.known, target.known, level.row_offsets, level.targets)
             words_at = at, cells, words.source, words.target
-            back_off(*words_at, source, target, table.cells, level.weight, spelling, *both)
+            back_off(*words_at, source, target, level.cells, tables.weights[depth], spelling, *both)
         emission = np.empty((2, len(words.of_edge)), np.float32)
         for one, of_edges in zip(both, emission, strict=True):
             spread(one, words.of_edge, of_edges)
         return emission
-
-
-@compiled
-def _mix(pairs, null_source, null_target, p0, forward, reverse):
-    """Posteriors of IBM Model 1, every position as likely as another, in place of the emissions  [BDDM93]."""
-    for i in range(len(pairs.edge_offsets) - 1):
-        source = pairs.source[pairs.source_offsets[i] : pairs.source_offsets[i + 1]]
-        target = pairs.target[pairs.target_offsets[i] : pairs.target_offsets[i + 1]]
-        J = len(source)
-        K = len(target)
-        first = pairs.edge_offsets[i]
-        for j in range(J):
-            total = p0 * null_source[source[j]]
-            for k in range(K):
-                total += (1.0 - p0) / K * reverse[first + j * K + k]
-            for k in range(K):
-                reverse[first + j * K + k] *= (1.0 - p0) / K / total
-        for k in range(K):
-            total = p0 * null_target[target[k]]
-            for j in range(J):
-                total += (1.0 - p0) / J * forward[first + j * K + k]
-            for j in range(J):
-                forward[first + j * K + k] *= (1.0 - p0) / J / total

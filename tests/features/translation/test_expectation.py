@@ -19,7 +19,7 @@ from features.translation._lattice_kernels import END, LEAVING, N_JUMPS, REACHIN
 from features.translation._translation_kernels import Emissions
 from features.translation.cells import CellIds, Cells
 from features.translation.expectation import Pass, Settings, Training
-from features.translation.lexicon import KINDS
+from features.translation.lexicon import KINDS, Table
 from features.translation.training import train_translation
 
 U, P0 = 0.15, 0.3
@@ -88,8 +88,8 @@ def settings(**changes: Any) -> Settings:
     return Settings(**{**plain, **changes})
 
 
-def cell_of(cells: Cells) -> dict[tuple[int, int], int]:
-    sources = np.repeat(np.arange(cells.n_sources), np.diff(cells.row_offsets))
+def cell_of(cells: Cells | Table) -> dict[tuple[int, int], int]:
+    sources = np.repeat(np.arange(len(cells.row_offsets) - 1), np.diff(cells.row_offsets))
     return {pair: cell for cell, pair in enumerate(zip(sources.tolist(), cells.targets.tolist(), strict=True))}
 
 
@@ -150,12 +150,12 @@ def test_posteriors_are_those_of_all_alignments(corpus: Bitext, lexicons: list[s
     classes = {
         name: [
             [
-                getattr(tables.levels[0], side).index[word if name == "words" else word_class]
+                model.classes[tables.widths[0]][side][word if name == "words" else word_class]
                 for word, word_class in words
             ]
             for side, words in (
-                ("source", [(w, w.replace("â", "a")[:5]) for w in corpus.source.vocabulary.words]),
-                ("target", [(w, w.replace("â", "a")[:5]) for w in corpus.target.vocabulary.words]),
+                (0, [(w, w.replace("â", "a")[:5]) for w in corpus.source.vocabulary.words]),
+                (1, [(w, w.replace("â", "a")[:5]) for w in corpus.target.vocabulary.words]),
             )
         ]
         for name, tables in model.tables.items()
@@ -166,7 +166,7 @@ def test_posteriors_are_those_of_all_alignments(corpus: Bitext, lexicons: list[s
             continue
         forward, reverse = np.zeros((J, K)), np.zeros((J, K))
         for name, tables in model.tables.items():
-            cells, table = cell_of(tables.levels[0].cells), tables.tables[0].cells
+            cells, table = cell_of(tables.levels[0]), tables.levels[0].cells
             es = [classes[name][0][e] for e in pair.source.tolist()]
             fs = [classes[name][1][f] for f in pair.target.tolist()]
             places = np.array([[cells[e, f] for f in fs] for e in es])

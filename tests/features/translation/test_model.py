@@ -22,7 +22,7 @@ from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.translation import expectation
 from features.translation._lattice_kernels import LEAVING, WINDOW
-from features.translation._translation_kernels import decode
+from features.translation._translation_kernels import infer
 from features.translation.expectation import Pass, Settings
 from features.translation.lexicon import AGREEING
 from features.translation.model import TranslationModel
@@ -72,7 +72,7 @@ def test_model_1_equals_nltk(make_bitext: Callable[..., Bitext]) -> None:
     for e, word in enumerate(es):
         for cell in range(lexicon.row_offsets[e], lexicon.row_offsets[e + 1]):
             expected = theirs[fs[lexicon.targets[cell]]][word]
-            assert tables.tables[0].cells[cell, 0] == pytest.approx(expected, rel=1e-3, abs=1e-6)
+            assert tables.levels[0].cells[cell, 0] == pytest.approx(expected, rel=1e-3, abs=1e-6)
     for f, word in enumerate(fs):
         assert tables.null_target[f] == pytest.approx(theirs[word][None], rel=1e-3, abs=1e-6)
 
@@ -252,10 +252,10 @@ def test_arrays_hold_all_of_a_model(parallel: Bitext) -> None:
             TranslationModel.from_arrays({**arrays, name: damaged}, *words)
     for array in arrays.values():  # as those of a file
         array.flags.writeable = False
-    compiled = len(decode.signatures)
+    compiled = len(infer.signatures)
     other = posteriors(TranslationModel.from_arrays(arrays, *words), parallel)
     assert np.array_equal(one.forward, other.forward)
-    assert len(decode.signatures) == compiled
+    assert len(infer.signatures) == compiled
     with pytest.raises(KeyError):
         TranslationModel.from_arrays({k: v for k, v in arrays.items() if k != "lexicons.words.null_source"}, *words)
 
