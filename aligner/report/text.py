@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -62,8 +64,10 @@ def format_text(evaluations: Sequence[Evaluation], layout: str = "text") -> str:
 
 def format_csv(evaluations: Sequence[Evaluation]) -> str:
     """A line for each evaluation, see `Evaluation.to_row`."""
-    lines = [{"name": f'"{evaluation.name}"', **evaluation.to_row()} for evaluation in evaluations]
-    return "\n".join(",".join(map(str, line)) for line in (*lines[:1], *(line.values() for line in lines)))
+    lines, file = [{"name": evaluation.name, **evaluation.to_row()} for evaluation in evaluations], io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(lines[:1])  # the names of the columns
+    csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerows(line.values() for line in lines)
+    return file.getvalue().removesuffix("\n")
 
 
 def format_json(evaluations: Sequence[Evaluation]) -> str:

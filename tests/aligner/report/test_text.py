@@ -235,6 +235,8 @@ def test_csv_is_read_by_csv(evaluations: list[Evaluation]) -> None:
     assert [row["name"] for row in rows] == ["first.links", "second-system.links"]
     assert [float(row["aer_low"]) for row in rows] == [100 * found.intervals["aer"][0] for found in evaluations]
     assert format_csv([]) == ""
+    odd = replace(evaluations[0], name='the "old", one')
+    assert [row["name"] for row in csv.DictReader(format_csv([odd]).splitlines())] == [odd.name]
 
 
 def test_an_audit_is_a_line() -> None:
