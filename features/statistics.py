@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from corpora.bitext import Bitext
 from features.cooccurrence import CooccurrenceTable, add_cooccurrences, count_cooccurrences
-from features.translation.expectation import DEFAULT_MEMORY, Pass, Settings
+from features.translation.expectation import Pass
 from features.translation.lexicon import KINDS
 from features.translation.model import TranslationModel
-from features.translation.training import UPDATE, extend, train_translation, update_translation
+from features.translation.training import extend, train_translation, update_translation
 from features.words import WordTable, check_offsets
 
 
@@ -44,27 +44,24 @@ class CorpusStatistics:
         bitext: Bitext,
         *,
         lexicons: Sequence[str] = tuple(KINDS),
-        memory: int = DEFAULT_MEMORY,
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
     ) -> CorpusStatistics:
         """Count a bitext; on_progress is called with the fraction done.
 
-        lexicons: of the translation models to train, none without any, with the memory that `train_translation` takes;
-        on_pass is called after each pass.
+        lexicons: of the translation models to train, none without any; on_pass is called after each pass.
         """
         table = count_cooccurrences(bitext, on_progress=on_progress)
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         model = None
         if lexicons:
-            model = train_translation(bitext, Settings(memory=memory), lexicons=lexicons, on_pass=on_pass)
+            model = train_translation(bitext, lexicons=lexicons, on_pass=on_pass)
         return cls(table, source, target, model)
 
     def updated(
         self,
         bitext: Bitext,
         *,
-        memory: int = DEFAULT_MEMORY,
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
     ) -> CorpusStatistics:
@@ -79,7 +76,7 @@ class CorpusStatistics:
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         model = self.translation
         if model is not None:
-            model = update_translation(model, bitext, replace(UPDATE, memory=memory), on_pass=on_pass)
+            model = update_translation(model, bitext, on_pass=on_pass)
         return CorpusStatistics(table, source, target, model)
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:

@@ -78,7 +78,6 @@ def align(
     null: opt.NullPrior = None,
     iterations: opt.Iterations = None,
     seconds: opt.Seconds = None,
-    memory: opt.CellMemory = None,
     threads: opt.Threads = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
@@ -93,7 +92,7 @@ def align(
 
     settings = {
         "unsupervised": unsupervised or None, "decoding": decoding, "threshold": threshold, "null": null,
-        "iterations": iterations, "seconds": seconds, "memory": memory, "directions": directions,
+        "iterations": iterations, "seconds": seconds, "directions": directions,
     }  # fmt: skip
     given = {name: value for name, value in settings.items() if value is not None}
     if model is not None:

@@ -183,15 +183,12 @@ NullPrior = Annotated[
 ]
 Iterations = Annotated[
     int | None,
-    _unsupervised(metavar="N", help="Passes of the HMM over the text, for each lexicon.", min=1, show_default="5"),
+    _unsupervised(metavar="N", help="Passes of the HMM over the text, for each lexicon.", min=1, show_default="1"),
 ]
 Seconds = Annotated[
     float | None,
     _unsupervised(metavar="S", help="Stop learning from the text after so long; a minimum is done in any case."),
 ]
-CellMemory = Annotated[int | None, _unsupervised(
-    parser=parse_size, metavar="SIZE", help="Numbers of word pairs in memory; more go to disk.", show_default="1G",
-)]  # fmt: skip
 
 # Evaluating
 Confidence = Annotated[float, _evaluating(metavar="%", help="Level of the bootstrap intervals.", min=1.0, max=99.9)]

@@ -121,7 +121,7 @@ def train(
 
         hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None, skipping)
         if update is not None:
-            made = update_model(load(update), corpus, memory=memory, hooks=hooks)
+            made = update_model(load(update), corpus, hooks=hooks)
         else:
             named = {field.name for field in fields(TrainingSettings)}
             settings = {name: value for name, value in context.params.items() if name in named} | {

@@ -57,7 +57,6 @@ class Unsupervised:
     null: prior probability that a word translates nothing, between 0 and 1; the higher, the fewer links.
     iterations: passes of the HMM for each lexicon.  seconds: passes that would end later are left out, but for one of
     Model 1 and one of the HMM for each lexicon; the result then depends on the speed of the machine.
-    memory: bytes for the numbers of word pairs, 4 for each in every pair of sentences; more go to a temporary file.
     What is None has the default of `features.translation.expectation.Settings`.
     """
 
@@ -68,7 +67,6 @@ class Unsupervised:
     null: float | None = None
     iterations: int | None = None
     seconds: float | None = None
-    memory: int | None = None
 
     def __post_init__(self) -> None:
         if self.decoding is None and self.threshold is not None:
@@ -100,7 +98,7 @@ class Unsupervised:
         lexicons: of `features.translation.lexicon.KINDS`; `decode` looks at the agreeing ones.
         on_progress: told of each pass.
         """
-        given = {"p0": self.null, "iterations_hmm": self.iterations, "seconds": self.seconds, "memory": self.memory}
+        given = {"p0": self.null, "iterations_hmm": self.iterations, "seconds": self.seconds}
         settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return train_translation(bitext, Settings(**settings), lexicons=lexicons, on_pass=tell_passes(on_progress))
 

@@ -74,8 +74,7 @@ class TrainingSettings:
     miss_cost, false_cost, possible_cost: c⁺ (3, logistic 1.5), c⁻ (1) and c° (10) of the loss, see
     `hinge.MatchingProblem`.
     tolerance, max_passes, max_seconds: relative duality gap and limits, of each solution.
-    memory: bytes of features, with what solvers need for the longest pair, and of the numbers of word pairs, to hold
-    before they go to a temporary file.
+    memory: bytes of features, with what solvers need for the longest pair, to hold before they go to a temporary file.
     """
 
     languages: tuple[str | None, str | None] = (None, None)

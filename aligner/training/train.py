@@ -28,7 +28,6 @@ from corpora.threads import one_blas_thread
 from features.candidates import count_unlisted
 from features.extractor import FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
-from features.table import DEFAULT_MEMORY
 
 SOLVER_BYTES_PER_EDGE = 230
 """Memory that solvers need for each edge of the longest pair, beside the features."""
@@ -87,9 +86,8 @@ def train(
     planned = plan(settings, n_labels)  # complains now, not after the long work
     feature_set = with_words(feature_set, labelled.bitext, planned.words)
     statistics = CorpusStatistics.from_bitext(
-        bitext, lexicons=feature_set.lexicons, memory=settings.memory,
-        on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress),
-    )  # fmt: skip
+        bitext, lexicons=feature_set.lexicons, on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress)
+    )
     languages = bitext.source.language, bitext.target.language
     del bitext, everything  # the largest of what is held, and not needed for what follows
     longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))
@@ -185,9 +183,7 @@ def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links
         raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
     warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=4)
     bitext = read_texts(texts, settings.normalizers, hooks)
-    statistics = CorpusStatistics.from_bitext(
-        bitext, memory=settings.memory, on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress)
-    )
+    statistics = CorpusStatistics.from_bitext(bitext, on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress))
     languages, record = (bitext.source.language, bitext.target.language), corpus_record(texts, bitext)
     return default_model(
         statistics, normalizers=settings.normalizers, languages=languages, record=record,
@@ -195,14 +191,14 @@ def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links
     )  # fmt: skip
 
 
-def update_model(model: Model, corpora: Paths, *, memory: int = DEFAULT_MEMORY, hooks: Hooks = Hooks()) -> Model:  # noqa: B008 - frozen
+def update_model(model: Model, corpora: Paths, *, hooks: Hooks = Hooks()) -> Model:  # noqa: B008 - frozen
     """The model with the statistics of more corpora added, whose text alone is read; the weights stay as they are.
 
-    See `features.statistics.CorpusStatistics.updated`.  memory: see `features.translation.expectation.Settings`.
+    See `features.statistics.CorpusStatistics.updated`.
     """
     texts = open_corpora(corpora, model.languages, hooks)
     bitext = read_texts(texts, model.normalizers, hooks)
     on_pass = tell_passes(hooks.on_progress)
-    statistics = model.statistics.updated(bitext, memory=memory, on_progress=hooks.counted, on_pass=on_pass)
+    statistics = model.statistics.updated(bitext, on_progress=hooks.counted, on_pass=on_pass)
     updates = [*model.record.get("updates", []), corpus_record(texts, bitext)]
     return replace(model, statistics=statistics, record={**model.record, "updates": updates})

@@ -1,21 +1,17 @@
 """Cells: the word pairs (e, f) that a translation model has a number for, and the cell of every edge of a bitext.
 
 Cells are found as co-occurrences are counted, and looked up by walking the occurrences of each source word with an
-array that holds the cell of every target word: no hash and no search. Passes over the text read them again, from memory
-or from a temporary file.
+array that holds the cell of every target word: no hash and no search, and cheap enough to do in every pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO
 
 import numpy as np
 
 from corpora.bitext import Bitext
 from corpora.compiled import compiled
-from corpora.files import spill_file, spill_folder
 from corpora.ragged import I32, I64, Bools
 from features._search_kernels import list_occurrences, sort_row
 from features.cooccurrence import count_cooccurrences
@@ -89,51 +85,6 @@ class Cells:
             self.targets, cell_of, ids,
         )  # fmt: skip
         return ids
-
-
-class CellIds:
-    """The cells of the edges of consecutive runs of pairs: stored once, in order, then read any number of times.
-
-    in_memory: False puts them into a temporary file, gone when this is closed.  One thread at a time may use it.
-    """
-
-    def __init__(self, in_memory: bool) -> None:
-        self._arrays: list[I32] = []
-        self._sizes: list[int] = []
-        self._file: IO[bytes] | None = None if in_memory else spill_file("cells")
-
-    def __len__(self) -> int:
-        """Runs stored."""
-        return len(self._sizes)
-
-    def append(self, ids: I32) -> None:
-        """Store the next run.  OSError where the disk is full."""
-        if self._file is None:
-            self._arrays.append(ids)
-        else:
-            try:
-                self._file.write(ids.data)
-            except OSError as error:
-                what = f"no space for the numbers of {sum(self._sizes) + len(ids):,} word pairs"
-                raise OSError(error.errno, what, spill_folder()) from error
-        self._sizes.append(len(ids))
-
-    def __iter__(self) -> Iterator[I32]:
-        """Every run, in order."""
-        if self._file is None:
-            yield from self._arrays
-            return
-        self._file.seek(0)
-        for size in self._sizes:
-            ids = np.empty(size, np.int32)
-            if self._file.readinto(ids.data) != ids.nbytes:  # type: ignore[attr-defined]
-                raise OSError(f"a temporary file in {spill_folder()} was cut short")
-            yield ids
-
-    def close(self) -> None:
-        self._arrays.clear()
-        if self._file is not None:
-            self._file.close()
 
 
 @compiled

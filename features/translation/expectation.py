@@ -1,11 +1,15 @@
-"""Expectation-maximisation of one lexicon and its jumps over a bitext, on all cores."""
+"""Expectation-maximisation of one lexicon and its jumps over a bitext, on all cores.
+
+Passes of IBM Model 1 see the whole text before the parameters change. The HMM's are estimated anew after each of a few
+batches, from a mean of the expected counts of all batches so far in which later ones count more: stepwise EM, which
+needs fewer passes and overfits less  [Liang and Klein 2009, Online EM for unsupervised models, section 3].
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,20 +18,23 @@ import numpy as np
 
 from corpora.bitext import Bitext, Text
 from corpora.ragged import F32, F64, I32, I64
-from corpora.threads import cores, map_threads
+from corpora.threads import map_threads
 from features.translation import _translation_kernels as kernels
 from features.translation import jumps
-from features.translation._lattice_kernels import JumpWeights, Moves
+from features.translation._lattice_kernels import Jumps, JumpWeights, Moves
 from features.translation._translation_kernels import Counts, DirectionCounts, Emissions, infer_both, make_moves
-from features.translation.cells import CellIds, Cells
+from features.translation.cells import Cells
 from features.translation.lexicon import TINY, Side, build_levels, estimate
 from features.word_pairs import Pairs
 
-CHUNK_BYTES = 1 << 24
+_CHUNK_BYTES = 1 << 24
 """Bytes that are held for a chunk of pairs; there are two chunks more than cores at once."""
 
 _CHUNKS = 32
 """A text has about as many chunks, or more if it is long."""
+
+_FORGETTING = 0.6
+"""Batch k = 0, 1, ... counts (k + 2) to minus this power, those before it the rest; α of Liang and Klein."""
 
 MOST_EDGES = 1 << 18
 """Sentence pairs of more word pairs than this (512 words on both sides) are left out of training; they are aligned."""
@@ -35,37 +42,36 @@ MOST_EDGES = 1 << 18
 NULL_SMOOTHING = 0.01
 
 
-DEFAULT_MEMORY = 1 << 30
-
-
 @dataclass(frozen=True)
 class Settings:
     """How lexicons are trained.
 
-    iterations_1, iterations_hmm: passes of IBM Model 1 and of the HMM.  agreement: False trains both directions apart
-    in every lexicon.  p0: prior probability of NULL, in (0, 1); the higher, the fewer links.  uniform: share of jumps
-    that go anywhere, in (0, 1).  smoothing: factor of all pseudo-counts; 0 is maximum likelihood.  minimum_dice: word
-    pairs with a smaller Dice are never looked at.  minimum_count: those with a smaller expected count are given up
-    after the last pass of Model 1, and of the HMM.  memory: bytes for the cell of every edge of the text, 4 for each;
-    more go to a temporary file, which is read once a pass.  seconds: passes that would end later are left out, but for
-    one of each kind and lexicon; the first lexicon has its share of the time.
+    iterations_1, iterations_hmm: passes of IBM Model 1 and of the HMM.  batches: parts of the text after each of which
+    the HMM is estimated anew; 1 is batch EM.  agreement: False trains both directions apart in every lexicon.
+    p0: prior probability of NULL, in (0, 1); the higher, the fewer links.  uniform: share of jumps that go anywhere, in
+    (0, 1).  smoothing: factor of all pseudo-counts; 0 is maximum likelihood.  minimum_dice: word pairs with a smaller
+    Dice are never looked at.  minimum_count: those with a smaller expected count are given up after the last pass of
+    Model 1, and of the HMM.  seconds: passes that would end later are left out, but for one of Model 1 and one of the
+    HMM for each lexicon, of which each has its share of the time.
     Raises ValueError for settings out of range.
     """
 
     iterations_1: int = 2
-    iterations_hmm: int = 5
+    iterations_hmm: int = 1
+    batches: int = 8
     agreement: bool = True
     p0: float = 0.2
     uniform: float = 0.1
     smoothing: float = 1.0
     minimum_dice: float = 0.0005
     minimum_count: float = 1e-3
-    memory: int = DEFAULT_MEMORY
     seconds: float = math.inf
 
     def __post_init__(self) -> None:
         if self.iterations_1 < 0 or self.iterations_hmm < 0 or self.iterations_1 + self.iterations_hmm == 0:
             raise ValueError(f"there must be an iteration, not {self.iterations_1} and {self.iterations_hmm}")
+        if self.batches < 1:
+            raise ValueError(f"there must be a batch, not {self.batches}")
         if not (0.0 < self.p0 < 1.0 and 0.0 < self.uniform < 1.0 and self.smoothing >= 0.0):
             numbers = f"{self.p0}, uniform {self.uniform} and smoothing {self.smoothing}"
             raise ValueError(f"p0 {numbers} must be in (0, 1), (0, 1) and >= 0")
@@ -74,7 +80,8 @@ class Settings:
 class Pass(NamedTuple):
     """What one pass over the text found.
 
-    log_likelihoods: (2,) of the text under the parameters before the pass, target given source and the reverse.
+    log_likelihoods: (2,) of the text under the parameters before the pass, or before each batch of it, target given
+    source and the reverse.
     cells: word pairs with a probability.  pruned: share of the expected links of pairs that were given up after it.
     """
 
@@ -108,25 +115,42 @@ def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> F32:
     return np.asarray(np.maximum(total / max(total.sum(), TINY), TINY), np.float32)
 
 
+def of_classes(found: Parameters, classes: tuple[I32, I32], sizes: tuple[int, int], agreement: bool) -> Parameters:
+    """Parameters of IBM Model 1 of classes of words.
+
+    classes: (V_source,), (V_target,) of each word.  sizes: numbers of classes.
+    """
+    cells, parents = found.cells.coarsen(*classes, *sizes)
+    counts = np.zeros((len(cells) + 1, 1 if agreement else 2))
+    for column in range(counts.shape[1]):
+        of_words = found.counts[:-1, min(column, found.counts.shape[1] - 1)]
+        counts[:-1, column] = np.bincount(parents, of_words, len(cells))
+    forward = found.forward._replace(null=np.bincount(classes[1], found.forward.null, sizes[1]).astype(np.float64))
+    reverse = found.reverse._replace(null=np.bincount(classes[0], found.reverse.null, sizes[0]).astype(np.float64))
+    return found._replace(cells=cells, counts=counts, forward=forward, reverse=reverse)
+
+
 class Training:
     """The state of training one lexicon.
 
     prior: what was counted in other text, of the same words; it is added to what is counted in this one.
+    start: what Model 1 has counted in the same text; the HMM begins with it.
     """
 
     def __init__(
         self, name: str, bitext: Bitext, widths: Sequence[int | None], settings: Settings,
-        on_pass: Callable[[Pass], None] | None, prior: Parameters | None = None,
+        on_pass: Callable[[Pass], None] | None, prior: Parameters | None = None, start: Parameters | None = None,
     ) -> None:  # fmt: skip
         self.name, self.widths, self.settings, self.on_pass = name, widths, settings, on_pass
         self.bitext, self.prior = bitext, prior
         self.pairs = Pairs.cut(bitext, 0, len(bitext))
         self.shapes, self.offsets = self.pairs.shapes, self.pairs.edge_offsets
-        occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
-        self.chunks, self.chunk_bytes = _cut(bitext, self.offsets)
-        self.ids = CellIds(in_memory=True)
-        cells = Cells.from_bitext(bitext, settings.minimum_dice)
+        self.chunks = _cut(bitext, self.offsets)
         self.long_steps = jumps.LONG_STEPS if prior is None else 0
+        self.steps = 0
+        self.iterations_1 = settings.iterations_1 if start is None else 0
+        cells = Cells.from_bitext(bitext, settings.minimum_dice) if start is None else start.cells
+        occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
         if prior is None:
             groups = jumps.group_words(occurrences[0]), jumps.group_words(occurrences[1])
             self.jumps = jumps.even_jumps(groups[0]), jumps.even_jumps(groups[1])
@@ -141,43 +165,46 @@ class Training:
             self.prior = prior._replace(cells=cells, counts=counts, forward=forward, reverse=reverse)
         self.occurrences = occurrences
         self.use(cells)
+        forward, reverse = (
+            DirectionCounts(np.zeros(words), jumps.new_jumps(weights.groups))
+            for words, weights in zip((cells.n_targets, cells.n_sources), self.jumps, strict=True)
+        )
+        counts = np.zeros((len(cells) + 1, 1 if settings.agreement else 2))
+        if start is not None:
+            counts[:], forward.null[:], reverse.null[:] = start.counts, start.forward.null, start.reverse.null
+        self.counts = Counts(counts, forward, reverse, np.zeros(2))
+        self.started = start is not None or prior is not None
 
     def use(self, cells: Cells) -> None:
         names = self.bitext.source.vocabulary.words, self.bitext.target.vocabulary.words
         self.cells = cells
         self.levels = build_levels(cells, *names, *self.occurrences, self.widths, self.settings.smoothing)
-        self.ids.close()
-        at_once = (cores() + 2) * self.chunk_bytes
-        self.ids = CellIds(in_memory=4 * int(self.offsets[-1]) + at_once <= self.settings.memory)
 
     def run(self, deadline: float) -> Parameters:
         """All passes, or those until the deadline, of `time.monotonic`, one of Model 1 and of the HMM at least."""
         settings = self.settings
-        emissions = _uniform(self.cells) if self.prior is None else self.emissions(self.prior)
-        found: Parameters | None = None
         iteration = 0
-        for hmm, passes in ((False, settings.iterations_1), (True, settings.iterations_hmm)):
+        for hmm, passes in ((False, self.iterations_1), (True, settings.iterations_hmm)):
+            batches = min(settings.batches, len(self.chunks)) if hmm else 1
             for number in range(passes):
                 start = time.monotonic()
-                if found is not None:
-                    emissions = self.emissions(found)
-                    found = None  # lets go of its counts
-                counts = self.count(emissions, hmm)
-                found = self.maximize(counts, hmm)
+                self.counts.log_likelihoods[:] = 0.0
+                for batch in range(batches):
+                    emissions = self.emissions(self.parameters()) if self.started else _uniform(self.cells)
+                    self.count(emissions, hmm, self.chunks[batch::batches], batches)
+                    self.started = True
+                    if hmm:
+                        self.fit_jumps()
                 now = time.monotonic()
                 last = number + 1 == passes or now + (now - start) > deadline
-                before = found.counts.sum()
-                if last:
-                    found = self.prune(found, again=not hmm and settings.iterations_hmm > 0)
-                pruned = 1.0 - float(found.counts.sum() / before) if before > 0.0 else 0.0
+                pruned = self.prune(again=not hmm and settings.iterations_hmm > 0) if last else 0.0
                 if self.on_pass is not None:
-                    likelihoods = counts.log_likelihoods.tolist()
-                    self.on_pass(Pass(self.name, hmm, iteration, tuple(likelihoods), len(found.cells), pruned))
+                    likelihoods = self.counts.log_likelihoods.tolist()
+                    self.on_pass(Pass(self.name, hmm, iteration, tuple(likelihoods), len(self.cells), pruned))
                 iteration += 1
                 if last:
                     break
-        assert found is not None
-        return found
+        return self.parameters()
 
     def emissions(self, found: Parameters) -> Emissions:
         """Probabilities that follow from expected counts."""
@@ -196,49 +223,56 @@ class Training:
             null_emissions(found.forward.null, self.occurrences[1], smoothing),
         )  # fmt: skip
 
-    def maximize(self, counts: Counts, hmm: bool) -> Parameters:
-        """The parameters that make what was counted likelier."""
-        if hmm:
-            how = self.settings.smoothing, jumps.LONG_STEP if self.long_steps > 0 else jumps.SURE_STEP
-            self.long_steps -= 1
-            forward = jumps.fit_jumps(counts.forward.jumps, self.jumps[0], *how)
-            self.jumps = forward, jumps.fit_jumps(counts.reverse.jumps, self.jumps[1], *how)
-        return Parameters(self.cells, counts.cells, counts.forward, counts.reverse, self.jumps, self.occurrences)
-
-    def prune(self, found: Parameters, again: bool) -> Parameters:
-        """Give up the cells whose expected count is small.  again: other passes will follow."""
-        chosen = found.counts[:-1].max(axis=1) >= self.settings.minimum_count
-        if chosen.all():
+    def parameters(self) -> Parameters:
+        """What was counted in this text and the other."""
+        found = Parameters(
+            self.cells, self.counts.cells, self.counts.forward, self.counts.reverse, self.jumps, self.occurrences
+        )
+        if (prior := self.prior) is None:
             return found
-        kept = np.append(chosen, True)
-        cells = self.cells.keep(chosen)
-        if again:
-            if self.prior is not None:
-                self.prior = self.prior._replace(cells=cells, counts=self.prior.counts[kept])
-            self.use(cells)
-        return found._replace(cells=cells, counts=found.counts[kept])
+        forward, reverse = _sum(found.forward, prior.forward), _sum(found.reverse, prior.reverse)
+        return found._replace(counts=found.counts + prior.counts, forward=forward, reverse=reverse)
 
-    def count(self, emissions: Emissions, hmm: bool) -> Counts:
-        """Expected counts of the whole text, and of the other text.
+    def fit_jumps(self) -> None:
+        """Find jump weights that make what was counted likelier."""
+        found = self.parameters()
+        how = self.settings.smoothing, jumps.LONG_STEP if self.long_steps > 0 else jumps.SURE_STEP
+        self.long_steps -= 1
+        forward = jumps.fit_jumps(found.forward.jumps, self.jumps[0], *how)
+        self.jumps = forward, jumps.fit_jumps(found.reverse.jumps, self.jumps[1], *how)
+
+    def prune(self, again: bool) -> float:
+        """Give up the cells whose expected count is small; returns their share.  again: other passes will follow."""
+        counts = self.parameters().counts
+        chosen = counts.max(axis=1) >= self.settings.minimum_count
+        given_up = float(counts[~chosen].sum() / max(counts.sum(), TINY))
+        chosen[-1] = True
+        if not chosen.all():
+            self.counts = self.counts._replace(cells=self.counts.cells[chosen])
+            self.cells = self.cells.keep(chosen[:-1])
+            if self.prior is not None:
+                self.prior = self.prior._replace(cells=self.cells, counts=self.prior.counts[chosen])
+            if again:
+                self.use(self.cells)
+        return given_up
+
+    def count(self, emissions: Emissions, hmm: bool, chunks: Sequence[tuple[int, int]], batches: int) -> None:
+        """Look at one of the batches of the text, and take its expected counts into the mean.
 
         Chunks are looked at on all cores and added up one after the other, so sums do not depend on the threads.
         """
         chain = kernels.Chain(*self.jumps, self.settings.uniform, self.settings.p0)
-        if (prior := self.prior) is not None:
-            counts = deepcopy(Counts(prior.counts, prior.forward, prior.reverse, np.zeros(2)))
-        else:
-            forward, reverse = (jumps.new_jumps(weights.groups) for weights in self.jumps)
-            counts = Counts(
-                np.zeros((len(self.cells) + 1, 1 if self.settings.agreement else 2)),
-                DirectionCounts(np.zeros(self.cells.n_targets), forward),
-                DirectionCounts(np.zeros(self.cells.n_sources), reverse), np.zeros(2),
-            )  # fmt: skip
-        stored: Iterable[I32 | None] = self.ids if len(self.ids) else [None] * len(self.chunks)
+        counts = self.counts
+        share = 1.0
+        if batches > 1:
+            share = (self.steps + 2.0) ** -_FORGETTING
+            self.steps += 1
+        weight = share * batches  # of one batch, which stands for the whole text
+        _scale(counts, (1.0 - share) / weight)
 
-        def look(task: tuple[tuple[int, int], I32 | None]) -> tuple[tuple[int, int], I32, F32, list[Moves], F64]:
-            (first, last), ids = task
-            if ids is None:
-                ids = self.cells.label(self.bitext, self.offsets, first, last)
+        def look(chunk: tuple[int, int]) -> tuple[tuple[int, int], I32, F32, list[Moves], F64]:
+            first, last = chunk
+            ids = self.cells.label(self.bitext, self.offsets, first, last)
             J, K = self.shapes[first:last].sum(axis=0).tolist()
             links = np.empty((2, len(ids)), np.float32)
             kernels.emit(first, last, self.pairs, ids, emissions, links)
@@ -246,11 +280,9 @@ class Training:
             likelihoods = infer_both(first, last, self.pairs, null, chain, hmm, links, moves)
             if counts.cells.shape[1] == 1:  # under agreement a link counts as often as both make it  [LTK06, eq. 4]
                 links = links[:1] * links[1:]
-            return (first, last), ids, links, moves, likelihoods
+            return chunk, ids, links, moves, likelihoods
 
-        for chunk, ids, links, moves, likelihoods in map_threads(look, zip(self.chunks, stored, strict=True)):
-            if len(self.ids) < len(self.chunks):
-                self.ids.append(ids)
+        for chunk, ids, links, moves, likelihoods in map_threads(look, chunks):
             kernels.add_links(ids, links, counts.cells)
             np.add(counts.log_likelihoods, likelihoods, out=counts.log_likelihoods)
             totals = counts.forward, counts.reverse
@@ -259,16 +291,27 @@ class Training:
                 np.add(total.jumps.counts, its_moves.counts, out=total.jumps.counts)
                 np.add(total.jumps.contexts, its_moves.contexts, out=total.jumps.contexts)
         counts.cells[-1] = 0.0
-        return counts
+        _scale(counts, weight)
 
 
-def _cut(bitext: Bitext, offsets: I64) -> tuple[list[tuple[int, int]], int]:
-    """Chunks of pairs that are looked at at once, by the text alone, and about how many bytes are held for each."""
+def _scale(counts: Counts, factor: float) -> None:
+    for direction in (counts.forward, counts.reverse):
+        for array in (direction.null, *direction.jumps):
+            array *= factor
+    counts.cells[:] *= factor
+
+
+def _sum(one: DirectionCounts, other: DirectionCounts) -> DirectionCounts:
+    return DirectionCounts(one.null + other.null, Jumps(*map(np.add, one.jumps, other.jumps)))
+
+
+def _cut(bitext: Bitext, offsets: I64) -> list[tuple[int, int]]:
+    """Chunks of pairs that are looked at at once, by the text alone."""
     bytes_before = 16 * offsets + 80 * (bitext.source.offsets + bitext.target.offsets)
     total = int(bytes_before[-1])
-    size = min(max(total // _CHUNKS, CHUNK_BYTES >> 4), CHUNK_BYTES)
+    size = max(min(total // _CHUNKS, _CHUNK_BYTES), 1)
     ends = np.searchsorted(bytes_before, np.arange(size, total, size)).tolist()
-    return [(a, b) for a, b in pairwise([0, *ends, len(bitext)]) if a < b], size + 16 * MOST_EDGES
+    return [(a, b) for a, b in pairwise([0, *ends, len(bitext)]) if a < b]
 
 
 def _occurrences(text: Text) -> F64:

@@ -10,12 +10,12 @@ import numpy as np
 
 from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.ragged import I32, I64
-from features.translation.expectation import MOST_EDGES, Pass, Settings, Training
+from features.translation.expectation import MOST_EDGES, Pass, Settings, Training, of_classes
 from features.translation.lexicon import KINDS, classify
 from features.translation.model import Lexicon, TranslationModel
 from features.words import WordTable
 
-UPDATE = Settings(iterations_1=0, iterations_hmm=3)
+UPDATE = Settings(iterations_1=0)
 """Of `update_translation`."""
 
 
@@ -28,19 +28,19 @@ def train_translation(
 ) -> TranslationModel:
     """Estimate translation models of a bitext, on all cores.
 
-    lexicons: of `translation.lexicon.KINDS`.  on_pass: called after each pass of each lexicon.
+    lexicons: of `translation.lexicon.KINDS`; the HMM of each begins with the same IBM Model 1, of words.
+    on_pass: called after each pass.
 
     Peak memory, with T words of text on both sides together, C word pairs that are looked at, G words of 10 occurrences
     or more on both sides and n cores:
 
-        8 T + max(4 T + 16 C, 64 C + 2200 G + max(settings.memory, 20 MB · (n + 2)))  bytes,
+        8 T + max(4 T + 16 C, 64 C + 2200 G + 20 MB · (n + 2))  bytes.
 
-    and on disk 4 Σ_i J_i K_i bytes where those and the chunks that n cores look at exceed the memory. C grows with the
-    distinct pairs of words that stand in the same sentence pair and whose Dice is large enough, at most
-    2 / minimum_dice mean sentence lengths a source word.
+    C grows with the distinct pairs of words that stand in the same sentence pair and whose Dice is large enough, at
+    most 2 / minimum_dice mean sentence lengths a source word.
 
     The order of the pairs matters by rounding only, and the result is the same to the bit on any number of cores,
-    unless seconds cut it short.  ValueError for unknown or repeated lexicons, OSError where the disk is full.
+    unless seconds cut it short.  ValueError for unknown or repeated lexicons.
     """
     nothing, none = WordTable.from_words([]), np.zeros(0, np.int64)
     start = TranslationModel(nothing, nothing, none, none, {}, settings.p0, settings.uniform, settings.smoothing)
@@ -68,9 +68,9 @@ def update_translation(
     lead away: by default there are none. New words are appended to the vocabulary; new word pairs are looked at where
     their Dice in the new text alone is large enough.
 
-    p0, uniform, smoothing and agreement are the model's, whatever the settings; memory and errors as in
-    `train_translation`.  An empty bitext changes nothing. Counts of the old text are not revised by the new one, so the
-    result is close to training on all text at once but not equal to it.
+    p0, uniform, smoothing and agreement are the model's, whatever the settings; memory as in `train_translation`.  An
+    empty bitext changes nothing. Counts of the old text are not revised by the new one, so the result is close to
+    training on all text at once but not equal to it.
     """
     if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
         return model
@@ -90,12 +90,17 @@ def _train(
     if not fitting.all():
         bitext = bitext.take(np.flatnonzero(fitting))
     source, target = extend(bitext.source, start.source_words), extend(bitext.target, start.target_words)
+    share = settings.seconds / (len(lexicons) + 1)
+    model_1 = None
+    if not start.lexicons and settings.iterations_1 > 0:
+        bare = replace(settings, iterations_hmm=0)
+        model_1 = Training("words", Bitext(source, target), KINDS["words"].widths, bare, on_pass).run(began + share)
     found = {}
-    for number, name in enumerate(lexicons, 1):
+    for number, name in enumerate(lexicons, 2):
         widths = KINDS[name].widths
         classes = [classify(text.vocabulary.words, widths[0]) for text in (source, target)]
         classified = Bitext(_classified(source, *classes[0]), _classified(target, *classes[1]))
-        prior, agreement = None, settings.agreement and KINDS[name].agreement
+        prior, begin, agreement = None, None, settings.agreement and KINDS[name].agreement
         if name in start.lexicons:
             seen = [
                 np.bincount(ids[: len(counts)], counts, len(names)).astype(np.float64)
@@ -103,11 +108,12 @@ def _train(
             ]
             prior = start.lexicons[name].parameters((seen[0], seen[1]))
             agreement = prior.counts.shape[1] == 1
-        training = Training(name, classified, widths, replace(settings, agreement=agreement), on_pass, prior)
-        try:
-            found[name] = Lexicon.from_parameters(training.run(began + settings.seconds * number / len(lexicons)))
-        finally:
-            training.ids.close()
+        elif model_1 is not None:
+            of_words, sizes = (classes[0][1], classes[1][1]), (len(classes[0][0]), len(classes[1][0]))
+            begin = of_classes(model_1, of_words, sizes, agreement)
+        chosen = replace(settings, agreement=agreement)
+        training = Training(name, classified, widths, chosen, on_pass, prior, begin)
+        found[name] = Lexicon.from_parameters(training.run(began + number * share))
     counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))
     return TranslationModel(
         WordTable.from_words(source.vocabulary.words), WordTable.from_words(target.vocabulary.words), *counts, found,

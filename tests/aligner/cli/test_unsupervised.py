@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import tempfile
 from pathlib import Path
 from typing import Any, get_args
 
@@ -115,24 +114,6 @@ def test_iterations_and_seconds_decide_how_many_passes_are_made(
     assert passes() == passes("--seconds", 3600) == 5 * lexicons
 
 
-def test_memory_decides_where_numbers_are_kept_and_nothing_else(
-    texts: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders = set()
-    real = tempfile.TemporaryFile
-    monkeypatch.setattr(
-        tempfile, "TemporaryFile", lambda **settings: folders.add(str(settings["dir"])) or real(**settings)
-    )
-    expected = run("align", *texts, "-q", "--format", "scored").stdout
-    assert not folders
-    assert run("align", *texts, "-q", "--format", "scored", "--memory", "1K").stdout == expected
-    assert folders == {tempfile.gettempdir()}
-    folders.clear()
-    run("align", *texts, "-q", "--format", "scored", "--memory", "1K", "-o", tmp_path / "links")
-    assert (tmp_path / "links").read_text() == expected
-    assert folders == {str(tmp_path)}, "the temporary folder is often memory"
-
-
 @pytest.mark.parametrize("sides", ["one", "both"])
 def test_a_text_that_shrinks_during_the_run(
     texts: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sides: str
@@ -199,7 +180,6 @@ def test_an_old_file_is_kept_without_force(texts: list[Path], tmp_path: Path) ->
         (["a", "b", "-m", "M", "--null", "0.5"], "--null is for text without a model"),
         (["a", "b", "-m", "M", "--iterations", "5"], "--iterations is for text without a model"),
         (["a", "b", "-m", "M", "--seconds", "5"], "--seconds is for text without a model"),
-        (["a", "b", "-m", "M", "--memory", "1G"], "--memory is for text without a model"),
         (["a", "b", "--null", "0"], "between 0 and 1, not 0.0"),
         (["a", "b", "--null", "nan"], "between 0 and 1, not nan"),
         (["a", "b", "--seconds", "-1"], "seconds must be 0 or more, not -1.0"),
@@ -221,7 +201,7 @@ def test_options_that_do_not_go_together_are_refused(arguments: list[str], messa
 @pytest.mark.parametrize(
     "more",
     [
-        ["--threshold", "1.5"], ["--threshold=-1"], ["--decoding", "best"], ["--iterations", "0"], ["--memory", "much"],
+        ["--threshold", "1.5"], ["--threshold=-1"], ["--decoding", "best"], ["--iterations", "0"],
     ],
 )  # fmt: skip
 def test_wrong_usage(more: list[str]) -> None:

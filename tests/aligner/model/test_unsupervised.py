@@ -194,5 +194,5 @@ def test_a_higher_prior_of_null_gives_fewer_links(text: Bitext) -> None:
 
 
 def test_settings_left_out_have_the_defaults(text: Bitext) -> None:
-    given = align(text, decoding="soft", null=0.2, iterations=5, seconds=float("inf"), memory=1 << 30)
+    given = align(text, decoding="soft", null=0.2, iterations=1, seconds=float("inf"))
     assert list(given) == list(align(text, decoding="soft"))

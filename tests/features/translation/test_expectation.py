@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import math
-import tempfile
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -17,7 +15,7 @@ from corpora.bitext import Bitext
 from features.translation import expectation
 from features.translation._lattice_kernels import END, LEAVING, N_JUMPS, REACHING, START, WINDOW, JumpWeights
 from features.translation._translation_kernels import Emissions
-from features.translation.cells import CellIds, Cells
+from features.translation.cells import Cells
 from features.translation.expectation import Pass, Settings, Training
 from features.translation.lexicon import KINDS, Table
 from features.translation.training import train_translation
@@ -83,7 +81,7 @@ def all_alignments(
 def settings(**changes: Any) -> Settings:
     plain = {
         "iterations_1": 2, "iterations_hmm": 2, "agreement": True, "p0": P0, "uniform": U, "smoothing": 1.0,
-        "minimum_dice": 0.0, "minimum_count": 0.0, "memory": 1 << 30,
+        "minimum_dice": 0.0, "minimum_count": 0.0,
     }  # fmt: skip
     return Settings(**{**plain, **changes})
 
@@ -99,7 +97,7 @@ def cell_of(cells: Cells | Table) -> dict[tuple[int, int], int]:
 def test_expected_counts_are_those_of_all_alignments(
     corpus: Bitext, agreement: bool, hmm: bool, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expectation, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(expectation, "_CHUNK_BYTES", chunk)
     training = Training("words", corpus, KINDS["words"].widths, settings(agreement=agreement), None)
     rng = np.random.default_rng(1)
     n_source, n_target = len(corpus.source.vocabulary), len(corpus.target.vocabulary)
@@ -111,7 +109,8 @@ def test_expected_counts_are_those_of_all_alignments(
     training.jumps = tuple(
         JumpWeights(rng.random(N_JUMPS), rng.random(jumps.inside.shape), jumps.groups) for jumps in training.jumps
     )
-    found = training.count(emissions, hmm)
+    training.count(emissions, hmm, training.chunks, batches=1)
+    found = training.counts
 
     cells = cell_of(training.cells)
     counts = np.zeros((len(cells), 1 if agreement else 2))
@@ -138,7 +137,28 @@ def test_expected_counts_are_those_of_all_alignments(
     np.testing.assert_allclose(found.reverse.null, nulls[0], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(found.forward.null, nulls[1], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(found.log_likelihoods, likelihoods, rtol=1e-5)
-    training.ids.close()
+
+
+def test_batches_are_averaged_so_that_later_ones_count_more(corpus: Bitext) -> None:
+    def count(training: Training, *batches: int) -> list[np.ndarray]:
+        table = np.random.default_rng(1).random((len(training.cells) + 1, 2)).astype(np.float32)
+        ones = [np.ones(len(text.vocabulary), np.float32) for text in (corpus.source, corpus.target) * 3]
+        for batch in batches:
+            training.count(Emissions(table, *ones), True, training.chunks[batch::3], batches=3)
+        counts = training.counts
+        return [counts.cells, *(a for d in (counts.forward, counts.reverse) for a in (d.null, *d.jumps))]
+
+    def fresh() -> Training:
+        return Training("words", corpus, KINDS["words"].widths, settings(), None)
+
+    shares = [(k + 2) ** -expectation._FORGETTING for k in range(3)]
+    alone = [count(fresh(), batch) for batch in range(3)]
+    for found, *parts in zip(count(fresh(), 0, 1, 2), *alone, strict=True):
+        mean = np.zeros_like(found)
+        for share, part in zip(shares, parts, strict=True):
+            mean = (1.0 - share) * mean + share * part / shares[0]
+        np.testing.assert_allclose(found, mean, rtol=1e-5, atol=1e-7)
+    assert 0.0 < shares[-1] < shares[0] < 1.0
 
 
 @pytest.mark.parametrize("lexicons", [["words"], ["words", "prefixes"]])
@@ -179,38 +199,6 @@ def test_posteriors_are_those_of_all_alignments(corpus: Bitext, lexicons: list[s
         np.testing.assert_allclose(found.reverse[edges].reshape(J, K), reverse / len(lexicons), rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_cells_are_read_as_they_were_stored(in_memory: bool) -> None:
-    rng = np.random.default_rng(0)
-    runs = [rng.integers(0, 1 << 30, n).astype(np.int32) for n in (5, 0, 70_000, 1)]
-    ids = CellIds(in_memory)
-    assert not ids
-    for run in runs:
-        ids.append(run)
-    assert len(ids) == len(runs)
-    for _ in range(2):
-        for found, run in zip(ids, runs, strict=True):
-            np.testing.assert_array_equal(found, run)
-    ids.close()
-
-
-def test_a_full_disk_is_told(corpus: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Full:
-        def write(self, data: memoryview) -> int:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        def close(self) -> None:
-            closed.append(self)
-
-    closed: list[Full] = []
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Full())
-    with pytest.raises(OSError, match="no space for the numbers") as error:
-        train_translation(corpus, Settings(memory=0))
-    assert error.value.errno == errno.ENOSPC
-    assert error.value.filename == tempfile.gettempdir()
-    assert closed, "no file is left open"
-
-
 def test_merged_cells_are_those_of_both() -> None:
     rng = np.random.default_rng(2)
     for _ in range(20):
@@ -233,6 +221,6 @@ def test_time_that_is_up_leaves_one_pass_of_each_kind(corpus: Bitext) -> None:
         train_translation(corpus, Settings(iterations_1=3, iterations_hmm=4, seconds=seconds), on_pass=passes.append)
         return [(found.lexicon, found.hmm) for found in passes]
 
-    assert kinds(0.0) == [(name, hmm) for name in KINDS for hmm in (False, True)]
-    every = [(name, hmm) for name in KINDS for hmm in [False] * 3 + [True] * 4]
+    assert kinds(0.0) == [("words", False), *((name, True) for name in KINDS)]
+    every = [("words", False)] * 3 + [(name, True) for name in KINDS for _ in range(4)]
     assert kinds(3600.0) == kinds(math.inf) == every
