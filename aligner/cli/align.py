@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from aligner.cli import options as opt
+from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
 from aligner.cli.texts import check_number_of_links, check_texts, open_for_model, skipping_pairs
 from aligner.progress import Progress, progress_bar
@@ -106,7 +107,7 @@ def align(
     given.pop("directions", None)
     paths = [output] if directions is None else [output, f"{directions}.fwd", f"{directions}.rev"]
     files, began = [write_packed(path, force=force) for path in paths], time.monotonic()  # complains now, if ever
-    with skipping_pairs(sys.maxsize if links else max_length, skip_bad) as skipping:
+    with skipping_pairs(sys.maxsize if links else max_length, skip_bad) as skipping, compiling_ahead():
         answers = [_Answer(*to, format_, quiet, skipping, began) for to in zip(paths, files, strict=True)]
         if model is not None:
             _align_with_model(source, target, answers[0], offset, candidates, model, links or [])

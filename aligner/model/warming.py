@@ -1,0 +1,35 @@
+"""Kernels compiled before they are needed: by calling them on text, numbers and beliefs that are made up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aligner.model.default import default_model
+from corpora.bitext import BitextBuilder
+from corpora.normalize import Normalizer
+from features.cooccurrence import CooccurrenceTable
+from features.statistics import CorpusStatistics
+from features.translation.posteriors import Beliefs, Posteriors
+from features.word_pairs import WordPairs
+from features.words import WordTable
+
+
+def call_kernels_of_features() -> None:
+    """Call the kernels that come after those of statistics and translation models: of features and their scores.
+
+    Another process does it while a command calls the former. There is nothing to keep in step: the default model aligns
+    a pair by all features, whose word pairs and posteriors are there already.
+    """
+    words, ones = WordTable.from_words(["a", "b"]), np.ones(2, np.int32)
+    counts = CooccurrenceTable(ones, ones, np.arange(3), np.arange(2, dtype=np.int32), ones, 1)
+    model = default_model(CorpusStatistics(counts, words, words))
+    bitext = BitextBuilder(Normalizer(), Normalizer()).add_pairs([(["a", "b"], ["a", "b"])]).bitext()
+    batch = model.features.encode(bitext, model.statistics).batch(0, 1)
+    every = np.arange(4, dtype=np.int32)
+    found = Posteriors.of(batch.tokens, np.full((2, 4), 0.5, np.float32))
+    made_up = {"rectangles": WordPairs(every // 2, every % 2, every), "beliefs": Beliefs(found, found, {}, (found, found))}
+    vars(batch).update(made_up)
+    model.scorer.score_batch(model.features, batch)
+    features = np.empty((len(batch.listed.cells), len(model.features.names)), np.float32)
+    model.features.fill(batch, features)
+    model.scorer.scores(features)
