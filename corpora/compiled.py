@@ -94,6 +94,12 @@ def kernel_folder() -> Path | None:
     return last
 
 
+def kept_kernels() -> int:
+    """How many kernels all processes have kept by now."""
+    folder = kernel_folder()
+    return 0 if folder is None else sum(1 for _ in folder.rglob("*.nbi"))
+
+
 def _version() -> str:
     """A digest of the code of all kernels, which call each other, and of the records that they take.
 

@@ -25,6 +25,7 @@ from aligner.cli.signals import ignore_signals, listen_to_signals
 from aligner.cli.suggest import suggest
 from aligner.cli.symmetrize import symmetrize
 from aligner.cli.train import train
+from aligner.cli.warm_up import warm_up
 
 app = typer.Typer(
     help="Find which words of a sentence translate which words of its translation.",
@@ -65,6 +66,7 @@ _EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     suggest: ("suggest test.en test.fr -m my.model -n 10 -o todo", "suggest train -m my.model --gold test -o next"),
     convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
     symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
+    warm_up: ("warm-up", "warm-up --threads 1"),
 }
 for command, examples in _EXAMPLES.items():
     epilog = "\n\n".join(["Examples:", *(f"aligner {example}" for example in examples)])

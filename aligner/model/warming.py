@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib.resources import as_file, files
+
 import numpy as np
 
 from aligner.model.default import default_model
+from aligner.progress import Hooks, Progress
 from corpora.bitext import BitextBuilder
 from corpora.normalize import Normalizer
 from features.cooccurrence import CooccurrenceTable
@@ -12,6 +16,14 @@ from features.statistics import CorpusStatistics
 from features.translation.posteriors import Beliefs, Posteriors
 from features.word_pairs import WordPairs
 from features.words import WordTable
+
+
+def warm_up(on_progress: Callable[[Progress], None]) -> None:
+    """Call all kernels that aligning, training and evaluating need by default; by doing that with a few pairs."""
+    from aligner.training.train import train
+
+    with as_file(files("corpora") / "sample" / "more") as folder:
+        train(folder / "train", hooks=Hooks(on_progress=on_progress)).model.warm_up()
 
 
 def call_kernels_of_features() -> None:
@@ -33,3 +45,4 @@ def call_kernels_of_features() -> None:
     features = np.empty((len(batch.listed.cells), len(model.features.names)), np.float32)
     model.features.fill(batch, features)
     model.scorer.scores(features)
+    WordPairs.of(batch.tokens, 2, 2)  # last, as it is what others need first
