@@ -42,7 +42,7 @@ def before_first_compilation(act: Callable[[], None]) -> Iterator[None]:
     """Within this block, act once, when a kernel that is not kept yet is about to be compiled."""
     waiting = [act]
 
-    class Beginnings(_EVENTS.Listener):  # type: ignore[misc, name-defined]
+    class Beginnings(_EVENTS.Listener):  # type: ignore[misc]
         def on_start(self, event: Any) -> None:
             while waiting:
                 waiting.pop()()

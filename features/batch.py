@@ -170,7 +170,8 @@ class EdgeBatch:
     def off_diagonal(self) -> F64:
         """(E,) |j/J - k/K| of the listed edges."""
         of_source, of_target = self.lists.shapes[self.lists.pairs].T
-        return np.abs(self.lists.source / of_source - self.lists.target / of_target)
+        distances: F64 = np.abs(self.lists.source / of_source - self.lists.target / of_target)
+        return distances
 
 
 @compiled(fastmath=MAXIMA)

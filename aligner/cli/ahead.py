@@ -26,9 +26,13 @@ def compiling_ahead() -> Iterator[None]:
             code = f"from {__name__} import compile_until_the_end; compile_until_the_end()"
             # The modules that are found here, and none that stand where the user is.
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            nowhere = subprocess.DEVNULL
+            command = [sys.executable, "-P", "-c", code]
             with suppress(OSError):
-                started.append(subprocess.Popen([sys.executable, "-P", "-c", code], env=environment, **pipes))
+                process = subprocess.Popen(
+                    command, env=environment, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere
+                )
+                started.append(process)
 
     try:
         with before_first_compilation(start):

@@ -17,11 +17,11 @@ def warm_up(threads: opt.Threads = None, quiet: opt.Quiet = False, debug: opt.De
     with compiling_ahead(), progress_bar(quiet) as show:
         from aligner.errors import AlignerError
         from aligner.model.warming import warm_up as call_all
-        from corpora.compiled import kernel_folder, kept_kernels
+        from corpora.compiled import kept_kernels, kernel_folder
 
         folder = kernel_folder()
         if folder is None:
-            raise AlignerError("compiled kernels can be kept nowhere (set NUMBA_CACHE_DIR to a folder that can be written)")
+            raise AlignerError("kernels can be kept nowhere (set NUMBA_CACHE_DIR to a folder that can be written)")
         call_all(show)
     if not quiet:
         say(f"{kept_kernels()} kernels are kept in {folder}, {time.monotonic() - began:.1f} s")

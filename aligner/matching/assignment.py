@@ -43,7 +43,7 @@ def match(task: Task, linked: Bools) -> None:
 
 def _free(rewards: F64) -> int:
     """How many links of a word cost nothing."""
-    return 1 + np.count_nonzero(rewards == 0.0)
+    return 1 + int(np.count_nonzero(rewards == 0.0))
 
 
 def _best(scores: F64, words: I64, rewards: F64) -> I64:

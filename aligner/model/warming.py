@@ -39,7 +39,10 @@ def call_kernels_of_features() -> None:
     batch = model.features.encode(bitext, model.statistics).batch(0, 1)
     every = np.arange(4, dtype=np.int32)
     found = Posteriors.of(batch.tokens, np.full((2, 4), 0.5, np.float32))
-    made_up = {"rectangles": WordPairs(every // 2, every % 2, every), "beliefs": Beliefs(found, found, {}, (found, found))}
+    made_up = {
+        "rectangles": WordPairs(every // 2, every % 2, every),
+        "beliefs": Beliefs(found, found, {}, (found, found)),
+    }
     vars(batch).update(made_up)
     model.scorer.score_batch(model.features, batch)
     features = np.empty((len(batch.listed.cells), len(model.features.names)), np.float32)

@@ -37,5 +37,5 @@ def fill_neighbours(values, lists, offsets, steps, out):
         for edge in range(lists.offsets[i], lists.offsets[i + 1]):
             for c in range(len(steps)):
                 j, k = lists.source[edge] + steps[c, 0], lists.target[edge] + steps[c, 1]
-                inside = (0 <= j) & (j < J) & (0 <= k) & (k < K)
+                inside = (j >= 0) & (j < J) & (k >= 0) & (k < K)
                 out[c, edge] = values[offsets[i] + j * K + k] if inside else 0.0
