@@ -6,7 +6,6 @@ input, which is a pipe from here. What happens to it has no effect but on time.
 """
 
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from contextlib import contextmanager, suppress
 @contextmanager
 def compiling_ahead() -> Iterator[None]:
     """Within this block, compile in two processes, if kernels can be kept and there are two cores to use."""
+    import subprocess
+
     from corpora.compiled import before_first_compilation, kernel_folder
     from corpora.threads import cores
 
