@@ -34,7 +34,7 @@ def suggest(
 
     Writes their text, and the model's links as a start: correct PREFIX.wa, then train with --gold PREFIX.
     """
-    with ExitStack() as written, compiling_ahead(), progress_bar(quiet) as show:
+    with ExitStack() as written, progress_bar(quiet) as show, compiling_ahead():
         from aligner.model.model import load
         from aligner.model.streaming import LinksFile
         from aligner.training.suggestion import suggest as choose

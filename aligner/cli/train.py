@@ -115,8 +115,8 @@ def train(
         refuse_inputs(name, [update, *(links or []), *(file for text in (*texts, *gold_texts) for file in text.files)])
     training = None
     with (
-        spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, compiling_ahead(),
-        progress_bar(quiet) as show,
+        spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
+        compiling_ahead(),
     ):  # fmt: skip
         from aligner.model.model import load
         from aligner.training.settings import TrainingSettings

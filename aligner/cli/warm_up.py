@@ -14,7 +14,7 @@ def warm_up(threads: opt.Threads = None, quiet: opt.Quiet = False, debug: opt.De
     Trains on a few pairs that come with the program. Other losses and solvers compile what they need when first used.
     """
     began = time.monotonic()
-    with compiling_ahead(), progress_bar(quiet) as show:
+    with progress_bar(quiet) as show, compiling_ahead():
         from aligner.errors import AlignerError
         from aligner.model.warming import warm_up as call_all
         from corpora.compiled import kept_kernels, kernel_folder
