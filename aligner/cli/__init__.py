@@ -5,6 +5,7 @@ the same reason the modules of commands do not import annotations from ``__futur
 text, at every start.
 """
 
+import gc
 import signal
 import sys
 from collections.abc import Callable
@@ -79,6 +80,7 @@ def main() -> None:
     listen_to_signals()
     # Threads come back from compiled code often and need the interpreter for a moment: they should not wait long.
     sys.setswitchinterval(2e-4)
+    gc.set_threshold(100_000)  # a tenth of a start went into looking for garbage among imported modules
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
     try:
