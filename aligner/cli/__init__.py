@@ -80,7 +80,7 @@ def main() -> None:
     listen_to_signals()
     # Threads come back from compiled code often and need the interpreter for a moment: they should not wait long.
     sys.setswitchinterval(2e-4)
-    gc.set_threshold(100_000)  # a tenth of a start went into looking for garbage among imported modules
+    gc.set_threshold(100_000)  # no looking for garbage among modules being imported, a tenth of a start
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
     try:
@@ -91,3 +91,4 @@ def main() -> None:
         sys.exit(answer(error, {}))
     finally:
         ignore_signals()
+        gc.freeze()  # nor among all that goes now
