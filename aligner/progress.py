@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from aligner._version import __version__
 
@@ -111,10 +111,10 @@ class Pace:
         total = "" if news.total is None else f" of {news.total:,.0f}"
         done = f"{news.done:.0%}" if news.unit.startswith("of ") else f"{news.done:,.0f}{total}"
         parts = [news.detail or f"{done} {news.unit}"]
-        kernels = getattr(sys.modules.get("corpora.compiled"), "compilations", None)  # not imported just to be asked
-        ended = [event.is_end for _, event in kernels.buffer] if kernels else []
+        compiled: Any = sys.modules.get("corpora.compiled")  # not imported just to be asked
+        ended = [event.is_end for _, event in compiled.compilations.buffer] if compiled else []
         if 2 * sum(ended) < len(ended):
-            return f"compiling for this machine, once ({sum(ended)} kernels so far), {parts[0]}"
+            return f"compiling for this machine, once ({compiled.kept_kernels()} kernels so far), {parts[0]}"
         if gained > 0 and news.unit == "pairs":
             parts.append(f"{gained / seconds:,.0f} pairs/s")
         if gained > 0 and news.total is not None:

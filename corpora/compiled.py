@@ -9,8 +9,8 @@ import shutil
 import stat
 import tempfile
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,23 @@ _EVENTS: Any = numba.core.event
 compilations: Any = _EVENTS.RecordingListener()
 """The beginning and end of each compilation of a kernel that is not kept yet, in this process."""
 _EVENTS.register("numba:compile", compilations)
+
+
+@contextmanager
+def before_first_compilation(act: Callable[[], None]) -> Iterator[None]:
+    """Within this block, act once, when a kernel that is not kept yet is about to be compiled."""
+    waiting = [act]
+
+    class Beginnings(_EVENTS.Listener):  # type: ignore[misc]
+        def on_start(self, event: Any) -> None:
+            while waiting:
+                waiting.pop()()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with _EVENTS.install_listener("numba:compile", Beginnings()):
+        yield
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -75,6 +92,12 @@ def kernel_folder() -> Path | None:
     what = f"compiled kernels cannot be kept in {' or '.join(map(str, places))}, {where}"
     warnings.warn(f"{what} (set NUMBA_CACHE_DIR to a folder that can be written)", stacklevel=2)
     return last
+
+
+def kept_kernels() -> int:
+    """How many kernels all processes have kept by now."""
+    folder = kernel_folder()
+    return 0 if folder is None else sum(1 for _ in folder.rglob("*.nbi"))
 
 
 def _version() -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import chain, islice
 from math import ceil
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -92,16 +93,18 @@ def map_threads(function: Callable[[Item], Answer], items: Iterable[Item]) -> It
     """Like `map`, in order, on all cores, with at most a few answers waiting to be taken.
 
     An exception, also one thrown into the caller between two answers, cancels what has not begun. Inside a worker of
-    another `map_threads` it is `map`: all cores are busy already.
+    another `map_threads` it is `map`, as all cores are busy already; so it is for a single item.
     """
-    if getattr(_this_thread, "works", False):
-        yield from map(function, items)
+    rest = iter(items)
+    first = list(islice(rest, 2))
+    if len(first) < 2 or getattr(_this_thread, "works", False):
+        yield from map(function, chain(first, rest))
         return
     workers = cores()
     pool = ThreadPoolExecutor(workers, initializer=lambda: setattr(_this_thread, "works", True))
     try:
         pending = []
-        for item in items:
+        for item in chain(first, rest):
             pending.append(pool.submit(function, item))
             if len(pending) > workers + 1:
                 yield pending.pop(0).result()

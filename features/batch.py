@@ -13,7 +13,7 @@ import numpy as np
 
 from corpora.bitext import Bitext, Text
 from corpora.compiled import MAXIMA, compiled
-from corpora.ragged import F32, I32, I64, Lists
+from corpora.ragged import F32, F64, I32, I64, Lists
 from corpora.threads import shared_property
 from features.candidates import LEAST, LEAST_DICE, Listing, collect, mark_likely, mark_links
 from features.statistics import CorpusStatistics
@@ -159,6 +159,19 @@ class EdgeBatch:
     @property
     def lists(self) -> Lists:
         return self.listed.lists
+
+    @shared_property
+    def ends(self) -> tuple[I64, I64]:
+        """(E,) where the words of the listed edges are in `tokens`."""
+        source, target = self.tokens.source_offsets[self.lists.pairs], self.tokens.target_offsets[self.lists.pairs]
+        return source + self.lists.source, target + self.lists.target
+
+    @shared_property
+    def off_diagonal(self) -> F64:
+        """(E,) |j/J - k/K| of the listed edges."""
+        of_source, of_target = self.lists.shapes[self.lists.pairs].T
+        distances: F64 = np.abs(self.lists.source / of_source - self.lists.target / of_target)
+        return distances
 
 
 @compiled(fastmath=MAXIMA)

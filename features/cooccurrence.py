@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from corpora.bitext import Bitext
 from corpora.compiled import compiled
@@ -125,6 +124,8 @@ def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> Cooc
 
     What one of the tables has left out for its small Dice stays uncounted there.
     """
+    from scipy import sparse  # slow to import, and only updates of models need it
+
     shape = len(more.source_counts), len(more.target_counts)
     counts = []
     for known, new in ((table.source_counts, more.source_counts), (table.target_counts, more.target_counts)):

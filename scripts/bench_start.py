@@ -3,7 +3,7 @@
     python scripts/bench_start.py --write
 
 Each command is a process on the bundled sample, cold (an empty folder of kernels) and warm. `compiling` are seconds of
-the process in which a kernel was being compiled; CPU seconds are of all processes that the command started.
+the process in which a kernel was being compiled; CPU seconds and kernels are of all processes that the command started.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ COMMANDS = {
     "aligner align - -m": ["align", "-", "-m", "{model}"],
     "aligner train": ["train", str(SAMPLE / "train"), "-m", "{out}"],
     "aligner evaluate": ["evaluate", str(SAMPLE / "test.wa"), str(SAMPLE / "test.wa")],
+    "aligner warm-up": ["warm-up"],
     "load, align a pair": ["-c", "import aligner; aligner.load('{model}').align(['a', 'house'], ['une', 'maison'])"],
 }
 COUNTED = """
@@ -36,26 +37,26 @@ import atexit, json, sys
 def tell():
     if "corpora.compiled" in sys.modules:
         from corpora.compiled import compilations
-        depth, since, seconds, kernels = 0, 0.0, 0.0, 0
+        depth, since, seconds = 0, 0.0, 0.0
         for at, event in compilations.buffer:
             if event.is_start:
-                since, kernels = at if depth == 0 else since, kernels + 1
+                since = at if depth == 0 else since
             depth += 1 if event.is_start else -1
             seconds += at - since if depth == 0 else 0.0
-        json.dump([kernels, seconds], open("{told}", "w"))
+        json.dump(seconds, open("{told}", "w"))
 atexit.register(tell)
 """
 
 
 @dataclass(frozen=True)
 class Start:
-    """What a process took.  first: seconds until its first answer.  compiling: seconds, of `kernels`."""
+    """What a process took.  first: seconds until its first answer.  kernels: that were compiled and kept."""
 
     wall: float
     first: float
     cpu: float
-    kernels: int
     compiling: float
+    kernels: int
 
 
 def execute(arguments: list[str], folder: Path, kernels: Path) -> Start:
@@ -67,6 +68,7 @@ def execute(arguments: list[str], folder: Path, kernels: Path) -> Start:
     code = given[1] if given[0] == "-c" else "from aligner.cli import main; main()"
     command = [sys.executable, "-c", COUNTED.replace("{told}", str(told)) + code, *given]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(kernels), "PYTHONPATH": str(ROOT)}
+    kept = len({*kernels.rglob("*.nbi")})
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, env=environment, **pipes) as process:
@@ -81,7 +83,8 @@ def execute(arguments: list[str], folder: Path, kernels: Path) -> Start:
         sys.exit(f"{' '.join(given)} failed")
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Start(wall, first, cpu, *(json.loads(told.read_text()) if told.exists() else (0, 0.0)))
+    compiling = json.loads(told.read_text()) if told.exists() else 0.0
+    return Start(wall, first, cpu, compiling, len({*kernels.rglob("*.nbi")}) - kept)
 
 
 def main() -> None:

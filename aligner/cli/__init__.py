@@ -5,6 +5,7 @@ the same reason the modules of commands do not import annotations from ``__futur
 text, at every start.
 """
 
+import gc
 import signal
 import sys
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from aligner.cli.signals import ignore_signals, listen_to_signals
 from aligner.cli.suggest import suggest
 from aligner.cli.symmetrize import symmetrize
 from aligner.cli.train import train
+from aligner.cli.warm_up import warm_up
 
 app = typer.Typer(
     help="Find which words of a sentence translate which words of its translation.",
@@ -65,6 +67,7 @@ _EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     suggest: ("suggest test.en test.fr -m my.model -n 10 -o todo", "suggest train -m my.model --gold test -o next"),
     convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
     symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
+    warm_up: ("warm-up", "warm-up --threads 1"),
 }
 for command, examples in _EXAMPLES.items():
     epilog = "\n\n".join(["Examples:", *(f"aligner {example}" for example in examples)])
@@ -77,6 +80,7 @@ def main() -> None:
     listen_to_signals()
     # Threads come back from compiled code often and need the interpreter for a moment: they should not wait long.
     sys.setswitchinterval(2e-4)
+    gc.set_threshold(100_000)  # no looking for garbage among modules being imported, a tenth of a start
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
     try:
@@ -87,3 +91,4 @@ def main() -> None:
         sys.exit(answer(error, {}))
     finally:
         ignore_signals()
+        gc.freeze()  # nor among all that goes now

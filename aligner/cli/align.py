@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from aligner.cli import options as opt
+from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
 from aligner.cli.texts import check_number_of_links, check_texts, open_for_model, skipping_pairs
 from aligner.progress import Progress, progress_bar
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Answer:
-    """Where the links go, in which format, with which messages.  began: when the work did."""
+    """Where the links go, in which format, with which messages.  began: when the work did.
+
+    until_written: what ends when all links are written.
+    """
 
     path: str
     file: AbstractContextManager[BinaryIO]
@@ -34,6 +38,7 @@ class _Answer:
     quiet: bool
     skipping: "Skipping"
     began: float
+    until_written: ExitStack
 
     def write(
         self, normalizers: "Normalizers", parts: "Iterable[tuple[Sequence[TextLine], Alignments]]", pairs: int | None
@@ -105,8 +110,11 @@ def align(
     given.pop("directions", None)
     paths = [output] if directions is None else [output, f"{directions}.fwd", f"{directions}.rev"]
     files, began = [write_packed(path, force=force) for path in paths], time.monotonic()  # complains now, if ever
-    with skipping_pairs(sys.maxsize if links else max_length, skip_bad) as skipping:
-        answers = [_Answer(*to, format_, quiet, skipping, began) for to in zip(paths, files, strict=True)]
+    longest = sys.maxsize if links else max_length
+    with skipping_pairs(longest, skip_bad) as skipping, ExitStack() as until_written:
+        answers = [
+            _Answer(*to, format_, quiet, skipping, began, until_written) for to in zip(paths, files, strict=True)
+        ]
         if model is not None:
             _align_with_model(source, target, answers[0], offset, candidates, model, links or [])
         else:
@@ -120,6 +128,7 @@ def _align_with_model(
 ) -> None:  # fmt: skip
     """Align a text, or standard input as it arrives.  names: of files of other aligners' links."""
     with progress_bar(answer.quiet):
+        answer.until_written.enter_context(compiling_ahead())
         from aligner.model.acquaintance import Acquaintance
         from aligner.model.model import load
         from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
@@ -153,6 +162,7 @@ def _align_without_model(source: str, target: str | None, answers: list[_Answer]
     from corpora.files import refuse_inputs, spilling_beside
 
     with spilling_beside(answers[0].path), progress_bar(answers[0].quiet) as show:
+        answers[0].until_written.enter_context(compiling_ahead())
         from aligner.model.streaming import kept, read_again
         from aligner.model.unsupervised import Unsupervised
         from corpora.bitext import read_bitext

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
+from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
 from aligner.cli.texts import check_number_of_links, check_texts, open_for_model
 from aligner.progress import Progress, progress_bar
@@ -33,7 +34,7 @@ def suggest(
 
     Writes their text, and the model's links as a start: correct PREFIX.wa, then train with --gold PREFIX.
     """
-    with ExitStack() as written, progress_bar(quiet) as show:
+    with ExitStack() as written, progress_bar(quiet) as show, compiling_ahead():
         from aligner.model.model import load
         from aligner.model.streaming import LinksFile
         from aligner.training.suggestion import suggest as choose

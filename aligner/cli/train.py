@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from aligner.cli import options as opt
+from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import BAD_DATA, NOT_CONVERGED, refuse_options, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.cli.texts import skipping_pairs
@@ -113,7 +114,10 @@ def train(
     for name in filter(None, (model, trace)):
         refuse_inputs(name, [update, *(links or []), *(file for text in (*texts, *gold_texts) for file in text.files)])
     training = None
-    with spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show:
+    with (
+        spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
+        compiling_ahead(),
+    ):  # fmt: skip
         from aligner.model.model import load
         from aligner.training.settings import TrainingSettings
         from aligner.training.train import train as run

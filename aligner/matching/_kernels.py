@@ -75,7 +75,7 @@ def make_flow(lists, first, last, target_capacity):
     )
 
 
-@compiled
+@compiled(inline="always")
 def begin(scores, source, target, J, K, flow):
     """No links, and the edges of positive score."""
     size = 0
@@ -95,7 +95,7 @@ def begin(scores, source, target, J, K, flow):
     flow.degree[: J + K] = 0
 
 
-@compiled
+@compiled(inline="always")
 def write_links(J, flow, linked):
     """Which of the listed edges are linked."""
     linked[:] = False
@@ -117,7 +117,7 @@ def least(labels):
     return lowest
 
 
-@compiled
+@compiled(inline="always")
 def search(source, length, J, K, source_rewards, target_rewards, flow):
     """The shortest way for one more unit of flow into row `source`, on reduced costs; updates the duals.
 
@@ -188,7 +188,7 @@ def search(source, length, J, K, source_rewards, target_rewards, flow):
     return exit_node
 
 
-@compiled
+@compiled(inline="always")
 def augment(source, exit_node, J, flow):
     """Send a unit of flow from row `source` along the parents to where it leaves."""
     flow.degree[source] += 1
@@ -243,43 +243,45 @@ def bmatch_block(scores, source, target, J, K, source_rewards, target_rewards, f
 
 
 @compiled
-def bmatch_block_greedily(scores, source, target, J, K, source_rewards, target_rewards, flow, linked):
-    """Best edge first, by what it adds at the time; into linked as `bmatch_block` has it.
+def bmatch_blocks(scores, lists, first, last, source_rewards, target_rewards, linked):
+    """Best b-matchings of pairs first .. last, into linked (E,)."""
+    flow = make_flow(lists, first, last, len(target_rewards) + 1)
+    for i in range(first, last):
+        edges = slice(lists.offsets[i], lists.offsets[i + 1])
+        bmatch_block(
+            scores[edges], lists.source[edges], lists.target[edges], lists.shapes[i, 0], lists.shapes[i, 1],
+            source_rewards, target_rewards, flow, linked[edges],
+        )  # fmt: skip
+
+
+@compiled
+def bmatch_blocks_greedily(scores, lists, source_rewards, target_rewards, linked):
+    """Matchings of all pairs, best edge first, by what it adds at the time; into linked (E,).
 
     At least half of the best score. Let O be an optimum that holds all links taken so far, and (j, k) the next, which
     adds m. Put it into O, in place of a later link of row j and one of column k, where O has such: as neither added
     more than m to what was taken, O loses m at most, and in the end no link of O adds anything.
     """
     source_capacity, target_capacity = len(source_rewards) + 1, len(target_rewards) + 1
-    begin(scores, source, target, J, K, flow)
-    while True:
-        best, highest = -1, 0.0
-        for e in range(flow.starts[J]):
-            row_links, column_links = flow.degree[flow.row[e]], flow.degree[flow.column[e]]
-            if flow.score[e] <= highest or flow.linked[e]:
-                continue
-            if row_links < source_capacity and column_links < target_capacity:
-                gain = flow.score[e] + reward(source_rewards, row_links)
-                gain += reward(target_rewards, column_links)
-                if gain > highest:
-                    best, highest = e, gain
-        if best < 0:
-            break
-        flow.linked[best] = True
-        flow.degree[flow.row[best]] += 1
-        flow.degree[flow.column[best]] += 1
-    write_links(J, flow, linked)
-
-
-@compiled
-def bmatch_blocks(scores, lists, first, last, source_rewards, target_rewards, exact, linked):
-    """Best b-matchings of pairs first .. last, into linked (E,); exact: or greedily."""
-    flow = make_flow(lists, first, last, len(target_rewards) + 1)
-    for i in range(first, last):
-        J, K = lists.shapes[i, 0], lists.shapes[i, 1]
+    flow = make_flow(lists, np.int64(0), len(lists.shapes), target_capacity)
+    for i in range(len(lists.shapes)):
         edges = slice(lists.offsets[i], lists.offsets[i + 1])
-        block = scores[edges], lists.source[edges], lists.target[edges], J, K
-        if exact:
-            bmatch_block(*block, source_rewards, target_rewards, flow, linked[edges])
-        else:
-            bmatch_block_greedily(*block, source_rewards, target_rewards, flow, linked[edges])
+        J, K = lists.shapes[i, 0], lists.shapes[i, 1]
+        begin(scores[edges], lists.source[edges], lists.target[edges], J, K, flow)
+        while True:
+            best, highest = -1, 0.0
+            for e in range(flow.starts[J]):
+                row_links, column_links = flow.degree[flow.row[e]], flow.degree[flow.column[e]]
+                if flow.score[e] <= highest or flow.linked[e]:
+                    continue
+                if row_links < source_capacity and column_links < target_capacity:
+                    gain = flow.score[e] + reward(source_rewards, row_links)
+                    gain += reward(target_rewards, column_links)
+                    if gain > highest:
+                        best, highest = e, gain
+            if best < 0:
+                break
+            flow.linked[best] = True
+            flow.degree[flow.row[best]] += 1
+            flow.degree[flow.column[best]] += 1
+        write_links(J, flow, linked[edges])

@@ -1,4 +1,4 @@
-"""The default oracle: shortest augmenting paths, compiled, whole batches on all cores."""
+"""The default oracle: each word's best edges, and where words of both sides contend, shortest augmenting paths."""
 
 from __future__ import annotations
 
@@ -9,26 +9,68 @@ import numpy as np
 
 from aligner.matching import Task
 from aligner.matching._kernels import bmatch_blocks
-from corpora.ragged import I64, Bools
+from corpora.ragged import F64, I64, Bools, word_offsets
 from corpora.threads import cores, map_threads
 
 _EDGES_WORTH_A_THREAD = 50_000
 
 
 def match(task: Task, linked: Bools) -> None:
-    """Exact: shortest augmenting paths, far from their worst case as a rule.
+    """Exact: the best links of the words of one side, where these cost the other nothing, else shortest paths.
 
-    A path for each link, O(capacity · J) of O(edges + words²) each.
+    Words of one side that nothing else limits take their best edges, as long as these are worth their rewards: an upper
+    bound, and the optimum of a pair where no word of the other side must pay for it. For the few pairs that are left
+    there is a path for each link, O(capacity · J) of O(edges + words²) each, far from that as a rule.
     """
+    lists, edges = task.lists, np.flatnonzero(task.scores > 0.0)
+    pair = np.searchsorted(lists.offsets, edges, side="right") - 1
+    first = word_offsets(lists.shapes)
+    rows, columns = (first[pair, side] + lists[side][edges] for side in (0, 1))
+    sides = (rows, task.source_rewards), (columns, task.target_rewards)
+    left = np.arange(len(edges))
+    contended = np.zeros(len(lists.shapes), np.bool_)
+    for (words, rewards), (others, prices) in (sides, sides[::-1]):
+        kept = left[_best(task.scores[edges[left]], words[left], rewards)]
+        links = np.bincount(others[kept])
+        contended[:] = False
+        contended[pair[kept[links[others[kept]] > _free(prices)]]] = True
+        linked[edges[kept[~contended[pair[kept]]]]] = True
+        left = left[contended[pair[left]]]
+        if not len(left):
+            return
+    _match_by_paths(task, contended, linked)
+
+
+def _free(rewards: F64) -> int:
+    """How many links of a word cost nothing."""
+    return 1 + int(np.count_nonzero(rewards == 0.0))
+
+
+def _best(scores: F64, words: I64, rewards: F64) -> I64:
+    """Those of m edges of positive scores that their words take, as (n,) indices, if nothing else limits the words."""
+    crowded = np.flatnonzero(np.bincount(words)[words] > _free(rewards))
+    crowded = crowded[np.lexsort((-scores[crowded], words[crowded]))]
+    begins = np.flatnonzero(np.diff(words[crowded], prepend=-1))
+    rank = np.arange(len(crowded)) - np.repeat(begins, np.diff(begins, append=len(crowded)))
+    gains = np.concatenate([[0.0], rewards, [-np.inf]])[np.minimum(rank, len(rewards) + 1)] + scores[crowded]
+    return np.delete(np.arange(len(scores)), crowded[gains <= 0.0])
+
+
+def _match_by_paths(task: Task, pairs: Bools, linked: Bools) -> None:
+    """Fill the links of these pairs, (n,)."""
+    lists, edges = task.lists.take(np.flatnonzero(pairs)), np.repeat(pairs, np.diff(task.lists.offsets))
+    scores = task.scores[edges]
+    found = np.empty(len(scores), np.bool_)
 
     def run(part: tuple[int, int]) -> None:
-        bmatch_blocks(task.scores, task.lists, *part, task.source_rewards, task.target_rewards, True, linked)
+        bmatch_blocks(scores, lists, *part, task.source_rewards, task.target_rewards, found)
 
-    parts = _parts(task.lists.offsets)
+    parts = _parts(lists.offsets)
     if len(parts) == 1:
         run(parts[0])
     else:
         deque(map_threads(run, parts), maxlen=0)
+    linked[edges] = found
 
 
 def _parts(offsets: I64) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ promises of approximate oracles is not promised of this one. Gaps are certified 
 from __future__ import annotations
 
 from aligner.matching import Task
-from aligner.matching._kernels import bmatch_blocks
+from aligner.matching._kernels import bmatch_blocks_greedily
 from corpora.ragged import Bools
 
 
@@ -17,6 +17,4 @@ def match(task: Task, linked: Bools) -> None:
     Of tied edges any may come first. With several links a word the edge that adds most is next, with the rewards it
     brings.
     """
-    bmatch_blocks(
-        task.scores, task.lists, 0, len(task.lists.shapes), task.source_rewards, task.target_rewards, False, linked
-    )
+    bmatch_blocks_greedily(task.scores, task.lists, task.source_rewards, task.target_rewards, linked)

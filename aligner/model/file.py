@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from corpora.errors import CorpusError
 from corpora.files import StrPath
+from corpora.threads import map_threads
 
 MAGIC = b"ALIGNER\x1a"
 FORMAT_VERSION = 3
@@ -119,12 +120,14 @@ def _read_arrays(data: bytes | mmap.mmap, end: int, table: Mapping[str, Any]) ->
             size = dtype.itemsize * math.prod(shape)
             if any(view[end:start]):
                 raise ValueError(f"there is something between the arrays, before {name}")
-            if zlib.crc32(view[start : start + size]) != entry["crc32"]:
-                raise ValueError(f"array {name} does not have its checksum")
             arrays[name] = np.frombuffer(data, dtype, math.prod(shape), start).reshape(shape)
             end = start + size
         if any(view[end:]):
             raise ValueError("there is something after the last array")
+    checksums = map_threads(lambda array: zlib.crc32(array.reshape(-1).view(np.uint8).data), arrays.values())
+    for name, checksum in zip(arrays, checksums, strict=True):
+        if checksum != table[name]["crc32"]:
+            raise ValueError(f"array {name} does not have its checksum")
     return arrays
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from corpora.compiled import compiled
 from features.batch import EdgeBatch
+from features.families.neighbours import DIAGONAL, fill_neighbours
 from features.table import Matrix
 from features.translation.lexicon import AGREEING
 
@@ -15,6 +16,7 @@ NAMES = (
     "anchor_before", "anchor_after", "anchor_nearest", "anchor_none",
 )  # fmt: skip
 LEXICONS = AGREEING
+_STEPS = np.concatenate([DIAGONAL, [(0, -1), (0, 1), (-1, 0), (1, 0)]])
 ANCHOR = 0.5
 """An edge whose posterior is above is an anchor: what is near it should be linked alike."""
 REACH = 6
@@ -30,49 +32,36 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     (j', k'), or the corner before both sentences; anchor_after: the same after j.  anchor_nearest: the lesser of the
     two.  anchor_none: j itself has no anchor.
     """
-    _fill(batch.soft, batch.lists, batch.tokens.edge_offsets, ANCHOR, REACH, out.T)
+    tokens = batch.tokens
+    fill_neighbours(batch.soft, batch.lists, tokens.edge_offsets, _STEPS, out[:, :8].T)
+    anchor, before, after = np.empty((3, len(tokens.source)), np.int64)
+    _find_anchors(batch.soft, tokens.source_offsets, tokens.target_offsets, tokens.edge_offsets, anchor, before, after)
+    j, _ = batch.ends
+    for column, expected in ((8, before), (9, after)):
+        out[:, column] = np.minimum(np.abs(batch.lists.target - expected[j]), REACH) / REACH
+    out[:, 10] = np.minimum(out[:, 8], out[:, 9])
+    out[:, 11] = anchor[j] < 0
 
 
 @compiled
-def _fill(soft, lists, offsets, least, reach, out):
-    shapes = lists.shapes
-    longest = 1
-    for i in range(len(shapes)):
-        longest = max(longest, shapes[i, 0])
-    anchors, from_before, from_after = np.empty((3, longest), np.int64)
-    for i in range(len(shapes)):
-        J = shapes[i, 0]
-        K = shapes[i, 1]
-        first = offsets[i]
-        for j in range(J):
-            anchors[j] = -1
-            best = least
+def _find_anchors(soft, source_offsets, target_offsets, offsets, anchor, before, after):
+    """The target word of each source word's anchor or -1, and where the anchors before and after it lead the word."""
+    for i in range(len(offsets) - 1):
+        first, last = source_offsets[i], source_offsets[i + 1]
+        K = target_offsets[i + 1] - target_offsets[i]
+        edge = offsets[i]
+        nearest = np.int64(-1)  # before the pair
+        for j in range(first, last):
+            before[j] = nearest + 1
+            anchor[j] = -1
+            best = ANCHOR
             for k in range(K):
-                if soft[first + j * K + k] > best:
-                    best = soft[first + j * K + k]
-                    anchors[j] = k
-        for j in range(J):
-            before = j - 1
-            while before >= 0 and anchors[before] < 0:
-                before -= 1
-            after = j + 1
-            while after < J and anchors[after] < 0:
-                after += 1
-            from_before[j] = j - before + (anchors[before] if before >= 0 else -1)
-            from_after[j] = j - after + (anchors[after] if after < J else K)
-        for edge in range(lists.offsets[i], lists.offsets[i + 1]):
-            j, k = lists.source[edge], lists.target[edge]
-            place = first + j * K + k
-            row = out[:, edge]
-            row[0] = soft[place - K - 1] if j > 0 and k > 0 else 0.0
-            row[1] = soft[place + K + 1] if j + 1 < J and k + 1 < K else 0.0
-            row[2] = soft[place - K + 1] if j > 0 and k + 1 < K else 0.0
-            row[3] = soft[place + K - 1] if j + 1 < J and k > 0 else 0.0
-            row[4] = soft[place - 1] if k > 0 else 0.0
-            row[5] = soft[place + 1] if k + 1 < K else 0.0
-            row[6] = soft[place - K] if j > 0 else 0.0
-            row[7] = soft[place + K] if j + 1 < J else 0.0
-            row[8] = min(abs(k - from_before[j]), reach) / reach
-            row[9] = min(abs(k - from_after[j]), reach) / reach
-            row[10] = min(row[8], row[9])
-            row[11] = anchors[j] < 0
+                if soft[edge + k] > best:
+                    best = soft[edge + k]
+                    anchor[j] = k
+            edge += K
+            nearest = before[j] if anchor[j] < 0 else anchor[j]
+        nearest = K
+        for j in range(last - 1, first - 1, -1):
+            after[j] = nearest - 1
+            nearest = after[j] if anchor[j] < 0 else anchor[j]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from corpora.compiled import compiled
 from corpora.ragged import I32, I64, Bools
 from features.batch import EdgeBatch, Encoded, Words
 from features.table import Matrix
@@ -38,8 +37,16 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     source, target = kinds[0][tokens.source], kinds[1][tokens.target]
     source[:, -1] = _repeated(tokens.source, tokens.source_offsets)
     target[:, -1] = _repeated(tokens.target, tokens.target_offsets)
-    soft = batch.soft.take(batch.listed.cells)
-    _fill(source, target, tokens.source_offsets, tokens.target_offsets, batch.lists, soft, out.T)
+    j, k = batch.ends
+    of_source, of_target = source[j].T, target[k].T
+    soft, frequent, (punctuation, numeric, _, repeated) = batch.soft.take(batch.listed.cells), 1, range(-4, 0)
+    out[:] = np.stack([
+        *of_source, *of_target,
+        of_source[frequent] & of_target[frequent],
+        *(of_source[kind] != of_target[kind] for kind in (frequent, punctuation, numeric)),
+        soft * of_source[frequent], soft * of_target[frequent], soft * ~(of_source[frequent] | of_target[frequent]),
+        batch.off_diagonal * (of_source[repeated] | of_target[repeated]),
+    ], axis=1)  # fmt: skip
 
 
 def _kinds(text: Encoded) -> tuple[Bools, Bools]:
@@ -61,30 +68,3 @@ def _repeated(words: I32, offsets: I64) -> Bools:
     sentences = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     _, group, sizes = np.unique(sentences << 32 | words, return_inverse=True, return_counts=True)
     return np.asarray(sizes[group] > 1)
-
-
-@compiled
-def _fill(source, target, source_offsets, target_offsets, lists, soft, out):
-    kinds = source.shape[1]
-    frequent, punctuation, numeric, repeated = 1, kinds - 4, kinds - 3, kinds - 1
-    for i in range(len(lists.shapes)):
-        for edge in range(lists.offsets[i], lists.offsets[i + 1]):
-            row = out[:, edge]
-            j = source_offsets[i] + lists.source[edge]
-            k = target_offsets[i] + lists.target[edge]
-            for c in range(kinds):
-                row[c] = source[j, c]
-                row[kinds + c] = target[k, c]
-            more = row[2 * kinds :]
-            frequent_j = source[j, frequent]
-            frequent_k = target[k, frequent]
-            more[0] = frequent_j and frequent_k
-            more[1] = frequent_j != frequent_k
-            more[2] = source[j, punctuation] != target[k, punctuation]
-            more[3] = source[j, numeric] != target[k, numeric]
-            more[4] = soft[edge] if frequent_j else 0.0
-            more[5] = soft[edge] if frequent_k else 0.0
-            more[6] = 0.0 if frequent_j or frequent_k else soft[edge]
-            more[7] = 0.0
-            if source[j, repeated] or target[k, repeated]:
-                more[7] = abs(lists.source[edge] / lists.shapes[i, 0] - lists.target[edge] / lists.shapes[i, 1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from corpora.compiled import compiled
 from features.batch import EdgeBatch, find_mutual_best
 from features.table import Matrix
@@ -10,6 +12,8 @@ NAMES = (
     "dice_before", "dice_after", "dice_before_crossed", "dice_after_crossed",
     "best_before", "best_after", "best_before_crossed", "best_after_crossed",
 )  # fmt: skip
+DIAGONAL = np.array([(-1, -1), (1, 1), (-1, 1), (1, -1)])
+"""Steps to the neighbours: before, after, and the crossed ones."""
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
@@ -18,18 +22,20 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     best: the same for whether the neighbour is the mutual best of its row and column.
     """
     best = find_mutual_best(batch.dice, batch.tokens.shapes, batch.tokens.edge_offsets)
-    _fill(batch.dice, batch.lists, batch.tokens.edge_offsets, out[:, :4].T)
-    _fill(best, batch.lists, batch.tokens.edge_offsets, out[:, 4:].T)
+    fill_neighbours(batch.dice, batch.lists, batch.tokens.edge_offsets, DIAGONAL, out[:, :4].T)
+    fill_neighbours(best, batch.lists, batch.tokens.edge_offsets, DIAGONAL, out[:, 4:].T)
 
 
 @compiled
-def _fill(values, lists, offsets, out):
+def fill_neighbours(values, lists, offsets, steps, out):
+    """Values of the edges beside the listed ones, 0 outside the pair: out[c] those of (j, k) + steps[c].
+
+    values: (E,) of all edges, in rectangles.  steps: (C, 2).
+    """
     for i in range(len(lists.shapes)):
-        J, K = lists.shapes[i]
+        J, K = lists.shapes[i, 0], lists.shapes[i, 1]
         for edge in range(lists.offsets[i], lists.offsets[i + 1]):
-            j, k = lists.source[edge], lists.target[edge]
-            place = offsets[i] + j * K + k
-            out[0, edge] = values[place - K - 1] if j > 0 and k > 0 else 0.0
-            out[1, edge] = values[place + K + 1] if j + 1 < J and k + 1 < K else 0.0
-            out[2, edge] = values[place - K + 1] if j > 0 and k + 1 < K else 0.0
-            out[3, edge] = values[place + K - 1] if j + 1 < J and k > 0 else 0.0
+            for c in range(len(steps)):
+                j, k = lists.source[edge] + steps[c, 0], lists.target[edge] + steps[c, 1]
+                inside = (j >= 0) & (j < J) & (k >= 0) & (k < K)
+                out[c, edge] = values[offsets[i] + j * K + k] if inside else 0.0

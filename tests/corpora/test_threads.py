@@ -225,3 +225,9 @@ def test_linear_algebra_has_one_thread() -> None:
         with pytest.raises(KeyError), one_blas_thread():
             raise KeyError
         assert blas_threads() == {2}
+
+
+def test_a_single_item_needs_no_other_thread() -> None:
+    threads = [[*map_threads(lambda _: threading.get_ident(), range(n))] for n in (1, 9)]
+    assert threads[0] == [threading.get_ident()]
+    assert threading.get_ident() not in threads[1]

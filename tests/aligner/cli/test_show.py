@@ -94,7 +94,7 @@ def _on_terminal(*arguments: object, **environment: str) -> bytes:
 
 @pytest.mark.parametrize(("command", "examples"), EVERY)
 def test_help_has_two_examples(command: Any, examples: tuple[str, str]) -> None:
-    shown = run(command.__name__, "--help").stdout
+    shown = run(command.__name__.replace("_", "-"), "--help").stdout
     ends = [line.strip() for line in shown.split("Examples:")[1].splitlines() if line.strip()]
     assert ends == [f"aligner {example}" for example in examples]
     assert len(examples) == 2

@@ -197,3 +197,20 @@ def test_kernels_are_compiled_for_one_kind_of_arrays() -> None:
         array.flags.writeable = False
     assert np.array_equal(best_matchings(scores, lists, rewards, rewards), expected)
     assert len(kernels.bmatch_blocks.signatures) == compiled
+
+
+def test_paths_are_searched_only_where_words_of_both_sides_contend(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    none, worse = np.empty(0), np.array([-0.5])
+    monkeypatch.setattr("aligner.matching.assignment.bmatch_blocks", refuse)
+    crowded_row = np.array([[3.0, 2.0, 0.4], [-1.0, -1.0, -1.0]])
+    assert solve((crowded_row, none, none)).tolist() == [[True, False, False], [False] * 3]
+    assert solve((crowded_row.T, none, none)).tolist() == [[True, False], [False] * 2, [False] * 2]
+    assert solve((crowded_row, np.zeros(1), none)).tolist() == [[True, True, False], [False] * 3]
+    assert solve((crowded_row, worse.repeat(2), none)).tolist() == [[True, True, False], [False] * 3]
+    both = np.array([[3.0, 2.0], [2.5, -1.0]])
+    assert solve((both, np.zeros(1), np.zeros(1))).tolist() == [[True, True], [True, False]]
+    with pytest.raises(AssertionError):
+        solve((both, none, none))

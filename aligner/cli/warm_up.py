@@ -1,0 +1,27 @@
+"""``aligner warm-up``."""
+
+import time
+
+from aligner.cli import options as opt
+from aligner.cli.ahead import compiling_ahead
+from aligner.cli.answers import say
+from aligner.progress import progress_bar
+
+
+def warm_up(threads: opt.Threads = None, quiet: opt.Quiet = False, debug: opt.Debug = False) -> None:
+    """Compile now all that align, train and evaluate need, which else the first of them does: for an image, say.
+
+    Trains on a few pairs that come with the program. Other losses and solvers compile what they need when first used.
+    """
+    began = time.monotonic()
+    with progress_bar(quiet) as show, compiling_ahead():
+        from aligner.errors import AlignerError
+        from aligner.model.warming import warm_up as call_all
+        from corpora.compiled import kept_kernels, kernel_folder
+
+        folder = kernel_folder()
+        if folder is None:
+            raise AlignerError("kernels can be kept nowhere (set NUMBA_CACHE_DIR to a folder that can be written)")
+        call_all(show)
+    if not quiet:
+        say(f"{kept_kernels()} kernels are kept in {folder}, {time.monotonic() - began:.1f} s")

@@ -1,0 +1,140 @@
+"""Compiling ahead, by another process and by ``aligner warm-up``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import pytest
+
+from aligner.cli import ahead
+from tests.commands import TIMEOUT, invoke, start, wait_for
+
+COUNTED = """
+import sys
+from aligner.cli import main
+try:
+    main()
+finally:
+    from corpora.compiled import compilations
+    print("compiled", len(compilations.buffer) // 2, file=sys.stderr)
+"""
+
+
+def compile_one() -> None:
+    assert numba.njit(lambda number: number + 1)(1) == 2
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands of processes that are started, of which there are none."""
+    commands: list[list[str]] = []
+
+    def refuse(command: list[str], **_: object) -> None:
+        commands.append(command)
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    monkeypatch.setattr("corpora.threads.cores", lambda: 2)
+    return commands
+
+
+def test_the_other_process_begins_with_the_first_compilation_only(started: list[list[str]]) -> None:
+    with ahead.compiling_ahead():
+        assert not started
+        compile_one()
+        compile_one()
+        assert len(started) == 1
+    compile_one()
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize("missing", ["core", "folder"])
+def test_there_is_no_other_process_without_a_core_or_a_folder(
+    started: list[list[str]], monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    if missing == "core":
+        monkeypatch.setattr("corpora.threads.cores", lambda: 1)
+    else:
+        monkeypatch.setattr("corpora.compiled.kernel_folder", lambda: None)
+    with ahead.compiling_ahead():
+        compile_one()
+    assert not started
+
+
+@pytest.mark.slow
+def test_what_happens_to_the_other_process_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpora.threads.cores", lambda: 2)
+    monkeypatch.setattr(ahead, "__name__", "no.such.module")
+    with ahead.compiling_ahead():
+        compile_one()
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are looked up in /proc")
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_the_other_process_ends_with_its_parent(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "ALIGNER_THREADS": "2"}
+    process = start("align", sample / "test.en", sample / "test.fr", "-q", env=environment)
+    found: list[int] = []
+
+    def begun() -> bool:
+        threads = Path(f"/proc/{process.pid}/task").iterdir()
+        found[:] = [int(pid) for thread in threads for pid in (thread / "children").read_text().split()]
+        return bool(found)
+
+    wait_for(begun)
+    process.send_signal(signum)
+    process.communicate(timeout=TIMEOUT)
+    wait_for(lambda: not any(map(alive, found)))
+
+
+@pytest.fixture(scope="module")
+def call(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.Popen[bytes]]:
+    """Start a command that says how many kernels it compiles, with a folder of kernels that is empty at first."""
+    kernels = tmp_path_factory.mktemp("kernels")
+
+    def begin(*arguments: object) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(kernels)}
+        command = [sys.executable, "-c", COUNTED, *map(str, arguments)]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    return begin
+
+
+@pytest.mark.slow
+def test_after_two_at_the_same_time_and_a_warm_up_nothing_is_compiled(
+    sample: Path, tmp_path: Path, call: Callable[..., subprocess.Popen[bytes]]
+) -> None:
+    texts = sample / "test.en", sample / "test.fr"
+    both = [call("align", *texts, "-q") for _ in range(2)]
+    first, second = (process.communicate(timeout=TIMEOUT)[0] for process in both)
+    assert first == second == invoke("align", *texts, "-q").stdout_bytes
+    warm = call("warm-up")
+    assert b" kernels are kept in " in warm.communicate(timeout=TIMEOUT)[1]
+    assert warm.returncode == 0
+    model = tmp_path / "M"
+    for arguments in (
+        ["train", sample / "train", "-m", model],
+        ["align", *texts, "-m", model],
+        ["align", *texts],
+        ["align", *texts, "--unsupervised"],
+        ["evaluate", sample / "test.wa", sample / "test.wa"],
+        ["warm-up"],
+    ):
+        process = call(*arguments)
+        errors = process.communicate(timeout=TIMEOUT)[1].decode()
+        assert process.returncode == 0, errors
+        assert errors.endswith("compiled 0\n"), errors
