@@ -1,0 +1,119 @@
+// Kinds of links, and the marks that tell them apart without colours.
+
+const KINDS = {
+  link: { label: "link", mark: "square" },
+  right: { label: "right", mark: "square" },
+  allowed: { label: "right, possible in gold", mark: "disc" },
+  wrong: { label: "wrong", mark: "cross", at: 0.36 },
+  missed: { label: "missed, sure in gold", mark: "frame", at: 0.64 },
+  open: { label: "possible in gold, not found", mark: "ring", at: 0.57 },
+  first: { label: "only in the first", mark: "up", at: 0.4 },
+  firstWrong: { label: "only in the first, wrong", mark: "upHollow", at: 0.4 },
+  second: { label: "only in the second", mark: "down", at: 0.6 },
+  secondWrong: { label: "only in the second, wrong", mark: "downHollow", at: 0.6 },
+};
+
+const MARKS = {
+  square: "M-5-5h10v10h-10z",
+  disc: "M-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0 -11 0z",
+  cross: "M-5-5L5 5M-5 5L5-5",
+  frame: "M-4.5-4.5h9v9h-9z",
+  ring: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
+  up: "M0-6L6 5H-6z",
+  upHollow: "M0-5.5L5.5 4.5H-5.5z",
+  down: "M0 6L6-5H-6z",
+  downHollow: "M0 5.5L5.5-4.5H-5.5z",
+};
+
+// The mark of a link at a place: that of its kind, or where several systems are drawn, a dot for each, full if it has it.
+function markOf(link, x, y, several) {
+  if (!several) {
+    return svg("path", {
+      class: `mark ${link.kind}`,
+      d: MARKS[KINDS[link.kind].mark],
+      transform: `translate(${x},${y})`,
+    });
+  }
+  const columns = several > 2 ? 2 : several;
+  const rows = Math.ceil(several / columns);
+  const dots = Array.from({ length: several }, (_, n) =>
+    svg("circle", {
+      class: link.found[n] ? "dot" : "dot absent",
+      cx: 8 * ((n % columns) - (columns - 1) / 2),
+      cy: 8 * (Math.floor(n / columns) - (rows - 1) / 2),
+      r: 3.2,
+    }),
+  );
+  return svg("g", { class: `mark ${link.kind}`, transform: `translate(${x},${y})` }, dots);
+}
+
+// The links to draw of a pair, by their place.
+//
+// pair: {gold: [[source, target, sure]] or null, systems: [[[source, target, probability or null]]]}
+// shown: {mode: "one", system}, {mode: "all"}, or {mode: "difference", system, other}
+// Gives [{source, target, kind, probability, found}]; found: whether each system has it.
+function judge(pair, shown) {
+  const links = new Map();
+  const at = (source, target) => {
+    const place = `${source}-${target}`;
+    if (!links.has(place)) links.set(place, { source, target, gold: 0, found: [], probabilities: [] });
+    return links.get(place);
+  };
+  for (const [source, target, sure] of pair.gold ?? []) at(source, target).gold = sure ? 2 : 1;
+  pair.systems.forEach((those, n) => {
+    for (const [source, target, probability] of those) {
+      const link = at(source, target);
+      link.found[n] = true;
+      link.probabilities[n] = probability;
+    }
+  });
+  const drawn = [];
+  for (const link of links.values()) {
+    const found = pair.systems.map((_, n) => Boolean(link.found[n]));
+    const kind = kindOf(link.gold, found, pair.gold !== null, shown);
+    if (kind === null) continue;
+    const relevant = shown.mode === "all" ? link.probabilities : [link.probabilities[shown.system]];
+    const known = relevant.filter((p) => p !== null && p !== undefined);
+    if (shown.mode === "difference" && !known.length) known.push(link.probabilities[shown.other] ?? null);
+    const probability = known.length && known[0] !== null ? Math.max(...known) : null;
+    drawn.push({ source: link.source, target: link.target, kind, probability, found });
+  }
+  return drawn.sort((a, b) => a.source - b.source || a.target - b.target);
+}
+
+function kindOf(gold, found, judged, shown) {
+  const one = shown.mode === "all" ? found.some(Boolean) : found[shown.system];
+  if (shown.mode === "difference" && one !== found[shown.other]) {
+    return (one ? "first" : "second") + (judged && gold === 0 ? "Wrong" : "");
+  }
+  if (!judged) return one ? "link" : null;
+  return (one ? ["wrong", "allowed", "right"] : [null, "open", "missed"])[gold];
+}
+
+// What each kind of a picture looks like, in words and marks; lines: as lines with marks, else as marks.
+function legendOf(links, { lines, systems = [], shown }) {
+  const several = shown?.mode === "all" ? systems.length : 0;
+  const names = shown?.mode === "difference" ? [systems[shown.system], systems[shown.other]] : [];
+  const label = (kind) =>
+    KINDS[kind].label.replace("in the first", `in ${names[0]}`).replace("in the second", `in ${names[1]}`);
+  const kinds = Object.keys(KINDS).filter((kind) => links.some((link) => link.kind === kind));
+  const items = kinds.map((kind) =>
+    html(
+      "li",
+      { "data-kind": kind },
+      svg(
+        "svg",
+        { width: lines ? 34 : 18, height: 18, "aria-hidden": "true" },
+        lines ? svg("path", { class: `line ${kind}`, d: "M1 9H33" }) : null,
+        lines && (several || !("at" in KINDS[kind])) && kind !== "allowed"
+          ? null
+          : several
+            ? svg("path", { class: `mark ${kind}`, d: MARKS.square, transform: "translate(9,9)" })
+            : markOf({ kind }, lines ? 17 : 9, 9, 0),
+      ),
+      label(kind),
+    ),
+  );
+  if (several) items.push(html("li", {}, `dots: ${systems.join(", ")}; full if it has the link`));
+  return html("ul", { class: "legend", "aria-label": "Legend" }, items);
+}
