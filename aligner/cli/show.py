@@ -27,12 +27,10 @@ def show(
     from corpora.readers import open_texts
 
     corpus = open_texts(source, target)
-    pairs = zip(
-        corpus.texts(),
-        open_answers(links, corpus).pairs,
-        open_links(gold, lengths=corpus.lengths()) if gold else repeat(None),
-        strict=False,
-    )
+    answers = open_answers(links, corpus.lengths)
+    lengths = None if answers.format == "jsonl" else corpus.lengths()
+    truths = open_links(gold, lengths=lengths) if gold else repeat(None)
+    pairs = zip(corpus.texts(), answers.pairs, truths, strict=False)
     console, text, probable = Console(highlight=False, soft_wrap=True), None, False
     for text, answer, truth in islice(pairs, first - 1, first - 1 + number):
         corpus.check_utf8([text])

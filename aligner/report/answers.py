@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import NamedTuple
 
 from corpora.alignment import Link, PairLinks
 from corpora.files import StrPath, read_lines
-from corpora.link_files import LinkStream, open_links
-from corpora.readers import Corpus
+from corpora.link_files import Lengths, LinkStream, open_links
 from corpora.recognize import head, is_stream, links_format
 
 _SCORED = re.compile(rb"(\d+)[-?p](\d+):(\S+)")
@@ -32,13 +31,13 @@ class AnswerStream(NamedTuple):
     format: str
 
 
-def open_answers(path: StrPath, corpus: Corpus) -> AnswerStream:
-    """The answers of a file for the pairs of a corpus, which jsonl brings its own words to; of a stream without scores.
+def open_answers(path: StrPath, lengths: Callable[[], Lengths]) -> AnswerStream:
+    """The answers of a file for pairs of these lengths, unless it has its own words; of a stream without scores.
 
-    Raises CorpusError on a broken link, and whatever disagrees with the text.
+    Raises CorpusError on a broken link, and whatever disagrees with the lengths.
     """
     with_words = links_format(path, head(path)) == "jsonl"
-    stream = open_links(path, lengths=None if with_words else corpus.lengths())
+    stream = open_links(path, lengths=None if with_words else lengths())
     scored = stream.format in ("pharaoh", "jsonl") and not is_stream(path)
     return AnswerStream(_answers(stream, read_lines(path) if scored else repeat(b""), with_words), stream.format)
 

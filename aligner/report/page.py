@@ -5,22 +5,26 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, zip_longest
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.report.answers import open_answers
+from aligner.report.answers import Answer, open_answers
 from aligner.report.assets import DRAWING, render
 from aligner.report.comparison import Evaluation, compare, short_names
-from corpora.alignment import Links, check_range
+from corpora.alignment import Links
 from corpora.errors import CorpusError
+from corpora.link_files import open_links
 from corpora.ragged import F64
 from corpora.readers import open_texts
 
 MOST_SYSTEMS = 4
+
+Sentences = tuple[list[str], list[str]]  # the words of a source and of a target sentence
 
 _SCRIPTS = (*DRAWING, "copy.js", "data.js", "bootstrap.js", "list.js", "words.js", "chart.js", "plots.js", "page.js")
 _STYLES = ("drawing.css", "page.css")
@@ -69,48 +73,46 @@ def read_pairs(
     """
     if len(systems) > MOST_SYSTEMS:
         raise SettingError(f"{len(systems)} systems are too many for one report (give at most {MOST_SYSTEMS})")
-    corpus, read, words = open_texts(source, target), [], None
-    for name, file in zip(names or short_names(systems), systems, strict=True):
-        answers = open_answers(file, corpus)
-        pairs = list(answers.pairs)
-        links = Links.from_pairs((pair.links for pair in pairs), answers.format)
-        scores = None
-        if any(pair.scores for pair in pairs):
-            values = [
-                pair.scores.get(link, 1.0) for pair in pairs for link in sorted(pair.links.sure | pair.links.possible)
-            ]
-            scores = np.clip(values, 0.0, 1.0)
-        read.append(System(name, links, scores))
-        if words is None and pairs and pairs[0].words is not None:
-            words = [pair.words or ([], []) for pair in pairs]
-            for line, sides in enumerate(words, 1):
-                if any(not word or {*word} & {*" \n"} for word in chain(*sides)):
-                    raise CorpusError(file, line, "has a word with a blank in it", hint="split it at the blanks")
-    if words is None:
+    corpus = open_texts(source, target)
+    streams = [open_answers(file, corpus.lengths) for file in systems]
+    answers = [list(stream.pairs) for stream in streams]
+    own = next((those for stream, those in zip(streams, answers, strict=True) if stream.format == "jsonl"), None)
+    if own is None:
         texts = list(corpus.texts())
         corpus.check_utf8(texts)
         words = [([*map(bytes.decode, a.split())], [*map(bytes.decode, b.split())]) for _, a, b in texts]
+    else:
+        words = [pair.words or ([], []) for pair in own]
     if not words:
         raise CorpusError(source, 0, "there are no pairs to report on", hint="check the file name")
-    gold_links = None
-    if gold is not None:
-        answers = open_answers(gold, corpus)
-        gold_links = Links.from_pairs((pair.links for pair in answers.pairs), answers.format)
-    files = [*zip(systems, (system.links for system in read), strict=True)] + [(gold or "", gold_links)] * bool(gold)
-    for file, those in files:
-        _check(file, those, words)
-    return Pairs(
-        f"{source} – {target}", ([a for a, _ in words], [b for _, b in words]), tuple(read), gold_links, gold or ""
+    for file, stream, those in zip(systems, streams, answers, strict=True):
+        if stream.format == "jsonl":
+            _check_words(file, [pair.words or ([], []) for pair in those], words)
+    read = tuple(
+        _system(name, stream.format, those)
+        for name, stream, those in zip(names or short_names(systems), streams, answers, strict=True)
     )
+    lengths = [(len(a), len(b)) for a, b in words]
+    truth = open_links(gold, lengths=lengths).read() if gold is not None else None
+    sides = [a for a, _ in words], [b for _, b in words]
+    return Pairs(" – ".join(short_names([source, target])), sides, read, truth, gold or "")
 
 
-def _check(file: str, links: Links | None, words: Sequence[tuple[list[str], list[str]]]) -> None:
-    assert links is not None
-    if len(links) != len(words):
-        what = f"has {len(links)} lines, but there are {len(words)} pairs"
-        raise CorpusError(file, min(len(links), len(words)), what, hint="one line per sentence pair, empty lines too")
-    for line, (pair, (source, target)) in enumerate(zip(links, words, strict=True), 1):
-        check_range(pair, len(source), len(target), file, line)
+def _system(name: str, format: str, answers: Sequence[Answer]) -> System:
+    links = Links.from_pairs((pair.links for pair in answers), format)
+    if not any(pair.scores for pair in answers):
+        return System(name, links, None)
+    values = [pair.scores.get(link, 1.0) for pair in answers for link in sorted(pair.links.sure | pair.links.possible)]
+    return System(name, links, np.clip(values, 0.0, 1.0))
+
+
+def _check_words(file: str, own: Sequence[Sentences], words: Sequence[Sentences]) -> None:
+    """Raise CorpusError unless these words of a file are those of all pairs, and without blanks, which part words."""
+    for line, (sides, others) in enumerate(zip_longest(own, words), 1):
+        if sides is None or others is None or [*map(len, sides)] != [*map(len, others)]:
+            raise CorpusError(file, line, "has not the words of this pair", hint="do the files belong together?")
+        if any(not word or {*word} & {*" \n"} for word in chain(*sides)):
+            raise CorpusError(file, line, "has a word with a blank in it", hint="split it at the blanks")
 
 
 def write_page(
@@ -138,7 +140,7 @@ def write_page(
     }
     words = [sum(map(len, side)) for side in pairs.words]
     gold = (
-        f", gold {pairs.gold_name} ({evaluations[0].sure:,} sure links of {evaluations[0].possible:,})"
+        f", gold {PurePath(pairs.gold_name).name} ({evaluations[0].sure:,} sure links of {evaluations[0].possible:,})"
         if evaluations
         else ""
     )

@@ -12,11 +12,7 @@ function draw(container, pair, options) {
   container.replaceChildren();
   const scroller = html("div", { class: "picture", tabindex: 0, role: "group", "aria-label": "Picture, scrolls" });
   const said = html("p", { class: "said", role: "status" });
-  const legend = legendOf(pair.links, {
-    lines: options.view === "lines",
-    systems: options.systems,
-    shown: options.shown,
-  });
+  const legend = legendOf(pair.links, options);
   container.append(scroller, said, legend, linksTable(pair, options));
   if (!pair.source.length && !pair.target.length) {
     scroller.append(html("p", { class: "nothing" }, "An empty pair."));
@@ -59,7 +55,7 @@ function draw(container, pair, options) {
       shine(words[1 - side][side ? pair.links[n].source : pair.links[n].target]);
     }
     drawn.cross?.(side ? null : index, side ? index : null);
-    said.append(...describeWord(pair, side, index, ends[side][index]));
+    said.append(...describeWord(pair, side, index, ends[side][index], options));
   };
 
   let current = words[words[0].length ? 0 : 1][0];
@@ -77,7 +73,7 @@ function draw(container, pair, options) {
         {
           role: "button",
           tabindex: -1,
-          "aria-label": spokenWord(pair, side, index, ends[side][index]),
+          "aria-label": spokenWord(pair, side, index, ends[side][index], options),
           "data-side": side ? "target" : "source",
           "data-index": index,
           mouseenter: () => light(side, index),
@@ -125,7 +121,12 @@ function draw(container, pair, options) {
       for (const element of [words[0][j], words[1][k]]) shine(element, "here");
       drawn.cross(j, k);
       const link = pair.links.find((those) => those.source === j && those.target === k);
-      said.append(...wordsOf(pair, 0, j), " – ", ...wordsOf(pair, 1, k), link ? `: ${describeKind(link)}` : "");
+      said.append(
+        ...wordsOf(pair, 0, j),
+        " – ",
+        ...wordsOf(pair, 1, k),
+        link ? `: ${describeKind(link, options)}` : "",
+      );
     });
     picture.addEventListener("mouseleave", unlight);
   }
@@ -141,38 +142,33 @@ function nameOf(words, index) {
 
 const wordsOf = (pair, side, index) => [html("bdi", {}, nameOf(side ? pair.target : pair.source, index))];
 
-function describeKind(link) {
-  return KINDS[link.kind].label + (link.probability === null ? "" : `, ${(100 * link.probability).toFixed(0)} %`);
+function describeKind(link, options) {
+  return labelOf(link.kind, options) + (link.probability === null ? "" : `, ${(100 * link.probability).toFixed(0)} %`);
 }
 
-function describeWord(pair, side, index, numbers) {
+function describeWord(pair, side, index, numbers, options) {
   const found = numbers.map((n) => {
     const link = pair.links[n];
-    return [...wordsOf(pair, 1 - side, side ? link.source : link.target), ` (${describeKind(link)})`];
+    return [...wordsOf(pair, 1 - side, side ? link.source : link.target), ` (${describeKind(link, options)})`];
   });
   const rest = found.length ? found.flatMap((parts, n) => (n ? [", ", ...parts] : parts)) : ["no link"];
   return [...wordsOf(pair, side, index), " – ", ...rest];
 }
 
-function spokenWord(pair, side, index, numbers) {
-  return describeWord(pair, side, index, numbers)
+function spokenWord(pair, side, index, numbers, options) {
+  return describeWord(pair, side, index, numbers, options)
     .map((part) => part.textContent ?? part)
     .join("");
 }
 
 function linksTable(pair, options) {
-  const systems = options.shown?.mode === "one" ? [] : (options.systems ?? []);
+  const systems = (options.shown?.mode ?? "one") === "one" ? [] : (options.systems ?? []);
   const head = ["Source", "Target", "Link", "Probability", ...systems];
-  const names = { first: options.shown?.system, second: options.shown?.other };
-  const kind = (link) => {
-    const label = KINDS[link.kind].label;
-    return label.replace(/in the (first|second)/, (_, which) => `in ${systems[names[which]]}`);
-  };
   const rows = () =>
     pair.links.map((link) => [
       `${link.source + 1} ${visible(pair.source[link.source])}`,
       `${link.target + 1} ${visible(pair.target[link.target])}`,
-      kind(link),
+      labelOf(link.kind, options),
       link.probability === null ? "–" : link.probability.toFixed(4),
       ...systems.map((_, n) => (link.found[n] ? "yes" : "no")),
     ]);

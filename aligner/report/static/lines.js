@@ -39,7 +39,7 @@ function placeLines(pair, available, measure) {
   const sides = [pair.source, pair.target].map((words) => labelled(words, measure));
   const rows = sides.map((side) => sum(side.map((word) => word.width)) + 18 * (side.length - 1));
   const longest = Math.max(...rows, 0);
-  const placed = longest + 24 <= available ? placeAcross(pair, sides, rows, longest) : placeDown(sides);
+  const placed = longest + 24 <= available ? placeAcross(pair, sides, rows, longest, available) : placeDown(sides);
   const ends = (link) => [placed.sides[0][link.source].near, placed.sides[1][link.target].near];
   const knots = (link) => {
     const [[x, y], [u, v]] = ends(link);
@@ -69,13 +69,16 @@ function placeLines(pair, available, measure) {
   return { ...placed, curve, point };
 }
 
-function placeAcross(pair, sides, rows, longest) {
-  const height = 150 + Math.min(2.2 * Math.max(...sides.map((side) => side.length)), 90);
-  const width = longest + 24;
+// Both lines are made equally long by wider blanks, up to a point.
+function placeAcross(pair, sides, rows, longest, available) {
+  const most = Math.max(...sides.map((side) => side.length));
+  const wide = Math.min(longest + 30 * most, available - 24);
+  const height = 175 + Math.min(2.2 * most, 90);
+  const width = wide + 24;
   sides.forEach((side, n) => {
     const leftwards = runsLeftwards(n ? pair.target : pair.source);
-    const spread = side.length > 1 ? Math.min((longest - rows[n]) / (side.length - 1), 36) : 0;
-    const rest = longest - rows[n] - spread * Math.max(side.length - 1, 0);
+    const spread = side.length > 1 ? Math.min((wide - rows[n]) / (side.length - 1), 60) : 0;
+    const rest = wide - rows[n] - spread * Math.max(side.length - 1, 0);
     let x = 12 + rest / 2;
     for (const word of side) {
       word.x = leftwards ? width - x - word.width / 2 : x + word.width / 2;
@@ -116,7 +119,7 @@ function drawLines(pair, options, available, measure) {
       svg("path", { class: `line ${link.kind}`, d: places.curve(link), "stroke-opacity": opacity.toFixed(2) }),
     );
     const at = KINDS[link.kind].at;
-    if (several || at || link.kind === "allowed") {
+    if (several || at) {
       group.append(markOf(link, ...places.point(link, at ?? 0.5), several));
     }
     return group;

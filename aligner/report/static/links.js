@@ -1,9 +1,9 @@
-// Kinds of links, and the marks that tell them apart without colours.
+// Kinds of links, and the marks that tell them apart without colours; at: where along a curve the mark is.
 
 const KINDS = {
   link: { label: "link", mark: "square" },
   right: { label: "right", mark: "square" },
-  allowed: { label: "right, possible in gold", mark: "disc" },
+  allowed: { label: "right, possible in gold", mark: "disc", at: 0.5 },
   wrong: { label: "wrong", mark: "cross", at: 0.36 },
   missed: { label: "missed, sure in gold", mark: "frame", at: 0.64 },
   open: { label: "possible in gold, not found", mark: "ring", at: 0.57 },
@@ -90,30 +90,28 @@ function kindOf(gold, found, judged, shown) {
   return (one ? ["wrong", "allowed", "right"] : [null, "open", "missed"])[gold];
 }
 
-// What each kind of a picture looks like, in words and marks; lines: as lines with marks, else as marks.
-function legendOf(links, { lines, systems = [], shown }) {
-  const several = shown?.mode === "all" ? systems.length : 0;
-  const names = shown?.mode === "difference" ? [systems[shown.system], systems[shown.other]] : [];
-  const label = (kind) =>
-    KINDS[kind].label.replace("in the first", `in ${names[0]}`).replace("in the second", `in ${names[1]}`);
-  const kinds = Object.keys(KINDS).filter((kind) => links.some((link) => link.kind === kind));
-  const items = kinds.map((kind) =>
-    html(
-      "li",
-      { "data-kind": kind },
-      svg(
-        "svg",
-        { width: lines ? 34 : 18, height: 18, "aria-hidden": "true" },
-        lines ? svg("path", { class: `line ${kind}`, d: "M1 9H33" }) : null,
-        lines && (several || !("at" in KINDS[kind])) && kind !== "allowed"
-          ? null
-          : several
-            ? svg("path", { class: `mark ${kind}`, d: MARKS.square, transform: "translate(9,9)" })
-            : markOf({ kind }, lines ? 17 : 9, 9, 0),
-      ),
-      label(kind),
-    ),
-  );
-  if (several) items.push(html("li", {}, `dots: ${systems.join(", ")}; full if it has the link`));
+// What a kind is called where these systems are shown.
+function labelOf(kind, { systems = [], shown }) {
+  const names = { first: systems[shown?.system], second: systems[shown?.other] };
+  return KINDS[kind].label.replace(/the (first|second)/, (_, which) => names[which]);
+}
+
+// What each kind of link in a picture looks like, as lines with marks or as marks alone.  options: as of `draw`
+function legendOf(links, options) {
+  const several = options.shown?.mode === "all" ? options.systems.length : 0;
+  const lines = options.view === "lines";
+  const [x, y] = [lines ? 17 : 9, 9];
+  const sample = (kind) => {
+    if (several) return svg("g", { class: `mark ${kind}` }, svg("circle", { class: "dot", cx: x, cy: y, r: 3.2 }));
+    return lines && !("at" in KINDS[kind]) ? null : markOf({ kind }, x, y, 0);
+  };
+  const items = Object.keys(KINDS)
+    .filter((kind) => links.some((link) => link.kind === kind))
+    .map((kind) => {
+      const line = lines ? svg("path", { class: `line ${kind}`, d: "M1 9H33" }) : null;
+      const picture = svg("svg", { width: 2 * x, height: 18, "aria-hidden": "true" }, line, sample(kind));
+      return html("li", { "data-kind": kind }, picture, labelOf(kind, options));
+    });
+  if (several) items.push(html("li", {}, `dots: ${options.systems.join(", ")}; full if it has the link`));
   return html("ul", { class: "legend", "aria-label": "Legend" }, items);
 }

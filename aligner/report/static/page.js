@@ -98,11 +98,10 @@ function startPage(given) {
       show({ tab: "words" });
       words.find(side ? "" : word, side ? word : "");
     };
-    const systems = state.shown.mode === "one" ? [report.names[state.shown.system]] : report.names;
     drawn = draw($("drawing"), report.pair(pair, state.shown), {
       view: state.view,
       label: `Links of pair ${pair + 1}`,
-      systems,
+      systems: report.names,
       shown: state.shown,
       onword,
     });

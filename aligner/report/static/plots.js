@@ -16,11 +16,11 @@ const FREQUENCIES = [
   [32, Infinity, "32+"],
 ];
 const DISTANCES = [
-  [0, 0.02, "0–.02"],
-  [0.02, 0.05, "–.05"],
-  [0.05, 0.1, "–.1"],
-  [0.1, 0.2, "–.2"],
-  [0.2, 1, "–1"],
+  [0, 0.02, "≤ 0.02"],
+  [0.02, 0.05, "≤ 0.05"],
+  [0.05, 0.1, "≤ 0.1"],
+  [0.1, 0.2, "≤ 0.2"],
+  [0.2, 1, "≤ 1"],
 ];
 
 const binOf = (bins, value) => bins.findIndex(([low, high]) => value >= low && value <= high);
@@ -46,7 +46,7 @@ const aerPoints = (bins, counts) =>
 const aerTitles = { yTitle: "AER, %" };
 
 function byLength(report) {
-  const bins = LENGTHS;
+  const bins = LENGTHS.filter(([low, high]) => report.lengths[0].some((length) => low <= length && length <= high));
   const series = report.names.map((name, s) => {
     const counts = bins.map(noCounts);
     const { found, sure, possible } = report.counts[s];
