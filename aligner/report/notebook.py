@@ -40,7 +40,7 @@ class Drawing:
             "systems": [[[j, k, score] for (j, k), score in zip(links, scores, strict=True)]],
         }  # fmt: skip
         height = 320 if self.view == "lines" else min(220 + 26 * len(self.source), 700)
-        return _frame({"pair": pair, "view": self.view}, "Links of a sentence pair", height)
+        return _frame({"pair": pair, "view": self.view}, "Links of a sentence pair", height, [])
 
 
 def draw_positions(alignment: Alignment) -> str:
@@ -52,11 +52,11 @@ def draw_positions(alignment: Alignment) -> str:
 
 def draw_evaluation(evaluation: Evaluation) -> str:
     """The HTML of an evaluation: its figures, and AER by sentence length."""
-    return _frame({"evaluation": evaluation.to_dict()}, repr(evaluation), 460)
+    return _frame({"evaluation": evaluation.to_dict()}, repr(evaluation), 520, ["bootstrap.js", "chart.js"])
 
 
-def _frame(data: dict[str, Any], title: str, height: int) -> str:
-    scripts = (*DRAWING, "bootstrap.js", "chart.js", "notebook.js")
+def _frame(data: dict[str, Any], title: str, height: int, further: Sequence[str]) -> str:
+    scripts = (*DRAWING, *further, "notebook.js")
     page = render("notebook.html", data, scripts=scripts, styles=["drawing.css"], title=title)
     style = f"width: 100%; height: {height}px; border: 0; resize: vertical"
     return f'<iframe sandbox="allow-scripts" title="{escape(title)}" style="{style}" srcdoc="{escape(page)}"></iframe>'

@@ -1,8 +1,9 @@
 // A cell of a notebook: the picture of one pair, or the figures of an evaluation with the chart of its lengths.
 
-function startCell({ pair, options, evaluation }) {
+function startCell({ pair, view, evaluation }) {
   const place = document.getElementById("drawing");
-  if (pair) return draw(place, pair, options);
+  const shown = { mode: "one", system: 0 };
+  if (pair) return draw(place, { ...pair, links: judge(pair, shown) }, { view, shown });
   const metrics = Object.entries(METRICS);
   const cell = (metric) =>
     `${percent(evaluation[metric] / 100)} ${intervalText(evaluation.intervals[metric].map((end) => end / 100))}`;

@@ -1,0 +1,128 @@
+"""A browser, and reports to open in it: of the sample with two made-up systems, and of pairs written in a test."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import run, write
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+Systems = dict[str, list[dict[tuple[int, int], float]]]
+
+
+def unavailable(what: str) -> None:
+    """Skip for want of a browser, or fail where there has to be one."""
+    if os.environ.get("ALIGNER_BROWSER") == "required":
+        pytest.fail(f"{what}, and ALIGNER_BROWSER says that it must be")
+    pytest.skip(f"{what} (Debian's package chromium, and playwright from PyPI)")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's chromium, driven by Playwright."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        unavailable("playwright is not installed")
+    if not Path(CHROMIUM).exists():
+        unavailable(f"there is no {CHROMIUM}")
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Open a file as a page; in the end nothing must have gone wrong there, and nothing been asked of a network."""
+    contexts, problems = [], []
+
+    def open_page(path: Path, fragment: str = "", **settings: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1400, "height": 950}, **settings})
+        contexts.append(context)
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        page.on("console", lambda message: problems.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda r: None if r.url.split("#")[0] == path.as_uri() else problems.append(r.url))
+        page.goto(f"{path.as_uri()}{fragment}")
+        page.wait_for_selector("body[data-ready=yes], body:has(iframe)")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not problems
+
+
+def made_up(gold: list[set[tuple[int, int]]], lengths: list[tuple[int, int]], seed: int) -> list[dict[Any, float]]:
+    """Links with mistakes: most of gold, and some others, the less probable."""
+    rng, pairs = random.Random(seed), []
+    for links, (J, K) in zip(gold, lengths, strict=True):
+        found = {link: round(rng.uniform(0.4, 0.9999), 4) for link in sorted(links) if rng.random() < 0.93}
+        for _ in range(rng.randrange(3)):
+            found.setdefault((rng.randrange(J), rng.randrange(K)), round(rng.uniform(0.05, 0.8), 4))
+        pairs.append(dict(sorted(found.items())))
+    return pairs
+
+
+def write_links(path: Path, pairs: list[dict[tuple[int, int], float]], least: float = 0.0) -> Path:
+    """Those of a probability of at least so much."""
+    lines = [[f"{j}-{k}:{p}" for (j, k), p in pair.items() if p >= least] for pair in pairs]
+    return write(path, *map(" ".join, lines))
+
+
+@pytest.fixture(scope="session")
+def systems(sample: Path) -> Systems:
+    """Two made-up systems for the test pairs of the sample."""
+    texts = [(sample / f"test.{side}").read_text("utf-8").splitlines() for side in ("en", "fr")]
+    lengths = [(len(a.split()), len(b.split())) for a, b in zip(*texts, strict=True)]
+    gold = [
+        {(int(j), int(k)) for j, k in (link.split("-") for link in line.split() if "-" in link)}
+        for line in (sample / "test.wa").read_text().splitlines()
+    ]
+    return {name: made_up(gold, lengths, seed) for seed, name in enumerate(("one", "two"))}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory, sample: Path, systems: Systems) -> Path:
+    """A folder with test.en, test.fr, test.wa, the links one and two, and their report."""
+    folder = tmp_path_factory.mktemp("report")
+    for suffix in ("en", "fr", "wa"):
+        shutil.copy(sample / f"test.{suffix}", folder)
+    for name, pairs in systems.items():
+        write_links(folder / name, pairs)
+    run(
+        "report", folder / "test.en", folder / "test.fr", folder / "one", folder / "two", "--gold", folder / "test.wa",
+        "-o", folder / "test.html",
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Callable[..., Path]:
+    """Write the report of pairs given as (source, target, gold or None, links of each system …)."""
+
+    def make(*pairs: tuple[str | None, ...]) -> Path:
+        texts = [
+            write(tmp_path / f"t.{side}", *column) for side, column in zip("xy", zip(*pairs, strict=True), strict=False)
+        ]
+        _, _, gold, *others = zip(*pairs, strict=True)
+        files = [write(tmp_path / f"system{n}", *column) for n, column in enumerate(others, 1)]
+        judged = ["--gold", write(tmp_path / "gold", *gold)] if gold[0] is not None else []
+        run("report", *texts, *files, *judged, "-o", tmp_path / "t.html", "--force")
+        return tmp_path / "t.html"
+
+    return make
