@@ -113,7 +113,7 @@ function drawLines(pair, options, available, measure) {
   const { width, height } = places;
   const several = options.shown?.mode === "all" ? options.systems.length : 0;
   const links = pair.links.map((link) => {
-    const group = svg("g", { class: "link", "data-link": `${link.source}-${link.target}`, "data-kind": link.kind });
+    const group = svg("g", { class: "edge", "data-link": `${link.source}-${link.target}`, "data-kind": link.kind });
     const opacity = link.probability === null ? 1 : 0.25 + 0.75 * link.probability;
     group.append(
       svg("path", { class: `line ${link.kind}`, d: places.curve(link), "stroke-opacity": opacity.toFixed(2) }),

@@ -24,7 +24,7 @@ function drawMatrix(pair, options, available, measure) {
     return svg(
       "g",
       {
-        class: "link",
+        class: "edge",
         "data-link": `${link.source}-${link.target}`,
         "data-kind": link.kind,
         opacity: opacity.toFixed(2),
