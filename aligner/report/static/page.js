@@ -165,7 +165,11 @@ function startPage(given) {
     filter();
     show({});
   };
-  for (const control of [form, $("search"), $("order")]) control.addEventListener("input", refilter);
+  for (const control of [form, $("search")]) control.addEventListener("input", refilter);
+  $("order").addEventListener("input", () => {
+    state.pair = null; // the first one in the new order
+    refilter();
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(refilter));
 

@@ -109,12 +109,13 @@ function byFrequencyAndDistance(report) {
   ];
 }
 
-// How many links, how many of them right, and the sum of their probabilities, by tenths or twentieths of probability.
+// How many links, how many of them right, and the sum of their probabilities, by tenths or twentieths of probability, of
+// which those of 32 bits may be a little below.
 function byProbability(report, system, bins) {
   const counts = Array.from({ length: bins }, () => ({ links: 0, right: 0, total: 0 }));
   const { scores } = report.systems[system];
   for (let n = 0; scores && n < scores.length; n++) {
-    const bin = counts[clamp(Math.floor(bins * scores[n]), 0, bins - 1)];
+    const bin = counts[clamp(Math.floor(bins * scores[n] + 1e-6), 0, bins - 1)];
     bin.links += 1;
     bin.total += scores[n];
     if (report.judged) bin.right += report.judged[system][n] > 0;
