@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from corpora.readers import open_texts
 
 MOST_SYSTEMS = 4
 
+_CODE = re.compile("[a-zA-Z]{2,3}([-_][a-zA-Z0-9]+)*")  # of a language
+
 Sentences = tuple[list[str], list[str]]  # the words of a source and of a target sentence
 
 _SCRIPTS = (*DRAWING, "copy.js", "data.js", "bootstrap.js", "list.js", "words.js", "chart.js", "plots.js", "page.js")
@@ -43,10 +46,12 @@ class System:
 class Pairs:
     """The pairs of a report.
 
-    words: of each source and of each target sentence.  gold: None without.  name, gold_name: as the user wrote them.
+    words: of each source and of each target sentence.  gold: None without.  gold_name: as the user wrote it.
+    languages: the ends of the names of the texts, or None.
     """
 
     name: str
+    languages: tuple[str | None, str | None]
     words: tuple[list[list[str]], list[list[str]]]
     systems: tuple[System, ...]
     gold: Links | None
@@ -95,7 +100,8 @@ def read_pairs(
     lengths = [(len(a), len(b)) for a, b in words]
     truth = open_links(gold, lengths=lengths).read() if gold is not None else None
     sides = [a for a, _ in words], [b for _, b in words]
-    return Pairs(" – ".join(short_names([source, target])), sides, read, truth, gold or "")
+    languages = corpus.source_language, corpus.target_language
+    return Pairs(" – ".join(short_names([source, target])), languages, sides, read, truth, gold or "")
 
 
 def _system(name: str, format: str, answers: Sequence[Answer]) -> System:
@@ -129,6 +135,7 @@ def write_page(
     """
     data = {
         "pairs": len(pairs.words[0]),
+        "languages": [code if code and _CODE.fullmatch(code) else None for code in pairs.languages],
         **{
             side: "\n".join(map(" ".join, lines)) for side, lines in zip(("source", "target"), pairs.words, strict=True)
         },

@@ -30,6 +30,7 @@ class Report {
     this.given = given;
     this.lines = [given.source, given.target].map((text) => text.split("\n"));
     this.pairs = given.pairs;
+    this.languages = given.languages;
     this.systems = given.systems.map(unpackedLinks);
     this.gold = given.gold ? unpackedLinks(given.gold) : null;
     this.names = this.systems.map((system) => system.name);
@@ -130,7 +131,7 @@ class Report {
   pair(index, shown) {
     const systems = this.systems.map((_, system) => this.linksOf(system, index));
     const links = judge({ gold: this.goldOf(index), systems }, shown);
-    return { source: this.words(0, index), target: this.words(1, index), links };
+    return { source: this.words(0, index), target: this.words(1, index), languages: this.languages, links };
   }
 }
 

@@ -1,6 +1,7 @@
 // draw(container, pair, options): the picture of one pair, with its legend and its table, in place of what is there.
 //
-// pair: {source: [word], target: [word], links: [{source, target, kind, probability, found}]}, see `judge` and KINDS
+// pair: {source: [word], target: [word], languages: [code or null] of both or nothing,
+//     links: [{source, target, kind, probability, found}]}, see `judge` and KINDS
 //     probability: of the link, or null; found: whether each of several systems has it
 // options: {view: "lines" or "matrix", label: a name for the picture, systems: [name],
 //     shown: as of `judge`; onword: called with (side, index) for a word that is clicked, or entered by the keyboard}
@@ -11,7 +12,7 @@
 function draw(container, pair, options) {
   container.replaceChildren();
   const scroller = html("div", { class: "picture", tabindex: 0, role: "group", "aria-label": "Picture, scrolls" });
-  const said = html("p", { class: "said", role: "status" });
+  const said = html("p", { class: "said", "aria-hidden": "true" });
   const legend = legendOf(pair.links, options);
   container.append(scroller, said, legend, linksTable(pair, options));
   if (!pair.source.length && !pair.target.length) {
@@ -140,7 +141,9 @@ function nameOf(words, index) {
   return `${word} (${words.slice(0, index + 1).filter((other) => other === words[index]).length})`;
 }
 
-const wordsOf = (pair, side, index) => [html("bdi", {}, nameOf(side ? pair.target : pair.source, index))];
+const wordsOf = (pair, side, index) => [
+  html("bdi", { lang: pair.languages?.[side] }, nameOf(side ? pair.target : pair.source, index)),
+];
 
 function describeKind(link, options) {
   return labelOf(link.kind, options) + (link.probability === null ? "" : `, ${(100 * link.probability).toFixed(0)} %`);

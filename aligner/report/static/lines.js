@@ -129,7 +129,7 @@ function drawLines(pair, options, available, measure) {
     "svg",
     { viewBox: `0 0 ${width.toFixed(0)} ${height.toFixed(0)}`, width: width.toFixed(0), height: height.toFixed(0) },
     svg("g", {}, links),
-    words.map((side, n) => svg("g", { class: n ? "side target" : "side source" }, side)),
+    words.map((side, n) => svg("g", { class: n ? "side target" : "side source", lang: pair.languages?.[n] }, side)),
   );
   picture.dataset.layout = places.across ? "across" : "down";
   return { picture, words, links };

@@ -177,7 +177,11 @@ class PairList {
       },
       html("span", { class: "number" }, `${pair + 1}`),
       [0, 1].map((side) =>
-        html("bdi", { class: "text", dir: "auto" }, shortened(visible(report.lines[side][pair]), 120)),
+        html(
+          "bdi",
+          { class: "text", dir: "auto", lang: report.languages[side] },
+          shortened(visible(report.lines[side][pair]), 120),
+        ),
       ),
       badge
         ? html(

@@ -51,13 +51,13 @@ function drawMatrix(pair, options, available, measure) {
   const bands = [band(), band()];
   const rowHead = svg(
     "g",
-    { class: "side source" },
+    { class: "side source", lang: pair.languages?.[0] },
     svg("rect", { class: "paper", width: left - 2, height }),
     rowWords,
   );
   const columnHead = svg(
     "g",
-    { class: "side target" },
+    { class: "side target", lang: pair.languages?.[1] },
     svg("rect", { class: "paper", width, height: top - 2 }),
     columnWords,
   );

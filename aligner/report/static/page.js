@@ -209,13 +209,15 @@ function startPage(given) {
 
   function threshold(value) {
     report.setThreshold(value);
-    $("threshold-value").textContent = value ? `${value.toFixed(2)} or more probable` : "all links";
-    clearTimeout(waiting);
+    $("threshold-value").textContent = value ? `${value.toFixed(2)}: links that are as probable, or more` : "all links";
     figures(value ? null : embedded());
-    if (value) waiting = setTimeout(() => figures(computed()), 120);
     filter();
-    showTab();
     show({});
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      if (value) figures(computed());
+      showTab();
+    }, 120); // what takes its time, once the slider stands still
   }
   $("threshold").addEventListener("input", () => threshold(Number($("threshold").value)));
   $("threshold").closest("label").hidden = !report.scored;

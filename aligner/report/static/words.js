@@ -47,7 +47,7 @@ function concordance(report, system, source, target) {
 }
 
 // A word amid those around it.
-function inContext(words, index, around = 6) {
+function inContext(words, index, lang, around = 6) {
   const from = Math.max(index - around, 0);
   const before = words.slice(from, index).map(visible).join(" ");
   const after = words
@@ -57,7 +57,7 @@ function inContext(words, index, around = 6) {
   const dots = [from > 0 ? "… " : "", index + 1 + around < words.length ? " …" : ""];
   return html(
     "bdi",
-    { dir: "auto" },
+    { dir: "auto", lang },
     `${dots[0]}${before} `,
     html("mark", {}, visible(words[index])),
     ` ${after}${dots[1]}`,
@@ -148,8 +148,8 @@ class Words {
       { "data-kind": link.kind },
       html("a", { href: `#pair=${link.pair + 1}`, click: () => this.goto(link.pair) }, `${link.pair + 1}`),
       picture,
-      inContext(link.words[0], link.source),
-      inContext(link.words[1], link.target),
+      inContext(link.words[0], link.source, this.report.languages[0]),
+      inContext(link.words[1], link.target, this.report.languages[1]),
     );
   }
 }

@@ -61,7 +61,7 @@ def test_figures_are_those_of_evaluate_at_every_threshold(
     default = figures_of_evaluate(folder / "test.wa", folder / "one", folder / "two")
     assert shown_figures(page) == default
     slide(page, 0.01)
-    assert page.locator("#threshold-value").inner_text() == "0.01 or more probable"
+    assert page.locator("#threshold-value").inner_text() == "0.01: links that are as probable, or more"
     assert shown_figures(page) == default, "the resamples are the same ones"
     before = page.locator("#chosen").inner_text()
     for least in (0.5, 0.93):
@@ -90,6 +90,7 @@ def test_orders_and_filters(visit: Visit, folder: Path, systems: Systems) -> Non
     worst = np.argsort(-rates, kind="stable") + 1
     assert listed(page) == worst[: len(listed(page))].tolist()
     assert page.locator("#title").inner_text() == f"Pair {worst[0]}"
+    assert [page.locator(f".side.{side}").get_attribute("lang") for side in ("source", "target")] == ["en", "fr"]
     badge = page.locator(".badge").first
     assert badge.inner_text() == f"{100 * rates[worst[0] - 1]:.0f}"
     assert page.locator("#chosen").inner_text() == f"64 of 64 pairs, AER {100 * scores(counts.sum(axis=0)).aer:.2f} %"
