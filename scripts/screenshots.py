@@ -11,13 +11,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from browser import open_browser
 from tables import ROOT, parser_of
 
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 PICTURES = {
     "report.png": ("light", 680, "view=lines&show=1"),
     "report-matrix.png": ("dark", 900, "view=matrix&show=difference"),
@@ -50,14 +46,11 @@ def main() -> None:
     parser.add_argument("--pair", type=int, default=11, help="of corpora/sample/test, from 1")
     options = parser.parse_args()
 
-    from playwright.sync_api import sync_playwright
-
     folder = Path(tempfile.mkdtemp())
     report = write_report(folder)
     images = ROOT / "docs" / "images" if options.write else folder
     images.mkdir(exist_ok=True)
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with open_browser() as browser:
         for name, (scheme, height, shown) in PICTURES.items():
             page = browser.new_page(
                 color_scheme=scheme, viewport={"width": 1240, "height": height}, device_scale_factor=1.25
@@ -66,7 +59,6 @@ def main() -> None:
             page.wait_for_selector("body[data-ready=yes]")
             page.screenshot(path=images / name)
             print(f"written to {images / name}")
-        browser.close()
 
 
 if __name__ == "__main__":

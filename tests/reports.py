@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import random
+import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import write
 
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+_SCRIPT = runpy.run_path(str(Path(__file__).resolve().parent.parent / "scripts" / "browser.py"))
+CHROMIUM, open_browser = _SCRIPT["CHROMIUM"], _SCRIPT["open_browser"]
 
 Systems = dict[str, list[dict[tuple[int, int], float]]]
 

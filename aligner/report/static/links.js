@@ -100,9 +100,11 @@ function labelOf(kind, { systems = [], shown }) {
 function legendOf(links, options) {
   const several = options.shown?.mode === "all" ? options.systems.length : 0;
   const lines = options.view === "lines";
+  const foundBy = (kind) => (kind === "missed" || kind === "open" ? "dot absent" : "dot");
   const [x, y] = [lines ? 17 : 9, 9];
   const sample = (kind) => {
-    if (several) return svg("g", { class: `mark ${kind}` }, svg("circle", { class: "dot", cx: x, cy: y, r: 3.2 }));
+    if (several)
+      return svg("g", { class: `mark ${kind}` }, svg("circle", { class: foundBy(kind), cx: x, cy: y, r: 3.2 }));
     return lines && !("at" in KINDS[kind]) ? null : markOf({ kind }, x, y, 0);
   };
   const items = Object.keys(KINDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,22 +10,18 @@ from typing import Any
 
 import pytest
 from commands import run, write
-from reports import CHROMIUM, FLAGS, Systems, made_up, unavailable, write_links
+from reports import CHROMIUM, Systems, made_up, open_browser, unavailable, write_links
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Debian's chromium, driven by Playwright."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
+    if importlib.util.find_spec("playwright") is None:
         unavailable("playwright is not installed")
     if not Path(CHROMIUM).exists():
         unavailable(f"there is no {CHROMIUM}")
-    with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with open_browser() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -328,7 +328,7 @@ def test_prints_and_is_dark_where_that_is_wanted(visit: Visit, folder: Path) -> 
         "one => getComputedStyle(one).backgroundColor.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0)"
     )
     assert page.locator("body").evaluate(lightness) < 200
-    page.emulate_media(media="print", color_scheme="light")
+    page.emulate_media(media="print")
     assert page.locator("body").evaluate(lightness) > 700
     for control in ("#list", "#threshold", ".views", "[data-copy=svg]", "#shown"):
         assert not page.locator(control).is_visible()
