@@ -34,6 +34,9 @@ function startPage(given) {
     $(id).addEventListener("change", () => choose("difference"));
   }
 
+  $("words-system").append(...report.names.map((name, n) => html("option", { value: n }, name)));
+  $("words-system").addEventListener("change", () => choose(`${Number($("words-system").value) + 1}`));
+
   function choose(id) {
     const { shown } = choices.find((choice) => choice.id === id) ?? choices[0];
     const pairOf = { system: Number($("first").value), other: Number($("second").value) };
@@ -51,6 +54,7 @@ function startPage(given) {
     if (state.tab !== before.tab || rejudged) showTab();
     for (const button of buttons) button.setAttribute("aria-pressed", `${button.dataset.shown === idOfShown()}`);
     for (const view of ["lines", "matrix"]) $(view).setAttribute("aria-pressed", `${state.view === view}`);
+    $("words-system").value = state.shown.system;
     $("compared").hidden = state.shown.mode !== "difference";
     drawPair();
     list.choose(state.pair);
@@ -157,7 +161,8 @@ function startPage(given) {
       total.allowed += counts.possible[i];
       total.sure += report.sure[i];
     }
-    const rate = report.gold && pairs.length ? `, AER ${percent(scoresOf(total).aer)} %` : "";
+    const whose = several ? ` of ${report.names[state.shown.system]}` : "";
+    const rate = report.gold && pairs.length ? `, AER${whose} ${percent(scoresOf(total).aer)} %` : "";
     $("chosen").textContent = `${pairs.length} of ${report.pairs} pairs${rate}`;
     if (!pairs.includes(state.pair)) state.pair = pairs[0] ?? null;
   }

@@ -81,7 +81,11 @@ class Words {
     frequent.replaceChildren();
     if (this.report.gold) {
       const found = errorsByWords(this.report, system);
-      frequent.append(this.frequent("Most often wrong", found.wrong), this.frequent("Most often missed", found.missed));
+      const name = this.report.names[system];
+      frequent.append(
+        this.frequent(`Most often wrong in ${name}`, found.wrong),
+        this.frequent(`Most often missed in ${name}`, found.missed),
+      );
     }
     if (this.inputs.some((input) => input.value)) this.search();
   }

@@ -36,11 +36,15 @@ def test_a_page_needs_nothing_else(folder: Path) -> None:
     assert len(page) < 200_000
 
 
-def test_data_cannot_leave_its_element(report: Callable[..., Path]) -> None:
+def test_data_cannot_leave_its_element(report: Callable[..., Path], tmp_path: Path) -> None:
     page = report((EVIL, "b", "0-0", "0-0")).read_text("utf-8")
     assert page.count("<script") == 2
     assert data_of(page)["source"].split(" ") == EVIL.split(" ")
     assert json.loads(embedded({"<!--": EVIL})) == {"<!--": EVIL}
+    texts = [str(write(tmp_path / name, "a")) for name in ("<img>.x", "&amp;.y")]
+    named = write_page(read_pairs(*texts, [str(write(tmp_path / "links", "0-0"))], names=["</script><img>"]))
+    assert (named.count("<script"), named.count("<img>")) == (2, 0)
+    assert "<h1>&lt;img&gt;.x – &amp;amp;.y</h1>" in named
 
 
 def test_scripts_leave_no_names_behind() -> None:

@@ -93,7 +93,10 @@ def test_orders_and_filters(visit: Visit, folder: Path, systems: Systems) -> Non
     assert [page.locator(f".side.{side}").get_attribute("lang") for side in ("source", "target")] == ["en", "fr"]
     badge = page.locator(".badge").first
     assert badge.inner_text() == f"{100 * rates[worst[0] - 1]:.0f}"
-    assert page.locator("#chosen").inner_text() == f"64 of 64 pairs, AER {100 * scores(counts.sum(axis=0)).aer:.2f} %"
+    assert (
+        page.locator("#chosen").inner_text()
+        == f"64 of 64 pairs, AER of one {100 * scores(counts.sum(axis=0)).aer:.2f} %"
+    )
     means = np.array([np.mean([*pair.values()] or [np.nan]) for pair in systems["one"]])
     mistakes = counts[:, 0] - counts[:, 4] + counts[:, 1] - counts[:, 3]
     differ = np.array([len(a.keys() ^ b.keys()) for a, b in zip(*systems.values(), strict=True)])
@@ -162,7 +165,7 @@ def test_concordance_and_frequent_errors(visit: Visit, folder: Path, systems: Sy
     for source, target, truth, found in zip(*sides, gold, systems["one"], strict=True):
         wrong.update(f"{source[j]} – {target[k]}" for j, k in found.keys() - truth.sure - truth.possible)
         missed.update(f"{source[j]} – {target[k]}" for j, k in truth.sure - found.keys())
-    for caption, counted in (("Most often wrong", wrong), ("Most often missed", missed)):
+    for caption, counted in (("Most often wrong in one", wrong), ("Most often missed in one", missed)):
         table = page.locator("table", has=page.locator(f"caption:text-is('{caption}')"))
         rows = [row.split("\t") for row in table.locator("tbody tr").all_inner_texts()]
         assert [int(times) for _, times in rows] == [times for _, times in counted.most_common(50)]
@@ -186,6 +189,8 @@ def test_concordance_and_frequent_errors(visit: Visit, folder: Path, systems: Sy
     assert f"{expected['missed']} missed, sure in gold" in told
     marked = [mark.split() for mark in occurrences.first.locator("mark").all_inner_texts()]
     assert marked == [[source], [target]]
+    page.locator("#words-system").select_option(label="two")
+    page.locator("caption", has_text="Most often wrong in two").wait_for()
     number = occurrences.first.locator("a").inner_text()
     occurrences.first.locator("a").click()
     assert page.locator("#title").inner_text() == f"Pair {number}"
