@@ -22,6 +22,7 @@ from corpora.errors import CorpusError
 from corpora.link_files import open_links
 from corpora.ragged import F64
 from corpora.readers import open_texts
+from corpora.recognize import head, links_format
 
 MOST_SYSTEMS = 4
 
@@ -79,29 +80,26 @@ def read_pairs(
     if len(systems) > MOST_SYSTEMS:
         raise SettingError(f"{len(systems)} systems are too many for one report (give at most {MOST_SYSTEMS})")
     corpus = open_texts(source, target)
-    streams = [open_answers(file, corpus.lengths) for file in systems]
-    answers = [list(stream.pairs) for stream in streams]
-    own = next((those for stream, those in zip(streams, answers, strict=True) if stream.format == "jsonl"), None)
-    if own is None:
+    with_words = next((file for file in systems if links_format(file, head(file)) == "jsonl"), None)
+    if with_words is None:
         texts = list(corpus.texts())
         corpus.check_utf8(texts)
         words = [([*map(bytes.decode, a.split())], [*map(bytes.decode, b.split())]) for _, a, b in texts]
     else:
-        words = [pair.words or ([], []) for pair in own]
+        words = [pair.words or ([], []) for pair in open_answers(with_words, corpus.lengths).pairs]
     if not words:
         raise CorpusError(source, 0, "there are no pairs to report on", hint="check the file name")
-    for file, stream, those in zip(systems, streams, answers, strict=True):
-        if stream.format == "jsonl":
-            _check_words(file, [pair.words or ([], []) for pair in those], words)
-    read = tuple(
-        _system(name, stream.format, those)
-        for name, stream, those in zip(names or short_names(systems), streams, answers, strict=True)
-    )
-    lengths = [(len(a), len(b)) for a, b in words]
+    lengths, read = [(len(a), len(b)) for a, b in words], []
+    for name, file in zip(names or short_names(systems), systems, strict=True):
+        stream = open_answers(file, lambda: lengths)
+        answers = list(stream.pairs)
+        if any(pair.words for pair in answers):
+            _check_words(file, [pair.words or ([], []) for pair in answers], words)
+        read.append(_system(name, stream.format, answers))
     truth = open_links(gold, lengths=lengths).read() if gold is not None else None
     sides = [a for a, _ in words], [b for _, b in words]
     languages = corpus.source_language, corpus.target_language
-    return Pairs(" – ".join(short_names([source, target])), languages, sides, read, truth, gold or "")
+    return Pairs(" – ".join(short_names([source, target])), languages, sides, tuple(read), truth, gold or "")
 
 
 def _system(name: str, format: str, answers: Sequence[Answer]) -> System:

@@ -109,6 +109,10 @@ def test_words_and_probabilities_of_jsonl(tmp_path: Path) -> None:
     assert pairs.systems[0].scores is not None
     assert pairs.systems[0].scores.tolist() == [0.5, 0.25]
     assert [e.links for e in pairs.evaluate()] == [2]
+    plain = write(tmp_path / "t.links", "3-1")  # a place in the words of the other file, not in the text
+    both = read_pairs(*map(str, texts), [str(plain), str(tmp_path / "t.jsonl")])
+    assert both.words == pairs.words
+    assert [len(system.links[0].sure) for system in both.systems] == [1, 2]
     assert data_of(write_page(pairs))["evaluations"] is None
 
 
