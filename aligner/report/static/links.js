@@ -25,26 +25,27 @@ const MARKS = {
   downHollow: "M0 5.5L5.5-4.5H-5.5z",
 };
 
-// The mark of a link at a place: that of its kind, or where several systems are drawn, a dot for each, full if it has it.
+const OUTLINES = { right: "frame", missed: "frame", allowed: "ring", open: "ring", wrong: "ring", link: "frame" };
+
+// The mark of a link at a place: that of its kind, or where several systems are drawn, a small one for each, an outline
+// where it does not have the link.
 function markOf(link, x, y, several) {
-  if (!several) {
-    return svg("path", {
-      class: `mark ${link.kind}`,
-      d: MARKS[KINDS[link.kind].mark],
-      transform: `translate(${x},${y})`,
-    });
-  }
+  const { kind } = link;
+  const place = `translate(${x},${y})`;
+  if (!several) return svg("path", { class: `mark ${kind}`, d: MARKS[KINDS[kind].mark], transform: place });
   const columns = several > 2 ? 2 : several;
   const rows = Math.ceil(several / columns);
-  const dots = Array.from({ length: several }, (_, n) =>
-    svg("circle", {
-      class: link.found[n] ? "dot" : "dot absent",
-      cx: 8 * ((n % columns) - (columns - 1) / 2),
-      cy: 8 * (Math.floor(n / columns) - (rows - 1) / 2),
-      r: 3.2,
-    }),
-  );
-  return svg("g", { class: `mark ${link.kind}`, transform: `translate(${x},${y})` }, dots);
+  const marks = Array.from({ length: several }, (_, n) => {
+    const across = 9 * ((n % columns) - (columns - 1) / 2);
+    const down = 9 * (Math.floor(n / columns) - (rows - 1) / 2);
+    return smallMark(kind, link.found[n], across, down);
+  });
+  return svg("g", { class: `mark ${kind}`, transform: place }, marks);
+}
+
+function smallMark(kind, found, x, y) {
+  const d = MARKS[found ? KINDS[kind].mark : OUTLINES[kind]];
+  return svg("path", { class: found ? "small" : "small absent", d, transform: `translate(${x},${y}) scale(0.62)` });
 }
 
 // The links to draw of a pair, by their place.
@@ -100,11 +101,10 @@ function labelOf(kind, { systems = [], shown }) {
 function legendOf(links, options) {
   const several = options.shown?.mode === "all" ? options.systems.length : 0;
   const lines = options.view === "lines";
-  const foundBy = (kind) => (kind === "missed" || kind === "open" ? "dot absent" : "dot");
   const [x, y] = [lines ? 17 : 9, 9];
   const sample = (kind) => {
-    if (several)
-      return svg("g", { class: `mark ${kind}` }, svg("circle", { class: foundBy(kind), cx: x, cy: y, r: 3.2 }));
+    const isFound = kind !== "missed" && kind !== "open";
+    if (several) return svg("g", { class: `mark ${kind}` }, smallMark(kind, isFound, x, y));
     return lines && !("at" in KINDS[kind]) ? null : markOf({ kind }, x, y, 0);
   };
   const items = Object.keys(KINDS)
@@ -114,6 +114,7 @@ function legendOf(links, options) {
       const picture = svg("svg", { width: 2 * x, height: 18, "aria-hidden": "true" }, line, sample(kind));
       return html("li", { "data-kind": kind }, picture, labelOf(kind, options));
     });
-  if (several) items.push(html("li", {}, `dots: ${options.systems.join(", ")}; full if it has the link`));
+  if (several)
+    items.push(html("li", {}, `small marks: ${options.systems.join(", ")}; an outline where it does not have the link`));
   return html("ul", { class: "legend", "aria-label": "Legend" }, items);
 }

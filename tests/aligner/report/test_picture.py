@@ -153,8 +153,17 @@ def test_several_systems_and_their_difference(visit: Visit, report: Report) -> N
         report(("a b c d", "w x y z", "0-0 1-1 3-3", "0-0 1-1 2-2", "0-0 2-3 3-3", "0-0 2-2", "")), "#show=all"
     )
     assert links(page) == {"0-0": "right", "1-1": "right", "2-2": "wrong", "2-3": "wrong", "3-3": "right"}
-    dots = page.locator('[data-link="0-0"] .dot').evaluate_all("all => all.map(one => !one.matches('.absent'))")
+    dots = page.locator('[data-link="0-0"] .small').evaluate_all("all => all.map(one => !one.matches('.absent'))")
     assert dots == [True, True, True, False]
+    shapes = {
+        tuple(
+            page.locator(f'[data-link="{place}"] .small:not(.absent)').evaluate_all(
+                "all => all.map(one => one.getAttribute('d')).slice(0, 1)"
+            )
+        )
+        for place in ("0-0", "2-2")
+    }
+    assert len(shapes) == 2, "right and wrong ones differ in shape, too"
     assert "system1, system2, system3, system4" in page.locator(".legend").inner_text()
     page.keyboard.press("2")
     assert links(page) == {"0-0": "right", "1-1": "missed", "2-3": "wrong", "3-3": "right"}
