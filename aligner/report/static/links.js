@@ -115,6 +115,8 @@ function legendOf(links, options) {
       return html("li", { "data-kind": kind }, picture, labelOf(kind, options));
     });
   if (several)
-    items.push(html("li", {}, `small marks: ${options.systems.join(", ")}; an outline where it does not have the link`));
+    items.push(
+      html("li", {}, `small marks: ${options.systems.join(", ")}; an outline where it does not have the link`),
+    );
   return html("ul", { class: "legend", "aria-label": "Legend" }, items);
 }
