@@ -1,11 +1,11 @@
 """``aligner evaluate``."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from aligner.cli import options as opt
+from aligner.cli.texts import named_files
 from aligner.progress import progress_bar
 
 
@@ -29,17 +29,13 @@ def evaluate(
 
     Every further HYP is tested against the first: paired bootstrap over sentence pairs, two-sided.
     """
-    whole = [Path(given).exists() or given.endswith("=") for given in hypotheses]
-    parts = [("", "", h) if alone else h.rpartition("=") for h, alone in zip(hypotheses, whole, strict=True)]
-    files = [file for *_, file in parts]
-    names = None if files == hypotheses else [name or file for name, _, file in parts]
+    names, files = named_files(hypotheses)
     with progress_bar(quiet):
         from aligner.report.comparison import compare
-        from aligner.report.text import format_csv, format_json, format_text
+        from aligner.report.text import format_evaluations
 
         results = compare(
             gold, files, names=names, source=source, target=target, text=text, all_pairs=all_pairs,
             resamples=resamples, confidence=confidence / 100, seed=seed,
         )  # fmt: skip
-    formats = {"json": format_json, "csv": format_csv}
-    print(formats[format_](results) if format_ in formats else format_text(results, format_))
+    print(format_evaluations(results, format_))

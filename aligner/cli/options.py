@@ -14,6 +14,7 @@ Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Output = Literal["pharaoh", "scored", "jsonl"]
 Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
+Page = Literal["html", "markdown", "latex", "csv"]
 Suggestions = Literal["probability", "random"]
 Symmetrization = Literal[
     "forward", "reverse", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
@@ -223,6 +224,12 @@ OutputFormat = Annotated[
 ]
 ReportFormat = Annotated[Report, _output("--format", help="A table, or JSON.")]
 EvaluationFormat = Annotated[EvaluationReport, _output("--format", help="How tables are written.")]
+PageFormat = Annotated[Page, _output("--format", help="A page, or the figures alone, for papers.")]
+ReportFile = Annotated[str | None, _output(
+    "--output", "-o", metavar="FILE", help="Write here; - is standard output.",
+    show_default="report.html, figures to standard output",
+)]  # fmt: skip
+ReportedModel = Annotated[str | None, _output("--model", "-m", metavar="MODEL", help="Also tell how it was learnt.")]
 TraceFile = Annotated[str | None, _output(metavar="FILE.jsonl", help="Write every audit of the solver.")]
 Strict = Annotated[bool, _output("--strict", help="Exit with 3 if the gap was not reached.")]
 Force = Annotated[bool, _output("--force", help="Overwrite existing files.")]

@@ -1,7 +1,5 @@
 """``aligner show``."""
 
-import json
-import re
 from itertools import islice, repeat
 from typing import Annotated
 
@@ -23,28 +21,22 @@ def show(
     """Draw alignments in the terminal: a grid for each pair, colours by probability, shapes by gold."""
     from rich.console import Console
 
+    from aligner.report.answers import open_answers
     from aligner.report.grid import COLOURS, SHAPES, draw_grid
-    from corpora.files import read_lines
     from corpora.link_files import open_links
     from corpora.readers import open_texts
-    from corpora.recognize import head, is_stream, links_format
 
-    corpus, with_words = open_texts(source, target), links_format(links, head(links)) == "jsonl"
-    streams = [open_links(f, lengths=None if with_words else corpus.lengths()) for f in (links, gold) if f is not None]
-    scored = streams[0].format in ("pharaoh", "jsonl") and not is_stream(links)
-    lines = read_lines(links) if scored else repeat(b"")
-    pairs = zip(corpus.texts(), lines, streams[0], streams[1] if gold else repeat(None), strict=False)
+    corpus = open_texts(source, target)
+    answers = open_answers(links, corpus.lengths)
+    lengths = None if answers.format == "jsonl" else corpus.lengths()
+    truths = open_links(gold, lengths=lengths) if gold else repeat(None)
+    pairs = zip(corpus.texts(), answers.pairs, truths, strict=False)
     console, text, probable = Console(highlight=False, soft_wrap=True), None, False
-    for text, line, answer, truth in islice(pairs, first - 1, first - 1 + number):
+    for text, answer, truth in islice(pairs, first - 1, first - 1 + number):
         corpus.check_utf8([text])
-        sentences = [[token.decode() for token in side.split()] for side in text[1:]]
-        with_scores = re.findall(rb"(\d+)-(\d+):([\d.]+)", line)
-        if with_words:
-            entry = json.loads(line)
-            sentences, with_scores = [entry["source"], entry["target"]], entry["links"]
-        scores = {(int(j), int(k)): float(score) for j, k, score in with_scores}
-        probable |= bool(scores)
-        links_found = {link: scores.get(link) for link in answer.sure | answer.possible}
+        sentences = answer.words or [[token.decode() for token in side.split()] for side in text[1:]]
+        links_found = {link: answer.scores.get(link) for link in answer.links.sure | answer.links.possible}
+        probable |= bool(answer.scores)
         console.print(f"line {text[0]}", style="bold")
         for row in draw_grid(sentences[0], sentences[1], links_found, truth, console.width):
             console.print(row)

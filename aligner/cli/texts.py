@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aligner.cli.answers import say
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
     from aligner.model.model import Model
     from corpora.readers import Corpus
     from corpora.skipping import Skipping
+
+
+def named_files(given: Sequence[str]) -> tuple[list[str] | None, list[str]]:
+    """Names and files of what is given as FILE or NAME=FILE; no names where none is."""
+    whole = [Path(one).exists() or one.endswith("=") for one in given]
+    parts = [("", "", one) if alone else one.rpartition("=") for one, alone in zip(given, whole, strict=True)]
+    files = [file for *_, file in parts]
+    return None if files == list(given) else [name or file for name, _, file in parts], files
 
 
 def check_number_of_links(loaded: Model, model: str, names: Sequence[str]) -> None:

@@ -51,14 +51,10 @@ class Alignment:
         return f"Alignment('{self}', score {self.score:.4g})"
 
     def _repr_html_(self) -> str:
-        """A grid for notebooks: a row for each source word, a square for each link, the darker the surer."""
-        J, K = (15 * (1 + max(side, default=0)) for side in (zip(*self.links, strict=True) if self.links else ((), ())))
-        lines = [f"M0 {y}H{K}" for y in range(0, J + 1, 15)] + [f"M{x} 0V{J}" for x in range(0, K + 1, 15)]
-        squares = [
-            f'<path d="M{15 * k} {15 * j}h15v15h-15" fill-opacity="{min(score, 1):.2f}"><title>{j}-{k}</title></path>'
-            for (j, k), score in zip(self.links, self.scores, strict=True)
-        ]
-        return f'<svg width="{K}" height="{J}">{"".join(squares)}<path d="{"".join(lines)}" stroke="#aaa"/></svg>'
+        """A matrix of the numbers of words, for notebooks; `aligner.report.notebook.Drawing` has words."""
+        from aligner.report.notebook import draw_positions
+
+        return draw_positions(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,6 +136,12 @@ class Evaluation:
             row |= {f"{metric}_low": low, f"{metric}_high": high}
         return row
 
+    def _repr_html_(self) -> str:
+        """The figures and AER by sentence length, for notebooks."""
+        from aligner.report.notebook import draw_evaluation
+
+        return draw_evaluation(self)
+
     def to_frame(self) -> Any:
         """A pandas frame of `to_row`; needs pandas."""
         import pandas
@@ -154,7 +160,7 @@ def evaluate(gold: Answers, answers: Answers, *, baseline: Answers | None = None
     baseline: links to test the difference in AER against.  settings, errors: see `compare`.
     """
     systems = {"baseline": baseline, "answers": answers} if baseline is not None else {"answers": answers}
-    names = _short_names([_name(links, name) for name, links in systems.items()])
+    names = short_names([_name(links, name) for name, links in systems.items()])
     return compare(gold, [*systems.values()], names=names, **settings)[-1]
 
 
@@ -204,7 +210,7 @@ def compare(
         raise CorpusError(gold_name, 0, "the gold has no sentence pairs", hint="check how it was made")
     given = names or [f"system {number}" for number, _ in enumerate(systems, 1)]
     places = [_name(system, name) for system, name in zip(systems, given, strict=True)]
-    titles = names or _short_names(places)
+    titles = names or short_names(places)
     found = [_read(system, sentences=range(1, pairs + 1)) for system in systems]
     for title, those in zip(places, found, strict=True):
         if len(those) != pairs:
@@ -261,10 +267,10 @@ def _name(links: Answers, otherwise: str) -> str:
     return os.fspath(links) if isinstance(links, str | os.PathLike) else otherwise
 
 
-def _short_names(paths: Sequence[str]) -> list[str]:
+def short_names(paths: Sequence[str]) -> list[str]:
     """The ends of paths, of as many parts as tell them apart.
 
-    >>> _short_names(["runs/one/test.links", "runs/two/test.links"])
+    >>> short_names(["runs/one/test.links", "runs/two/test.links"])
     ['one/test.links', 'two/test.links']
     """
     ends = (["/".join(PurePath(path).parts[-length:]) for path in paths] for length in range(1, 100))

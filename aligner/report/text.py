@@ -109,6 +109,12 @@ def _latex(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 LAYOUTS = {"text": _table, "markdown": _markdown, "latex": _latex}
 
 
+def format_evaluations(evaluations: Sequence[Evaluation], format: str) -> str:
+    """The evaluations of one `compare` call as json, as csv, or in one of LAYOUTS."""
+    formats = {"json": format_json, "csv": format_csv}
+    return formats[format](evaluations) if format in formats else format_text(evaluations, format)
+
+
 def _percent(fraction: float) -> str:
     return f"{100 * fraction:.2f}"
 
@@ -135,7 +141,7 @@ def format_values(values: Mapping[str, Any]) -> str:
 
 def format_training(record: Mapping[str, Any]) -> str:
     """The figures of a training, two columns, and the table of its path if there is one, AERs in percent."""
-    long, path = ("path", "feature_ranges", "default_weights"), record["path"]
+    long, path = ("path", "trace", "feature_ranges", "default_weights"), record["path"]
     text = format_values({name: value for name, value in record.items() if name not in long})
     rows = [[*map(_shown, row.values()), "*" * (number == record["chosen"])] for number, row in enumerate(path)]
     return f"{text}\n\n{_table([*path[0], 'chosen'], rows)}" if len(rows) > 1 else text

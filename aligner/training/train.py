@@ -145,6 +145,7 @@ def train(
         "status": result.status.value,
         "converged": result.status is Status.CONVERGED,
         **asdict(point),
+        "trace": [{name: getattr(audit, name) for name in ("passes", "primal", "dual")} for audit in result.trace],
         "primal": result.primal,  # of these weights, with the dual that certifies them
         "dual": result.dual,
         "training_aer": 100 * error_rate(labelled.links, found.to_links()),

@@ -15,7 +15,7 @@ import pytest
 from commands import run, write
 
 import aligner
-from aligner.model.decoding import Alignment, Alignments
+from aligner.model.decoding import Alignments
 from aligner.report.ablation import describe_model
 from aligner.training.inputs import read_labelled
 from aligner.training.suggestion import suggest
@@ -226,14 +226,6 @@ def test_alignments_by_their_number() -> None:
     for beyond in (3, -4):
         with pytest.raises(IndexError):
             found[beyond]
-
-
-def test_an_alignment_is_drawn_as_a_grid() -> None:
-    drawn = Alignment(((0, 0), (2, 1)), (0.5, 3.0))._repr_html_()
-    assert drawn.startswith('<svg width="30" height="45">')
-    assert drawn.count("<title>") == 2
-    assert '<path d="M15 30h15v15h-15" fill-opacity="1.00"><title>2-1</title></path>' in drawn
-    assert "<title>" not in Alignment((), ())._repr_html_()
 
 
 def test_an_evaluation_as_a_frame(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:

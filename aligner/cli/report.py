@@ -1,0 +1,57 @@
+"""``aligner report``."""
+
+from typing import Annotated
+
+import typer
+
+from aligner.cli import options as opt
+from aligner.cli.answers import say
+from aligner.cli.texts import named_files
+from aligner.progress import progress_bar
+
+
+def report(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")],
+    links: Annotated[
+        list[str], typer.Argument(metavar="LINKS", help="Links of up to four systems; NAME=FILE names them.")
+    ],
+    gold: opt.ShownGold = None,
+    model: opt.ReportedModel = None,
+    confidence: opt.Confidence = 95.0,
+    resamples: opt.Resamples = 1000,
+    seed: opt.BootstrapSeed = 12345,
+    format_: opt.PageFormat = "html",
+    output: opt.ReportFile = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Write a page to look at links with: one file for any browser, which needs no network.
+
+    With gold, its figures are those of ``aligner evaluate``; as markdown, latex or csv the figures alone are written.
+    """
+    names, files = named_files(links)
+    path = output or ("report.html" if format_ == "html" else "-")
+    with progress_bar(quiet):
+        from aligner.errors import SettingError
+        from aligner.model.model import load
+        from aligner.report.page import read_pairs, write_page
+        from aligner.report.text import format_evaluations
+        from corpora.files import refuse_inputs, write_atomically
+
+        if format_ != "html" and gold is None:
+            raise SettingError(f"--format {format_} writes figures, which need gold links (give --gold)")
+        refuse_inputs(path, [source, target, *files, gold, model])
+        with write_atomically(path, force=force) as file:
+            record = load(model).record if model else None
+            pairs = read_pairs(source, target, files, names=names, gold=gold)
+            evaluations = pairs.evaluate(confidence=confidence / 100, resamples=resamples, seed=seed)
+            if format_ == "html":
+                told = (model, record) if model and record is not None else None
+                text = write_page(pairs, evaluations, seed=seed, resamples=resamples, model=told)
+            else:
+                text = format_evaluations(evaluations, format_) + "\n"
+            file.write(text.encode(errors="replace"))
+    if not quiet and path != "-":
+        say(f"{len(pairs.words[0]):,} pairs written to {path}")

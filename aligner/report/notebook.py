@@ -1,0 +1,62 @@
+"""Pictures in notebooks: what the page of a report draws, in a frame that shares nothing with the notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from aligner.report.assets import DRAWING, render
+from corpora.alignment import Link, PairLinks
+
+if TYPE_CHECKING:
+    from aligner.model.decoding import Alignment
+    from aligner.report.comparison import Evaluation
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The links of one pair, drawn where it is the last value of a cell.
+
+    source, target: the words.  links: an `Alignment`, or (source, target) positions.  gold: to judge them by.
+    view: lines or matrix.
+    """
+
+    source: Sequence[str]
+    target: Sequence[str]
+    links: Alignment | Iterable[Link]
+    gold: PairLinks | None = None
+    view: str = "lines"
+
+    def _repr_html_(self) -> str:
+        links = list(self.links)
+        scores = [min(score, 1.0) for score in getattr(self.links, "scores", ())] or [None] * len(links)
+        gold = self.gold and [
+            [j, k, int(link in self.gold.sure)] for link in self.gold.sure | self.gold.possible for j, k in [link]
+        ]
+        pair = {
+            "source": list(self.source), "target": list(self.target), "gold": gold,
+            "systems": [[[j, k, score] for (j, k), score in zip(links, scores, strict=True)]],
+        }  # fmt: skip
+        height = 320 if self.view == "lines" else min(220 + 26 * len(self.source), 700)
+        return _frame({"pair": pair, "view": self.view}, "Links of a sentence pair", height, [])
+
+
+def draw_positions(alignment: Alignment) -> str:
+    """The HTML of an alignment whose words are not known: a matrix of their numbers."""
+    sides = zip(*alignment.links, strict=True) if alignment.links else ((), ())
+    source, target = ([f"{number}" for number in range(1 + max(side, default=-1))] for side in sides)
+    return Drawing(source, target, alignment, view="matrix")._repr_html_()
+
+
+def draw_evaluation(evaluation: Evaluation) -> str:
+    """The HTML of an evaluation: its figures, and AER by sentence length."""
+    return _frame({"evaluation": evaluation.to_dict()}, repr(evaluation), 520, ["bootstrap.js", "chart.js"])
+
+
+def _frame(data: dict[str, Any], title: str, height: int, further: Sequence[str]) -> str:
+    scripts = (*DRAWING, *further, "notebook.js")
+    page = render("notebook.html", data, scripts=scripts, styles=["drawing.css"], title=title)
+    style = f"width: 100%; height: {height}px; border: 0; resize: vertical"
+    return f'<iframe sandbox="allow-scripts" title="{escape(title)}" style="{style}" srcdoc="{escape(page)}"></iframe>'

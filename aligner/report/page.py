@@ -1,0 +1,183 @@
+"""A report as one file of HTML: the links of systems for the pairs of a text, beside each other and beside gold."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aligner.errors import SettingError
+from aligner.report.answers import Answer, open_answers
+from aligner.report.assets import DRAWING, render
+from aligner.report.comparison import Evaluation, compare, short_names
+from corpora.alignment import Links
+from corpora.errors import CorpusError
+from corpora.link_files import open_links
+from corpora.ragged import F64
+from corpora.readers import open_texts
+from corpora.recognize import head, links_format
+
+MOST_SYSTEMS = 4
+
+_CODE = re.compile("[a-zA-Z]{2,3}([-_][a-zA-Z0-9]+)*")  # of a language
+
+Sentences = tuple[list[str], list[str]]  # the words of a source and of a target sentence
+
+_SCRIPTS = (*DRAWING, "copy.js", "data.js", "bootstrap.js", "list.js", "words.js", "chart.js", "plots.js", "page.js")
+_STYLES = ("drawing.css", "page.css")
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """The links of one system.  scores: (m,) in the order of the links, between 0 and 1; None where it tells none."""
+
+    name: str
+    links: Links
+    scores: F64 | None
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The pairs of a report.
+
+    words: of each source and of each target sentence.  gold: None without.  gold_name: as the user wrote it.
+    languages: the ends of the names of the texts, or None.
+    """
+
+    name: str
+    languages: tuple[str | None, str | None]
+    words: tuple[list[list[str]], list[list[str]]]
+    systems: tuple[System, ...]
+    gold: Links | None
+    gold_name: str
+
+    def evaluate(self, **settings: Any) -> list[Evaluation]:
+        """The figures of the systems, those of `compare`; none without gold.  settings: of the bootstrap, see there."""
+        if self.gold is None:
+            return []
+        found, names = [system.links for system in self.systems], [system.name for system in self.systems]
+        lengths = [len(words) for words in self.words[0]]
+        return compare(
+            self.gold, found, names=names, gold_name=self.gold_name, source_lengths=lengths, **settings
+        )  # fmt: skip
+
+
+def read_pairs(
+    source: str, target: str, systems: Sequence[str], *, names: Sequence[str] | None = None, gold: str | None = None
+) -> Pairs:
+    """Read two texts, files of links, and gold links.
+
+    names: of the systems, else the ends of their paths. The words are those of the first file that has words (jsonl).
+    Raises SettingError on too many systems, CorpusError on what is broken or does not fit together.
+    """
+    if len(systems) > MOST_SYSTEMS:
+        raise SettingError(f"{len(systems)} systems are too many for one report (give at most {MOST_SYSTEMS})")
+    corpus = open_texts(source, target)
+    with_words = next((file for file in systems if links_format(file, head(file)) == "jsonl"), None)
+    if with_words is None:
+        texts = list(corpus.texts())
+        corpus.check_utf8(texts)
+        words = [([*map(bytes.decode, a.split())], [*map(bytes.decode, b.split())]) for _, a, b in texts]
+    else:
+        words = [pair.words or ([], []) for pair in open_answers(with_words, corpus.lengths).pairs]
+    if not words:
+        raise CorpusError(source, 0, "there are no pairs to report on", hint="check the file name")
+    lengths, read = [(len(a), len(b)) for a, b in words], []
+    for name, file in zip(names or short_names(systems), systems, strict=True):
+        stream = open_answers(file, lambda: lengths)
+        answers = list(stream.pairs)
+        if any(pair.words for pair in answers):
+            _check_words(file, [pair.words or ([], []) for pair in answers], words)
+        read.append(_system(name, stream.format, answers))
+    truth = open_links(gold, lengths=lengths).read() if gold is not None else None
+    sides = [a for a, _ in words], [b for _, b in words]
+    languages = corpus.source_language, corpus.target_language
+    return Pairs(" – ".join(short_names([source, target])), languages, sides, tuple(read), truth, gold or "")
+
+
+def _system(name: str, format: str, answers: Sequence[Answer]) -> System:
+    links = Links.from_pairs((pair.links for pair in answers), format)
+    if not any(pair.scores for pair in answers):
+        return System(name, links, None)
+    values = [pair.scores.get(link, 1.0) for pair in answers for link in sorted(pair.links.sure | pair.links.possible)]
+    return System(name, links, np.clip(values, 0.0, 1.0))
+
+
+def _check_words(file: str, own: Sequence[Sentences], words: Sequence[Sentences]) -> None:
+    """Raise CorpusError unless these words of a file are those of all pairs, and without blanks, which part words."""
+    for line, (sides, others) in enumerate(zip_longest(own, words), 1):
+        if sides is None or others is None or [*map(len, sides)] != [*map(len, others)]:
+            raise CorpusError(file, line, "has not the words of this pair", hint="do the files belong together?")
+        if any(not word or {*word} & {*" \n"} for word in chain(*sides)):
+            raise CorpusError(file, line, "has a word with a blank in it", hint="split it at the blanks")
+
+
+def write_page(
+    pairs: Pairs,
+    evaluations: Sequence[Evaluation] = (),
+    *,
+    seed: int = 12345,
+    resamples: int = 1000,
+    model: tuple[str, Mapping[str, Any]] | None = None,
+) -> str:
+    """The HTML of a report, which needs no other file and no network.
+
+    evaluations: of `Pairs.evaluate`, with this seed and so many resamples.  model: its name, and its record.
+    """
+    data = {
+        "pairs": len(pairs.words[0]),
+        "languages": [code if code and _CODE.fullmatch(code) else None for code in pairs.languages],
+        **{
+            side: "\n".join(map(" ".join, lines)) for side, lines in zip(("source", "target"), pairs.words, strict=True)
+        },
+        "systems": [{"name": s.name, **_packed_links(s.links), "scores": _packed(s.scores)} for s in pairs.systems],
+        "gold": pairs.gold and {"name": pairs.gold_name, **_packed_links(pairs.gold), "sure": _packed(pairs.gold.sure)},
+        "evaluations": [evaluation.to_dict() for evaluation in evaluations] or None,
+        "bootstrap": _bootstrap(evaluations[0].confidence, seed, resamples) if evaluations else None,
+        "model": model and {name: model[1].get(name) for name in ("path", "trace")},
+    }
+    words = [sum(map(len, side)) for side in pairs.words]
+    gold = (
+        f", gold {PurePath(pairs.gold_name).name} ({evaluations[0].sure:,} sure links of {evaluations[0].possible:,})"
+        if evaluations
+        else ""
+    )
+    return render(
+        "page.html",
+        data,
+        scripts=_SCRIPTS,
+        styles=_STYLES,
+        title=pairs.name,
+        about=f"{len(pairs.words[0]):,} pairs, {words[0]:,} and {words[1]:,} words{gold}",
+        evaluations=evaluations,
+        confidence=f"{100 * evaluations[0].confidence:g}" if evaluations else "",
+        signatures=list(dict.fromkeys(evaluation.signature for evaluation in evaluations)),
+        model=f"model {model[0]}, {model[1].get('solver') or 'default weights'}" if model else "",
+    )
+
+
+def _bootstrap(confidence: float, seed: int, resamples: int) -> dict[str, object]:
+    """What draws the resamples of `evaluation.bootstrap` again: the generator as it begins."""
+    state = np.random.default_rng(seed).bit_generator.state["state"]
+    limbs = {"state": f"{state['state']:032x}", "increment": f"{state['inc']:032x}"}
+    return {"resamples": resamples, "confidence": confidence, **limbs}
+
+
+def _packed_links(links: Links) -> dict[str, Any]:
+    return {"counts": _packed(np.diff(links.offsets)), "source": _packed(links.source), "target": _packed(links.target)}
+
+
+def _packed(values: npt.NDArray[Any] | None) -> dict[str, str] | None:
+    """Little-endian bytes in base64: floats of 32 bits, whole numbers of as few as hold them."""
+    if values is None:
+        return None
+    small = np.float32 if values.dtype.kind == "f" else np.min_scalar_type(int(values.max(initial=0)))
+    packed = values.astype(np.dtype(small).newbyteorder("<"))
+    return {"type": f"{packed.dtype.kind}{packed.itemsize}", "data": b64encode(packed.tobytes()).decode()}

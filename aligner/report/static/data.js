@@ -1,0 +1,142 @@
+// The pairs of a report, as the file holds them: texts as lines, links as packed arrays, decoded as they are needed.
+
+const ARRAYS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array };
+
+// An array from {type, data}, little-endian bytes in base64.
+function unpacked({ type, data }) {
+  const letters = atob(data);
+  const bytes = new Uint8Array(letters.length);
+  for (let n = 0; n < letters.length; n++) bytes[n] = letters.charCodeAt(n);
+  return new ARRAYS[type](bytes.buffer);
+}
+
+// Links of all pairs: {name, source, target, scores or null, sure or null, starts}; those of pair i are starts[i]…starts[i + 1].
+function unpackedLinks(given) {
+  const counts = unpacked(given.counts);
+  const starts = new Uint32Array(counts.length + 1);
+  for (let n = 0; n < counts.length; n++) starts[n + 1] = starts[n] + counts[n];
+  const [source, target] = [unpacked(given.source), unpacked(given.target)];
+  const [scores, sure] = [given.scores, given.sure].map((values) => (values ? unpacked(values) : null));
+  return { name: given.name, source, target, scores, sure, starts };
+}
+
+// What a report holds.
+//
+// given: as `aligner.report.page` writes it
+// gold: null without; judged: of each system, for each of its links, 2: sure in gold, 1: possible, 0: wrong
+// counts: of each system, of each pair, |A|, |A∩S| and |A∩P| at the threshold; sure, possible: |S| and |P| of each pair
+class Report {
+  constructor(given) {
+    this.given = given;
+    this.lines = [given.source, given.target].map((text) => text.split("\n"));
+    this.pairs = given.pairs;
+    this.languages = given.languages;
+    this.systems = given.systems.map(unpackedLinks);
+    this.gold = given.gold ? unpackedLinks(given.gold) : null;
+    this.names = this.systems.map((system) => system.name);
+    this.lengths = this.lines.map((lines) => Uint32Array.from(lines, wordsIn));
+    this.scored = this.systems.some((system) => system.scores !== null);
+    this.judged = this.gold ? this.systems.map((system) => this.judge(system)) : null;
+    this.sure = new Uint32Array(this.pairs);
+    this.possible = new Uint32Array(this.pairs);
+    for (let i = 0; this.gold && i < this.pairs; i++) {
+      this.possible[i] = this.gold.starts[i + 1] - this.gold.starts[i];
+      for (let n = this.gold.starts[i]; n < this.gold.starts[i + 1]; n++) this.sure[i] += this.gold.sure[n];
+    }
+    this.setThreshold(0);
+  }
+
+  words(side, pair) {
+    const line = this.lines[side][pair];
+    return line === "" ? [] : line.split(" ");
+  }
+
+  // Both lists ascend by (source, target) within a pair.
+  judge({ source, target, starts }) {
+    const judged = new Uint8Array(source.length);
+    const gold = this.gold;
+    for (let i = 0; i < this.pairs; i++) {
+      let g = gold.starts[i];
+      for (let n = starts[i]; n < starts[i + 1]; n++) {
+        const before = () => gold.source[g] - source[n] || gold.target[g] - target[n];
+        while (g < gold.starts[i + 1] && before() < 0) g++;
+        if (g < gold.starts[i + 1] && before() === 0) judged[n] = 1 + gold.sure[g];
+      }
+    }
+    return judged;
+  }
+
+  // Whether a link is kept: without a probability always. Scores are of 32 bits, and so must be what they are compared with.
+  keeps(system, n) {
+    const { scores } = this.systems[system];
+    return scores === null || scores[n] >= this.least;
+  }
+
+  setThreshold(threshold) {
+    this.threshold = threshold;
+    this.least = threshold > 0 ? Math.fround(threshold) : -Infinity;
+    this.counts = this.systems.map((system, s) => {
+      const table = ["found", "sure", "possible", "mean"].map(() => new Float64Array(this.pairs));
+      const [found, sure, possible, mean] = table;
+      for (let i = 0; i < this.pairs; i++) {
+        for (let n = system.starts[i]; n < system.starts[i + 1]; n++) {
+          if (!this.keeps(s, n)) continue;
+          found[i] += 1;
+          if (system.scores) mean[i] += system.scores[n];
+          if (!this.judged) continue;
+          sure[i] += this.judged[s][n] === 2;
+          possible[i] += this.judged[s][n] > 0;
+        }
+        mean[i] = system.scores && found[i] ? mean[i] / found[i] : NaN;
+      }
+      return { found, sure, possible, mean };
+    });
+  }
+
+  // AER of a pair by a system, a fraction.
+  errorRate(system, pair) {
+    const counts = this.counts[system];
+    const whole = counts.found[pair] + this.sure[pair];
+    return whole ? 1 - (counts.sure[pair] + counts.possible[pair]) / whole : 0;
+  }
+
+  // How many links of two systems are of one of them alone.
+  difference(first, second, pair) {
+    const places = [first, second].map((s) => new Set(this.linksOf(s, pair).map(([j, k]) => `${j}-${k}`)));
+    return sum(places.map((own, n) => [...own].filter((place) => !places[1 - n].has(place)).length));
+  }
+
+  // [[source, target, probability or null]] of a system at the threshold.
+  linksOf(system, pair) {
+    const { source, target, scores, starts } = this.systems[system];
+    const links = [];
+    for (let n = starts[pair]; n < starts[pair + 1]; n++) {
+      if (this.keeps(system, n)) links.push([source[n], target[n], scores ? scores[n] : null]);
+    }
+    return links;
+  }
+
+  // [[source, target, sure]] or null.
+  goldOf(pair) {
+    if (!this.gold) return null;
+    const { source, target, sure, starts } = this.gold;
+    return Array.from({ length: starts[pair + 1] - starts[pair] }, (_, n) => n + starts[pair]).map((n) => [
+      source[n],
+      target[n],
+      sure[n],
+    ]);
+  }
+
+  // A pair as `draw` takes it.
+  pair(index, shown) {
+    const systems = this.systems.map((_, system) => this.linksOf(system, index));
+    const links = judge({ gold: this.goldOf(index), systems }, shown);
+    return { source: this.words(0, index), target: this.words(1, index), languages: this.languages, links };
+  }
+}
+
+function wordsIn(line) {
+  let words = line === "" ? 0 : 1;
+  for (let place = line.indexOf(" "); place >= 0; place = line.indexOf(" ", place + 1)) words++;
+  return words;
+}

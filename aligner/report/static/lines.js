@@ -1,0 +1,152 @@
+// A pair as two lines of words with curves between those that are linked: across the page where it fits, else down.
+
+const LETTER = 16; // pixels
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+// Whether most words of a sentence that have letters are of a script that runs from right to left.
+function runsLeftwards(words) {
+  const letters = words.filter((word) => /\p{L}/u.test(word));
+  return 2 * letters.filter((word) => RIGHT_TO_LEFT.test(word)).length > letters.length;
+}
+
+// What is shown of each word, the number of a word that occurs several times, and how wide both are.
+function labelled(words, measure) {
+  const counts = new Map();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const seen = new Map();
+  return words.map((word, index) => {
+    seen.set(word, (seen.get(word) ?? 0) + 1);
+    const number = counts.get(word) > 1 ? seen.get(word) : null;
+    const text = shortened(visible(word));
+    return { index, word, text, number, width: measure(text) + (number === null ? 0 : 1 + 6 * `${number}`.length) };
+  });
+}
+
+// A function that tells the width of a text in the font of an element.
+function measureLike(element) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = `${LETTER}px ${getComputedStyle(element).fontFamily}`;
+  const known = new Map();
+  return (text) => {
+    if (!known.has(text)) known.set(text, context.measureText(text).width);
+    return known.get(text);
+  };
+}
+
+// Places of words and curves: {width, height, across, sides: [[{x, y, near, ...label}]], curve(link), point(link, t)}.
+function placeLines(pair, available, measure) {
+  const sides = [pair.source, pair.target].map((words) => labelled(words, measure));
+  const rows = sides.map((side) => sum(side.map((word) => word.width)) + 18 * (side.length - 1));
+  const longest = Math.max(...rows, 0);
+  const placed = longest + 24 <= available ? placeAcross(pair, sides, rows, longest, available) : placeDown(sides);
+  const ends = (link) => [placed.sides[0][link.source].near, placed.sides[1][link.target].near];
+  const knots = (link) => {
+    const [[x, y], [u, v]] = ends(link);
+    return placed.across
+      ? [
+          [x, y],
+          [x, y + 0.55 * (v - y)],
+          [u, v - 0.55 * (v - y)],
+          [u, v],
+        ]
+      : [
+          [x, y],
+          [x + 0.5 * (u - x), y],
+          [u - 0.5 * (u - x), v],
+          [u, v],
+        ];
+  };
+  const curve = (link) => {
+    const [start, ...others] = knots(link).map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`);
+    return `M${start}C${others.join(" ")}`;
+  };
+  const point = (link, t) => {
+    const s = 1 - t;
+    const weights = [s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t];
+    return [0, 1].map((axis) => sum(knots(link).map((knot, n) => weights[n] * knot[axis])).toFixed(1));
+  };
+  return { ...placed, curve, point };
+}
+
+// Both lines are made equally long by wider blanks, up to a point.
+function placeAcross(pair, sides, rows, longest, available) {
+  const most = Math.max(...sides.map((side) => side.length));
+  const wide = Math.min(longest + 30 * most, available - 24);
+  const height = 175 + Math.min(2.2 * most, 90);
+  const width = wide + 24;
+  sides.forEach((side, n) => {
+    const leftwards = runsLeftwards(n ? pair.target : pair.source);
+    const spread = side.length > 1 ? Math.min((wide - rows[n]) / (side.length - 1), 60) : 0;
+    const rest = wide - rows[n] - spread * Math.max(side.length - 1, 0);
+    let x = 12 + rest / 2;
+    for (const word of side) {
+      word.x = leftwards ? width - x - word.width / 2 : x + word.width / 2;
+      word.y = n ? height - 14 : 26;
+      word.near = [word.x, n ? height - 34 : 36];
+      x += word.width + 18 + spread;
+    }
+  });
+  return { width, height, across: true, sides };
+}
+
+function placeDown(sides) {
+  const widest = sides.map((side) => Math.max(...side.map((word) => word.width), 0));
+  const most = Math.max(...sides.map((side) => side.length));
+  const height = 26 * most + 12;
+  const gap = 170;
+  sides.forEach((side, n) => {
+    const step = Math.min(side.length ? (height - 12) / side.length : 0, 52);
+    side.forEach((word, index) => {
+      const edge = n ? widest[0] + gap + 12 : widest[0] + 12;
+      word.x = n ? edge + word.width / 2 : edge - word.width / 2;
+      word.y = 6 + step * (index + 0.5) + 5;
+      word.near = [n ? edge - 7 : edge + 7, word.y - 5];
+    });
+  });
+  return { width: widest[0] + gap + widest[1] + 24, height, across: false, sides };
+}
+
+// The picture: {picture, words: [[element]], links: [element]}; words and links as in the pair.
+function drawLines(pair, options, available, measure) {
+  const places = placeLines(pair, available, measure);
+  const { width, height } = places;
+  const several = options.shown?.mode === "all" ? options.systems.length : 0;
+  const links = pair.links.map((link) => {
+    const group = svg("g", { class: "edge", "data-link": `${link.source}-${link.target}`, "data-kind": link.kind });
+    const opacity = link.probability === null ? 1 : 0.25 + 0.75 * link.probability;
+    group.append(
+      svg("path", { class: `line ${link.kind}`, d: places.curve(link), "stroke-opacity": opacity.toFixed(2) }),
+    );
+    const at = KINDS[link.kind].at;
+    if (several || at) {
+      group.append(markOf(link, ...places.point(link, at ?? 0.5), several));
+    }
+    return group;
+  });
+  const words = places.sides.map((side) => side.map((word) => wordElement(word, "middle")));
+  const picture = svg(
+    "svg",
+    { viewBox: `0 0 ${width.toFixed(0)} ${height.toFixed(0)}`, width: width.toFixed(0), height: height.toFixed(0) },
+    svg("g", {}, links),
+    words.map((side, n) => svg("g", { class: n ? "side target" : "side source", lang: pair.languages?.[n] }, side)),
+  );
+  picture.dataset.layout = places.across ? "across" : "down";
+  return { picture, words, links };
+}
+
+// A word with its number, on a ground that is seen when it is lit.
+function wordElement(word, anchor) {
+  const left = anchor === "middle" ? word.x - word.width / 2 : anchor === "end" ? word.x - word.width : word.x;
+  const ground = svg("rect", {
+    class: "ground",
+    x: (left - 5).toFixed(1),
+    y: (word.y - 18).toFixed(1),
+    width: (word.width + 10).toFixed(1),
+    height: 25,
+    rx: 5,
+  });
+  const number = word.number === null ? null : svg("tspan", { class: "number", dy: 4, dx: 1 }, `${word.number}`);
+  const text = svg("text", { x: word.x.toFixed(1), y: word.y.toFixed(1), "text-anchor": anchor }, word.text, number);
+  return svg("g", { class: "word" }, ground, text);
+}

@@ -1,0 +1,122 @@
+// Kinds of links, and the marks that tell them apart without colours; at: where along a curve the mark is.
+
+const KINDS = {
+  link: { label: "link", mark: "square" },
+  right: { label: "right", mark: "square" },
+  allowed: { label: "right, possible in gold", mark: "disc", at: 0.5 },
+  wrong: { label: "wrong", mark: "cross", at: 0.36 },
+  missed: { label: "missed, sure in gold", mark: "frame", at: 0.64 },
+  open: { label: "possible in gold, not found", mark: "ring", at: 0.57 },
+  first: { label: "only in the first", mark: "up", at: 0.4 },
+  firstWrong: { label: "only in the first, wrong", mark: "upHollow", at: 0.4 },
+  second: { label: "only in the second", mark: "down", at: 0.6 },
+  secondWrong: { label: "only in the second, wrong", mark: "downHollow", at: 0.6 },
+};
+
+const MARKS = {
+  square: "M-5-5h10v10h-10z",
+  disc: "M-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0 -11 0z",
+  cross: "M-5-5L5 5M-5 5L5-5",
+  frame: "M-4.5-4.5h9v9h-9z",
+  ring: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
+  up: "M0-6L6 5H-6z",
+  upHollow: "M0-5.5L5.5 4.5H-5.5z",
+  down: "M0 6L6-5H-6z",
+  downHollow: "M0 5.5L5.5-4.5H-5.5z",
+};
+
+const OUTLINES = { right: "frame", missed: "frame", allowed: "ring", open: "ring", wrong: "ring", link: "frame" };
+
+// The mark of a link at a place: that of its kind, or where several systems are drawn, a small one for each, an outline
+// where it does not have the link.
+function markOf(link, x, y, several) {
+  const { kind } = link;
+  const place = `translate(${x},${y})`;
+  if (!several) return svg("path", { class: `mark ${kind}`, d: MARKS[KINDS[kind].mark], transform: place });
+  const columns = several > 2 ? 2 : several;
+  const rows = Math.ceil(several / columns);
+  const marks = Array.from({ length: several }, (_, n) => {
+    const across = 9 * ((n % columns) - (columns - 1) / 2);
+    const down = 9 * (Math.floor(n / columns) - (rows - 1) / 2);
+    return smallMark(kind, link.found[n], across, down);
+  });
+  return svg("g", { class: `mark ${kind}`, transform: place }, marks);
+}
+
+function smallMark(kind, found, x, y) {
+  const d = MARKS[found ? KINDS[kind].mark : OUTLINES[kind]];
+  return svg("path", { class: found ? "small" : "small absent", d, transform: `translate(${x},${y}) scale(0.62)` });
+}
+
+// The links to draw of a pair, by their place.
+//
+// pair: {gold: [[source, target, sure]] or null, systems: [[[source, target, probability or null]]]}
+// shown: {mode: "one", system}, {mode: "all"}, or {mode: "difference", system, other}
+// Gives [{source, target, kind, probability, found}]; found: whether each system has it.
+function judge(pair, shown) {
+  const links = new Map();
+  const at = (source, target) => {
+    const place = `${source}-${target}`;
+    if (!links.has(place)) links.set(place, { source, target, gold: 0, found: [], probabilities: [] });
+    return links.get(place);
+  };
+  for (const [source, target, sure] of pair.gold ?? []) at(source, target).gold = sure ? 2 : 1;
+  pair.systems.forEach((those, n) => {
+    for (const [source, target, probability] of those) {
+      const link = at(source, target);
+      link.found[n] = true;
+      link.probabilities[n] = probability;
+    }
+  });
+  const drawn = [];
+  for (const link of links.values()) {
+    const found = pair.systems.map((_, n) => Boolean(link.found[n]));
+    const kind = kindOf(link.gold, found, pair.gold !== null, shown);
+    if (kind === null) continue;
+    const relevant = shown.mode === "all" ? link.probabilities : [link.probabilities[shown.system]];
+    const known = relevant.filter((p) => p !== null && p !== undefined);
+    if (shown.mode === "difference" && !known.length) known.push(link.probabilities[shown.other] ?? null);
+    const probability = known.length && known[0] !== null ? Math.max(...known) : null;
+    drawn.push({ source: link.source, target: link.target, kind, probability, found });
+  }
+  return drawn.sort((a, b) => a.source - b.source || a.target - b.target);
+}
+
+function kindOf(gold, found, judged, shown) {
+  const one = shown.mode === "all" ? found.some(Boolean) : found[shown.system];
+  if (shown.mode === "difference" && one !== found[shown.other]) {
+    return (one ? "first" : "second") + (judged && gold === 0 ? "Wrong" : "");
+  }
+  if (!judged) return one ? "link" : null;
+  return (one ? ["wrong", "allowed", "right"] : [null, "open", "missed"])[gold];
+}
+
+// What a kind is called where these systems are shown.
+function labelOf(kind, { systems = [], shown }) {
+  const names = { first: systems[shown?.system], second: systems[shown?.other] };
+  return KINDS[kind].label.replace(/the (first|second)/, (_, which) => names[which]);
+}
+
+// What each kind of link in a picture looks like, as lines with marks or as marks alone.  options: as of `draw`
+function legendOf(links, options) {
+  const several = options.shown?.mode === "all" ? options.systems.length : 0;
+  const lines = options.view === "lines";
+  const [x, y] = [lines ? 17 : 9, 9];
+  const sample = (kind) => {
+    const isFound = kind !== "missed" && kind !== "open";
+    if (several) return svg("g", { class: `mark ${kind}` }, smallMark(kind, isFound, x, y));
+    return lines && !("at" in KINDS[kind]) ? null : markOf({ kind }, x, y, 0);
+  };
+  const items = Object.keys(KINDS)
+    .filter((kind) => links.some((link) => link.kind === kind))
+    .map((kind) => {
+      const line = lines ? svg("path", { class: `line ${kind}`, d: "M1 9H33" }) : null;
+      const picture = svg("svg", { width: 2 * x, height: 18, "aria-hidden": "true" }, line, sample(kind));
+      return html("li", { "data-kind": kind }, picture, labelOf(kind, options));
+    });
+  if (several)
+    items.push(
+      html("li", {}, `small marks: ${options.systems.join(", ")}; an outline where it does not have the link`),
+    );
+  return html("ul", { class: "legend", "aria-label": "Legend" }, items);
+}

@@ -1,0 +1,197 @@
+// The list of pairs: which are in it and in what order, and a view that makes elements only of those in sight.
+
+const ROW = 64; // pixels; as in page.css
+
+const ORDERS = {
+  worst: {
+    label: "worst first",
+    needs: "gold",
+    key:
+      (report, { system }) =>
+      (i) =>
+        -report.errorRate(system, i),
+  },
+  errors: {
+    label: "most errors first",
+    needs: "gold",
+    key:
+      (report, { system }) =>
+      (i) =>
+        -errorsIn(report, system, i),
+  },
+  unsure: {
+    label: "least confident first",
+    needs: "scores",
+    key:
+      (report, { system }) =>
+      (i) =>
+        report.counts[system].mean[i],
+  },
+  differ: {
+    label: "most different first",
+    needs: "systems",
+    key:
+      (report, { system, other }) =>
+      (i) =>
+        -report.difference(system, other, i),
+  },
+  given: { label: "as given", key: () => (i) => i },
+  longest: { label: "longest first", key: (report) => (i) => -report.lengths[0][i] },
+};
+
+const KINDS_OF_ERRORS = {
+  any: { label: "any" },
+  wrong: {
+    label: "with wrong links",
+    needs: "gold",
+    keeps: (report, { system }, i) => report.counts[system].found[i] > report.counts[system].possible[i],
+  },
+  missed: {
+    label: "with missed links",
+    needs: "gold",
+    keeps: (report, { system }, i) => report.sure[i] > report.counts[system].sure[i],
+  },
+  none: { label: "without errors", needs: "gold", keeps: (report, { system }, i) => errorsIn(report, system, i) === 0 },
+  differ: {
+    label: "where systems differ",
+    needs: "systems",
+    keeps: (report, { system, other }, i) => report.difference(system, other, i) > 0,
+  },
+};
+
+// Wrong and missed links of a pair.
+function errorsIn(report, system, pair) {
+  const { found, sure, possible } = report.counts[system];
+  return found[pair] - possible[pair] + report.sure[pair] - sure[pair];
+}
+
+// Whether a report has what an order or a filter needs.
+const has = (report, needs) =>
+  !needs || { gold: report.gold !== null, scores: report.scored, systems: report.names.length > 1 }[needs];
+
+// The pairs that pass, in order.
+//
+// filters: {text, word, errors, order, length, error, confidence}, the last three [least, most] or with NaN for none
+// shown: {system, other} to be judged by
+function choosePairs(report, filters, shown) {
+  const within = (value, [least, most]) => !(value < least) && !(value > most);
+  const open = (range) => range.every(Number.isNaN);
+  const text = filters.text.toLowerCase();
+  const keeps = KINDS_OF_ERRORS[filters.errors].keeps;
+  const chosen = [];
+  for (let i = 0; i < report.pairs; i++) {
+    if (text && !report.lines.some((lines) => lines[i].toLowerCase().includes(text))) continue;
+    if (
+      filters.word &&
+      ![0, 1].some(
+        (side) => report.lines[side][i].includes(filters.word) && report.words(side, i).includes(filters.word),
+      )
+    )
+      continue;
+    if (!within(report.lengths[0][i], filters.length)) continue;
+    if (report.gold && !within(100 * report.errorRate(shown.system, i), filters.error)) continue;
+    const mean = 100 * report.counts[shown.system].mean[i];
+    if (!open(filters.confidence) && !(mean >= 0 && within(mean, filters.confidence))) continue;
+    if (keeps && !keeps(report, shown, i)) continue;
+    chosen.push(i);
+  }
+  const key = ORDERS[filters.order].key(report, shown);
+  const keys = new Map(chosen.map((i) => [i, key(i)]));
+  const last = (value) => (Number.isNaN(value) ? Infinity : value); // pairs of which it is not known
+  return chosen.sort((a, b) => last(keys.get(a)) - last(keys.get(b)) || a - b);
+}
+
+// A list box of pairs.  onchoose: called with a pair that the user goes to.
+class PairList {
+  constructor(element, report, onchoose) {
+    Object.assign(this, { element, report, onchoose, pairs: [], current: null, system: 0 });
+    this.all = html("div", { role: "presentation", class: "all" });
+    element.append(this.all);
+    element.addEventListener("scroll", () => this.render());
+    element.addEventListener("keydown", (event) => {
+      const page = Math.max(Math.floor(element.clientHeight / ROW) - 1, 1);
+      const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+      if (!(event.key in steps)) return;
+      event.preventDefault();
+      this.step(steps[event.key]);
+    });
+    new ResizeObserver(() => this.render()).observe(element);
+  }
+
+  // Go some pairs on in the order of the list.
+  step(by) {
+    if (!this.pairs.length) return;
+    const place = this.pairs.indexOf(this.current) + by;
+    this.onchoose(this.pairs[clamp(place, 0, this.pairs.length - 1)]);
+  }
+
+  show(pairs, system) {
+    Object.assign(this, { pairs, system });
+    this.all.style.height = `${ROW * pairs.length}px`;
+    this.element.setAttribute("aria-label", `${pairs.length} pairs`);
+    this.render();
+  }
+
+  // Mark a pair as the current one, and bring it into sight.
+  choose(pair) {
+    this.current = pair;
+    const top = ROW * this.pairs.indexOf(pair);
+    const { scrollTop, clientHeight } = this.element;
+    if (top >= 0 && (top < scrollTop || top + ROW > scrollTop + clientHeight)) {
+      this.element.scrollTop = top - Math.max((clientHeight - ROW) / 2, 0);
+    }
+    this.render();
+  }
+
+  render() {
+    const { scrollTop, clientHeight } = this.element;
+    const first = Math.max(Math.floor(scrollTop / ROW) - 5, 0);
+    const last = Math.min(Math.ceil((scrollTop + clientHeight) / ROW) + 5, this.pairs.length);
+    const rows = [];
+    for (let n = first; n < last; n++) rows.push(this.row(n));
+    this.all.replaceChildren(...rows);
+    const active = rows.find((row) => row.getAttribute("aria-selected") === "true");
+    if (active) this.element.setAttribute("aria-activedescendant", active.id);
+    else this.element.removeAttribute("aria-activedescendant");
+  }
+
+  row(n) {
+    const { report, system } = this;
+    const pair = this.pairs[n];
+    const mean = report.counts[system].mean[pair];
+    const rate = report.gold ? report.errorRate(system, pair) : null;
+    const [title, badge] =
+      rate !== null
+        ? [`AER ${percent(rate)} %`, `${(100 * rate).toFixed(0)}`]
+        : [`mean probability ${mean.toFixed(2)}`, Number.isNaN(mean) ? "" : `${(100 * mean).toFixed(0)}`];
+    const row = html(
+      "div",
+      {
+        role: "option",
+        id: `pair-${pair + 1}`,
+        class: "row",
+        "aria-selected": `${pair === this.current}`,
+        "aria-posinset": n + 1,
+        "aria-setsize": this.pairs.length,
+        click: () => this.onchoose(pair),
+      },
+      html("span", { class: "number" }, `${pair + 1}`),
+      [0, 1].map((side) =>
+        html(
+          "bdi",
+          { class: "text", dir: "auto", lang: report.languages[side] },
+          shortened(visible(report.lines[side][pair]), 120),
+        ),
+      ),
+      badge
+        ? html(
+            "span",
+            { class: `badge ${rate === null ? "" : rate === 0 ? "good" : rate < 0.2 ? "fair" : "bad"}`, title },
+            badge,
+          )
+        : null,
+    );
+    row.style.top = `${ROW * n}px`;
+    return row;
+  }
+}

@@ -1,0 +1,92 @@
+"""A browser, and reports to open in it: of the sample with two made-up systems, and of pairs written in a test."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import run, write
+from reports import CHROMIUM, Systems, made_up, open_browser, unavailable, write_links
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's chromium, driven by Playwright."""
+    if importlib.util.find_spec("playwright") is None:
+        unavailable("playwright is not installed")
+    if not Path(CHROMIUM).exists():
+        unavailable(f"there is no {CHROMIUM}")
+    with open_browser() as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Open a file as a page; in the end nothing must have gone wrong there, and nothing been asked of a network."""
+    contexts, problems = [], []
+
+    def open_page(path: Path, fragment: str = "", **settings: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1400, "height": 950}, **settings})
+        contexts.append(context)
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        page.on("console", lambda message: problems.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda r: None if r.url.split("#")[0] == path.as_uri() else problems.append(r.url))
+        page.goto(f"{path.as_uri()}{fragment}")
+        page.wait_for_selector("body[data-ready=yes], body:has(iframe)")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not problems
+
+
+@pytest.fixture(scope="session")
+def systems(sample: Path) -> Systems:
+    """Two made-up systems for the test pairs of the sample."""
+    texts = [(sample / f"test.{side}").read_text("utf-8").splitlines() for side in ("en", "fr")]
+    lengths = [(len(a.split()), len(b.split())) for a, b in zip(*texts, strict=True)]
+    gold = [
+        {(int(j), int(k)) for j, k in (link.split("-") for link in line.split() if "-" in link)}
+        for line in (sample / "test.wa").read_text().splitlines()
+    ]
+    return {name: made_up(gold, lengths, seed) for seed, name in enumerate(("one", "two"))}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory, sample: Path, systems: Systems) -> Path:
+    """A folder with test.en, test.fr, test.wa, the links one and two, and their report."""
+    folder = tmp_path_factory.mktemp("report")
+    for suffix in ("en", "fr", "wa"):
+        shutil.copy(sample / f"test.{suffix}", folder)
+    for name, pairs in systems.items():
+        write_links(folder / name, pairs)
+    run(
+        "report", folder / "test.en", folder / "test.fr", folder / "one", folder / "two", "--gold", folder / "test.wa",
+        "-o", folder / "test.html",
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Callable[..., Path]:
+    """Write the report of pairs given as (source, target, gold or None, links of each system …)."""
+
+    def make(*pairs: tuple[str | None, ...]) -> Path:
+        texts = [
+            write(tmp_path / f"t.{side}", *column) for side, column in zip("xy", zip(*pairs, strict=True), strict=False)
+        ]
+        _, _, gold, *others = zip(*pairs, strict=True)
+        files = [write(tmp_path / f"system{n}", *column) for n, column in enumerate(others, 1)]
+        judged = ["--gold", write(tmp_path / "gold", *gold)] if gold[0] is not None else []
+        run("report", *texts, *files, *judged, "-o", tmp_path / "t.html", "--force")
+        return tmp_path / "t.html"
+
+    return make

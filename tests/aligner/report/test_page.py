@@ -1,0 +1,147 @@
+"""The file of a report and of a notebook's cell: what is in it, how it is asked for, and what is refused."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import invoke, refused, run, write
+
+import aligner
+from aligner.model.decoding import Alignment
+from aligner.report.assets import DRAWING, bundle, embedded
+from aligner.report.notebook import Drawing
+from aligner.report.page import read_pairs, write_page
+from corpora.alignment import PairLinks
+
+EVIL = "<script>alert(1)</script> </SCRIPT> <!-- ]]> &amp; {{x}} \u2028"
+
+
+def data_of(page: str) -> Any:
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+
+
+def test_a_page_needs_nothing_else(folder: Path) -> None:
+    page = (folder / "test.html").read_text("utf-8")
+    assert not re.findall(r"""(?:src|href|action)=["'](?!#)|url\(|@import|https?://(?!www\.w3\.org/2000/svg)""", page)
+    assert "default-src &#39;none&#39;" in page
+    assert page.count("<script") == page.count("</script>") == 2
+    assert not re.findall(r"innerHTML|insertAdjacentHTML|document\.write|eval\(", page)
+    assert len(page) < 200_000
+
+
+def test_data_cannot_leave_its_element(report: Callable[..., Path], tmp_path: Path) -> None:
+    page = report((EVIL, "b", "0-0", "0-0")).read_text("utf-8")
+    assert page.count("<script") == 2
+    assert data_of(page)["source"].split(" ") == EVIL.split(" ")
+    assert json.loads(embedded({"<!--": EVIL})) == {"<!--": EVIL}
+    texts = [str(write(tmp_path / name, "a")) for name in ("<img>.x", "&amp;.y")]
+    named = write_page(read_pairs(*texts, [str(write(tmp_path / "links", "0-0"))], names=["</script><img>"]))
+    assert (named.count("<script"), named.count("<img>")) == (2, 0)
+    assert "<h1>&lt;img&gt;.x – &amp;amp;.y</h1>" in named
+
+
+def test_scripts_leave_no_names_behind() -> None:
+    script = bundle(DRAWING)
+    assert script.startswith("(() => {")
+    assert script.endswith("})();\n")
+    assert not re.findall(r"\b(?:window|globalThis)\.", script)
+
+
+def test_figures_alone_are_those_of_evaluate(folder: Path) -> None:
+    pages = [
+        folder / "test.en",
+        folder / "test.fr",
+        folder / "one",
+        f"second={folder / 'two'}",
+        "--gold",
+        folder / "test.wa",
+    ]
+    judged = ["evaluate", folder / "test.wa", folder / "one", f"second={folder / 'two'}"]
+    for settings in ([], ["--resamples", 50, "--seed", 3, "--confidence", 90]):
+        assert (
+            run("report", *pages, "--format", "csv", *settings).stdout
+            == run("evaluate", *judged[1:], "--format", "csv", *settings).stdout
+        )
+    for layout in ("markdown", "latex"):
+        printed = run("report", *pages, "--format", layout).stdout
+        table = run(*judged, "--format", layout).stdout
+        assert printed.splitlines()[:6] == table.splitlines()[:6]
+        assert printed.splitlines()[-1] == table.splitlines()[-1], "the signature"
+    told = invoke("report", *pages[:4], "--format", "csv")
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert "need gold" in told.stderr
+
+
+def test_what_does_not_fit_is_refused(folder: Path, tmp_path: Path) -> None:
+    texts, out = (folder / "test.en", folder / "test.fr"), ("-o", tmp_path / "r.html")
+    assert "out of range" in refused("report", *texts, write(tmp_path / "a", *["99-0"] * 64), *out, line=1)
+    assert "the links end" in refused("report", *texts, write(tmp_path / "b", "0-0"), *out, line=1)
+    told = invoke("report", *texts, *[folder / "one"] * 5, *out)
+    assert (told.exit_code, "at most 4" in told.stderr) == (2, True)
+    jsonl = write(tmp_path / "c", *[json.dumps({"source": ["a b"], "target": ["c"], "links": []})] * 64)
+    assert "a blank in it" in refused("report", *texts, jsonl, *out, line=1)
+    pair = json.dumps({"source": ["a"], "target": ["c"], "links": []})
+    others = write(tmp_path / "d", *[pair] * 63)
+    assert "has not the words" in refused("report", *texts, write(tmp_path / "e", *[pair] * 64), others, *out, line=64)
+    empty = [write(tmp_path / name) for name in ("x", "y", "z")]
+    assert "no pairs" in refused("report", *empty, *out)
+    assert not (tmp_path / "r.html").exists()
+    assert "file exists" in refused("report", *texts, folder / "one", "-o", folder / "test.html")
+    assert "is read here" in refused("report", *texts, folder / "one", "-o", folder / "one", "--force")
+
+
+def test_words_and_probabilities_of_jsonl(tmp_path: Path) -> None:
+    texts = write(tmp_path / "t.en", "It's 5."), write(tmp_path / "t.fr", "5.")
+    answer = {"source": ["It", "'s", "5", "."], "target": ["5", "."], "links": [[2, 0, 0.5], [3, 1, 0.25]]}
+    pairs = read_pairs(
+        *map(str, texts),
+        [str(write(tmp_path / "t.jsonl", json.dumps(answer)))],
+        gold=str(write(tmp_path / "t.wa", "3-1")),
+    )
+    assert pairs.words == ([answer["source"]], [answer["target"]])
+    assert pairs.systems[0].scores is not None
+    assert pairs.systems[0].scores.tolist() == [0.5, 0.25]
+    assert [e.links for e in pairs.evaluate()] == [2]
+    plain = write(tmp_path / "t.links", "3-1")  # a place in the words of the other file, not in the text
+    both = read_pairs(*map(str, texts), [str(plain), str(tmp_path / "t.jsonl")])
+    assert both.words == pairs.words
+    assert [len(system.links[0].sure) for system in both.systems] == [1, 2]
+    assert data_of(write_page(pairs))["evaluations"] is None
+
+
+@pytest.mark.slow
+def test_the_model_tells_how_it_was_learnt(folder: Path, model: Path, tmp_path: Path) -> None:
+    run("report", folder / "test.en", folder / "test.fr", folder / "one", "-m", model, "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    record = aligner.load(model).record
+    assert data_of(page)["model"] == {"path": record["path"], "trace": record["trace"]}
+    assert record["solver"] in page
+    passes, primal, dual = np.array([[*point.values()] for point in record["trace"]]).T
+    assert (np.diff(passes) > 0).all()
+    assert (primal >= dual).all()
+    assert passes[-1] == record["passes"]
+
+
+def test_cells_of_notebooks_share_nothing() -> None:
+    alignment = Alignment(((0, 0), (2, 1)), (0.5, 3.0))
+    drawing = Drawing(["<b>", "b", "c"], ["d", "e"], alignment, PairLinks(frozenset({(0, 0)}), frozenset({(1, 1)})))
+    evaluation = aligner.evaluate([[(0, 0)]], [[(0, 0)]])
+    for cell in (alignment, Alignment((), ()), drawing, evaluation):
+        shown = cell._repr_html_()
+        frame = re.fullmatch(
+            r'<iframe sandbox="allow-scripts" title="[^"<]*" style="[^"<]*" srcdoc="([^"]*)"></iframe>', shown
+        )
+        assert frame is not None
+        assert data_of(html.unescape(frame[1]))
+    page = data_of(html.unescape(drawing._repr_html_()))
+    assert page["pair"]["source"] == ["<b>", "b", "c"]
+    assert page["pair"]["systems"] == [[[0, 0, 0.5], [2, 1, 1.0]]]
+    assert sorted(page["pair"]["gold"]) == [[0, 0, 1], [1, 1, 0]]
+    assert Drawing(["a"], ["b"], [(0, 0)])._repr_html_() != drawing._repr_html_()
