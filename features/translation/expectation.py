@@ -19,6 +19,7 @@ import numpy as np
 from corpora.bitext import Bitext, Text
 from corpora.ragged import F32, F64, I32, I64
 from corpora.threads import map_threads
+from features.cooccurrence import MINIMUM_DICE
 from features.translation import _translation_kernels as kernels
 from features.translation import jumps
 from features.translation._lattice_kernels import Jumps, JumpWeights, Moves
@@ -63,7 +64,7 @@ class Settings:
     p0: float = 0.2
     uniform: float = 0.1
     smoothing: float = 1.0
-    minimum_dice: float = 0.0005
+    minimum_dice: float = MINIMUM_DICE
     minimum_count: float = 1e-3
     seconds: float = math.inf
 
