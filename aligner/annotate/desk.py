@@ -1,0 +1,286 @@
+"""What an annotator works with: the pairs in their order, what a model suggests for them, and its training."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from aligner.annotate.agreement import agreement, merged
+from aligner.annotate.book import Book, SourceText, Work, WorkError, approved, read_accepted
+from aligner.errors import AlignerError
+from aligner.model.decoding import Alignment
+from aligner.model.default import default_model
+from aligner.model.model import Model
+from aligner.progress import Hooks, Progress, ignore, tell_passes
+from aligner.training.train import train
+from corpora.bitext import read_bitext
+from corpora.errors import CorpusError
+from corpora.normalize import Normalizer
+from corpora.readers import Corpus
+from features.statistics import CorpusStatistics
+
+ADJUDICATED = "adjudicated"
+"""Who decides where annotators differ."""
+
+FEWEST_TO_TRAIN = 10
+"""With fewer pairs none are held out."""
+
+ORDERS = "random", "unsure", "given"
+
+_MOST_SEARCHED, _MOST_WORDS, _MOST_CONTEXTS = 2000, 200, 20
+
+_Given = Mapping[str, Any]
+
+
+def model_of_text(corpus: Corpus, on_progress: Callable[[Progress], None] = ignore) -> Model:
+    """What `aligner.align` aligns a text with: its own statistics and the default weights."""
+    bitext = read_bitext([corpus], Normalizer(), Normalizer())
+    statistics = CorpusStatistics.from_bitext(bitext, on_pass=tell_passes(on_progress))
+    return default_model(statistics, languages=(bitext.source.language, bitext.target.language))
+
+
+def read_text(corpus: Corpus, model: Model) -> SourceText:
+    """The sentences of a corpus, in tokens as a model counts them."""
+    lines = [*corpus.texts()]
+    corpus.check_utf8(lines)
+    tokens = [normalizer.tokens for normalizer in model.normalizers]
+    sentences = tuple((" ".join(tokens[0](source)), " ".join(tokens[1](target))) for _, source, target in lines)
+    languages = corpus.source_language or model.languages[0], corpus.target_language or model.languages[1]
+    if None in languages or languages[0] == languages[1]:
+        languages = "source", "target"
+    files = tuple(map(str, corpus.files))
+    return SourceText(corpus.source_file, (str(languages[0]), str(languages[1])), files, sentences)
+
+
+class Desk:
+    """All that the page of one annotator asks for; its public methods answer with JSON values.
+
+    prefix: of the files of all annotators.  annotator: a name, or None for the first one.  number: the most pairs.
+    Pairs with an empty side are left out, and of equal pairs all but the first. Those that others have accepted come
+    first. Raises AlignerError on files that do not fit.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        text: SourceText,
+        model: Model,
+        prefix: str,
+        *,
+        annotator: str | None = None,
+        order: str = "random",
+        seed: int = 0,
+        number: int | None = None,
+        learns: bool = True,
+    ) -> None:
+        self.text, self.annotator, self.prefix = text, annotator, prefix
+        self.book = Book(prefix if annotator is None else f"{prefix}.{annotator}", text)
+        self._corpus, self._model, self._learns = corpus, model, learns
+        self._suggestions: dict[int, Alignment] = {}
+        self._decisions: Book | None = None
+        self._training: dict[str, Any] = {"state": "none"}
+        self.ended = False
+        others = {pair for works in self._others().values() for pair in works}
+        self.queue = sorted(self._ordered(order, seed)[:number], key=lambda pair: pair not in others)
+        if not self.queue:
+            raise CorpusError(text.name, 0, "there are no pairs to annotate", hint="check the file name")
+
+    def pair(self, given: _Given) -> dict[str, Any]:
+        """All about a pair.  given: its number, and of decisions between annotators, with whom."""
+        pair, book = int(given["pair"]), self._book_of(given)
+        if not 0 <= pair < len(self.text.sentences):
+            raise WorkError(f"there is no pair {pair + 1}")
+        source, target = self.text.words(pair)
+        scores: dict[tuple[int, int], float] = {}
+        sides: list[Work] = []
+        if book is self.book:
+            found = self._suggest(pair)
+            scores = dict(zip(found.links, np.clip(found.scores, 0, 1).tolist(), strict=True))
+            start = Work(suggested=frozenset(found.links))
+        else:
+            sides = [works[pair] for works in self._both(given) if pair in works]
+            start = merged(*sides) if len(sides) == 2 else Work()
+        queue = self.queue if book is self.book else self._different(given)
+        place = queue.index(pair) if pair in queue else 0
+        around = [*queue[place + 1 :], *queue[:place]]
+        with book.lock:
+            return {
+                "pair": pair,
+                "source": source,
+                "target": target,
+                "work": book.works.get(pair, start).to_json(),
+                "revision": book.revisions.get(pair, 0),
+                "scores": [[j, k, score] for (j, k), score in scores.items()],
+                "sides": [side.to_json() for side in sides],
+                "place": place,
+                "next": next(iter(around), None),
+                "previous": around[-1] if around else None,
+                "following": next((p for p in around if p not in book.works or book.works[p].status == "open"), None),
+                "progress": self._progress(book, queue),
+            }
+
+    def save(self, given: _Given) -> dict[str, Any]:
+        """Keep the work on a pair, a change of a revision."""
+        pair, book = int(given["pair"]), self._book_of(given)
+        work = Work.from_json(given["work"], self.text.lengths(pair))
+        book.change({pair: (int(given["revision"]), work)})
+        return self.pair(given)
+
+    def undo(self, given: _Given) -> dict[str, Any]:
+        """Take the last change back."""
+        return {"pairs": self._book_of(given).undo()}
+
+    def words(self, given: _Given) -> dict[str, Any]:
+        """The word pairs that are suggested most often in open pairs, and where; given: one alone, or none."""
+        links: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+        is_open = (p for p in self.queue if p not in self.book.works or self.book.works[p].status == "open")
+        for pair in islice(is_open, _MOST_SEARCHED):
+            words = self.text.words(pair)
+            for j, k in self._work(pair).suggested:
+                links.setdefault((words[0][j].lower(), words[1][k].lower()), []).append((pair, j, k))
+        frequent = Counter({both: len(places) for both, places in links.items()}).most_common(_MOST_WORDS)
+        places = links.get((given.get("source", ""), given.get("target", "")), [])
+        shown = [{"pair": p, "words": self.text.words(p), "link": [j, k]} for p, j, k in places[:_MOST_CONTEXTS]]
+        return {"words": [[*both, times] for both, times in frequent], "contexts": shown, "links": len(places)}
+
+    def approve(self, given: _Given) -> dict[str, Any]:
+        """Decide on all suggested links of a word pair at once, in open pairs."""
+        if given["kind"] not in ("sure", "possible", "none"):
+            raise WorkError(f"there is no such kind of link: {given['kind']!r}")
+        changes = {}
+        with self.book.lock:
+            for pair in self.queue:
+                work = self._work(pair)
+                if work.status == "open" and work.suggested:
+                    source, target = ([word.lower() for word in side] for side in self.text.words(pair))
+                    wanted = given["source"], given["target"]
+                    links = [(j, k) for j, k in work.suggested if (source[j], target[k]) == wanted]
+                    if links:
+                        changed = approved(work, links, given["kind"])
+                        changes[pair] = self.book.revisions.get(pair, 0), changed
+            if changes:
+                self.book.change(changes)
+        return {"pairs": len(changes)}
+
+    def agreements(self, given: _Given) -> dict[str, Any]:
+        """The agreement with each other annotator, and the pairs to decide on."""
+        mine, found = self.book.accepted(), []
+        decided = self._book_of({"with": "any"}).works if self._others() else {}
+        for name, works in self._others().items():
+            result = agreement(mine, works, self.text)
+            pairs = [
+                {"pair": p, "words": self.text.sentences[p], "status": decided[p].status if p in decided else "open"}
+                for p in result.different
+            ]
+            same = [p for p in mine.keys() & works.keys() if mine[p].links == works[p].links]
+            left = sum(p not in decided for p in same)
+            found.append({**vars(result), "name": name, "different": pairs, "same": len(same), "left": left})
+        return {"others": found, "name": self.annotator}
+
+    def take_over(self, given: _Given) -> dict[str, Any]:
+        """Keep what both annotators agree on as decided."""
+        book, (mine, other) = self._book_of(given), self._both(given)
+        same = [p for p in mine.keys() & other.keys() if mine[p].links == other[p].links and p not in book.works]
+        if same:
+            book.change({pair: (book.revisions.get(pair, 0), mine[pair]) for pair in same})
+        return {"pairs": len(same)}
+
+    def train(self, given: _Given) -> dict[str, Any]:
+        """Begin to learn from what is accepted."""
+        labelled = len(self.book.accepted())
+        if labelled < FEWEST_TO_TRAIN:
+            raise WorkError(f"{labelled} accepted pairs are too few to learn from (accept {FEWEST_TO_TRAIN})")
+        if self._training["state"] != "running":
+            self._training = {"state": "running", "pairs": labelled, "detail": "starting"}
+            Thread(target=self._train, daemon=True).start()
+        return self._training
+
+    def training(self, given: _Given) -> dict[str, Any]:
+        """How far the training is, and what came of it."""
+        return {**self._training, "accepted": len(self.book.accepted()), "fewest": FEWEST_TO_TRAIN}
+
+    def _train(self) -> None:
+        pairs = self._training["pairs"]
+
+        def tell(news: Progress) -> None:
+            self._training = {"state": "running", "pairs": pairs, "detail": f"{news.stage} {news.detail}".strip()}
+
+        hooks = Hooks(on_progress=tell, interrupted=lambda: self.ended)
+        try:
+            with tempfile.TemporaryDirectory() as folder:  # what is accepted meanwhile changes nothing there
+                self.book.write_gold(f"{folder}/gold")
+                given: dict[str, Any] = {"languages": self.text.languages, "normalizers": self._model.normalizers}
+                made = train(self._corpus.files[:2], f"{folder}/gold", hooks=hooks, **given).model
+        except (AlignerError, OSError, MemoryError, KeyboardInterrupt) as error:
+            self._training = {"state": "failed", "error": str(error)}
+            return
+        row, by_default = made.record["path"][made.record["chosen"]], made.record["default_aer"]
+        margin = 1.96 * (row["standard_error"] or 0.0)
+        ends = max(0.0, row["aer"] - margin), min(100.0, row["aer"] + margin)
+        self._training = {"state": "done", "pairs": pairs, "aer": row["aer"], "interval": ends, "default": by_default}
+        if self._learns:
+            self._model = made
+            self._suggestions = {}
+
+    def _ordered(self, order: str, seed: int) -> list[int]:
+        first = {sentences: pair for pair, sentences in reversed([*enumerate(self.text.sentences)])}
+        pairs = sorted(pair for sentences, pair in first.items() if all(sentences))
+        if order == "random":
+            return [pairs[n] for n in np.random.default_rng(seed).permutation(len(pairs))]
+        if order == "unsure":
+            found = self._model.align_many(map(self.text.words, pairs))
+            self._suggestions = dict(zip(pairs, found, strict=True))
+            return sorted(pairs, key=lambda pair: (self._suggestions[pair].score, pair))
+        return pairs
+
+    def _suggest(self, pair: int) -> Alignment:
+        if pair not in self._suggestions:
+            self._suggestions[pair] = self._model.align(*self.text.words(pair))
+        return self._suggestions[pair]
+
+    def _work(self, pair: int) -> Work:
+        known = self.book.works.get(pair)
+        return Work(suggested=frozenset(self._suggest(pair).links)) if known is None else known
+
+    def _progress(self, book: Book, queue: Sequence[int]) -> dict[str, Any]:
+        works = {pair: book.works[pair] for pair in book.works.keys() & {*queue}}
+        counts = Counter(work.status for work in works.values())
+        flagged = sorted(pair for pair, work in works.items() if work.flagged)
+        found = {"pairs": len(queue), "accepted": counts["accepted"], "skipped": counts["skipped"], "flagged": flagged}
+        return {**found, "pace": book.pace()}
+
+    def _others(self) -> dict[str, dict[int, Work]]:
+        """The accepted pairs of all other annotators, by their names."""
+        base, found = Path(self.prefix), {}
+        for journal in sorted(base.parent.glob("*.journal")):
+            name = journal.name.removesuffix(".journal")
+            annotator = name.removeprefix(base.name).lstrip(".") or None
+            ours = name == base.name or (name.startswith(f"{base.name}.") and "." not in (annotator or ""))
+            if ours and annotator not in (self.annotator, ADJUDICATED):
+                found[annotator or base.name] = read_accepted(journal, self.text)
+        return found
+
+    def _both(self, given: _Given) -> tuple[dict[int, Work], dict[int, Work]]:
+        other = self._others().get(given["with"])
+        if other is None:
+            raise WorkError(f"there is no annotator {given['with']}")
+        return self.book.accepted(), other
+
+    def _different(self, given: _Given) -> list[int]:
+        return [*agreement(*self._both(given), self.text).different]
+
+    def _book_of(self, given: _Given) -> Book:
+        """The book of the annotator, or that of decisions."""
+        if not given.get("with"):
+            return self.book
+        with self.book.lock:
+            if self._decisions is None:
+                self._decisions = Book(f"{self.prefix}.{ADJUDICATED}", self.text)
+            return self._decisions

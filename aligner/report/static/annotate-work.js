@@ -1,0 +1,67 @@
+// What has been made of a pair, and how it changes; knows nothing of the page.
+
+const LINK_KINDS = ["sure", "possible", "suggested"];
+
+// What a link becomes when it is changed: a suggestion is taken away first.
+const NEXT_KIND = { none: "sure", sure: "possible", possible: "none", suggested: "none" };
+
+class Work {
+  // given: as the server has it, see `Work` in aligner/annotate/book.py
+  constructor(given) {
+    this.kinds = new Map();
+    for (const kind of LINK_KINDS) for (const [j, k] of given[kind]) this.kinds.set(`${j}-${k}`, kind);
+    this.null = given.null.map((side) => new Set(side));
+    ({ status: this.status, flagged: this.flagged, comment: this.comment } = given);
+  }
+
+  toJSON() {
+    const links = this.links();
+    const of = (kind) => links.filter((link) => link.kind === kind).map(({ source, target }) => [source, target]);
+    const { status, flagged, comment } = this;
+    const kinds = Object.fromEntries(LINK_KINDS.map((kind) => [kind, of(kind)]));
+    return { ...kinds, null: this.null.map((side) => [...side]), status, flagged, comment };
+  }
+
+  links() {
+    return [...this.kinds].map(([place, kind]) => {
+      const [source, target] = place.split("-").map(Number);
+      return { source, target, kind };
+    });
+  }
+
+  kind(j, k) {
+    return this.kinds.get(`${j}-${k}`) ?? "none";
+  }
+
+  set(j, k, kind) {
+    if (kind === "none") this.kinds.delete(`${j}-${k}`);
+    else {
+      this.kinds.set(`${j}-${k}`, kind);
+      this.null[0].delete(j);
+      this.null[1].delete(k);
+    }
+  }
+
+  clearWord(side, index) {
+    for (const { source, target } of this.links())
+      if ((side ? target : source) === index) this.set(source, target, "none");
+  }
+
+  clear() {
+    this.kinds.clear();
+    for (const side of this.null) side.clear();
+  }
+
+  // A word translates nothing, or may again.
+  turnNull(side, index) {
+    if (this.null[side].delete(index)) return;
+    this.clearWord(side, index);
+    this.null[side].add(index);
+  }
+
+  // Suggestions of at least this probability are sure, the others go.
+  keepAbove(least, scores) {
+    for (const { source, target, kind } of this.links())
+      if (kind === "suggested") this.set(source, target, scores.get(`${source}-${target}`) >= least ? "sure" : "none");
+  }
+}
