@@ -126,12 +126,14 @@ class Book:
                 refuse_inputs(name, text.files)
                 raise CorpusError(name, 0, "file exists, without a journal", hint="choose another name for `output`")
         self._journal = Journal(journal, self._head())
-        check_head(journal, self._journal.head, text)
-        for number, entry in enumerate(self._journal.entries, 2):
-            try:
-                self._apply(entry)
-            except (WorkError, LookupError) as error:
-                raise CorpusError(journal, number, f"cannot be done: {error}", hint="take this line out") from error
+        try:
+            head, *entries = self._journal.read() or [{}]
+            check_head(journal, head, text)
+            for number, entry in enumerate(entries, 2):
+                self._redo(number, entry)
+        except CorpusError:
+            self.close()
+            raise
         for name in self.outputs:
             for left in Path(name).parent.glob(f".{glob.escape(Path(name).name)}.aligner-*.tmp"):
                 left.unlink()  # of a process that was killed: nobody else writes these files
@@ -184,6 +186,14 @@ class Book:
         self._journal.append(entry)
         self._apply(entry)
         self._write()
+
+    def _redo(self, number: int, entry: Entry) -> None:
+        try:
+            self._apply(entry)
+        except (WorkError, LookupError) as error:
+            raise CorpusError(
+                self._journal.path, number, f"cannot be done: {error}", hint="take this line out"
+            ) from error
 
     def _apply(self, entry: Entry) -> None:
         """Do what an entry says; an undone change is no longer among those to undo."""

@@ -92,6 +92,10 @@ class Desk:
         if not self.queue:
             raise CorpusError(text.name, 0, "there are no pairs to annotate", hint="check the file name")
 
+    def close(self) -> None:
+        for book in filter(None, (self.book, self._decisions)):
+            book.close()
+
     def pair(self, given: _Given) -> dict[str, Any]:
         """All about a pair.  given: its number, and of decisions between annotators, with whom."""
         pair, book = int(given["pair"]), self._book_of(given)

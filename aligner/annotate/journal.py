@@ -31,23 +31,31 @@ def read_journal(path: Path) -> list[Entry]:
 
 
 class Journal:
-    """A journal that is open for this process alone.
+    """A journal that is open for this process alone.  Raises CorpusError if it is open elsewhere.
 
-    entries: those that were there, without the head.  is_new: whether it has been made now.
-    Raises CorpusError if it is open elsewhere, damaged, or has another head than this.
+    head: what a new one begins with.
     """
 
     def __init__(self, path: Path, head: Mapping[str, Any]) -> None:
-        self.path, self.is_new = path, not path.exists()
-        if self.is_new:
+        self.path = path
+        if not path.exists():
             with write_atomically(path) as file:
                 file.write(_line(head))
         self._file = path.open("r+b", buffering=0)
-        self._lock()
-        self.head, *self.entries = read_journal(path) or [{}]
-        whole = path.read_bytes().rfind(b"\n") + 1
+        try:
+            self._lock()
+        except OSError as error:
+            self._file.close()
+            what = "is being written by another process"
+            raise CorpusError(self.path, 0, what, hint="end that one, or give another annotator") from error
+
+    def read(self) -> list[Entry]:
+        """The head and the entries that there are; what is left of an unfinished one is cut off."""
+        entries = read_journal(self.path)
+        whole = self.path.read_bytes().rfind(b"\n") + 1
         self._file.truncate(whole)
         self._file.seek(whole)
+        return entries
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Write an entry to disk; OSError if it cannot be, with nothing written."""
@@ -69,12 +77,7 @@ class Journal:
             import fcntl
         except ModuleNotFoundError:  # Windows
             return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._file.close()
-            what = "is being written by another process"
-            raise CorpusError(self.path, 0, what, hint="end that one, or give another annotator") from error
+        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:
