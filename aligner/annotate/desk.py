@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 
 from aligner.annotate.agreement import agreement, merged
 from aligner.annotate.book import Book, SourceText, Work, WorkError, approved, read_accepted
-from aligner.errors import AlignerError
+from aligner.errors import AlignerError, SettingError
 from aligner.model.decoding import Alignment
 from aligner.model.default import default_model
 from aligner.model.model import Model
@@ -80,8 +81,9 @@ class Desk:
         number: int | None = None,
         learns: bool = True,
     ) -> None:
+        if annotator == ADJUDICATED or (annotator and not re.fullmatch(r"[\w-]{1,40}", annotator)):
+            raise SettingError(f"no annotator can be called {annotator!r} (give letters, digits, - and _)")
         self.text, self.annotator, self.prefix = text, annotator, prefix
-        self.book = Book(prefix if annotator is None else f"{prefix}.{annotator}", text)
         self._corpus, self._model, self._learns = corpus, model, learns
         self._suggestions: dict[int, Alignment] = {}
         self._decisions: Book | None = None
@@ -91,6 +93,7 @@ class Desk:
         self.queue = sorted(self._ordered(order, seed)[:number], key=lambda pair: pair not in others)
         if not self.queue:
             raise CorpusError(text.name, 0, "there are no pairs to annotate", hint="check the file name")
+        self.book = Book(prefix if annotator is None else f"{prefix}.{annotator}", text)
 
     def close(self) -> None:
         for book in filter(None, (self.book, self._decisions)):
@@ -176,13 +179,11 @@ class Desk:
     def agreements(self, given: _Given) -> dict[str, Any]:
         """The agreement with each other annotator, and the pairs to decide on."""
         mine, found = self.book.accepted(), []
-        decided = self._book_of({"with": "any"}).works if self._others() else {}
+        journal = Path(f"{self.prefix}.{ADJUDICATED}.journal")
+        decided = read_accepted(journal, self.text) if journal.exists() else {}
         for name, works in self._others().items():
             result = agreement(mine, works, self.text)
-            pairs = [
-                {"pair": p, "words": self.text.sentences[p], "status": decided[p].status if p in decided else "open"}
-                for p in result.different
-            ]
+            pairs = [{"pair": p, "words": self.text.sentences[p], "decided": p in decided} for p in result.different]
             same = [p for p in mine.keys() & works.keys() if mine[p].links == works[p].links]
             left = sum(p not in decided for p in same)
             found.append({**vars(result), "name": name, "different": pairs, "same": len(same), "left": left})

@@ -127,6 +127,7 @@ def listen(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
+        listening.listen()
     except OSError as error:
         listening.close()
         raise SettingError(f"port {port} cannot be used: {error.strerror} (give another `port`)") from error

@@ -1,6 +1,7 @@
 """``aligner annotate``."""
 
 import secrets
+from contextlib import ExitStack
 from threading import Thread
 from typing import Annotated
 
@@ -34,7 +35,7 @@ def annotate(
     """
     from aligner.errors import SettingError
 
-    with progress_bar(quiet) as show:
+    with progress_bar(quiet) as show, ExitStack() as opened:
         try:
             from aligner.annotate.pages import HOST, application, listen, server
         except ModuleNotFoundError as error:
@@ -53,12 +54,13 @@ def annotate(
             corpus = open_for_model(loaded, model, source, target)
         if not corpus.can_be_read_twice:
             raise CorpusError(source, 0, "is not a file", hint="write the text into files first")
-        listening = listen(port)
+        listening = opened.enter_context(listen(port))
         loaded = model_of_text(corpus, show) if model is None else loaded
         desk = Desk(
             corpus, read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed,
             number=number, learns=model is None,
         )  # fmt: skip
+        opened.pop_all()
     token, port = secrets.token_urlsafe(16), listening.getsockname()[1]
     serving = server(application(desk, token, port))
     keep_what_there_is()

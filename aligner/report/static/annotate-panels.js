@@ -87,12 +87,12 @@ class AgreementPanel {
   }
 
   differences({ name, different, same, left }) {
-    const item = ({ pair, words, status }) =>
+    const item = ({ pair, words, decided }) =>
       html(
         "li",
         {},
         html("button", { type: "button", click: () => this.open(pair, name) }, `Pair ${pair + 1}: ${shortened(words[0], 60)}`),
-        status === "open" ? "" : ` (${status})`,
+        decided ? " (decided)" : "",
       );
     const take = () => this.ask("POST", "take-over", { with: name }).then(() => this.show());
     return html(
