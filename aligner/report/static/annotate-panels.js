@@ -1,15 +1,16 @@
 // Panels of the annotator's page beside the pairs: word pairs to decide on at once, and agreement with other annotators.
 
-// ask(method, name, given): gives what the server answers.  open(pair, other): shows a pair, of decisions with another.
+// ask(method, name, given): gives what the server answers.  inTurn(action): does what a click asks for after all before it.
+// open(pair, other): shows a pair, of decisions with another.
 
 class WordPanel {
-  constructor(place, contexts, ask) {
-    Object.assign(this, { place, contexts, ask });
+  constructor(place, contexts, ask, inTurn) {
+    Object.assign(this, { place, contexts, ask, inTurn });
   }
 
   async show() {
     const { words } = await this.ask("GET", "words", {});
-    const button = (label, act) => html("button", { type: "button", click: act }, label);
+    const button = (label, act) => html("button", { type: "button", click: () => this.inTurn(act) }, label);
     const rows = words.map(([source, target, times]) => [
       button(`${source} – ${target}`, () => this.showContexts(source, target)),
       `${times}`,
@@ -23,7 +24,7 @@ class WordPanel {
           {
             type: "button",
             "aria-label": `${label}: ${source} – ${target}, everywhere`,
-            click: () => this.approve(source, target, kind),
+            click: () => this.inTurn(() => this.approve(source, target, kind)),
           },
           label,
         ),
@@ -63,8 +64,8 @@ class WordPanel {
 }
 
 class AgreementPanel {
-  constructor(place, ask, open) {
-    Object.assign(this, { place, ask, open });
+  constructor(place, ask, inTurn, open) {
+    Object.assign(this, { place, ask, inTurn, open });
   }
 
   async show() {
@@ -82,7 +83,7 @@ class AgreementPanel {
       others.length
         ? html("div", { class: "scrolls", tabindex: 0, role: "region", "aria-label": "Agreement" }, table("Of the pairs that both have accepted", head, rows))
         : html("p", {}, "Nobody else has annotated this text: start the command again with --annotator NAME."),
-      others.filter(({ pairs }) => pairs).map((other) => this.differences(other)),
+      ...others.filter(({ pairs }) => pairs).map((other) => this.differences(other)),
     );
   }
 
@@ -91,7 +92,7 @@ class AgreementPanel {
       html(
         "li",
         {},
-        html("button", { type: "button", click: () => this.open(pair, name) }, `Pair ${pair + 1}: ${shortened(words[0], 60)}`),
+        html("button", { type: "button", click: () => this.inTurn(() => this.open(pair, name)) }, `Pair ${pair + 1}: ${shortened(words[0], 60)}`),
         decided ? " (decided)" : "",
       );
     const take = () => this.ask("POST", "take-over", { with: name }).then(() => this.show());
@@ -104,7 +105,7 @@ class AgreementPanel {
         "p",
         {},
         `${same} pairs agree. `,
-        left ? html("button", { type: "button", click: take }, `Take over the ${left} that agree`) : same ? "They are taken over." : "",
+        left ? html("button", { type: "button", click: () => this.inTurn(take) }, `Take over the ${left} that agree`) : same ? "They are taken over." : "",
       ),
     );
   }

@@ -8,7 +8,19 @@ function startAnnotating({ first, languages }) {
 
   // One after the other, in the order of keys and clicks, each with what the one before has done.
   let last = Promise.resolve();
-  const inTurn = (action) => (last = last.then(action).catch((error) => trouble(error)));
+  let waiting = 0;
+  function inTurn(action) {
+    waiting += 1;
+    document.body.dataset.busy = "yes";
+    last = last
+      .then(action)
+      .catch(trouble)
+      .then(() => {
+        waiting -= 1;
+        if (!waiting) document.body.dataset.busy = "no";
+      });
+    return last;
+  }
 
   async function ask(method, name, given) {
     const request = method === "GET" ? {} : { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(given) };
@@ -299,9 +311,9 @@ function startAnnotating({ first, languages }) {
     });
   });
 
-  const words = new WordPanel($("words"), $("contexts"), ask);
-  const agreement = new AgreementPanel($("agreement"), ask, (pair, other) =>
-    inTurn(() => showTab("pairs").then(() => openPair(pair, other))),
+  const words = new WordPanel($("words"), $("contexts"), ask, inTurn);
+  const agreement = new AgreementPanel($("agreement"), ask, inTurn, (pair, other) =>
+    showTab("pairs").then(() => openPair(pair, other)),
   );
   const TABS = { pairs: () => open(state.info.pair), words: () => words.show(), agreement: () => agreement.show() };
 
