@@ -166,9 +166,9 @@ class Book:
             return pairs
 
     def pace(self) -> float:
-        """Accepted pairs an hour, without long breaks."""
+        """Accepted pairs an hour, without long breaks; 0 in the first minute."""
         gaps = [b - a for a, b in zip(self._times, self._times[1:], strict=False) if 0 <= b - a <= LONGEST_BREAK]
-        return 3600 * len(self.accepted()) / sum(gaps) if sum(gaps) else 0.0
+        return 3600 * len(self.accepted()) / sum(gaps) if sum(gaps) >= 60 else 0.0
 
     def close(self) -> None:
         self._journal.close()

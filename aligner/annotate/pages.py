@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import socket
 from collections.abc import Awaitable, Callable
+from pathlib import PurePath
 from typing import Any
 
 import uvicorn
@@ -115,7 +116,7 @@ def write_page(desk: Desk) -> str:
         scripts=(*DRAWING, "annotate-work.js", "annotate-panels.js", "annotate.js"),
         styles=("drawing.css", "page.css", "annotate.css"),
         connects=True,
-        title=desk.book.prefix,
+        title=PurePath(desk.prefix).name,
         annotator=desk.annotator,
         formats=WRITTEN_FORMATS,
     )

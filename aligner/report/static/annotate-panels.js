@@ -1,4 +1,4 @@
-// Panels of the annotator's page beside the pairs: word pairs to decide on at once, and agreement with other annotators.
+// Panels of the annotator's page beside the pairs: word pairs to decide on at once, agreement with other annotators, training.
 
 // ask(method, name, given): gives what the server answers.  inTurn(action): does what a click asks for after all before it.
 // open(pair, other): shows a pair, of decisions with another.
@@ -32,7 +32,11 @@ class WordPanel {
     ]);
     this.place.replaceChildren(
       html("h2", {}, "Suggested word pairs"),
-      html("p", { class: "about" }, "A decision is taken for all suggestions of the word pair, in all pairs that are open."),
+      html(
+        "p",
+        { class: "about" },
+        "A decision is taken for all suggestions of the word pair, in all pairs that are open.",
+      ),
       rows.length ? table("The most frequent first", ["Words", "Links", "In all pairs"], rows) : "There are none.",
     );
   }
@@ -47,7 +51,11 @@ class WordPanel {
   async showContexts(source, target) {
     const found = await this.ask("GET", "words", { source, target });
     const line = (words, at) =>
-      html("p", { dir: "auto" }, words.map((word, n) => [n ? " " : "", n === at ? html("mark", {}, word) : word]));
+      html(
+        "p",
+        { dir: "auto" },
+        words.map((word, n) => [n ? " " : "", n === at ? html("mark", {}, word) : word]),
+      );
     this.contexts.hidden = false;
     this.contexts.replaceChildren(
       html("h2", {}, `${source} – ${target}`),
@@ -56,7 +64,12 @@ class WordPanel {
         "ul",
         { class: "contexts" },
         found.contexts.map(({ pair, words, link }) =>
-          html("li", {}, html("span", { class: "about" }, `Pair ${pair + 1}`), words.map((side, n) => line(side, link[n]))),
+          html(
+            "li",
+            {},
+            html("span", { class: "about" }, `Pair ${pair + 1}`),
+            words.map((side, n) => line(side, link[n])),
+          ),
         ),
       ),
     );
@@ -71,7 +84,15 @@ class AgreementPanel {
   async show() {
     const { others } = await this.ask("GET", "agreements", {});
     const percent = (share) => `${(100 * share).toFixed(2)} %`;
-    const head = ["Annotator", "Pairs", "AER, theirs by mine", "AER, mine by theirs", "F1, theirs", "F1, mine", "Cohen's κ"];
+    const head = [
+      "Annotator",
+      "Pairs",
+      "AER, theirs by mine",
+      "AER, mine by theirs",
+      "F1, theirs",
+      "F1, mine",
+      "Cohen's κ",
+    ];
     const rows = others.map(({ name, pairs, aer, f1, kappa }) => [
       name,
       `${pairs}`,
@@ -81,7 +102,11 @@ class AgreementPanel {
     this.place.replaceChildren(
       html("h2", {}, "Agreement"),
       others.length
-        ? html("div", { class: "scrolls", tabindex: 0, role: "region", "aria-label": "Agreement" }, table("Of the pairs that both have accepted", head, rows))
+        ? html(
+            "div",
+            { class: "scrolls", tabindex: 0, role: "region", "aria-label": "Agreement" },
+            table("Of the pairs that both have accepted", head, rows),
+          )
         : html("p", {}, "Nobody else has annotated this text: start the command again with --annotator NAME."),
       ...others.filter(({ pairs }) => pairs).map((other) => this.differences(other)),
     );
@@ -92,7 +117,11 @@ class AgreementPanel {
       html(
         "li",
         {},
-        html("button", { type: "button", click: () => this.inTurn(() => this.open(pair, name)) }, `Pair ${pair + 1}: ${shortened(words[0], 60)}`),
+        html(
+          "button",
+          { type: "button", click: () => this.inTurn(() => this.open(pair, name)) },
+          `Pair ${pair + 1}: ${shortened(words[0], 60)}`,
+        ),
         decided ? " (decided)" : "",
       );
     const take = () => this.ask("POST", "take-over", { with: name }).then(() => this.show());
@@ -105,8 +134,40 @@ class AgreementPanel {
         "p",
         {},
         `${same} pairs agree. `,
-        left ? html("button", { type: "button", click: () => this.inTurn(take) }, `Take over the ${left} that agree`) : same ? "They are taken over." : "",
+        left
+          ? html("button", { type: "button", click: () => this.inTurn(take) }, `Take over the ${left} that agree`)
+          : same
+            ? "They are taken over."
+            : "",
       ),
     );
+  }
+}
+
+class TrainingPanel {
+  constructor(button, place, ask, inTurn) {
+    Object.assign(this, { button, place, ask, inTurn });
+  }
+
+  async begin() {
+    await this.ask("POST", "train", {});
+    await this.follow();
+  }
+
+  // Say how far the training is, until it has ended.
+  async follow() {
+    const found = await this.ask("GET", "training", {});
+    const percent = (number) => number.toFixed(2);
+    const texts = {
+      none: () => `With ${found.fewest} accepted pairs or more; five parts of them are held out in turn.`,
+      running: () => `Learning from ${found.pairs} pairs: ${found.detail} …`,
+      failed: () => `Not done: ${found.error}`,
+      done: () =>
+        `${found.pairs} pairs: held-out AER ${percent(found.aer)} %, 95 % interval [${found.interval.map(percent).join(", ")}]` +
+        (found.default === null ? "" : `; without labels ${percent(found.default)} %`),
+    };
+    this.place.textContent = texts[found.state]();
+    this.button.disabled = found.state === "running";
+    if (found.state === "running") setTimeout(() => this.inTurn(() => this.follow()), 400);
   }
 }

@@ -1,4 +1,4 @@
-// What has been made of a pair, and how it changes; knows nothing of the page.
+// What has been made of a pair, how it changes, and how a mouse chooses cells; knows nothing of the page.
 
 const LINK_KINDS = ["sure", "possible", "suggested"];
 
@@ -64,4 +64,39 @@ class Work {
     for (const { source, target, kind } of this.links())
       if (kind === "suggested") this.set(source, target, scores.get(`${source}-${target}`) >= least ? "sure" : "none");
   }
+}
+
+// A drag over a block of cells of a drawn matrix, or a click on one: done(first, last), each [j, k].
+function listenToDrags(drawn, focused, done) {
+  let start = null;
+  let end = null;
+  const mark = svg("rect", { class: "block", visibility: "hidden" });
+  const showMark = () => {
+    const corners = [0, 1].map((n) => [start[n], end[n]].sort((a, b) => a - b));
+    const [a, b] = [0, 1].map((n) => drawn.place(corners[0][n], corners[1][n]));
+    const size = { width: b.x + b.width - a.x, height: b.y + b.height - a.y };
+    fill(mark, { visibility: "visible", x: a.x, y: a.y, ...size }, []);
+  };
+  const listeners = {
+    pointerdown: (event) => {
+      start = end = event.button || event.target.closest(".word, .paper") ? null : drawn.cell(event);
+      if (!start) return;
+      event.preventDefault();
+      focused.focus({ preventScroll: true });
+    },
+    pointermove: (event) => {
+      if (!start) return;
+      end = drawn.cell(event) ?? end;
+      showMark();
+    },
+    pointerup: () => {
+      if (start) done(start, end);
+      start = null;
+    },
+    pointerleave: () => {
+      start = null;
+      mark.setAttribute("visibility", "hidden");
+    },
+  };
+  fill(drawn.svg, listeners, [mark]);
 }

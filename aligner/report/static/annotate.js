@@ -23,7 +23,8 @@ function startAnnotating({ first, languages }) {
   }
 
   async function ask(method, name, given) {
-    const request = method === "GET" ? {} : { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(given) };
+    const request =
+      method === "GET" ? {} : { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(given) };
     const query = method === "GET" ? `?${new URLSearchParams(given)}` : "";
     const response = await fetch(`${name}${query}`, request).catch(() => {
       throw new Error("the command does not answer (has it ended? start it again)");
@@ -88,7 +89,10 @@ function startAnnotating({ first, languages }) {
   function trouble(error, ...ways) {
     const again = state.work && html("button", { type: "button", click: () => inTurn(save) }, "Try again");
     state.stuck = Boolean(ways.length);
-    $("trouble").replaceChildren(html("span", {}, ways.length ? error.message : `Not done: ${error.message}`), ...(ways.length ? ways : [again ?? ""]));
+    $("trouble").replaceChildren(
+      html("span", {}, ways.length ? error.message : `Not done: ${error.message}`),
+      ...(ways.length ? ways : [again ?? ""]),
+    );
     $("trouble").hidden = false;
     if (ways.length) ways[0].focus();
   }
@@ -100,7 +104,9 @@ function startAnnotating({ first, languages }) {
       html("button", { type: "button", click: () => inTurn(act).then(() => editor.focus()) }, label);
     const leave = () => Object.assign(state, { stuck: false }) && ($("trouble").hidden = true);
     trouble(
-      new Error(`Changed in another window (there ${told(new Work(there.work))}; here ${told(state.work)}): not kept yet.`),
+      new Error(
+        `Changed in another window (there ${told(new Work(there.work))}; here ${told(state.work)}): not kept yet.`,
+      ),
       way("Show what is there", () => leave() && open(state.info.pair)),
       way("Keep what is here", () => {
         leave();
@@ -146,7 +152,10 @@ function startAnnotating({ first, languages }) {
         word.setAttribute("aria-label", `${word.getAttribute("aria-label")}, NULL`);
       }
     editor.querySelector(".picture").scrollTo(scrollLeft, scrollTop);
-    listenToMouse();
+    if (state.drawn.cell) {
+      listenToDrags(state.drawn, editor, (from, to) => inTurn(() => changeBlock(from, to)));
+      state.drawn.svg.addEventListener("mouseleave", () => state.drawn.point(...state.cursor));
+    }
     showCursor();
     showFacts();
     if (hadFocus) editor.focus();
@@ -166,12 +175,17 @@ function startAnnotating({ first, languages }) {
       clamp(scroller.scrollTop, box.y + 2 * box.height - scroller.clientHeight, box.y - start.y),
     );
     const [j, k] = cursor;
-    const nothing = state.work.null.map((side, n) => (side.has(cursor[n]) ? `, ${n ? "target" : "source"} word NULL` : ""));
+    const nothing = state.work.null.map((side, n) =>
+      side.has(cursor[n]) ? `, ${n ? "target" : "source"} word NULL` : "",
+    );
     const kind = state.work.kind(j, k) === "none" ? ", no link" : "";
     $("where").textContent = `${editor.querySelector(".said").textContent}${kind}${nothing.join("")}`;
     for (const [n, id] of ["source-sentence", "target-sentence"].entries()) {
       const words = n ? state.info.target : state.info.source;
-      const shown = words.map((word, at) => [at ? " " : "", at === cursor[n] ? html("mark", {}, visible(word)) : visible(word)]);
+      const shown = words.map((word, at) => [
+        at ? " " : "",
+        at === cursor[n] ? html("mark", {}, visible(word)) : visible(word),
+      ]);
       $(id).replaceChildren(...shown.flat());
       if (languages[n]) $(id).lang = languages[n];
     }
@@ -196,7 +210,12 @@ function startAnnotating({ first, languages }) {
     $("second").firstElementChild.textContent = `Take ${state.other}'s`;
     const open = (pair) => () => inTurn(() => showTab("pairs").then(() => openPair(pair)));
     $("flagged").replaceChildren(
-      ...(flagged.length ? ["Flagged: ", flagged.map((pair) => html("button", { type: "button", click: open(pair) }, `${pair + 1}`))].flat() : []),
+      ...(flagged.length
+        ? [
+            "Flagged: ",
+            flagged.map((pair) => html("button", { type: "button", click: open(pair) }, `${pair + 1}`)),
+          ].flat()
+        : []),
     );
     document.body.dataset.ready = "yes";
     document.body.dataset.pair = info.pair + 1;
@@ -207,40 +226,13 @@ function startAnnotating({ first, languages }) {
   }
 
   // A click changes a cell, a drag all of a block, to what its first cell becomes.
-  function listenToMouse() {
-    const { drawn } = state;
-    let start = null;
-    let end = null;
-    const mark = svg("rect", { class: "block", visibility: "hidden" });
-    drawn.svg?.append(mark);
-    const cellOf = (event) => (event.target.closest(".word, .paper") ? null : drawn.cell(event));
-    drawn.svg?.addEventListener("pointerdown", (event) => {
-      start = end = event.button ? null : cellOf(event);
-      if (!start) return;
-      event.preventDefault();
-      editor.focus({ preventScroll: true });
+  function changeBlock(from, to) {
+    state.cursor = to;
+    const kind = NEXT_KIND[state.work.kind(...from)];
+    return change((work) => {
+      for (let j = Math.min(from[0], to[0]); j <= Math.max(from[0], to[0]); j++)
+        for (let k = Math.min(from[1], to[1]); k <= Math.max(from[1], to[1]); k++) work.set(j, k, kind);
     });
-    drawn.svg?.addEventListener("pointermove", (event) => {
-      if (!start) return;
-      end = drawn.cell(event) ?? end;
-      const corners = [0, 1].map((n) => [Math.min(start[n], end[n]), Math.max(start[n], end[n])]);
-      const [a, b] = [drawn.place(corners[0][0], corners[1][0]), drawn.place(corners[0][1], corners[1][1])];
-      fill(mark, { visibility: "visible", x: a.x, y: a.y, width: b.x + b.width - a.x, height: b.y + b.height - a.y }, []);
-    });
-    drawn.svg?.addEventListener("pointerup", () => {
-      if (!start) return;
-      const [from, to] = [start, end];
-      start = null;
-      state.cursor = to;
-      inTurn(() =>
-        change((work) => {
-          const kind = NEXT_KIND[work.kind(...from)];
-          for (let j = Math.min(from[0], to[0]); j <= Math.max(from[0], to[0]); j++)
-            for (let k = Math.min(from[1], to[1]); k <= Math.max(from[1], to[1]); k++) work.set(j, k, kind);
-        }),
-      );
-    });
-    drawn.svg?.addEventListener("mouseleave", () => drawn.point(...state.cursor));
   }
 
   const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -277,18 +269,36 @@ function startAnnotating({ first, languages }) {
     previous: () => open(state.info.previous),
     next: () => open(state.info.next),
     own: () => open(first, null),
-    train: () => ask("POST", "train", {}).then(followTraining),
+    train: () => training.begin(),
     cycle: () => change((work) => work.set(...state.cursor, NEXT_KIND[work.kind(...state.cursor)])),
     comment: () => $("comment").focus(),
     keys: () => $("help").showModal(),
   };
   const KEYS = {
-    Enter: "accept", " ": "cycle", s: "skip", u: "undo", f: "flag", m: "comment", n: "null-source", N: "null-target",
-    c: "clear-source", C: "clear-target", Delete: "clear-pair", Backspace: "clear-pair", a: "above", 1: "first", 2: "second",
-    j: "next", k: "previous", "?": "keys",
+    Enter: "accept",
+    " ": "cycle",
+    s: "skip",
+    u: "undo",
+    f: "flag",
+    m: "comment",
+    n: "null-source",
+    N: "null-target",
+    c: "clear-source",
+    C: "clear-target",
+    Delete: "clear-pair",
+    Backspace: "clear-pair",
+    a: "above",
+    1: "first",
+    2: "second",
+    j: "next",
+    k: "previous",
+    "?": "keys",
   };
-  for (const id of Object.keys(ACTIONS)) if (id !== "comment") $(id)?.addEventListener("click", () => inTurn(ACTIONS[id]));
-  $("comment").addEventListener("change", (event) => inTurn(() => change((work) => (work.comment = event.target.value))));
+  for (const id of Object.keys(ACTIONS))
+    if (id !== "comment") $(id)?.addEventListener("click", () => inTurn(ACTIONS[id]));
+  $("comment").addEventListener("change", (event) =>
+    inTurn(() => change((work) => (work.comment = event.target.value))),
+  );
   $("comment").addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== "Escape") return;
     event.preventDefault();
@@ -300,7 +310,8 @@ function startAnnotating({ first, languages }) {
     const elsewhere = event.target.closest("input, select, textarea, dialog[open], [role=tablist]");
     const pressed = event.target.closest("button, a, summary") && [" ", "Enter"].includes(event.key);
     const moves = event.key in STEPS || event.key === "Home" || event.key === "End";
-    if (event.altKey || event.metaKey || (event.ctrlKey && !moves) || elsewhere || pressed || $("panel-pairs").hidden) return;
+    if (event.altKey || event.metaKey || (event.ctrlKey && !moves) || elsewhere || pressed || $("panel-pairs").hidden)
+      return;
     if (!moves && !(event.key in KEYS)) return;
     event.preventDefault();
     inTurn(() => {
@@ -325,6 +336,8 @@ function startAnnotating({ first, languages }) {
     return TABS[name]();
   }
 
+  const training = new TrainingPanel($("train"), $("training"), ask, inTurn);
+
   const names = Object.keys(TABS);
   for (const [n, name] of names.entries()) {
     $(`tab-${name}`).addEventListener("click", () => inTurn(() => showTab(name)));
@@ -336,25 +349,9 @@ function startAnnotating({ first, languages }) {
     });
   }
 
-  async function followTraining() {
-    const found = await ask("GET", "training", {});
-    const percent = (number) => number.toFixed(2);
-    const texts = {
-      none: () => `With ${found.fewest} accepted pairs or more; five parts of them are held out in turn.`,
-      running: () => `Learning from ${found.pairs} pairs: ${found.detail} …`,
-      failed: () => `Not done: ${found.error}`,
-      done: () =>
-        `${found.pairs} pairs: held-out AER ${percent(found.aer)} %, 95 % interval [${found.interval.map(percent).join(", ")}]` +
-        (found.default === null ? "" : `; without labels ${percent(found.default)} %`),
-    };
-    $("training").textContent = texts[found.state]();
-    $("train").disabled = found.state === "running";
-    if (found.state === "running") setTimeout(() => followTraining().catch(trouble), 400);
-  }
-
   addEventListener("beforeunload", (event) => state.stuck && event.preventDefault());
   inTurn(() => open(first, null).then(() => editor.focus()));
-  inTurn(followTraining);
+  inTurn(() => training.follow());
 }
 
 startAnnotating(JSON.parse(document.getElementById("data").textContent));

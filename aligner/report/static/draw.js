@@ -118,12 +118,7 @@ function draw(container, pair, options) {
     for (const element of [words[0][j], words[1][k]]) shine(element, "here");
     drawn.cross(j, k);
     const link = pair.links.find((those) => those.source === j && those.target === k);
-    said.append(
-      ...wordsOf(pair, 0, j),
-      " – ",
-      ...wordsOf(pair, 1, k),
-      link ? `: ${describeKind(link, options)}` : "",
-    );
+    said.append(...wordsOf(pair, 0, j), " – ", ...wordsOf(pair, 1, k), link ? `: ${describeKind(link, options)}` : "");
   };
   if (drawn.cell) {
     picture.addEventListener("mousemove", (event) => {

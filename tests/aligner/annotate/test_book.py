@@ -279,3 +279,15 @@ def test_a_journal_needs_no_entries(tmp_path: Path) -> None:
     opened = Journal(tmp_path / "a.journal", {"of": "that"})
     assert opened.read() == [{"of": "this"}]
     opened.close()
+
+
+def test_the_pace_leaves_long_breaks_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([1000.0, 1050.0, 1100.0, 9000.0, 9080.0])
+    monkeypatch.setattr("time.time", lambda: next(times))
+    book = Book(str(tmp_path / "gold"), text())
+    paces = []
+    for pair in (0, 1, 2, 3, 3):
+        book.change({pair: (book.revisions.get(pair, 0), Work(status="accepted"))})
+        paces.append(book.pace())
+    assert paces == [0, 0, 108, 144, 80]
+    book.close()
