@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.annotate.book import SourceText, Work
+from aligner.annotate.work import SourceText, Work
 from aligner.report.evaluation import count, scores
 from corpora.alignment import Link, Links
 
@@ -17,13 +17,14 @@ class Agreement:
     """Of the pairs that both have accepted.
 
     aer, f1: fractions, of the other judged by one, and of one judged by the other.  kappa: Cohen's, over all cells of
-    the matrices of words, each none, possible or sure.  different: the pairs with different links.
+    the matrices of words, each none, possible or sure.  same, different: the pairs with equal links, and the others.
     """
 
     pairs: int
     aer: tuple[float, float]
     f1: tuple[float, float]
     kappa: float
+    same: tuple[int, ...]
     different: tuple[int, ...]
 
 
@@ -39,9 +40,10 @@ def agreement(one: Mapping[int, Work], other: Mapping[int, Work], text: SourceTe
             table[kinds[0].get(link, 0), kinds[1].get(link, 0)] += 1
     cells = sum(np.prod(text.lengths(pair), dtype=np.int64) for pair in common)
     table[0, 0] = cells - table.sum()
-    different = tuple(pair for pair in common if one[pair].links != other[pair].links)
+    same = tuple(pair for pair in common if one[pair].links == other[pair].links)
+    different = tuple(pair for pair in common if pair not in same)
     aer, f1 = (tuple(float(getattr(found, name)) for found in judged) for name in ("aer", "f1"))
-    return Agreement(len(common), (aer[0], aer[1]), (f1[0], f1[1]), kappa(table), different)
+    return Agreement(len(common), (aer[0], aer[1]), (f1[0], f1[1]), kappa(table), same, different)
 
 
 def kappa(table: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> float:

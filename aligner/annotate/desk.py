@@ -6,6 +6,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from threading import Thread
@@ -14,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from aligner.annotate.agreement import agreement, merged
-from aligner.annotate.book import Book, SourceText, Work, WorkError, approved, read_accepted
+from aligner.annotate.book import Book
+from aligner.annotate.work import SourceText, Work, WorkError
 from aligner.errors import AlignerError, SettingError
 from aligner.model.decoding import Alignment
 from aligner.model.default import default_model
@@ -93,7 +95,7 @@ class Desk:
         self.queue = sorted(self._ordered(order, seed)[:number], key=lambda pair: pair not in others)
         if not self.queue:
             raise CorpusError(text.name, 0, "there are no pairs to annotate", hint="check the file name")
-        self.book = Book(prefix if annotator is None else f"{prefix}.{annotator}", text)
+        self.book = self._book(annotator, writes=True)
 
     def close(self) -> None:
         for book in filter(None, (self.book, self._decisions)):
@@ -129,7 +131,7 @@ class Desk:
                 "place": place,
                 "next": next(iter(around), None),
                 "previous": around[-1] if around else None,
-                "following": next((p for p in around if p not in book.works or book.works[p].status == "open"), None),
+                "following": next(filter(book.is_open, around), None),
                 "progress": self._progress(book, queue),
             }
 
@@ -147,8 +149,7 @@ class Desk:
     def words(self, given: _Given) -> dict[str, Any]:
         """The word pairs that are suggested most often in open pairs, and where; given: one alone, or none."""
         links: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
-        is_open = (p for p in self.queue if p not in self.book.works or self.book.works[p].status == "open")
-        for pair in islice(is_open, _MOST_SEARCHED):
+        for pair in islice(filter(self.book.is_open, self.queue), _MOST_SEARCHED):
             words = self.text.words(pair)
             for j, k in self._work(pair).suggested:
                 links.setdefault((words[0][j].lower(), words[1][k].lower()), []).append((pair, j, k))
@@ -159,42 +160,38 @@ class Desk:
 
     def approve(self, given: _Given) -> dict[str, Any]:
         """Decide on all suggested links of a word pair at once, in open pairs."""
-        if given["kind"] not in ("sure", "possible", "none"):
-            raise WorkError(f"there is no such kind of link: {given['kind']!r}")
+        kind, wanted = given["kind"], (given["source"], given["target"])
+        if kind not in ("sure", "possible", "none"):
+            raise WorkError(f"there is no such kind of link: {kind!r}")
         changes = {}
         with self.book.lock:
-            for pair in self.queue:
-                work = self._work(pair)
-                if work.status == "open" and work.suggested:
-                    source, target = ([word.lower() for word in side] for side in self.text.words(pair))
-                    wanted = given["source"], given["target"]
-                    links = [(j, k) for j, k in work.suggested if (source[j], target[k]) == wanted]
-                    if links:
-                        changed = approved(work, links, given["kind"])
-                        changes[pair] = self.book.revisions.get(pair, 0), changed
+            for pair in filter(self.book.is_open, self.queue):
+                work, words = self._work(pair), [[word.lower() for word in side] for side in self.text.words(pair)]
+                links = {(j, k) for j, k in work.suggested if (words[0][j], words[1][k]) == wanted}
+                if links:
+                    kept = {} if kind == "none" else {kind: getattr(work, kind) | links}
+                    work = replace(work, suggested=work.suggested - links, **kept)
+                    changes[pair] = self.book.revisions.get(pair, 0), work
             if changes:
                 self.book.change(changes)
         return {"pairs": len(changes)}
 
     def agreements(self, given: _Given) -> dict[str, Any]:
         """The agreement with each other annotator, and the pairs to decide on."""
-        mine, found = self.book.accepted(), []
-        journal = Path(f"{self.prefix}.{ADJUDICATED}.journal")
-        decided = read_accepted(journal, self.text) if journal.exists() else {}
+        found, decided = [], self._book(ADJUDICATED).works
         for name, works in self._others().items():
-            result = agreement(mine, works, self.text)
+            result = agreement(self.book.accepted(), works, self.text)
             pairs = [{"pair": p, "words": self.text.sentences[p], "decided": p in decided} for p in result.different]
-            same = [p for p in mine.keys() & works.keys() if mine[p].links == works[p].links]
-            left = sum(p not in decided for p in same)
-            found.append({**vars(result), "name": name, "different": pairs, "same": len(same), "left": left})
-        return {"others": found, "name": self.annotator}
+            left = sum(pair not in decided for pair in result.same)
+            found.append({**vars(result), "name": name, "different": pairs, "same": len(result.same), "left": left})
+        return {"others": found}
 
     def take_over(self, given: _Given) -> dict[str, Any]:
         """Keep what both annotators agree on as decided."""
-        book, (mine, other) = self._book_of(given), self._both(given)
-        same = [p for p in mine.keys() & other.keys() if mine[p].links == other[p].links and p not in book.works]
+        book, works = self._book_of(given), self._both(given)
+        same = [pair for pair in agreement(*works, self.text).same if pair not in book.works]
         if same:
-            book.change({pair: (book.revisions.get(pair, 0), mine[pair]) for pair in same})
+            book.change({pair: (book.revisions.get(pair, 0), works[0][pair]) for pair in same})
         return {"pairs": len(same)}
 
     def train(self, given: _Given) -> dict[str, Any]:
@@ -220,7 +217,8 @@ class Desk:
         hooks = Hooks(on_progress=tell, interrupted=lambda: self.ended)
         try:
             with tempfile.TemporaryDirectory() as folder:  # what is accepted meanwhile changes nothing there
-                self.book.write_gold(f"{folder}/gold")
+                for name, content in zip(self.book.outputs, self.book.gold(), strict=True):
+                    Path(folder, f"gold{Path(name).suffix}").write_bytes(content)
                 given: dict[str, Any] = {"languages": self.text.languages, "normalizers": self._model.normalizers}
                 made = train(self._corpus.files[:2], f"{folder}/gold", hooks=hooks, **given).model
         except (AlignerError, OSError, MemoryError, KeyboardInterrupt) as error:
@@ -269,8 +267,11 @@ class Desk:
             annotator = name.removeprefix(base.name).lstrip(".") or None
             ours = name == base.name or (name.startswith(f"{base.name}.") and "." not in (annotator or ""))
             if ours and annotator not in (self.annotator, ADJUDICATED):
-                found[annotator or base.name] = read_accepted(journal, self.text)
+                found[annotator or base.name] = self._book(annotator).accepted()
         return found
+
+    def _book(self, annotator: str | None, *, writes: bool = False) -> Book:
+        return Book(f"{self.prefix}.{annotator}" if annotator else self.prefix, self.text, writes=writes)
 
     def _both(self, given: _Given) -> tuple[dict[int, Work], dict[int, Work]]:
         other = self._others().get(given["with"])
@@ -287,5 +288,5 @@ class Desk:
             return self.book
         with self.book.lock:
             if self._decisions is None:
-                self._decisions = Book(f"{self.prefix}.{ADJUDICATED}", self.text)
+                self._decisions = self._book(ADJUDICATED, writes=True)
             return self._decisions

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,12 @@ Entry = dict[str, Any]
 
 
 def read_journal(path: Path) -> list[Entry]:
-    """The entries of a journal, the first of which says what it is of; a last line without its end is none.
+    """The head of a journal and its entries; a last line without its end is none.
 
     Raises CorpusError on a line that is not an entry.
     """
-    lines = path.read_bytes().split(b"\n")
     entries: list[Entry] = []
-    for number, line in enumerate(lines[:-1], 1):
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         try:
             entries.append(dict(json.loads(line)))
         except (ValueError, TypeError) as error:
@@ -31,53 +31,46 @@ def read_journal(path: Path) -> list[Entry]:
 
 
 class Journal:
-    """A journal that is open for this process alone.  Raises CorpusError if it is open elsewhere.
+    """A journal that this process alone may add to; a new one begins with the head.
 
-    head: what a new one begins with.
+    Raises CorpusError if it is open elsewhere.
     """
 
     def __init__(self, path: Path, head: Mapping[str, Any]) -> None:
-        self.path = path
         if not path.exists():
             with write_atomically(path) as file:
                 file.write(_line(head))
-        self._file = path.open("r+b", buffering=0)
+        self._path, self._file = path, path.open("r+b", buffering=0)
         try:
-            self._lock()
+            with suppress(ModuleNotFoundError):  # of POSIX
+                import fcntl
+
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self._file.close()
             what = "is being written by another process"
-            raise CorpusError(self.path, 0, what, hint="end that one, or give another annotator") from error
-
-    def read(self) -> list[Entry]:
-        """The head and the entries that there are; what is left of an unfinished one is cut off."""
-        entries = read_journal(self.path)
-        whole = self.path.read_bytes().rfind(b"\n") + 1
-        self._file.truncate(whole)
-        self._file.seek(whole)
-        return entries
+            raise CorpusError(path, 0, what, hint="end that one, or give another annotator") from error
+        self._end = path.read_bytes().rfind(b"\n") + 1
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Write an entry to disk; OSError if it cannot be, with nothing written."""
-        line, end = _line(entry), self._file.tell()
+        line = _line(entry)
         try:
+            self._cut()  # what an end has left of an entry
             if self._file.write(line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
             os.fsync(self._file.fileno())
         except OSError:
-            self._file.truncate(end)
-            self._file.seek(end)
+            self._cut()
             raise
+        self._end += len(line)
 
     def close(self) -> None:
         self._file.close()
 
-    def _lock(self) -> None:
-        try:
-            import fcntl
-        except ModuleNotFoundError:  # Windows
-            return
-        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def _cut(self) -> None:
+        self._file.truncate(self._end)
+        self._file.seek(self._end)
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:

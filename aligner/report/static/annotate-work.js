@@ -66,6 +66,25 @@ class Work {
   }
 }
 
+// The links to draw of a work, with the probabilities of what is suggested; and of two annotators, between whom it
+// decides, those that only one has.
+function drawnLinks(work, sides, scores) {
+  const others = sides.map((side) => new Work(side));
+  const found = (j, k) => others.map((side) => side.kind(j, k) !== "none");
+  const links = work.links().map((link) => {
+    const score = link.kind === "suggested" ? scores.get(`${link.source}-${link.target}`) : undefined;
+    return { ...link, probability: score ?? null, found: found(link.source, link.target) };
+  });
+  others.forEach((side, n) => {
+    for (const { source, target } of side.links()) {
+      const has = found(source, target);
+      if (work.kind(source, target) === "none" && !has[1 - n])
+        links.push({ source, target, kind: n ? "second" : "first", probability: null, found: has });
+    }
+  });
+  return links.sort((a, b) => a.source - b.source || a.target - b.target);
+}
+
 // A drag over a block of cells of a drawn matrix, or a click on one: done(first, last), each [j, k].
 function listenToDrags(drawn, focused, done) {
   let start = null;

@@ -116,27 +116,16 @@ function startAnnotating({ first, languages }) {
     );
   }
 
-  function drawnLinks() {
-    const { work, info } = state;
-    const sides = info.sides.map((side) => new Work(side));
-    const found = (j, k) => sides.map((side) => side.kind(j, k) !== "none");
-    const links = work.links().map((link) => {
-      const score = link.kind === "suggested" ? state.scores.get(`${link.source}-${link.target}`) : undefined;
-      return { ...link, probability: score ?? null, found: found(link.source, link.target) };
-    });
-    sides.forEach((side, n) => {
-      for (const { source, target } of side.links())
-        if (work.kind(source, target) === "none" && !found(source, target)[1 - n])
-          links.push({ source, target, kind: n ? "second" : "first", probability: null, found: found(source, target) });
-    });
-    return links.sort((a, b) => a.source - b.source || a.target - b.target);
-  }
-
   function showPair() {
     const { info, work } = state;
     const { scrollLeft = 0, scrollTop = 0 } = editor.querySelector(".picture") ?? {};
     const hadFocus = editor.contains(document.activeElement);
-    const pair = { source: info.source, target: info.target, languages, links: drawnLinks() };
+    const pair = {
+      source: info.source,
+      target: info.target,
+      languages,
+      links: drawnLinks(work, info.sides, state.scores),
+    };
     const deciding = info.sides.length === 2;
     state.drawn = draw(editor, pair, {
       view: "matrix",
