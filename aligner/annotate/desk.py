@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from aligner.model.default import default_model
 from aligner.model.model import Model
 from aligner.progress import Hooks, Progress, ignore, tell_passes
 from aligner.training.train import train
+from corpora.alignment import Link
 from corpora.bitext import read_bitext
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
@@ -34,8 +35,6 @@ ADJUDICATED = "adjudicated"
 
 FEWEST_TO_TRAIN = 10
 """With fewer pairs none are held out."""
-
-ORDERS = "random", "unsure", "given"
 
 _MOST_SEARCHED, _MOST_WORDS, _MOST_CONTEXTS = 2000, 200, 20
 
@@ -52,6 +51,7 @@ def model_of_text(corpus: Corpus, on_progress: Callable[[Progress], None] = igno
 def read_text(corpus: Corpus, model: Model) -> SourceText:
     """The sentences of a corpus, in tokens as a model counts them."""
     lines = [*corpus.texts()]
+    corpus.check_lengths(lines)
     corpus.check_utf8(lines)
     tokens = [normalizer.tokens for normalizer in model.normalizers]
     sentences = tuple((" ".join(tokens[0](source)), " ".join(tokens[1](target))) for _, source, target in lines)
@@ -107,33 +107,31 @@ class Desk:
         if not 0 <= pair < len(self.text.sentences):
             raise WorkError(f"there is no pair {pair + 1}")
         source, target = self.text.words(pair)
-        scores: dict[tuple[int, int], float] = {}
-        sides: list[Work] = []
         if book is self.book:
-            found = self._suggest(pair)
-            scores = dict(zip(found.links, np.clip(found.scores, 0, 1).tolist(), strict=True))
+            found, queue, sides = self._suggest(pair), self.queue, []
             start = Work(suggested=frozenset(found.links))
         else:
+            found, queue = Alignment((), ()), [*agreement(*self._both(given), self.text).different]
             sides = [works[pair] for works in self._both(given) if pair in works]
             start = merged(*sides) if len(sides) == 2 else Work()
-        queue = self.queue if book is self.book else self._different(given)
         place = queue.index(pair) if pair in queue else 0
         around = [*queue[place + 1 :], *queue[:place]]
         with book.lock:
+            works = [book.works[p] for p in queue if p in book.works]
+            counts = Counter(work.status for work in works)
             return {
-                "pair": pair,
-                "source": source,
-                "target": target,
-                "work": book.works.get(pair, start).to_json(),
-                "revision": book.revisions.get(pair, 0),
-                "scores": [[j, k, score] for (j, k), score in scores.items()],
+                "pair": pair, "source": source, "target": target,
+                "work": book.works.get(pair, start).to_json(), "revision": book.revisions.get(pair, 0),
+                "scores": [[*link, min(score, 1.0)] for link, score in zip(found.links, found.scores, strict=True)],
                 "sides": [side.to_json() for side in sides],
-                "place": place,
-                "next": next(iter(around), None),
-                "previous": around[-1] if around else None,
+                "next": next(iter(around), None), "previous": around[-1] if around else None,
                 "following": next(filter(book.is_open, around), None),
-                "progress": self._progress(book, queue),
-            }
+                "flagged": [p for p in queue if p in book.works and book.works[p].flagged],
+                "progress": {
+                    "pairs": len(queue), "accepted": counts["accepted"], "skipped": counts["skipped"],
+                    "pace": book.pace(),
+                },
+            }  # fmt: skip
 
     def save(self, given: _Given) -> dict[str, Any]:
         """Keep the work on a pair, a change of a revision."""
@@ -148,27 +146,24 @@ class Desk:
 
     def words(self, given: _Given) -> dict[str, Any]:
         """The word pairs that are suggested most often in open pairs, and where; given: one alone, or none."""
-        links: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+        places: dict[tuple[str, str], list[tuple[int, Link]]] = {}
         for pair in islice(filter(self.book.is_open, self.queue), _MOST_SEARCHED):
-            words = self.text.words(pair)
-            for j, k in self._work(pair).suggested:
-                links.setdefault((words[0][j].lower(), words[1][k].lower()), []).append((pair, j, k))
-        frequent = Counter({both: len(places) for both, places in links.items()}).most_common(_MOST_WORDS)
-        places = links.get((given.get("source", ""), given.get("target", "")), [])
-        shown = [{"pair": p, "words": self.text.words(p), "link": [j, k]} for p, j, k in places[:_MOST_CONTEXTS]]
-        return {"words": [[*both, times] for both, times in frequent], "contexts": shown, "links": len(places)}
+            for words, links in self._suggested(pair).items():
+                places.setdefault(words, []).extend((pair, link) for link in sorted(links))
+        frequent = Counter({words: len(found) for words, found in places.items()}).most_common(_MOST_WORDS)
+        chosen = places.get((given.get("source", ""), given.get("target", "")), [])
+        shown = [{"pair": p, "words": self.text.words(p), "link": link} for p, link in chosen[:_MOST_CONTEXTS]]
+        return {"words": [[*words, times] for words, times in frequent], "contexts": shown, "links": len(chosen)}
 
     def approve(self, given: _Given) -> dict[str, Any]:
         """Decide on all suggested links of a word pair at once, in open pairs."""
-        kind, wanted = given["kind"], (given["source"], given["target"])
+        kind, wanted, changes = given["kind"], (given["source"], given["target"]), {}
         if kind not in ("sure", "possible", "none"):
             raise WorkError(f"there is no such kind of link: {kind!r}")
-        changes = {}
         with self.book.lock:
             for pair in filter(self.book.is_open, self.queue):
-                work, words = self._work(pair), [[word.lower() for word in side] for side in self.text.words(pair)]
-                links = {(j, k) for j, k in work.suggested if (words[0][j], words[1][k]) == wanted}
-                if links:
+                if links := self._suggested(pair).get(wanted):
+                    work = self._work(pair)
                     kept = {} if kind == "none" else {kind: getattr(work, kind) | links}
                     work = replace(work, suggested=work.suggested - links, **kept)
                     changes[pair] = self.book.revisions.get(pair, 0), work
@@ -252,12 +247,13 @@ class Desk:
         known = self.book.works.get(pair)
         return Work(suggested=frozenset(self._suggest(pair).links)) if known is None else known
 
-    def _progress(self, book: Book, queue: Sequence[int]) -> dict[str, Any]:
-        works = {pair: book.works[pair] for pair in book.works.keys() & {*queue}}
-        counts = Counter(work.status for work in works.values())
-        flagged = sorted(pair for pair, work in works.items() if work.flagged)
-        found = {"pairs": len(queue), "accepted": counts["accepted"], "skipped": counts["skipped"], "flagged": flagged}
-        return {**found, "pace": book.pace()}
+    def _suggested(self, pair: int) -> dict[tuple[str, str], set[Link]]:
+        """The suggested links of a pair by their words, in small letters."""
+        source, target = ([word.lower() for word in side] for side in self.text.words(pair))
+        found: dict[tuple[str, str], set[Link]] = {}
+        for j, k in self._work(pair).suggested:
+            found.setdefault((source[j], target[k]), set()).add((j, k))
+        return found
 
     def _others(self) -> dict[str, dict[int, Work]]:
         """The accepted pairs of all other annotators, by their names."""
@@ -278,9 +274,6 @@ class Desk:
         if other is None:
             raise WorkError(f"there is no annotator {given['with']}")
         return self.book.accepted(), other
-
-    def _different(self, given: _Given) -> list[int]:
-        return [*agreement(*self._both(given), self.text).different]
 
     def _book_of(self, given: _Given) -> Book:
         """The book of the annotator, or that of decisions."""

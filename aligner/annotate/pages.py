@@ -25,7 +25,6 @@ from corpora.conversion import convert
 from corpora.link_files import WRITTEN_FORMATS
 
 HOST = "127.0.0.1"
-LARGEST_REQUEST = 4 << 20  # bytes
 _HEADERS = {
     "Cache-Control": "no-store", "Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
@@ -44,8 +43,6 @@ class OwnPagesOnly:
         app = self._app
         if host not in self._hosts or origin not in (None, f"http://{host}"):
             app = PlainTextResponse("this page is for its own address alone\n", 403)
-        elif int(request.headers.get("content-length") or 0) > LARGEST_REQUEST:
-            app = PlainTextResponse("the request is too large\n", 413)
         await app(scope, receive, send)
 
 
@@ -81,17 +78,17 @@ def application(desk: Desk, token: str, port: int) -> Starlette:
 
 def _json(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
+        status = 200
         try:
             given = dict(request.query_params) if request.method == "GET" else dict(await request.json())
-            return JSONResponse(await run_in_threadpool(answer, given), headers=_HEADERS)
-        except ConflictError as error:
-            return JSONResponse({"error": str(error)}, 409, _HEADERS)
+            found = await run_in_threadpool(answer, given)
         except AlignerError as error:
-            return JSONResponse({"error": str(error)}, 422, _HEADERS)
+            status, found = 409 if isinstance(error, ConflictError) else 422, {"error": str(error)}
         except (LookupError, TypeError, ValueError) as error:
-            return JSONResponse({"error": f"this request is not understood: {error!r}"}, 400, _HEADERS)
+            status, found = 400, {"error": f"this request is not understood: {error!r}"}
         except OSError as error:
-            return JSONResponse({"error": f"nothing was kept: {error.strerror or error}"}, 507, _HEADERS)
+            status, found = 507, {"error": f"it is not all on disk: {error.strerror or error}"}
+        return JSONResponse(found, status, _HEADERS)
 
     return endpoint
 
@@ -104,22 +101,15 @@ def _converted(desk: Desk, format: str) -> bytes:
 
 def write_page(desk: Desk) -> str:
     """The HTML of the page."""
-    languages = desk.text.languages
-    first = next((p for p in desk.queue if p not in desk.book.works or desk.book.works[p].status == "open"), None)
-    data = {
-        "first": desk.queue[0] if first is None else first,
-        "languages": [None, None] if languages == ("source", "target") else languages,
-    }
+    languages: tuple[str | None, ...] = desk.text.languages
+    first = next(filter(desk.book.is_open, desk.queue), desk.queue[0])
     return render(
         "annotate.html",
-        data,
+        {"first": first, "languages": (None, None) if languages == ("source", "target") else languages},
         scripts=(*DRAWING, "annotate-work.js", "annotate-panels.js", "annotate.js"),
-        styles=("drawing.css", "page.css", "annotate.css"),
-        connects=True,
-        title=PurePath(desk.prefix).name,
-        annotator=desk.annotator,
-        formats=WRITTEN_FORMATS,
-    )
+        styles=("drawing.css", "page.css", "annotate.css"), connects=True,
+        title=PurePath(desk.prefix).name, annotator=desk.annotator, formats=WRITTEN_FORMATS,
+    )  # fmt: skip
 
 
 def listen(port: int) -> socket.socket:

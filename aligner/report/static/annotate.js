@@ -182,7 +182,7 @@ function startAnnotating({ first, languages }) {
 
   function showFacts() {
     const { info, work } = state;
-    const { pairs, accepted, skipped, flagged, pace } = info.progress;
+    const { pairs, accepted, skipped, pace } = info.progress;
     $("title").textContent = `Pair ${info.pair + 1}`;
     $("status").textContent = work.status;
     $("status").className = `badge ${work.status}`;
@@ -199,10 +199,10 @@ function startAnnotating({ first, languages }) {
     $("second").firstElementChild.textContent = `Take ${state.other}'s`;
     const open = (pair) => () => inTurn(() => showTab("pairs").then(() => openPair(pair)));
     $("flagged").replaceChildren(
-      ...(flagged.length
+      ...(info.flagged.length
         ? [
             "Flagged: ",
-            flagged.map((pair) => html("button", { type: "button", click: open(pair) }, `${pair + 1}`)),
+            info.flagged.map((pair) => html("button", { type: "button", click: open(pair) }, `${pair + 1}`)),
           ].flat()
         : []),
     );
