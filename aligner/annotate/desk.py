@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -37,6 +37,8 @@ FEWEST_TO_TRAIN = 10
 """With fewer pairs none are held out."""
 
 _MOST_SEARCHED, _MOST_WORDS, _MOST_CONTEXTS = 2000, 200, 20
+
+_NAME = r"[\w-]{1,40}"
 
 _Given = Mapping[str, Any]
 
@@ -83,7 +85,7 @@ class Desk:
         number: int | None = None,
         learns: bool = True,
     ) -> None:
-        if annotator == ADJUDICATED or (annotator and not re.fullmatch(r"[\w-]{1,40}", annotator)):
+        if annotator == ADJUDICATED or (annotator and not re.fullmatch(_NAME, annotator)):
             raise SettingError(f"no annotator can be called {annotator!r} (give letters, digits, - and _)")
         self.text, self.annotator, self.prefix = text, annotator, prefix
         self._corpus, self._model, self._learns = corpus, model, learns
@@ -147,7 +149,7 @@ class Desk:
     def words(self, given: _Given) -> dict[str, Any]:
         """The word pairs that are suggested most often in open pairs, and where; given: one alone, or none."""
         places: dict[tuple[str, str], list[tuple[int, Link]]] = {}
-        for pair in islice(filter(self.book.is_open, self.queue), _MOST_SEARCHED):
+        for pair in self._first_open():
             for words, links in self._suggested(pair).items():
                 places.setdefault(words, []).extend((pair, link) for link in sorted(links))
         frequent = Counter({words: len(found) for words, found in places.items()}).most_common(_MOST_WORDS)
@@ -156,12 +158,13 @@ class Desk:
         return {"words": [[*words, times] for words, times in frequent], "contexts": shown, "links": len(chosen)}
 
     def approve(self, given: _Given) -> dict[str, Any]:
-        """Decide on all suggested links of a word pair at once, in open pairs."""
+        """Decide on all suggested links of a word pair at once, in the pairs that `words` looks at."""
         kind, wanted, changes = given["kind"], (given["source"], given["target"]), {}
         if kind not in ("sure", "possible", "none"):
             raise WorkError(f"there is no such kind of link: {kind!r}")
+        pairs = self._first_open()
         with self.book.lock:
-            for pair in filter(self.book.is_open, self.queue):
+            for pair in filter(self.book.is_open, pairs):
                 if links := self._suggested(pair).get(wanted):
                     work = self._work(pair)
                     kept = {} if kind == "none" else {kind: getattr(work, kind) | links}
@@ -233,15 +236,25 @@ class Desk:
         if order == "random":
             return [pairs[n] for n in np.random.default_rng(seed).permutation(len(pairs))]
         if order == "unsure":
-            found = self._model.align_many(map(self.text.words, pairs))
-            self._suggestions = dict(zip(pairs, found, strict=True))
+            self._align(pairs)
             return sorted(pairs, key=lambda pair: (self._suggestions[pair].score, pair))
         return pairs
 
+    def _align(self, pairs: Iterable[int]) -> None:
+        """Have suggestions for pairs, on all cores."""
+        missing = [pair for pair in pairs if pair not in self._suggestions]
+        self._suggestions |= zip(missing, self._model.align_many(map(self.text.words, missing)), strict=True)
+
+    def _first_open(self) -> list[int]:
+        pairs = [*islice(filter(self.book.is_open, self.queue), _MOST_SEARCHED)]
+        self._align(pair for pair in pairs if pair not in self.book.works)
+        return pairs
+
     def _suggest(self, pair: int) -> Alignment:
-        if pair not in self._suggestions:
-            self._suggestions[pair] = self._model.align(*self.text.words(pair))
-        return self._suggestions[pair]
+        found = self._suggestions.get(pair)
+        if found is None:
+            found = self._suggestions[pair] = self._model.align(*self.text.words(pair))
+        return found
 
     def _work(self, pair: int) -> Work:
         known = self.book.works.get(pair)
@@ -258,12 +271,10 @@ class Desk:
     def _others(self) -> dict[str, dict[int, Work]]:
         """The accepted pairs of all other annotators, by their names."""
         base, found = Path(self.prefix), {}
-        for journal in sorted(base.parent.glob("*.journal")):
-            name = journal.name.removesuffix(".journal")
-            annotator = name.removeprefix(base.name).lstrip(".") or None
-            ours = name == base.name or (name.startswith(f"{base.name}.") and "." not in (annotator or ""))
-            if ours and annotator not in (self.annotator, ADJUDICATED):
-                found[annotator or base.name] = self._book(annotator).accepted()
+        for file in sorted(base.parent.glob("*.journal")):
+            name = re.fullmatch(rf"{re.escape(base.name)}(?:\.({_NAME}))?\.journal", file.name)
+            if name and name[1] not in (self.annotator, ADJUDICATED):
+                found[name[1] or base.name] = self._book(name[1]).accepted()
         return found
 
     def _book(self, annotator: str | None, *, writes: bool = False) -> Book:
