@@ -4,7 +4,8 @@ function startAnnotating({ first, languages }) {
   const $ = (id) => document.getElementById(id);
   const editor = $("editor");
   // info: what the server says of the pair; other: the annotator with whom differences are decided, or null
-  const state = { info: null, work: null, cursor: [0, 0], other: null, drawn: null, stuck: false, scores: new Map() };
+  // unsaved: whether the server has not kept the work as it is; stuck: whether another window has changed the pair
+  const state = { info: null, work: null, cursor: [0, 0], other: null, drawn: null, scores: new Map() };
 
   // One after the other, in the order of keys and clicks, each with what the one before has done.
   let last = Promise.resolve();
@@ -37,7 +38,8 @@ function startAnnotating({ first, languages }) {
   const aboutPair = (pair) => ({ pair, ...(state.other === null ? {} : { with: state.other }) });
 
   async function open(pair, other = state.other) {
-    if (pair === null) return;
+    if (state.unsaved) await save();
+    if (pair === null || state.unsaved) return;
     const cursor = state.info?.pair === pair ? state.cursor : [0, 0];
     state.other = other;
     const info = await ask("GET", "pair", aboutPair(pair));
@@ -48,6 +50,7 @@ function startAnnotating({ first, languages }) {
   }
 
   async function save() {
+    state.unsaved = true;
     try {
       const given = { ...aboutPair(state.info.pair), revision: state.info.revision, work: state.work };
       state.info = await ask("POST", "save", given);
@@ -57,7 +60,7 @@ function startAnnotating({ first, languages }) {
     }
     const accepted = new Work(state.info.work);
     if (accepted.status !== state.work.status || accepted.kinds.size !== state.work.kinds.size) state.work = accepted;
-    state.stuck = false;
+    state.unsaved = state.stuck = false;
     $("trouble").hidden = true;
     showFacts();
   }
@@ -72,18 +75,22 @@ function startAnnotating({ first, languages }) {
 
   async function finish(status) {
     if (state.stuck) return;
-    const { pair } = state.info;
     state.work.status = status;
     await save();
-    if (state.stuck || state.info.pair !== pair) return;
-    if (state.info.following === null) await open(pair);
-    else await open(state.info.following);
-    editor.focus();
+    if (!state.unsaved) await openPair(state.info.following ?? state.info.pair);
   }
 
   async function undo() {
+    if (state.unsaved) return forget();
     const { pairs } = await ask("POST", "undo", state.other === null ? {} : { with: state.other });
     if (pairs.length) await open(pairs.includes(state.info.pair) ? state.info.pair : pairs[0]);
+  }
+
+  // Show a pair again as the server has it.
+  function forget() {
+    state.unsaved = state.stuck = false;
+    $("trouble").hidden = true;
+    return open(state.info.pair);
   }
 
   function trouble(error, ...ways) {
@@ -102,14 +109,12 @@ function startAnnotating({ first, languages }) {
     const told = (work) => `${work.kinds.size} links, ${work.status}`;
     const way = (label, act) =>
       html("button", { type: "button", click: () => inTurn(act).then(() => editor.focus()) }, label);
-    const leave = () => Object.assign(state, { stuck: false }) && ($("trouble").hidden = true);
     trouble(
       new Error(
         `Changed in another window (there ${told(new Work(there.work))}; here ${told(state.work)}): not kept yet.`,
       ),
-      way("Show what is there", () => leave() && open(state.info.pair)),
+      way("Show what is there", forget),
       way("Keep what is here", () => {
-        leave();
         state.info.revision = there.revision;
         return save();
       }),
@@ -207,7 +212,6 @@ function startAnnotating({ first, languages }) {
         : []),
     );
     document.body.dataset.ready = "yes";
-    document.body.dataset.pair = info.pair + 1;
   }
 
   function openPair(pair, other) {
@@ -338,7 +342,7 @@ function startAnnotating({ first, languages }) {
     });
   }
 
-  addEventListener("beforeunload", (event) => state.stuck && event.preventDefault());
+  addEventListener("beforeunload", (event) => state.unsaved && event.preventDefault());
   inTurn(() => open(first, null).then(() => editor.focus()));
   inTurn(() => training.follow());
 }

@@ -68,7 +68,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
         contexts.append(context)
         context.set_default_timeout(10_000)
         page = context.new_page()
-        expected = "409 (Conflict)", "422 (Unprocessable"
+        expected = "409 (Conflict)", "422 (Unprocessable", "507 (", "ERR_FAILED"
         page.on("console", lambda m: None if any(e in m.text for e in expected) else problems.append(m.text))
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", lambda r: None if r.url.startswith(site.address) else problems.append(r.url))

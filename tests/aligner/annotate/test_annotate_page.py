@@ -241,17 +241,36 @@ def test_two_windows_do_not_overwrite_each_other(visit: Visit, site: Sites) -> N
     assert served.desk.book.works[0].status == "accepted"
 
 
-def test_what_cannot_be_kept_is_said(visit: Visit, site: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_kept_is_said_and_not_left(visit: Visit, site: Sites) -> None:
     served = site()
     page = visit(served)
-    page.route("**/save", lambda route: route.fulfill(status=200, body="no"))
+    start = shown_links(page)
+    page.route("**/save", lambda route: route.fulfill(status=507, json={"error": "it is not all on disk: full"}))
     press(page, "Delete")
-    assert "Not done" in page.locator("#trouble").inner_text()
+    assert "Not done: it is not all on disk: full" in page.locator("#trouble").inner_text()
+    press(page, "u")
+    assert shown_links(page) == start
+    assert not page.locator("#trouble").is_visible()
+    press(page, "Delete", "j", "Enter")
+    settled(page, 0)
+    assert served.desk.book.works == {}
     page.unroute("**/save")
     page.get_by_role("button", name="Try again").click()
     settled(page)
     assert not page.locator("#trouble").is_visible()
     assert served.desk.book.works[0].links == PairLinks(frozenset(), frozenset())
+    press(page, "j")
+    settled(page, 1)
+
+
+def test_a_command_that_has_ended_is_missed(visit: Visit, site: Sites) -> None:
+    page = visit(site())
+    page.route("**/save", lambda route: route.abort())
+    press(page, "Delete")
+    assert "the command does not answer" in page.locator("#trouble").inner_text()
+    page.unroute("**/save")
+    press(page, "j")
+    settled(page, 1)
 
 
 def test_word_pairs_at_once(visit: Visit, site: Sites) -> None:
