@@ -4,7 +4,7 @@ function startAnnotating({ first, languages }) {
   const $ = (id) => document.getElementById(id);
   const editor = $("editor");
   // info: what the server says of the pair; other: the annotator with whom differences are decided, or null
-  // unsaved: whether the server has not kept the work as it is; stuck: whether another window has changed the pair
+  // unsaved: whether the server has not kept the work as it is; stuck: its revision, where another window has changed the pair
   const state = { info: null, work: null, cursor: [0, 0], other: null, drawn: null, scores: new Map() };
 
   // One after the other, in the order of keys and clicks, each with what the one before has done.
@@ -28,10 +28,10 @@ function startAnnotating({ first, languages }) {
       method === "GET" ? {} : { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(given) };
     const query = method === "GET" ? `?${new URLSearchParams(given)}` : "";
     const response = await fetch(`${name}${query}`, request).catch(() => {
-      throw new Error("the command does not answer (has it ended? start it again)");
+      throw new Error("not done: the command does not answer (has it ended? start it again)");
     });
     const answer = await response.json();
-    if (!response.ok) throw Object.assign(new Error(answer.error), { status: response.status });
+    if (!response.ok) throw Object.assign(new Error(`not done: ${answer.error}`), { status: response.status });
     return answer;
   }
 
@@ -93,32 +93,28 @@ function startAnnotating({ first, languages }) {
     return open(state.info.pair);
   }
 
-  function trouble(error, ...ways) {
-    const again = state.work && html("button", { type: "button", click: () => inTurn(save) }, "Try again");
-    state.stuck = Boolean(ways.length);
-    $("trouble").replaceChildren(
-      html("span", {}, ways.length ? error.message : `Not done: ${error.message}`),
-      ...(ways.length ? ways : [again ?? ""]),
-    );
+  const way = (label, act) => html("button", { type: "button", click: () => inTurn(act) }, label);
+
+  function trouble(error, ways = state.work ? [way("Try again", save)] : []) {
+    $("trouble").replaceChildren(html("span", {}, error.message), ...ways);
     $("trouble").hidden = false;
-    if (ways.length) ways[0].focus();
   }
 
+  // Keys do nothing here before one has chosen; no button has the focus, that the next Enter would press.
   async function conflict() {
     const there = await ask("GET", "pair", aboutPair(state.info.pair));
     const told = (work) => `${work.kinds.size} links, ${work.status}`;
-    const way = (label, act) =>
-      html("button", { type: "button", click: () => inTurn(act).then(() => editor.focus()) }, label);
-    trouble(
-      new Error(
-        `Changed in another window (there ${told(new Work(there.work))}; here ${told(state.work)}): not kept yet.`,
-      ),
-      way("Show what is there", forget),
-      way("Keep what is here", () => {
-        state.info.revision = there.revision;
-        return save();
-      }),
-    );
+    const both = `(there ${told(new Work(there.work))}; here ${told(state.work)})`;
+    state.stuck = there.revision;
+    trouble(new Error(`Changed in another window ${both}: not kept yet.`), [
+      way(["Show what is there ", html("kbd", {}, "t")], forget),
+      way(["Keep what is here ", html("kbd", {}, "h")], keepHere),
+    ]);
+  }
+
+  function keepHere() {
+    state.info.revision = state.stuck;
+    return save();
   }
 
   function showPair() {
@@ -263,6 +259,8 @@ function startAnnotating({ first, languages }) {
     next: () => open(state.info.next),
     own: () => open(first, null),
     train: () => training.begin(),
+    there: () => state.stuck && forget(),
+    here: () => state.stuck && keepHere(),
     cycle: () => change((work) => work.set(...state.cursor, NEXT_KIND[work.kind(...state.cursor)])),
     comment: () => $("comment").focus(),
     keys: () => $("help").showModal(),
@@ -285,6 +283,8 @@ function startAnnotating({ first, languages }) {
     2: "second",
     j: "next",
     k: "previous",
+    t: "there",
+    h: "here",
     "?": "keys",
   };
   for (const id of Object.keys(ACTIONS))
