@@ -1,15 +1,18 @@
-"""The pictures of README and docs/report.md: a report of the sample corpus, as chromium shows it.
+"""The pictures of README, docs/report.md and docs/annotate.md: pages of the sample corpus, as chromium shows them.
 
     python scripts/screenshots.py [--write] [--pair 11]
 
-The report is of two systems: links without labels, and those of a model that learnt from the sample. Needs Debian's
-package chromium and playwright from PyPI. A minute or two.
+The report is of two systems: links without labels, and those of a model that learnt from the sample; the page to
+annotate on begins with links without labels. Needs Debian's package chromium and playwright from PyPI. A minute or two.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 from browser import open_browser
 from tables import ROOT, parser_of
@@ -19,6 +22,9 @@ PICTURES = {
     "report-matrix.png": ("dark", 900, "view=matrix&show=difference"),
 }
 """Name: colour scheme, height, and what of a pair is shown."""
+
+KEYS = "ArrowRight ArrowDown Space Space ArrowDown ArrowDown ArrowDown n ArrowUp ArrowUp Space Space"
+"""Pressed on the page to annotate on."""
 
 
 def write_report(folder: Path) -> Path:
@@ -41,6 +47,28 @@ def write_report(folder: Path) -> Path:
     return page
 
 
+@contextmanager
+def serve_annotation(folder: Path) -> Iterator[str]:
+    """The address of a page on which twelve of fifty pairs have been accepted."""
+    from aligner.annotate.desk import Desk, model_of_text, read_text
+    from aligner.annotate.pages import application, listen, server
+    from corpora.readers import open_texts
+
+    corpus = open_texts(*(ROOT / "corpora" / "sample" / f"test.{language}" for language in ("en", "fr")))
+    model = model_of_text(corpus)
+    desk = Desk(corpus, read_text(corpus, model), model, str(folder / "gold"), number=50)
+    for pair in desk.queue[:12]:
+        desk.save({"pair": pair, "revision": 0, "work": {**desk.pair({"pair": pair})["work"], "status": "accepted"}})
+    listening = listen(0)
+    port = listening.getsockname()[1]
+    serving = server(application(desk, "token", port))
+    thread = Thread(target=serving.run, args=[[listening]])
+    thread.start()
+    yield f"http://127.0.0.1:{port}/token/"
+    serving.should_exit = True
+    thread.join()
+
+
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--pair", type=int, default=11, help="of corpora/sample/test, from 1")
@@ -59,6 +87,15 @@ def main() -> None:
             page.wait_for_selector("body[data-ready=yes]")
             page.screenshot(path=images / name)
             print(f"written to {images / name}")
+        with serve_annotation(folder) as address:
+            page = browser.new_page(viewport={"width": 1240, "height": 800}, device_scale_factor=1.25)
+            page.goto(address)
+            page.wait_for_selector("body[data-ready=yes]")
+            for key in KEYS.split():
+                page.keyboard.press(key)
+            page.wait_for_selector("body[data-busy=no]")
+            page.screenshot(path=images / "annotate.png")
+            print(f"written to {images / 'annotate.png'}")
 
 
 if __name__ == "__main__":

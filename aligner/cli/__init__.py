@@ -15,6 +15,7 @@ import typer
 
 from aligner._version import __version__
 from aligner.cli.align import align
+from aligner.cli.annotate import annotate
 from aligner.cli.answers import answer, answers_for_errors, prepare_streams
 from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
@@ -67,6 +68,7 @@ _EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     info: ("info my.model", "info my.model --format json"),
     features: ("features my.model", "features my.model --gold test"),
     suggest: ("suggest test.en test.fr -m my.model -n 10 -o todo", "suggest train -m my.model --gold test -o next"),
+    annotate: ("annotate test.en test.fr -o gold", "annotate test.en test.fr -o gold -m my.model --order unsure -n 50"),
     convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
     symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
     warm_up: ("warm-up", "warm-up --threads 1"),

@@ -16,6 +16,7 @@ Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
 Page = Literal["html", "markdown", "latex", "csv"]
 Suggestions = Literal["probability", "random"]
+Annotations = Literal["random", "unsure", "given"]
 Symmetrization = Literal[
     "forward", "reverse", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
     "intersect", "gd", "gdf", "gdfa",
@@ -165,6 +166,20 @@ SuggestedPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs 
 SuggestionOrder = Annotated[Suggestions, _data("--order", help="The least probable links first, or at random.")]
 LabelledPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelled pairs to leave out; repeatable.")]
 
+# Annotating
+AnnotatedPairs = Annotated[
+    int | None, _data("--pairs", "-n", metavar="N", help="The first pairs of the order.", min=1, show_default="all")
+]
+AnnotationOrder = Annotated[
+    Annotations, _data("--order", help="At random, for a fair sample; the least probable links first; or as given.")
+]
+AnnotatorName = Annotated[
+    str | None, _data("--annotator", metavar="NAME", help="Annotate into PREFIX.NAME, beside others; see agreement.")
+]
+Port = Annotated[
+    int, _output("--port", metavar="N", help="Of the page's address.", min=0, max=65535, show_default="any free one")
+]
+
 # Aligning without a model
 Unsupervised = Annotated[
     bool, _unsupervised("--unsupervised", help="Leave out the default weights; --decoding and --threshold do so too.")
@@ -219,6 +234,9 @@ TrainedModel = Annotated[
 ]
 OutputFile = Annotated[str, _output("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
 OutputPrefix = Annotated[str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.L1, PREFIX.L2, PREFIX.wa.")]
+GoldPrefix = Annotated[
+    str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.L1, PREFIX.L2, PREFIX.wa, PREFIX.journal.")
+]
 OutputFormat = Annotated[
     Output, _output("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
 ]

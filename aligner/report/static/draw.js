@@ -6,8 +6,9 @@
 // options: {view: "lines" or "matrix", label: a name for the picture, systems: [name],
 //     shown: as of `judge`; onword: called with (side, index) for a word that is clicked, or entered by the keyboard}
 //
-// Gives {svg, light(side, index), unlight(), focus()}; side 0 is the source. Needs dom.js, links.js, lines.js, matrix.js
-// and drawing.css; knows nothing of the page. Hovering or focusing a word lights its links and the words at their
+// Gives {svg, light(side, index), unlight(), focus()}; side 0 is the source; and of a matrix point(j, k), which lights a
+// cell, cell(event), the [j, k] under the mouse or null, and place(j, k), its box in the picture. Needs dom.js, links.js,
+// lines.js, matrix.js and drawing.css; knows nothing of the page. Hovering or focusing a word lights its links and the words at their
 // ends; arrow keys move along a side, and between the sides along links.
 function draw(container, pair, options) {
   container.replaceChildren();
@@ -112,26 +113,23 @@ function draw(container, pair, options) {
     return words[1 - side][Math.min(other, words[1 - side].length - 1)] ?? words[side][index];
   }
 
+  const point = (j, k) => {
+    unlight();
+    for (const element of [words[0][j], words[1][k]]) shine(element, "here");
+    drawn.cross(j, k);
+    const link = pair.links.find((those) => those.source === j && those.target === k);
+    said.append(...wordsOf(pair, 0, j), " – ", ...wordsOf(pair, 1, k), link ? `: ${describeKind(link, options)}` : "");
+  };
   if (drawn.cell) {
     picture.addEventListener("mousemove", (event) => {
       if (event.target.closest(".word")) return;
-      const place = drawn.cell(event);
-      unlight();
-      if (!place) return;
-      const [j, k] = place;
-      for (const element of [words[0][j], words[1][k]]) shine(element, "here");
-      drawn.cross(j, k);
-      const link = pair.links.find((those) => those.source === j && those.target === k);
-      said.append(
-        ...wordsOf(pair, 0, j),
-        " – ",
-        ...wordsOf(pair, 1, k),
-        link ? `: ${describeKind(link, options)}` : "",
-      );
+      const cell = drawn.cell(event);
+      if (cell) point(...cell);
+      else unlight();
     });
     picture.addEventListener("mouseleave", unlight);
   }
-  return { svg: picture, light, unlight, focus: () => focus() };
+  return { svg: picture, light, unlight, focus: () => focus(), point, cell: drawn.cell, place: drawn.place };
 }
 
 // A word with its number among the equal ones: "the (2)".

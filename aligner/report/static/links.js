@@ -2,6 +2,9 @@
 
 const KINDS = {
   link: { label: "link", mark: "square" },
+  sure: { label: "sure", mark: "square" },
+  possible: { label: "possible", mark: "disc" },
+  suggested: { label: "suggested", mark: "frame" },
   right: { label: "right", mark: "square" },
   allowed: { label: "right, possible in gold", mark: "disc", at: 0.5 },
   wrong: { label: "wrong", mark: "cross", at: 0.36 },

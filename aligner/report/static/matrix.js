@@ -2,7 +2,7 @@
 
 const CELL = 26; // pixels
 
-// The picture: {picture, words: [[element]], links: [element], cell(event), stay(scroller)}.
+// The picture: {picture, words: [[element]], links: [element], cell(event), place(j, k), cross(j, k), stay(scroller)}.
 function drawMatrix(pair, options, available, measure) {
   const [rows, columns] = [pair.source, pair.target].map((words) => labelled(words, measure));
   const widest = (side) => Math.max(...side.map((word) => word.width), 0);
@@ -89,6 +89,7 @@ function drawMatrix(pair, options, available, measure) {
     const [j, k] = [(event.clientY - box.top - top) / CELL, (event.clientX - box.left - left) / CELL].map(Math.floor);
     return j >= 0 && j < rows.length && k >= 0 && k < columns.length ? [j, k] : null;
   };
+  const place = (j, k) => ({ x: left + CELL * k, y: top + CELL * j, width: CELL, height: CELL });
   // A bar behind a row and one behind a column; null hides it.
   const cross = (j, k) => {
     const places = [
@@ -100,5 +101,5 @@ function drawMatrix(pair, options, available, measure) {
       if (index !== null) fill(bands[n], places[n], []);
     });
   };
-  return { picture, words: [rowWords, columnWords], links, stay, cell, cross };
+  return { picture, words: [rowWords, columnWords], links, stay, cell, place, cross };
 }

@@ -1,0 +1,150 @@
+"""Books: what one annotator has made of the pairs of a text, with every change kept and every change undoable."""
+
+from __future__ import annotations
+
+import glob
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from threading import RLock
+
+from aligner.annotate.journal import Entry, Journal, read_journal
+from aligner.annotate.work import SourceText, Work, WorkError
+from aligner.errors import AlignerError
+from corpora.errors import CorpusError
+from corpora.files import refuse_inputs, write_atomically
+from corpora.formats.pharaoh import format_links
+
+LONGEST_BREAK = 300.0
+"""Seconds between two changes after which the time between them does not count as work."""
+
+_HINT = "give the text as it was, or another name for `output`"
+
+
+class ConflictError(AlignerError):
+    """A change to a pair that has been changed since it was shown."""
+
+
+class Book:
+    """The work of one annotator.
+
+    prefix: of the files: PREFIX.journal, which holds everything, and the accepted pairs in PREFIX.L1, PREFIX.L2 and
+    PREFIX.wa, in the order of the text.  writes: if not, the journal of another process is read as it is now.
+    works: of the pairs that have been touched.  revisions: how often each pair has been changed.
+    Raises CorpusError where the files are of another text, or not from here.
+    """
+
+    def __init__(self, prefix: str, text: SourceText, *, writes: bool = True) -> None:
+        self.prefix, self.text = prefix, text
+        self.outputs = [f"{prefix}.{suffix}" for suffix in (*text.languages, "wa")]
+        self.works: dict[int, Work] = {}
+        self.revisions: dict[int, int] = {}
+        self.lock = RLock()
+        self._undo: list[dict[int, Work | None]] = []
+        self._times: list[float] = []
+        self._written: dict[str, bytes] = {}
+        path = Path(f"{prefix}.journal")
+        for name in filter(_exists, self.outputs if writes and not path.exists() else ()):
+            refuse_inputs(name, text.files)
+            raise CorpusError(name, 0, "file exists, without a journal", hint="choose another name for `output`")
+        with ExitStack() as opened:
+            if writes:
+                head = {"journal": "aligner annotate", "pairs": len(text.sentences), "text": text.digest}
+                self._journal = opened.enter_context(closing(Journal(path, head)))
+            if path.exists():
+                self._read(path)
+            opened.pop_all()
+        if writes:
+            for output in map(Path, self.outputs):
+                for left in output.parent.glob(f".{glob.escape(output.name)}.aligner-*.tmp"):
+                    left.unlink()  # of a process that was killed: nobody else writes these files
+            self._write()
+
+    def accepted(self) -> dict[int, Work]:
+        """The accepted pairs, in the order of the text."""
+        return {pair: work for pair, work in sorted(self.works.items()) if work.status == "accepted"}
+
+    def is_open(self, pair: int) -> bool:
+        return pair not in self.works or self.works[pair].status == "open"
+
+    def change(self, changes: Mapping[int, tuple[int, Work]]) -> None:
+        """Keep the work on some pairs, each with the revision that it is a change of; one step to undo.
+
+        Raises ConflictError, with nothing kept, where a pair has another revision by now.
+        """
+        with self.lock:
+            if any(self.revisions.get(pair, 0) != revision for pair, (revision, _) in changes.items()):
+                raise ConflictError("the pair has been changed in another window")
+            self._keep({"works": {pair: work.to_json() for pair, (_, work) in changes.items()}})
+
+    def undo(self) -> list[int]:
+        """Take the last change back; the pairs that it was of, none where there is nothing to take back."""
+        with self.lock:
+            pairs = [*self._undo[-1]] if self._undo else []
+            if pairs:
+                self._keep({"undo": True})
+            return pairs
+
+    def pace(self) -> float:
+        """Accepted pairs an hour, without long breaks; 0 in the first minute."""
+        gaps = [b - a for a, b in zip(self._times, self._times[1:], strict=False) if 0 <= b - a <= LONGEST_BREAK]
+        return 3600 * len(self.accepted()) / sum(gaps) if sum(gaps) >= 60 else 0.0
+
+    def gold(self) -> list[bytes]:
+        """The accepted pairs as the content of their files: source, target, links."""
+        accepted = self.accepted()
+        columns = [[self.text.sentences[pair][side] for pair in accepted] for side in (0, 1)]
+        links = [format_links(work.links) for work in accepted.values()]
+        return ["".join(f"{line}\n" for line in column).encode() for column in (*columns, links)]
+
+    def close(self) -> None:
+        self._journal.close()
+
+    def _read(self, path: Path) -> None:
+        head, *entries = read_journal(path) or [{}]
+        if head.get("journal") != "aligner annotate":
+            raise CorpusError(path, 1, "is not the head of a journal", hint=_HINT)
+        if head["pairs"] != len(self.text.sentences):
+            what = f"has {len(self.text.sentences)} lines, but {path} was begun with {head['pairs']}"
+            raise CorpusError(self.text.name, 0, what, hint=_HINT)
+        if head["text"] != self.text.digest:
+            raise CorpusError(self.text.name, 0, f"has changed since {path} was begun", hint=_HINT)
+        for number, entry in enumerate(entries, 2):
+            try:
+                self._apply(entry)
+            except (WorkError, LookupError) as error:
+                raise CorpusError(path, number, f"cannot be done: {error}", hint="take this line out") from error
+
+    def _keep(self, entry: Entry) -> None:
+        entry = {"time": round(time.time(), 3), **entry}
+        self._journal.append(entry)
+        self._apply(entry)
+        self._write()
+
+    def _apply(self, entry: Entry) -> None:
+        """Do what an entry says; an undone change is no longer among those to undo."""
+        if entry.get("undo"):
+            changes = self._undo.pop()
+        else:
+            works = {int(pair): work for pair, work in entry["works"].items()}
+            changes = {pair: Work.from_json(work, self.text.lengths(pair)) for pair, work in works.items()}
+            self._undo.append({pair: self.works.get(pair) for pair in changes})
+        for pair, work in changes.items():
+            self.revisions[pair] = self.revisions.get(pair, 0) + 1
+            if work is None:
+                del self.works[pair]
+            else:
+                self.works[pair] = work
+        self._times.append(entry["time"])
+
+    def _write(self) -> None:
+        for name, content in zip(self.outputs, self.gold(), strict=True):
+            if self._written.get(name) != content:
+                with write_atomically(name, force=True) as file:
+                    file.write(content)
+                self._written[name] = content
+
+
+def _exists(name: str) -> bool:
+    return Path(name).exists()

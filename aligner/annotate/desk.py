@@ -1,0 +1,296 @@
+"""What an annotator works with: the pairs in their order, what a model suggests for them, and its training."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from aligner.annotate.agreement import agreement, merged
+from aligner.annotate.book import Book
+from aligner.annotate.work import SourceText, Work, WorkError
+from aligner.errors import AlignerError, SettingError
+from aligner.model.decoding import Alignment
+from aligner.model.default import default_model
+from aligner.model.model import Model
+from aligner.progress import Hooks, Progress, ignore, tell_passes
+from aligner.training.train import train
+from corpora.alignment import Link
+from corpora.bitext import read_bitext
+from corpora.errors import CorpusError
+from corpora.normalize import Normalizer
+from corpora.readers import Corpus
+from features.statistics import CorpusStatistics
+
+ADJUDICATED = "adjudicated"
+"""Who decides where annotators differ."""
+
+FEWEST_TO_TRAIN = 10
+"""With fewer pairs none are held out."""
+
+_MOST_SEARCHED, _MOST_WORDS, _MOST_CONTEXTS = 2000, 200, 20
+
+_NAME = r"[\w-]{1,40}"
+
+_Given = Mapping[str, Any]
+
+
+def model_of_text(corpus: Corpus, on_progress: Callable[[Progress], None] = ignore) -> Model:
+    """What `aligner.align` aligns a text with: its own statistics and the default weights."""
+    bitext = read_bitext([corpus], Normalizer(), Normalizer())
+    statistics = CorpusStatistics.from_bitext(bitext, on_pass=tell_passes(on_progress))
+    return default_model(statistics, languages=(bitext.source.language, bitext.target.language))
+
+
+def read_text(corpus: Corpus, model: Model) -> SourceText:
+    """The sentences of a corpus, in tokens as a model counts them."""
+    lines = [*corpus.texts()]
+    corpus.check_lengths(lines)
+    corpus.check_utf8(lines)
+    tokens = [normalizer.tokens for normalizer in model.normalizers]
+    sentences = tuple((" ".join(tokens[0](source)), " ".join(tokens[1](target))) for _, source, target in lines)
+    languages = corpus.source_language or model.languages[0], corpus.target_language or model.languages[1]
+    if None in languages or languages[0] == languages[1]:
+        languages = "source", "target"
+    files = tuple(map(str, corpus.files))
+    return SourceText(corpus.source_file, (str(languages[0]), str(languages[1])), files, sentences)
+
+
+class Desk:
+    """All that the page of one annotator asks for; its public methods answer with JSON values.
+
+    prefix: of the files of all annotators.  annotator: a name, or None for the first one.  number: the most pairs.
+    Pairs with an empty side are left out, and of equal pairs all but the first. Those that others have accepted come
+    first. Raises AlignerError on files that do not fit.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        text: SourceText,
+        model: Model,
+        prefix: str,
+        *,
+        annotator: str | None = None,
+        order: str = "random",
+        seed: int = 0,
+        number: int | None = None,
+        learns: bool = True,
+    ) -> None:
+        if annotator == ADJUDICATED or (annotator and not re.fullmatch(_NAME, annotator)):
+            raise SettingError(f"no annotator can be called {annotator!r} (give letters, digits, - and _)")
+        self.text, self.annotator, self.prefix = text, annotator, prefix
+        self._corpus, self._model, self._learns = corpus, model, learns
+        self._suggestions: dict[int, Alignment] = {}
+        self._decisions: Book | None = None
+        self._training: dict[str, Any] = {"state": "none"}
+        self.ended = False
+        others = {pair for works in self._others().values() for pair in works}
+        self.queue = sorted(self._ordered(order, seed)[:number], key=lambda pair: pair not in others)
+        if not self.queue:
+            raise CorpusError(text.name, 0, "there are no pairs to annotate", hint="check the file name")
+        self.book = self._book(annotator, writes=True)
+
+    def close(self) -> None:
+        for book in filter(None, (self.book, self._decisions)):
+            book.close()
+
+    def pair(self, given: _Given) -> dict[str, Any]:
+        """All about a pair.  given: its number, and of decisions between annotators, with whom."""
+        pair, book = int(given["pair"]), self._book_of(given)
+        if not 0 <= pair < len(self.text.sentences):
+            raise WorkError(f"there is no pair {pair + 1}")
+        source, target = self.text.words(pair)
+        if book is self.book:
+            found, queue, sides = self._suggest(pair), self.queue, []
+            start = Work(suggested=frozenset(found.links))
+        else:
+            found, queue = Alignment((), ()), [*agreement(*self._both(given), self.text).different]
+            sides = [works[pair] for works in self._both(given) if pair in works]
+            start = merged(*sides) if len(sides) == 2 else Work()
+        place = queue.index(pair) if pair in queue else 0
+        around = [*queue[place + 1 :], *queue[:place]]
+        with book.lock:
+            works = [book.works[p] for p in queue if p in book.works]
+            counts = Counter(work.status for work in works)
+            return {
+                "pair": pair, "source": source, "target": target,
+                "work": book.works.get(pair, start).to_json(), "revision": book.revisions.get(pair, 0),
+                "scores": [[*link, min(score, 1.0)] for link, score in zip(found.links, found.scores, strict=True)],
+                "sides": [side.to_json() for side in sides],
+                "next": next(iter(around), None), "previous": around[-1] if around else None,
+                "following": next(filter(book.is_open, around), None),
+                "flagged": [p for p in queue if p in book.works and book.works[p].flagged],
+                "progress": {
+                    "pairs": len(queue), "accepted": counts["accepted"], "skipped": counts["skipped"],
+                    "pace": book.pace(),
+                },
+            }  # fmt: skip
+
+    def save(self, given: _Given) -> dict[str, Any]:
+        """Keep the work on a pair, a change of a revision."""
+        pair, book = int(given["pair"]), self._book_of(given)
+        work = Work.from_json(given["work"], self.text.lengths(pair))
+        book.change({pair: (int(given["revision"]), work)})
+        return self.pair(given)
+
+    def undo(self, given: _Given) -> dict[str, Any]:
+        """Take the last change back."""
+        return {"pairs": self._book_of(given).undo()}
+
+    def words(self, given: _Given) -> dict[str, Any]:
+        """The word pairs that are suggested most often in open pairs, and where; given: one alone, or none."""
+        places: dict[tuple[str, str], list[tuple[int, Link]]] = {}
+        for pair in self._first_open():
+            for words, links in self._suggested(pair).items():
+                places.setdefault(words, []).extend((pair, link) for link in sorted(links))
+        frequent = Counter({words: len(found) for words, found in places.items()}).most_common(_MOST_WORDS)
+        chosen = places.get((given.get("source", ""), given.get("target", "")), [])
+        shown = [{"pair": p, "words": self.text.words(p), "link": link} for p, link in chosen[:_MOST_CONTEXTS]]
+        return {"words": [[*words, times] for words, times in frequent], "contexts": shown, "links": len(chosen)}
+
+    def approve(self, given: _Given) -> dict[str, Any]:
+        """Decide on all suggested links of a word pair at once, in the pairs that `words` looks at."""
+        kind, wanted, changes = given["kind"], (given["source"], given["target"]), {}
+        if kind not in ("sure", "possible", "none"):
+            raise WorkError(f"there is no such kind of link: {kind!r}")
+        pairs = self._first_open()
+        with self.book.lock:
+            for pair in filter(self.book.is_open, pairs):
+                if links := self._suggested(pair).get(wanted):
+                    work = self._work(pair)
+                    kept = {} if kind == "none" else {kind: getattr(work, kind) | links}
+                    work = replace(work, suggested=work.suggested - links, **kept)
+                    changes[pair] = self.book.revisions.get(pair, 0), work
+            if changes:
+                self.book.change(changes)
+        return {"pairs": len(changes)}
+
+    def agreements(self, given: _Given) -> dict[str, Any]:
+        """The agreement with each other annotator, and the pairs to decide on."""
+        found, decided = [], self._book(ADJUDICATED).works
+        for name, works in self._others().items():
+            result = agreement(self.book.accepted(), works, self.text)
+            pairs = [{"pair": p, "words": self.text.sentences[p], "decided": p in decided} for p in result.different]
+            left = sum(pair not in decided for pair in result.same)
+            found.append({**vars(result), "name": name, "different": pairs, "same": len(result.same), "left": left})
+        return {"others": found}
+
+    def take_over(self, given: _Given) -> dict[str, Any]:
+        """Keep what both annotators agree on as decided."""
+        book, works = self._book_of(given), self._both(given)
+        same = [pair for pair in agreement(*works, self.text).same if pair not in book.works]
+        if same:
+            book.change({pair: (book.revisions.get(pair, 0), works[0][pair]) for pair in same})
+        return {"pairs": len(same)}
+
+    def train(self, given: _Given) -> dict[str, Any]:
+        """Begin to learn from what is accepted."""
+        labelled = len(self.book.accepted())
+        if labelled < FEWEST_TO_TRAIN:
+            raise WorkError(f"{labelled} accepted pairs are too few to learn from (accept {FEWEST_TO_TRAIN})")
+        if self._training["state"] != "running":
+            self._training = {"state": "running", "pairs": labelled, "detail": "starting"}
+            Thread(target=self._train, daemon=True).start()
+        return self._training
+
+    def training(self, given: _Given) -> dict[str, Any]:
+        """How far the training is, and what came of it."""
+        return {**self._training, "accepted": len(self.book.accepted()), "fewest": FEWEST_TO_TRAIN}
+
+    def _train(self) -> None:
+        pairs = self._training["pairs"]
+
+        def tell(news: Progress) -> None:
+            self._training = {"state": "running", "pairs": pairs, "detail": f"{news.stage} {news.detail}".strip()}
+
+        hooks = Hooks(on_progress=tell, interrupted=lambda: self.ended)
+        try:
+            with tempfile.TemporaryDirectory() as folder:  # what is accepted meanwhile changes nothing there
+                for name, content in zip(self.book.outputs, self.book.gold(), strict=True):
+                    Path(folder, f"gold{Path(name).suffix}").write_bytes(content)
+                given: dict[str, Any] = {"languages": self.text.languages, "normalizers": self._model.normalizers}
+                made = train(self._corpus.files[:2], f"{folder}/gold", hooks=hooks, **given).model
+        except (AlignerError, OSError, MemoryError, KeyboardInterrupt) as error:
+            self._training = {"state": "failed", "error": str(error)}
+            return
+        row, by_default = made.record["path"][made.record["chosen"]], made.record["default_aer"]
+        margin = 1.96 * (row["standard_error"] or 0.0)
+        ends = max(0.0, row["aer"] - margin), min(100.0, row["aer"] + margin)
+        self._training = {"state": "done", "pairs": pairs, "aer": row["aer"], "interval": ends, "default": by_default}
+        if self._learns:
+            self._model = made
+            self._suggestions = {}
+
+    def _ordered(self, order: str, seed: int) -> list[int]:
+        first = {sentences: pair for pair, sentences in reversed([*enumerate(self.text.sentences)])}
+        pairs = sorted(pair for sentences, pair in first.items() if all(sentences))
+        if order == "random":
+            return [pairs[n] for n in np.random.default_rng(seed).permutation(len(pairs))]
+        if order == "unsure":
+            self._align(pairs)
+            return sorted(pairs, key=lambda pair: (self._suggestions[pair].score, pair))
+        return pairs
+
+    def _align(self, pairs: Iterable[int]) -> None:
+        """Have suggestions for pairs, on all cores."""
+        missing = [pair for pair in pairs if pair not in self._suggestions]
+        self._suggestions |= zip(missing, self._model.align_many(map(self.text.words, missing)), strict=True)
+
+    def _first_open(self) -> list[int]:
+        pairs = [*islice(filter(self.book.is_open, self.queue), _MOST_SEARCHED)]
+        self._align(pair for pair in pairs if pair not in self.book.works)
+        return pairs
+
+    def _suggest(self, pair: int) -> Alignment:
+        found = self._suggestions.get(pair)
+        if found is None:
+            found = self._suggestions[pair] = self._model.align(*self.text.words(pair))
+        return found
+
+    def _work(self, pair: int) -> Work:
+        known = self.book.works.get(pair)
+        return Work(suggested=frozenset(self._suggest(pair).links)) if known is None else known
+
+    def _suggested(self, pair: int) -> dict[tuple[str, str], set[Link]]:
+        """The suggested links of a pair by their words, in small letters."""
+        source, target = ([word.lower() for word in side] for side in self.text.words(pair))
+        found: dict[tuple[str, str], set[Link]] = {}
+        for j, k in self._work(pair).suggested:
+            found.setdefault((source[j], target[k]), set()).add((j, k))
+        return found
+
+    def _others(self) -> dict[str, dict[int, Work]]:
+        """The accepted pairs of all other annotators, by their names."""
+        base, found = Path(self.prefix), {}
+        for file in sorted(base.parent.glob("*.journal")):
+            name = re.fullmatch(rf"{re.escape(base.name)}(?:\.({_NAME}))?\.journal", file.name)
+            if name and name[1] not in (self.annotator, ADJUDICATED):
+                found[name[1] or base.name] = self._book(name[1]).accepted()
+        return found
+
+    def _book(self, annotator: str | None, *, writes: bool = False) -> Book:
+        return Book(f"{self.prefix}.{annotator}" if annotator else self.prefix, self.text, writes=writes)
+
+    def _both(self, given: _Given) -> tuple[dict[int, Work], dict[int, Work]]:
+        other = self._others().get(given["with"])
+        if other is None:
+            raise WorkError(f"there is no annotator {given['with']}")
+        return self.book.accepted(), other
+
+    def _book_of(self, given: _Given) -> Book:
+        """The book of the annotator, or that of decisions."""
+        if not given.get("with"):
+            return self.book
+        with self.book.lock:
+            if self._decisions is None:
+                self._decisions = self._book(ADJUDICATED, writes=True)
+            return self._decisions

@@ -1,0 +1,77 @@
+"""A journal: a file of JSON lines, each on disk before it is acted upon; the end of a process loses none."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from corpora.errors import CorpusError
+from corpora.files import write_atomically
+
+Entry = dict[str, Any]
+
+
+def read_journal(path: Path) -> list[Entry]:
+    """The head of a journal and its entries; a last line without its end is none.
+
+    Raises CorpusError on a line that is not an entry.
+    """
+    entries: list[Entry] = []
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
+        try:
+            entries.append(dict(json.loads(line)))
+        except (ValueError, TypeError) as error:
+            raise CorpusError(path, number, "is not an entry of a journal", hint="take this line out") from error
+    return entries
+
+
+class Journal:
+    """A journal that this process alone may add to; a new one begins with the head.
+
+    Raises CorpusError if it is open elsewhere.
+    """
+
+    def __init__(self, path: Path, head: Mapping[str, Any]) -> None:
+        if not path.exists():
+            with write_atomically(path) as file:
+                file.write(_line(head))
+        self._path, self._file = path, path.open("r+b", buffering=0)
+        try:
+            with suppress(ModuleNotFoundError):  # of POSIX
+                import fcntl
+
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.close()
+            what = "is being written by another process"
+            raise CorpusError(path, 0, what, hint="end that one, or give another annotator") from error
+        self._end = path.read_bytes().rfind(b"\n") + 1
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """Write an entry to disk; OSError if it cannot be, with nothing written."""
+        line = _line(entry)
+        try:
+            self._cut()  # what an end has left of an entry
+            if self._file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
+            os.fsync(self._file.fileno())
+        except OSError:
+            self._cut()
+            raise
+        self._end += len(line)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _cut(self) -> None:
+        self._file.truncate(self._end)
+        self._file.seek(self._end)
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    return json.dumps(entry, separators=(",", ":")).encode() + b"\n"

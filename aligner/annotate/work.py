@@ -1,0 +1,90 @@
+"""The text that is annotated, and what an annotator has made of a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Literal
+
+from aligner.errors import AlignerError
+from corpora.alignment import Link, PairLinks, check_range
+from corpora.errors import CorpusError
+
+Status = Literal["open", "accepted", "skipped"]
+
+
+class WorkError(AlignerError):
+    """A request that makes no sense for the pair it is about."""
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The text to annotate.
+
+    name: its source file.  languages: ends of the names of files.  sentences: n pairs, tokens joined by single blanks.
+    digest: equal for equal sentences.
+    """
+
+    name: str
+    languages: tuple[str, str]
+    files: tuple[str, ...]
+    sentences: tuple[tuple[str, str], ...]
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        joined = "\n".join(f"{source}\n{target}" for source, target in self.sentences)
+        object.__setattr__(self, "digest", blake2b(joined.encode(), digest_size=16).hexdigest())
+
+    def words(self, pair: int) -> tuple[list[str], list[str]]:
+        source, target = self.sentences[pair]
+        return source.split(" ") if source else [], target.split(" ") if target else []
+
+    def lengths(self, pair: int) -> tuple[int, int]:
+        source, target = self.words(pair)
+        return len(source), len(target)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What has been made of a pair.
+
+    suggested: links that nobody has looked at; they are sure once the pair is accepted.
+    null: the source and the target words that translate nothing.
+    """
+
+    sure: frozenset[Link] = frozenset()
+    possible: frozenset[Link] = frozenset()
+    suggested: frozenset[Link] = frozenset()
+    null: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    status: Status = "open"
+    flagged: bool = False
+    comment: str = ""
+
+    @property
+    def links(self) -> PairLinks:
+        return PairLinks(self.sure | self.suggested, self.possible)
+
+    def to_json(self) -> dict[str, Any]:
+        links = {name: sorted(getattr(self, name)) for name in ("sure", "possible", "suggested")}
+        null = [sorted(side) for side in self.null]
+        return {**links, "null": null, "status": self.status, "flagged": self.flagged, "comment": self.comment}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any], lengths: tuple[int, int]) -> Work:
+        """What is in a request or a journal.  Raises WorkError unless it fits a pair of these lengths."""
+        try:
+            sure, possible, suggested = (
+                frozenset((int(j), int(k)) for j, k in given[name]) for name in ("sure", "possible", "suggested")
+            )
+            source, target = (frozenset(map(int, side)) for side in given["null"])
+            status, flagged, comment = given["status"], given["flagged"] is True, str(given["comment"])
+            ends = sure | possible | suggested | {(j, 0) for j in source} | {(0, k) for k in target}
+            check_range(PairLinks(ends, frozenset()), *lengths, "request", 0)
+        except (LookupError, TypeError, ValueError, CorpusError) as error:
+            raise WorkError(f"this is not the work on a pair: {error!r}") from error
+        if status not in ("open", "accepted", "skipped") or min(map(min, ends), default=0) < 0:
+            raise WorkError(f"this is not the work on a pair: {status!r}")
+        if status == "accepted":
+            sure, suggested = sure | suggested, frozenset()
+        return cls(sure, possible - sure, suggested - sure - possible, (source, target), status, flagged, comment)

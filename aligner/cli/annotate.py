@@ -1,0 +1,80 @@
+"""``aligner annotate``."""
+
+import secrets
+from contextlib import ExitStack
+from threading import Thread
+from typing import Annotated
+
+import typer
+
+from aligner.cli import options as opt
+from aligner.cli.answers import say
+from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
+from aligner.cli.texts import check_number_of_links, open_for_model
+from aligner.progress import progress_bar
+
+
+def annotate(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")],
+    output: opt.GoldPrefix,
+    model: opt.TrainedModel = None,
+    order: opt.AnnotationOrder = "random",
+    number: opt.AnnotatedPairs = None,
+    seed: opt.Seed = 0,
+    annotator: opt.AnnotatorName = None,
+    port: opt.Port = 0,
+    threads: opt.Threads = None,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Open a page to make gold links by hand, which begins with links to correct.
+
+    Every change is on disk at once; end with Ctrl-C, and go on later by the same command. The accepted pairs are then
+    labels for ``aligner train --gold PREFIX``.
+    """
+    from aligner.errors import SettingError
+
+    with progress_bar(quiet) as show, ExitStack() as opened:
+        try:
+            from aligner.annotate.pages import HOST, application, listen, server
+        except ModuleNotFoundError as error:
+            what = f"the page to annotate on needs {error.name}, which is not installed"
+            raise SettingError(f"{what} (pip install 'aligner[web]')") from error
+        from aligner.annotate.desk import Desk, model_of_text, read_text
+        from aligner.model.model import load
+        from corpora.errors import CorpusError
+        from corpora.readers import open_texts
+
+        if model is None:
+            corpus = open_texts(source, target)
+        else:
+            loaded = load(model)
+            check_number_of_links(loaded, model, [])
+            corpus = open_for_model(loaded, model, source, target)
+        if not corpus.can_be_read_twice:
+            raise CorpusError(source, 0, "is not a file", hint="write the text into files first")
+        listening = opened.enter_context(listen(port))
+        loaded = model_of_text(corpus, show) if model is None else loaded
+        desk = Desk(
+            corpus, read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed,
+            number=number, learns=model is None,
+        )  # fmt: skip
+        opened.pop_all()
+    token, port = secrets.token_urlsafe(16), listening.getsockname()[1]
+    serving = server(application(desk, token, port))
+    keep_what_there_is()
+    thread = Thread(target=serving.run, args=[[listening]], daemon=True)
+    thread.start()
+    say(f"{len(desk.queue):,} pairs to annotate at http://{HOST}:{port}/{token}/ (Ctrl-C ends)")
+    while noted_signal() is None and thread.is_alive():
+        thread.join(0.1)
+    serving.should_exit = desk.ended = True
+    thread.join(5)
+    signum = noted_signal()
+    ignore_signals()
+    if not quiet:
+        word = "ended" if signum is None else WORDS[signum]
+        say(f"{word}: {len(desk.book.accepted()):,} accepted pairs are in {', '.join(desk.book.outputs)}")
+    if signum is not None:
+        raise typer.Exit(SIGNALLED + signum)

@@ -1,0 +1,386 @@
+"""The page to annotate on, as it is used in a browser: by keys alone, by mouse, in two windows, by two annotators."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annotating import Site
+from commands import run, write
+from reports import unavailable
+
+from corpora.alignment import Links, PairLinks
+from corpora.link_files import read_links
+from corpora.readers import open_corpus
+
+pytestmark = pytest.mark.slow
+
+Visit, Sites = Callable[..., Any], Callable[..., Site]
+
+NEXT = {"none": "sure", "sure": "possible", "possible": "none", "suggested": "none"}
+
+
+def shown_links(page: Any) -> dict[tuple[int, int], str]:
+    """The kinds of the links that are drawn, by their places."""
+    found = page.locator("#editor .edge").evaluate_all("all => all.map(one => [one.dataset.link, one.dataset.kind])")
+    return {(int(j), int(k)): kind for link, kind in found for j, k in [link.split("-")]}
+
+
+def settled(page: Any, pair: int | None = None) -> None:
+    """Wait until all that was pressed has been done."""
+    page.wait_for_function("() => document.body.dataset.busy === 'no'")
+    if pair is not None:
+        assert page.locator("#title").inner_text() == f"Pair {pair + 1}"
+
+
+def press(page: Any, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+    settled(page)
+
+
+def walk(page: Any, place: tuple[int, int], end: tuple[int, int]) -> None:
+    """Move the cursor by arrow keys."""
+    for (down, up), distance in zip(
+        (("ArrowDown", "ArrowUp"), ("ArrowRight", "ArrowLeft")), (end[0] - place[0], end[1] - place[1]), strict=True
+    ):
+        press(page, *[down if distance > 0 else up] * abs(distance))
+
+
+def correct(page: Any, gold: PairLinks) -> None:
+    """Make the links those of gold, by keys alone."""
+    wanted = dict.fromkeys(gold.possible, "possible") | dict.fromkeys(gold.sure, "sure")
+    shown, place = shown_links(page), (0, 0)
+    for cell in sorted(shown.keys() | wanted.keys()):
+        kind, goal = shown.get(cell, "none"), wanted.get(cell, "none")
+        if kind == "suggested" and goal == "sure":
+            continue
+        if kind != goal:
+            walk(page, place, cell)
+            place = cell
+        while kind != goal:
+            press(page, " ")
+            kind = NEXT[kind]
+            assert shown_links(page).get(cell, "none") == kind
+
+
+def test_twenty_pairs_by_keys_alone_then_train_and_report(
+    visit: Visit, site: Sites, tmp_path: Path, texts: Path, sample: Path
+) -> None:
+    served = site(order="random", number=20)
+    gold = read_links(sample / "test.wa")
+    page = visit(served)
+    assert page.evaluate("document.activeElement.id") == "editor"
+    for done, pair in enumerate(served.desk.queue):
+        settled(page, pair)
+        assert page.locator("#progress").inner_text().startswith(f"{done} of 20 accepted")
+        correct(page, gold[pair])
+        press(page, "Enter")
+    assert "all done" in page.locator("#progress").inner_text()
+    order = sorted(served.desk.queue)
+    corpus = open_corpus(tmp_path / "gold")
+    assert [*corpus.links()] == [gold[pair] for pair in order]
+    model, links, report = (tmp_path / name for name in ("M", "links", "report.html"))
+    run("train", f"{texts}.en", f"{texts}.fr", "--gold", tmp_path / "gold", "-m", model, "-q")
+    run("align", f"{texts}.en", f"{texts}.fr", "-m", model, "-o", links, "-q")
+    run("report", f"{texts}.en", f"{texts}.fr", links, "--gold", sample / "test.wa", "-m", model, "-o", report, "-q")
+    opened = page.context.new_page()
+    opened.goto(report.as_uri())
+    opened.wait_for_selector("body[data-ready=yes]")
+    aer = float(opened.locator("#figures tr").first.inner_text().split("\t")[2].split()[0])
+    assert aer < 12
+
+
+def test_every_key(visit: Visit, site: Sites) -> None:
+    served = site()
+    page = visit(served)
+    book, queue = served.desk.book, served.desk.queue
+    start = shown_links(page)
+    assert {*start.values()} == {"suggested"}
+    (j, k), *_ = start
+    walk(page, (0, 0), (j, k))
+    where = page.locator("#where").inner_text()
+    words = served.desk.text.words(0)
+    assert re.match(rf"{re.escape(words[0][j])}.* – {re.escape(words[1][k])}.*: suggested, \d+ %", where)
+    press(page, "n")
+    assert (j, k) not in shown_links(page)
+    assert "NULL" in page.locator("#where").inner_text()
+    word = page.locator(f"[data-side=source][data-index='{j}']")
+    assert word.get_attribute("aria-label").endswith(", NULL")
+    assert book.works[0].null == ({j}, frozenset())
+    press(page, " ")
+    assert shown_links(page)[j, k] == "sure"
+    assert book.works[0].null == (frozenset(), frozenset()), "a word that is linked is not NULL"
+    press(page, "N")
+    assert book.works[0].null == (frozenset(), {k})
+    press(page, "u", "u", "u")
+    assert shown_links(page) == start
+    assert book.works == {}
+    press(page, "c")
+    assert {link for link in start if link[0] == j} == start.keys() - shown_links(page).keys()
+    press(page, "u", "C")
+    assert {link for link in start if link[1] == k} == start.keys() - shown_links(page).keys()
+    press(page, "Delete")
+    assert shown_links(page) == {}
+    press(page, "u", "u", "f")
+    assert page.locator("#flag").get_attribute("aria-pressed") == "true"
+    assert page.locator("#flagged").inner_text() == "Flagged: 1"
+    page.keyboard.press("m")
+    page.wait_for_function("document.activeElement.id === 'comment'")
+    page.keyboard.type("not sure ? n")
+    press(page, "Enter")
+    assert (book.works[0].comment, book.works[0].flagged) == ("not sure ? n", True)
+    press(page, "End", "Home", "Control+ArrowDown")
+    press(page, "s")
+    settled(page, queue[1])
+    assert book.works[0].status == "skipped"
+    press(page, "k")
+    assert page.locator("#status").inner_text() == "skipped"
+    assert page.locator("#comment").input_value() == "not sure ? n"
+    press(page, "j", "Enter")
+    settled(page, queue[2])
+    assert book.accepted().keys() == {queue[1]}
+    press(page, "u")
+    settled(page, queue[1])
+    assert book.accepted() == {}
+    page.keyboard.press("?")
+    assert page.locator("#help").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator("#help").is_visible()
+
+
+def test_suggestions_above_a_probability(visit: Visit, site: Sites) -> None:
+    served = site()
+    page = visit(served)
+    found = served.desk.pair({"pair": 0})["scores"]
+    least = sorted(score for *_, score in found)[2] + 1e-9
+    least = round(least + 0.005, 2)
+    page.locator("#least").fill(str(least))
+    page.locator("#editor").focus()
+    press(page, "a")
+    assert shown_links(page) == {(j, k): "sure" for j, k, score in found if score >= least}
+    assert len(shown_links(page)) < len(found)
+
+
+def test_undo_survives_a_reload(visit: Visit, site: Sites) -> None:
+    served = site()
+    page = visit(served)
+    start = shown_links(page)
+    press(page, "Delete", "Enter")
+    page.reload()
+    page.wait_for_selector("body[data-ready=yes]")
+    settled(page, 1)
+    press(page, "u")
+    settled(page, 0)
+    assert shown_links(page) == {}
+    press(page, "u")
+    assert shown_links(page) == start
+
+
+def middle(page: Any, j: int, k: int) -> tuple[float, float]:
+    """Where a cell is on the screen, by the words of its row and column."""
+    grid = page.locator("#editor path.grid").bounding_box()
+    rows = page.locator("[data-side=source]").count()
+    columns = page.locator("[data-side=target]").count()
+    return grid["x"] + grid["width"] * (k + 0.5) / columns, grid["y"] + grid["height"] * (j + 0.5) / rows
+
+
+def test_mouse(visit: Visit, site: Sites) -> None:
+    served = site()
+    page = visit(served)
+    press(page, "Delete")
+    page.mouse.click(*middle(page, 2, 1))
+    settled(page)
+    assert shown_links(page) == {(2, 1): "sure"}
+    page.mouse.click(*middle(page, 2, 1))
+    settled(page)
+    assert shown_links(page) == {(2, 1): "possible"}
+    page.mouse.move(*middle(page, 3, 4))
+    page.mouse.down()
+    page.mouse.move(*middle(page, 2, 2), steps=4)
+    assert page.locator("#editor .block").get_attribute("visibility") == "visible"
+    page.mouse.up()
+    settled(page)
+    block = {(j, k): "sure" for j in (2, 3) for k in (2, 3, 4)}
+    assert shown_links(page) == {(2, 1): "possible", **block}
+    assert served.desk.book.works[0].sure == block.keys()
+    page.locator("[data-side=target][data-index='3']").click()
+    settled(page)
+    assert shown_links(page).keys() == {(2, 1), *block} - {(2, 3), (3, 3)}
+    assert served.desk.book.works[0].null == (frozenset(), {3})
+    page.locator("#clear-pair").click()
+    settled(page)
+    assert shown_links(page) == {}
+    page.locator("#accept").click()
+    settled(page, 1)
+
+
+def test_two_windows_do_not_overwrite_each_other(visit: Visit, site: Sites) -> None:
+    served = site()
+    one, other = visit(served), visit(served)
+    press(one, " ")
+    before = served.desk.book.works[0]
+    press(other, "Delete")
+    assert "Changed in another window" in other.locator("#trouble").inner_text()
+    press(other, " ", "Enter", "j", "n")
+    settled(other, 0)
+    assert served.desk.book.works == {0: before}, "nothing is chosen by a key that means another thing"
+    press(other, "t")
+    assert shown_links(other) == shown_links(one)
+    assert not other.locator("#trouble").is_visible()
+    press(other, "Delete")
+    assert served.desk.book.works[0].links == PairLinks(frozenset(), frozenset())
+    press(one, "Enter")
+    assert one.locator("#title").inner_text() == "Pair 1", "it does not go on"
+    one.get_by_role("button", name="Keep what is here").click()
+    settled(one)
+    press(one, "h", "t")
+    assert served.desk.book.works[0].links == PairLinks(before.sure | before.suggested, before.possible)
+    assert served.desk.book.works[0].status == "accepted"
+
+
+def test_what_cannot_be_kept_is_said_and_not_left(visit: Visit, site: Sites) -> None:
+    served = site()
+    page = visit(served)
+    start = shown_links(page)
+    page.route("**/save", lambda route: route.fulfill(status=507, json={"error": "it is not all on disk: full"}))
+    press(page, "Delete")
+    assert "not done: it is not all on disk: full" in page.locator("#trouble").inner_text()
+    press(page, "u")
+    assert shown_links(page) == start
+    assert not page.locator("#trouble").is_visible()
+    press(page, "Delete", "j", "Enter")
+    settled(page, 0)
+    assert served.desk.book.works == {}
+    page.unroute("**/save")
+    page.get_by_role("button", name="Try again").click()
+    settled(page)
+    assert not page.locator("#trouble").is_visible()
+    assert served.desk.book.works[0].links == PairLinks(frozenset(), frozenset())
+    press(page, "j")
+    settled(page, 1)
+
+
+def test_a_command_that_has_ended_is_missed(visit: Visit, site: Sites) -> None:
+    page = visit(site())
+    page.route("**/save", lambda route: route.abort())
+    press(page, "Delete")
+    assert "the command does not answer" in page.locator("#trouble").inner_text()
+    page.unroute("**/save")
+    press(page, "j")
+    settled(page, 1)
+
+
+def test_word_pairs_at_once(visit: Visit, site: Sites) -> None:
+    served = site()
+    page = visit(served)
+    page.locator("#tab-words").click()
+    settled(page)
+    row = page.locator("#words tbody tr").first
+    words, times = row.locator("th").inner_text(), int(row.locator("td").first.inner_text())
+    row.locator("th button").click()
+    settled(page)
+    assert f"{times} links" in page.locator("#contexts").inner_text()
+    assert page.locator("#contexts mark").first.inner_text().lower() == words.split(" – ")[0]
+    row.get_by_role("button", name="Sure").click()
+    settled(page)
+    assert page.locator("#words tbody tr").first.locator("th").inner_text() != words
+    assert sum(len(work.sure) for work in served.desk.book.works.values()) == times
+    page.locator("#tab-pairs").click()
+    settled(page)
+    assert "sure" in shown_links(page).values()
+
+
+def test_agreement_and_decisions(visit: Visit, site: Sites, tmp_path: Path) -> None:
+    first = site(number=4)
+    for pair in range(4):
+        work = first.desk.pair({"pair": pair})["work"]
+        first.desk.save({"pair": pair, "revision": 0, "work": {**work, "status": "accepted"}})
+    second = site(number=4, annotator="Zoe")
+    page = visit(second)
+    press(page, "Enter", "Enter", "Enter")
+    press(page, "Delete", " ", "Enter")
+    page.locator("#tab-agreement").click()
+    settled(page)
+    cells = page.locator("#agreement tbody tr").inner_text().split("\t")
+    both = [read_links(tmp_path / name) for name in ("gold.Zoe.wa", "gold.wa")]
+    from aligner.report.comparison import evaluate
+
+    there, back = evaluate(both[0], both[1]), evaluate(both[1], both[0])
+    figures = [f"{100 * share:.2f} %" for share in (there.aer, back.aer, there.f1, back.f1)]
+    assert cells[:6] == ["gold", "4", *figures]
+    assert 0 < float(cells[6]) < 1
+    page.get_by_role("button", name=re.compile("Take over the 3")).click()
+    settled(page)
+    page.get_by_role("button", name=re.compile("Pair 4")).click()
+    settled(page, 3)
+    assert "deciding between gold and me" in page.locator("#deciding").inner_text()
+    assert {*shown_links(page).values()} <= {"first", "second", "sure"}
+    assert "only in gold" in page.locator(".legend").inner_text()
+    press(page, "2", "Enter")
+    decided = read_links(tmp_path / "gold.adjudicated.wa")
+    assert decided == both[1]
+    page.get_by_role("button", name="Back to my pairs").click()
+    settled(page)
+    assert not page.locator("#deciding").is_visible()
+
+
+def test_training_is_shown(visit: Visit, site: Sites) -> None:
+    served = site()
+    page = visit(served)
+    page.locator("#train").click()
+    settled(page)
+    assert "0 accepted pairs are too few" in page.locator("#trouble").inner_text()
+    page.locator("#editor").focus()
+    press(page, *["Enter"] * 12)
+    page.locator("#train").click()
+    shown = page.locator("#training").filter(has_text="held-out AER")
+    shown.wait_for(timeout=120_000)
+    assert re.match(r"12 pairs: held-out AER \d+\.\d\d %, 95 % interval \[\d+\.\d\d, \d+\.\d\d\]", shown.inner_text())
+
+
+def test_scripts_of_all_directions_and_markup(visit: Visit, site: Sites, tmp_path: Path) -> None:
+    long = " ".join(f"w{n}" for n in range(200))
+    write(tmp_path / "test.en", "<script>alert(1)</script> &amp; \"'", "שלום עולם 👩‍👩‍👧", long)
+    write(tmp_path / "test.fr", "</script><img src=x onerror=alert(1)> b\0", "猫 が 好き", long)
+    served = site()
+    page = visit(served)
+    words = served.desk.text.words(0)
+    assert page.locator("#source-sentence").inner_text() == " ".join(words[0])
+    assert page.locator("#target-sentence").inner_text() == " ".join(words[1]).replace("\0", "␀")
+    press(page, " ", "Enter")
+    assert page.locator("#editor [data-side=target] text").all_text_contents() == ["猫", "が", "好き"]
+    press(page, "Enter")
+    press(page, "Delete", "End", *["ArrowDown"] * 150, " ")
+    assert shown_links(page) == {(150, 199): "sure"}
+    cursor, picture = (page.locator(f"#editor {one}").bounding_box() for one in (".cursor", ".picture"))
+    assert picture["x"] <= cursor["x"] <= picture["x"] + picture["width"] - cursor["width"]
+    assert picture["y"] <= cursor["y"] <= picture["y"] + picture["height"] - cursor["height"]
+    assert read_links(tmp_path / "gold.wa") == Links.from_pairs([w.links for w in served.desk.book.accepted().values()])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(visit: Visit, site: Sites, scheme: str) -> None:
+    axe = Path(os.environ.get("ALIGNER_AXE", ""))
+    if not axe.is_file():
+        unavailable("ALIGNER_AXE names no axe.min.js (axe-core from npm)")
+    for pair, other in enumerate((site(number=3), site(number=3, annotator="Zoe"))):
+        work = {**other.desk.pair({"pair": pair})["work"], "suggested": [], "status": "accepted"}
+        other.desk.save({"pair": 0, "revision": 0, "work": work})
+    page = visit(other, color_scheme=scheme)
+    page.evaluate(axe.read_text("utf-8"))
+    press(page, " ", "n", "f")
+    for tab in ("pairs", "words", "agreement"):
+        page.locator(f"#tab-{tab}").click()
+        settled(page)
+        for summary in page.locator("summary:visible").all():
+            summary.click()
+        if tab == "words":
+            page.locator("#words tbody button").first.click()
+            settled(page)
+        found = page.evaluate("axe.run().then(({ violations }) => violations)")
+        assert [problem for problem in found if problem["impact"] in ("serious", "critical")] == []

@@ -1,0 +1,45 @@
+"""What tests of annotating share: a page that is served, and asking it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import urllib.error
+import urllib.request
+from typing import Any
+
+from aligner.annotate.desk import Desk
+from aligner.annotate.pages import application, listen, server
+
+
+class Site:
+    """A page that is served: its address, and the desk behind it."""
+
+    def __init__(self, desk: Desk, token: str = "token") -> None:
+        self.desk, listening = desk, listen(0)
+        self.port = listening.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}/{token}/"
+        self._server = server(application(desk, token, self.port))
+        self._thread = threading.Thread(target=self._server.run, args=[[listening]])
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self.desk.close()
+
+    def ask(self, path: str, given: object = None, **headers: str) -> tuple[int, Any]:
+        """Status and answer, of JSON unless it is text."""
+        return ask(f"{self.address}{path}", given, **headers)
+
+
+def ask(address: str, given: object = None, **headers: str) -> tuple[int, Any]:
+    body = None if given is None else json.dumps(given).encode()
+    request = urllib.request.Request(address, body, headers)
+    try:
+        with urllib.request.urlopen(request) as response:
+            status, content = response.status, response.read()
+    except urllib.error.HTTPError as error:
+        status, content = error.code, error.read()
+        error.close()
+    return status, json.loads(content) if content.startswith(b"{") else content.decode()
