@@ -35,15 +35,19 @@ def bundle(scripts: Sequence[str]) -> str:
     return '(() => {\n"use strict";\n' + "\n".join(map(_read, scripts)) + "})();\n"
 
 
-def render(template: str, data: object, *, scripts: Sequence[str], styles: Sequence[str], **values: Any) -> str:
+def render(
+    template: str, data: object, *, scripts: Sequence[str], styles: Sequence[str], connect: str = "'none'", **values: Any
+) -> str:
     """A page that opens from disk.
 
     data: JSON values, which the scripts find in the element ``data``.  scripts, styles: names in ``static``, in order.
+    connect: what the scripts may ask, ``'self'`` of a page that a server gives.
     values: of the template; what they say is escaped. No script or style but these is run, and nothing is loaded.
     """
     environment = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined)
     script, style = bundle(scripts), "\n".join(map(_read, styles))
-    policy = f"default-src 'none'; base-uri 'none'; script-src {_hash(script)}; style-src {_hash(style)}"
+    sources = {"default": "'none'", "connect": connect, "script": _hash(script), "style": _hash(style)}
+    policy = "; ".join(["base-uri 'none'", *(f"{kind}-src {source}" for kind, source in sources.items())])
     return environment.get_template(template).render(
         policy=policy, style=Markup(style), script=Markup(script), data=embedded(data), version=__version__, **values
     )

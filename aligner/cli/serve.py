@@ -1,0 +1,45 @@
+"""``aligner serve``."""
+
+from aligner.cli import options as opt
+from aligner.cli.answers import say
+from aligner.progress import ignore, progress_bar
+from corpora import AlignerError
+
+
+def serve(
+    model: opt.ModelFile,
+    host: opt.Host = "127.0.0.1",
+    port: opt.Port = 8080,
+    body: opt.MostBytes = 1 << 20,
+    pairs: opt.MostPairs = 1000,
+    words: opt.MostWords = 50_000,
+    length: opt.LongestSentence = 500,
+    queue: opt.MostRequests = 128,
+    threads: opt.Threads = None,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Answer programs over HTTP: JSON pairs in, their links out, as aligner align finds them; at / a page to try it.
+
+    SIGHUP reads the model again, SIGTERM and Ctrl-C end it when all requests are answered.
+    """
+    import asyncio
+    import socket
+
+    try:
+        from aligner.web.serve import serve as answer
+    except ModuleNotFoundError as error:
+        raise AlignerError(f"aligner serve: {error.name} is not installed (pip install 'aligner[web]')") from error
+    from aligner.web.serve_queue import Service
+    from aligner.web.serve_requests import Limits
+
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)  # complains now, not after the compiling
+    except OSError as error:
+        raise AlignerError(f"{host}:{port}: {error.strerror} (choose another with --host and --port)") from error
+    with progress_bar(quiet):
+        service = Service(model, Limits(body, pairs, words, length, queue))
+    asyncio.run(answer(service, listening, ignore if quiet else say, say))
