@@ -1,5 +1,7 @@
 """``aligner serve``."""
 
+from contextlib import ExitStack
+
 from aligner.cli import options as opt
 from aligner.cli.answers import say
 from aligner.progress import ignore, progress_bar
@@ -9,7 +11,7 @@ from corpora import AlignerError
 def serve(
     model: opt.ModelFile,
     host: opt.Host = "127.0.0.1",
-    port: opt.Port = 8080,
+    port: opt.ServicePort = 8080,
     body: opt.MostBytes = 1 << 20,
     pairs: opt.MostPairs = 1000,
     words: opt.MostWords = 50_000,
@@ -24,6 +26,7 @@ def serve(
     SIGHUP reads the model again, SIGTERM and Ctrl-C end it when all requests are answered.
     """
     import asyncio
+    import signal
     import socket
 
     try:
@@ -33,13 +36,18 @@ def serve(
     from aligner.web.serve_queue import Service
     from aligner.web.serve_requests import Limits
 
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)  # complains now, not after the compiling
-    except OSError as error:
-        raise AlignerError(f"{host}:{port}: {error.strerror} (choose another with --host and --port)") from error
-    with progress_bar(quiet):
-        service = Service(model, Limits(body, pairs, words, length, queue))
-    asyncio.run(answer(service, listening, ignore if quiet else say, say))
+    with ExitStack() as stack:
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            listening = stack.enter_context(socket.socket(family, kind, protocol))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)  # complains now, not after the compiling
+        except OSError as error:
+            raise AlignerError(
+                f"port {port} of {host}: {error.strerror} (choose another with --host and --port)"
+            ) from error
+        if hasattr(signal, "SIGPIPE"):
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that has gone ends no service
+        with progress_bar(quiet):
+            service = Service(model, Limits(body, pairs, words, length, queue))
+        asyncio.run(answer(service, listening, ignore if quiet else say, say))

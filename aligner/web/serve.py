@@ -143,7 +143,7 @@ def _page(name: str, languages: tuple[str | None, str | None]) -> str:
     sides = [("source", "Source", codes[0]), ("target", "Target", codes[1])]
     return render(
         "serve.html", {"languages": codes}, scripts=[*DRAWING, "serve.js"], styles=["drawing.css", "page.css"],
-        connect="'self'", title="Try a sentence", model=name, sides=sides,
+        connects=True, title="Try a sentence", model=name, sides=sides,
     )  # fmt: skip
 
 
@@ -164,7 +164,7 @@ async def serve(
     """
     config = uvicorn.Config(
         make_app(service), log_config=None, log_level="error", access_log=False, lifespan="off", ws="none",
-        server_header=False,
+        server_header=False, timeout_keep_alive=75,
     )  # fmt: skip
     server, loop, tasks = uvicorn.Server(config), asyncio.get_running_loop(), set()
 

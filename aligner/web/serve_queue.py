@@ -8,15 +8,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 
 from aligner.errors import AlignerError
 from aligner.model.model import Model, load
 from aligner.web.serve_requests import Answer, Limits, Refused, answer_all
-from corpora.threads import cores
 
-BYTES_AT_ONCE = 1 << 15
-"""Requests that wait are worked on together up to this size, some hundred sentence pairs, or 20 ms."""
+BYTES_AT_ONCE = 1 << 14
+"""Requests that wait are worked on together up to this size, some sixty sentence pairs, or 10 ms."""
 
 
 def open_model(path: str) -> Model:
@@ -30,6 +28,46 @@ def open_model(path: str) -> Model:
     return model
 
 
+class _Lane:
+    """One thread, and the requests that wait for it.
+
+    More threads would answer less: one that is given all that has come meanwhile works on it at once.
+    """
+
+    def __init__(self, work: Callable[[Sequence[bytes]], list[Answer]]) -> None:
+        self._work, self._thread = work, ThreadPoolExecutor(1)
+        self._waiting: deque[tuple[bytes, asyncio.Future[Answer]]] = deque()
+        self._draining: asyncio.Task[None] | None = None
+
+    def add(self, body: bytes) -> asyncio.Future[Answer]:
+        """What will be the answer."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Answer] = loop.create_future()
+        self._waiting.append((body, future))
+        if self._draining is None or self._draining.done():
+            self._draining = loop.create_task(self._drain(loop))
+        return future
+
+    async def _drain(self, loop: asyncio.AbstractEventLoop) -> None:
+        while self._waiting:
+            batch, size = [self._waiting.popleft()], 0
+            while self._waiting and (size := size + len(batch[-1][0])) + len(self._waiting[0][0]) <= BYTES_AT_ONCE:
+                batch.append(self._waiting.popleft())
+            bodies, futures = zip(*batch, strict=True)
+            answers: Sequence[Answer | Exception]
+            try:
+                answers = await loop.run_in_executor(self._thread, self._work, bodies)
+            except Exception as error:  # a fault of the program, that of whoever asked
+                answers = [error] * len(batch)
+            for future, answer in zip(futures, answers, strict=True):
+                if future.cancelled():  # nobody waits any more
+                    continue
+                if isinstance(answer, Exception):
+                    future.set_exception(answer)
+                else:
+                    future.set_result(answer)
+
+
 class Service:
     """A model, and the requests that it is asked; all but the work itself happens in one event loop."""
 
@@ -38,9 +76,7 @@ class Service:
         self.model = open_model(path)
         self.reloads = {"done": 0, "failed": 0}
         self.taken = 0  # places in the queue
-        self._waiting: deque[tuple[bytes, asyncio.Future[Answer]]] = deque()
-        self._free = cores()
-        self._pool = ThreadPoolExecutor(self._free)
+        self._short, self._long = _Lane(self._work), _Lane(self._work)  # none that is short waits for one that is long
         self._reloading = asyncio.Lock()
 
     @contextmanager
@@ -56,33 +92,10 @@ class Service:
 
     async def answer(self, body: bytes) -> Answer:
         """The answer to a request that has a place."""
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting.append((body, future))
-        self._begin()
-        return await future
+        return await (self._short if len(body) <= BYTES_AT_ONCE else self._long).add(body)
 
-    def _begin(self) -> None:
-        """Give what waits to the threads that are free, several requests at once where they are small."""
-        while self._waiting and self._free:
-            batch = [self._waiting.popleft()]
-            size = len(batch[0][0])
-            while self._waiting and (size := size + len(self._waiting[0][0])) <= BYTES_AT_ONCE:
-                batch.append(self._waiting.popleft())
-            bodies, futures = zip(*batch, strict=True)
-            self._free -= 1
-            work = asyncio.get_running_loop().run_in_executor(self._pool, answer_all, self.model, self.limits, bodies)
-            work.add_done_callback(partial(self._end, futures))
-
-    def _end(self, futures: Sequence[asyncio.Future[Answer]], work: asyncio.Future[list[Answer]]) -> None:
-        self._free += 1
-        for number, future in enumerate(futures):
-            if future.cancelled():  # nobody waits any more
-                continue
-            if error := work.exception():
-                future.set_exception(error)
-            else:
-                future.set_result(work.result()[number])
-        self._begin()
+    def _work(self, bodies: Sequence[bytes]) -> list[Answer]:
+        return answer_all(self.model, self.limits, bodies)
 
     async def reload(self, tell: Callable[[str], None], complain: Callable[[str], None]) -> None:
         """Read the model again, for requests to come; one that cannot be used leaves the old one in place."""

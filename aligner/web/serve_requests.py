@@ -92,7 +92,7 @@ def parse_request(model: Model, limits: Limits, body: bytes) -> tuple[list[Pair]
     if not isinstance(given, list):
         raise Refused(422, "pairs is not a list (give a list of objects with source and target)")
     if len(given) > limits.pairs:
-        raise Refused(413, f"{len(given):,} pairs are more than {limits.pairs:,} (send several requests)")
+        raise Refused(422, f"{len(given):,} pairs are more than {limits.pairs:,} (send several requests)")
     pairs: list[Pair] = []
     words = 0
     for number, pair in enumerate(given):
@@ -105,7 +105,7 @@ def parse_request(model: Model, limits: Limits, body: bytes) -> tuple[list[Pair]
         words += sum(map(len, tokens))
         pairs.append((tokens[0], tokens[1]))
     if words > limits.words:
-        raise Refused(413, f"{words:,} words are more than {limits.words:,} (send several requests)")
+        raise Refused(422, f"{words:,} words are more than {limits.words:,} (send several requests)")
     return pairs, is_list
 
 
@@ -116,16 +116,16 @@ def _fields(value: object, names: Sequence[str], what: str) -> list[Any]:
     return [value[name] for name in names]
 
 
-def _tokens(side: object, normalizer: Any, limits: Limits, where: str) -> list[str]:
+def _tokens(side: Any, normalizer: Any, limits: Limits, where: str) -> list[str]:
     """The tokens of a text, or tokens as they are given.  Raises Refused."""
-    is_text = isinstance(side, str)
-    if not is_text and not (isinstance(side, list) and all(isinstance(token, str) and token for token in side)):
+    is_tokens = isinstance(side, list) and all(isinstance(token, str) and token for token in side)
+    if not is_tokens and not isinstance(side, str):
         raise Refused(422, f"{where} is neither a text nor a list of tokens (no token may be empty)")
     try:
-        ("" if is_text else "").join(side).encode()  # type: ignore[arg-type]
+        "".join(side).encode()
     except UnicodeEncodeError as error:
         raise Refused(422, f"{where} is not Unicode: half a surrogate pair (send whole characters)") from error
-    tokens: list[str] = normalizer.tokens(side) if is_text else side
+    tokens: list[str] = side if is_tokens else normalizer.tokens(side)
     if len(tokens) > limits.length:
-        raise Refused(413, f"{where}: {len(tokens):,} words are more than {limits.length:,} (split the sentence)")
+        raise Refused(422, f"{where}: {len(tokens):,} words are more than {limits.length:,} (split the sentence)")
     return tokens

@@ -1,12 +1,15 @@
-"""The models that tests share: each is trained once in a session."""
+"""The models that tests share: each is trained once in a session; and a browser."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib.util
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import run
+from reports import CHROMIUM, open_browser, unavailable
 
 import aligner
 from aligner.model.model import Model
@@ -35,3 +38,14 @@ def linked(once: Once, sample: Path) -> Model:
     settings = {"links": sample / "train.wa", "max_passes": 20, "cross_validate": 0}
     folder = once("linked", lambda folder: aligner.train(sample / "train", **settings).model.save(folder / "M"))  # type: ignore[arg-type]
     return aligner.load(folder / "M")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's chromium, driven by Playwright."""
+    if importlib.util.find_spec("playwright") is None:
+        unavailable("playwright is not installed")
+    if not Path(CHROMIUM).exists():
+        unavailable(f"there is no {CHROMIUM}")
+    with open_browser() as chromium:
+        yield chromium

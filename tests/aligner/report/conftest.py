@@ -1,8 +1,7 @@
-"""A browser, and reports to open in it: of the sample with two made-up systems, and of pairs written in a test."""
+"""Reports to open in a browser: of the sample with two made-up systems, and of pairs written in a test."""
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,18 +9,7 @@ from typing import Any
 
 import pytest
 from commands import run, write
-from reports import CHROMIUM, Systems, made_up, open_browser, unavailable, write_links
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Debian's chromium, driven by Playwright."""
-    if importlib.util.find_spec("playwright") is None:
-        unavailable("playwright is not installed")
-    if not Path(CHROMIUM).exists():
-        unavailable(f"there is no {CHROMIUM}")
-    with open_browser() as chromium:
-        yield chromium
+from reports import Systems, made_up, write_links
 
 
 @pytest.fixture
