@@ -69,6 +69,7 @@ def test_a_sentence_is_drawn_with_its_links(visit: Visit, pairs: Pairs, expected
     assert page.locator("[data-view=matrix]").get_attribute("aria-pressed") == "true"
     rows = page.locator("#drawing .behind")
     rows.locator("summary").click()
+    rows.locator("tbody tr").first.wait_for()
     assert rows.locator("tbody tr").count() == len(found["links"])
     again = visit(page.evaluate("location.hash"))
     again.locator("#said:has-text('links')").wait_for()
