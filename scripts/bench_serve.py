@@ -72,10 +72,10 @@ class Load:
             float(number) * units[unit]
             for number, unit in re.findall(r"(?:50|99)%\s+([\d.]+)(us|ms|s)", run.stdout)
         ]  # fmt: skip
-        requests, took = re.search(r"(\d+) requests in ([\d.]+)s", run.stdout).groups()  # type: ignore[union-attr]
+        requests, rate = (re.search(what, run.stdout)[1] for what in (r"(\d+) requests in", r"Requests/sec: +([\d.]+)"))  # type: ignore[index]
         refused = re.search(r"Non-2xx or 3xx responses: (\d+)", run.stdout)
         assert not re.search("(connect|read|write) [1-9]", run.stdout), run.stdout
-        return int(requests) / float(took), times[0], times[1], int(refused[1] if refused else 0) / int(requests)
+        return float(rate), times[0], times[1], int(refused[1] if refused else 0) / int(requests)
 
     async def at_rate(self, size: int, rate: float, seconds: float) -> Row:
         """One request every 1 / rate seconds."""

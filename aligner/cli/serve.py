@@ -1,7 +1,5 @@
 """``aligner serve``."""
 
-from contextlib import ExitStack
-
 from aligner.cli import options as opt
 from aligner.cli.answers import say
 from aligner.progress import ignore, progress_bar
@@ -36,18 +34,14 @@ def serve(
     from aligner.web.serve_queue import Service
     from aligner.web.serve_requests import Limits
 
-    with ExitStack() as stack:
-        try:
-            family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-            listening = stack.enter_context(socket.socket(family, kind, protocol))
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)  # complains now, not after the compiling
-        except OSError as error:
-            raise AlignerError(
-                f"port {port} of {host}: {error.strerror} (choose another with --host and --port)"
-            ) from error
-        if hasattr(signal, "SIGPIPE"):
-            signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that has gone ends no service
-        with progress_bar(quiet):
-            service = Service(model, Limits(body, pairs, words, length, queue))
-        asyncio.run(answer(service, listening, ignore if quiet else say, say))
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that has gone ends no service
+    with progress_bar(quiet):
+        service = Service(model, Limits(body, pairs, words, length, queue))
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        what = f"port {port} of {host}: {error.strerror}"
+        raise AlignerError(f"{what} (choose another with --host and --port)") from error
+    asyncio.run(answer(service, listening, ignore if quiet else say, say))

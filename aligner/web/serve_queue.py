@@ -1,20 +1,21 @@
-"""A model that answers many at once: requests wait in a bounded queue, and the model may be replaced meanwhile."""
+"""A model that answers many at once, and may be replaced meanwhile."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 from aligner.errors import AlignerError
 from aligner.model.model import Model, load
-from aligner.web.serve_requests import Answer, Limits, Refused, answer_all
+from aligner.web.serve_requests import Answer, Limits, answer_all
 
 BYTES_AT_ONCE = 1 << 14
 """Requests that wait are worked on together up to this size, some sixty sentence pairs, or 10 ms."""
+
+Work = Callable[[Sequence[bytes]], list[Answer | Exception]]
 
 
 def open_model(path: str) -> Model:
@@ -24,7 +25,7 @@ def open_model(path: str) -> Model:
         raise AlignerError(f"{path}: needs other aligners' links, which requests do not have (train one without)")
     model.warm_up()
     gc.collect()
-    gc.freeze()  # what is there will stay, and need not be looked at when rubbish is collected
+    gc.freeze()  # what is there stays: looking at it whenever rubbish is collected takes 50 ms
     return model
 
 
@@ -34,7 +35,7 @@ class _Lane:
     More threads would answer less: one that is given all that has come meanwhile works on it at once.
     """
 
-    def __init__(self, work: Callable[[Sequence[bytes]], list[Answer]]) -> None:
+    def __init__(self, work: Work) -> None:
         self._work, self._thread = work, ThreadPoolExecutor(1)
         self._waiting: deque[tuple[bytes, asyncio.Future[Answer]]] = deque()
         self._draining: asyncio.Task[None] | None = None
@@ -42,8 +43,7 @@ class _Lane:
     def add(self, body: bytes) -> asyncio.Future[Answer]:
         """What will be the answer."""
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Answer] = loop.create_future()
-        self._waiting.append((body, future))
+        self._waiting.append((body, future := loop.create_future()))
         if self._draining is None or self._draining.done():
             self._draining = loop.create_task(self._drain(loop))
         return future
@@ -54,17 +54,12 @@ class _Lane:
             while self._waiting and (size := size + len(batch[-1][0])) + len(self._waiting[0][0]) <= BYTES_AT_ONCE:
                 batch.append(self._waiting.popleft())
             bodies, futures = zip(*batch, strict=True)
-            answers: Sequence[Answer | Exception]
-            try:
-                answers = await loop.run_in_executor(self._thread, self._work, bodies)
-            except Exception as error:  # a fault of the program, that of whoever asked
-                answers = [error] * len(batch)
-            for future, answer in zip(futures, answers, strict=True):
-                if future.cancelled():  # nobody waits any more
-                    continue
-                if isinstance(answer, Exception):
+            for future, answer in zip(
+                futures, await loop.run_in_executor(self._thread, self._work, bodies), strict=True
+            ):
+                if isinstance(answer, Exception) and not future.done():
                     future.set_exception(answer)
-                else:
+                elif not future.done():  # else it was cancelled
                     future.set_result(answer)
 
 
@@ -72,29 +67,16 @@ class Service:
     """A model, and the requests that it is asked; all but the work itself happens in one event loop."""
 
     def __init__(self, path: str, limits: Limits) -> None:
-        self.path, self.limits = path, limits
-        self.model = open_model(path)
+        self.path, self.limits, self.model = path, limits, open_model(path)
         self.reloads = {"done": 0, "failed": 0}
-        self.taken = 0  # places in the queue
         self._short, self._long = _Lane(self._work), _Lane(self._work)  # none that is short waits for one that is long
         self._reloading = asyncio.Lock()
 
-    @contextmanager
-    def place(self) -> Iterator[None]:
-        """A place in the queue, from before a request is read until it is answered.  Raises Refused if it is full."""
-        if self.taken >= self.limits.queue:
-            raise Refused(503, f"{self.taken} requests are waiting already (try again in a second)")
-        self.taken += 1
-        try:
-            yield
-        finally:
-            self.taken -= 1
-
     async def answer(self, body: bytes) -> Answer:
-        """The answer to a request that has a place."""
+        """The answer to a request.  Raises HTTPException."""
         return await (self._short if len(body) <= BYTES_AT_ONCE else self._long).add(body)
 
-    def _work(self, bodies: Sequence[bytes]) -> list[Answer]:
+    def _work(self, bodies: Sequence[bytes]) -> list[Answer | Exception]:
         return answer_all(self.model, self.limits, bodies)
 
     async def reload(self, tell: Callable[[str], None], complain: Callable[[str], None]) -> None:
@@ -104,7 +86,6 @@ class Service:
                 self.model = await asyncio.to_thread(open_model, self.path)
             except (AlignerError, OSError, MemoryError) as error:
                 self.reloads["failed"] += 1
-                complain(f"the model stays as it was: {error or 'not enough memory'}")
-            else:
-                self.reloads["done"] += 1
-                tell(f"reloaded {self.path}")
+                return complain(f"the model stays as it was: {error or 'not enough memory'}")
+            self.reloads["done"] += 1
+            return tell(f"reloaded {self.path}")

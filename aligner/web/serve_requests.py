@@ -1,16 +1,17 @@
-"""What a service is asked and what it answers: JSON in, JSON out, no matter how they come and go."""
+"""What a service is asked and what it answers: JSON in, JSON out."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from starlette.exceptions import HTTPException
+
+from aligner.model.decoding import Alignment
 from aligner.model.model import Model
 from aligner.model.streaming import pair_object
-
-Pair = tuple[list[str], list[str]]  # the tokens of both sides
 
 
 @dataclass(frozen=True)
@@ -28,104 +29,70 @@ class Limits:
     queue: int = 128
 
 
-class Refused(Exception):
-    """A request that is not answered as it wishes.  status: of HTTP."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
+Asked = tuple[list[tuple[list[str], list[str]]], bool]  # the tokens of each pair, and whether it is a list of pairs
+Answer = tuple[bytes, int]  # JSON, and how many pairs were aligned for it
 
 
-class Answer(NamedTuple):
-    """The answer to one request.  status: of HTTP.  body: JSON.  pairs: how many were aligned."""
-
-    status: int
-    body: bytes
-    pairs: int = 0
-
-    @classmethod
-    def refusal(cls, refused: Refused) -> Answer:
-        return cls(refused.status, to_json({"error": str(refused)}))
-
-
-def to_json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def answer_all(model: Model, limits: Limits, bodies: Sequence[bytes]) -> list[Answer]:
+def answer_all(model: Model, limits: Limits, bodies: Sequence[bytes]) -> list[Answer | Exception]:
     """The answers to requests, whose pairs are aligned all at once: that is up to ten times as fast as one by one."""
-    read = [_read(model, limits, body) for body in bodies]
+    asked: list[Asked | HTTPException] = []
+    for body in bodies:
+        try:
+            asked.append(_read(model, limits, body))
+        except HTTPException as refused:
+            asked.append(refused)
     try:
-        pairs = [pair for one in read if not isinstance(one, Refused) for pair in one[0]]
-        found = iter(model.align_bitext(model.builder().add_pairs(pairs).bitext()) if pairs else ())
-        return [_answer(one, found) for one in read]
-    except Exception:
-        if len(bodies) == 1:
-            raise
-    return [answer for body in bodies for answer in answer_all(model, limits, [body])]  # none suffers for another
+        pairs = [pair for one in asked if isinstance(one, tuple) for pair in one[0]]
+        found = iter(model.align_bitext(model.builder().add_pairs(pairs).bitext()))
+    except Exception as error:  # of the program; none suffers for another
+        return [error] if len(bodies) == 1 else [answer_all(model, limits, [body])[0] for body in bodies]
+    return [_answer(*one, found) if isinstance(one, tuple) else one for one in asked]
 
 
-def _answer(read: tuple[list[Pair], bool] | Refused, found: Any) -> Answer:
-    if isinstance(read, Refused):
-        return Answer.refusal(read)
-    pairs, is_list = read
+def _answer(pairs: list[tuple[list[str], list[str]]], is_list: bool, found: Iterator[Alignment]) -> Answer:
     objects = [pair_object(*pair, next(found)) for pair in pairs]
-    return Answer(200, to_json({"pairs": objects} if is_list else objects[0]), len(pairs))
+    value = {"pairs": objects} if is_list else objects[0]
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), len(pairs)
 
 
-def _read(model: Model, limits: Limits, body: bytes) -> tuple[list[Pair], bool] | Refused:
-    """The pairs of a request, and whether they come as a list."""
+def _read(model: Model, limits: Limits, body: bytes) -> Asked:
     try:
-        return parse_request(model, limits, body)
-    except Refused as refused:
-        return refused
-
-
-def parse_request(model: Model, limits: Limits, body: bytes) -> tuple[list[Pair], bool]:
-    """The pairs of a request, and whether they come as a list.  Raises Refused."""
-    try:
-        asked = json.loads(body.decode())
+        value = json.loads(body.decode())
     except (ValueError, RecursionError) as error:
-        raise Refused(400, f"the body is not JSON in UTF-8: {error} (see /openapi.json)") from error
-    is_list = isinstance(asked, dict) and "pairs" in asked
-    given = _fields(asked, ("pairs",), "the body")[0] if is_list else [asked]
-    if not isinstance(given, list):
-        raise Refused(422, "pairs is not a list (give a list of objects with source and target)")
-    if len(given) > limits.pairs:
-        raise Refused(422, f"{len(given):,} pairs are more than {limits.pairs:,} (send several requests)")
-    pairs: list[Pair] = []
-    words = 0
+        raise HTTPException(400, f"the body is not JSON in UTF-8: {error} (see /openapi.json)") from error
+    is_list = isinstance(value, dict) and "pairs" in value
+    given = _fields(value, ["pairs"], "the body")[0] if is_list else [value]
+    _check(isinstance(given, list), "pairs is not a list (give a list of objects with source and target)")
+    _check(len(given) <= limits.pairs, f"more than {limits.pairs:,} pairs (send several requests)")
+    pairs = []
     for number, pair in enumerate(given):
-        where = f"pair {number}: " if is_list else ""
-        source, target = _fields(pair, ("source", "target"), f"{where}a pair")
-        tokens = [
-            _tokens(side, normalizer, limits, f"{where}{name}")
-            for side, normalizer, name in zip((source, target), model.normalizers, ("source", "target"), strict=True)
-        ]
-        words += sum(map(len, tokens))
+        where = f"pair {number}" if is_list else "the pair"
+        source, target = _fields(pair, ["source", "target"], where)
+        tokens = [_tokens(*side, limits, where) for side in zip((source, target), model.normalizers, strict=True)]
         pairs.append((tokens[0], tokens[1]))
-    if words > limits.words:
-        raise Refused(422, f"{words:,} words are more than {limits.words:,} (send several requests)")
+    words = sum(len(side) for pair in pairs for side in pair)
+    _check(words <= limits.words, f"more than {limits.words:,} words (send several requests)")
     return pairs, is_list
 
 
-def _fields(value: object, names: Sequence[str], what: str) -> list[Any]:
-    """The values of an object that has these fields and no other.  Raises Refused."""
-    if not isinstance(value, dict) or {*value} != {*names}:
-        raise Refused(422, f"{what} is not an object with {' and '.join(names)} alone (see /openapi.json)")
+def _fields(value: Any, names: list[str], what: str) -> list[Any]:
+    is_right = isinstance(value, dict) and {*value} == {*names}
+    _check(is_right, f"{what} is not an object with {' and '.join(names)} alone (see /openapi.json)")
     return [value[name] for name in names]
 
 
 def _tokens(side: Any, normalizer: Any, limits: Limits, where: str) -> list[str]:
-    """The tokens of a text, or tokens as they are given.  Raises Refused."""
-    is_tokens = isinstance(side, list) and all(isinstance(token, str) and token for token in side)
-    if not is_tokens and not isinstance(side, str):
-        raise Refused(422, f"{where} is neither a text nor a list of tokens (no token may be empty)")
-    try:
-        "".join(side).encode()
-    except UnicodeEncodeError as error:
-        raise Refused(422, f"{where} is not Unicode: half a surrogate pair (send whole characters)") from error
-    tokens: list[str] = side if is_tokens else normalizer.tokens(side)
-    if len(tokens) > limits.length:
-        raise Refused(422, f"{where}: {len(tokens):,} words are more than {limits.length:,} (split the sentence)")
+    """The tokens of a text, or tokens as they are given."""
+    is_text = isinstance(side, str)
+    is_right = is_text or (isinstance(side, list) and all(isinstance(token, str) and token for token in side))
+    _check(is_right, f"{where}: a sentence is neither a text nor a list of tokens (no token may be empty)")
+    broken = any("\ud800" <= letter <= "\udfff" for letter in "".join(side))
+    _check(not broken, f"{where}: half a surrogate pair is no Unicode (send whole characters)")
+    tokens: list[str] = normalizer.tokens(side) if is_text else side
+    _check(len(tokens) <= limits.length, f"{where}: a sentence of more than {limits.length:,} words (split it)")
     return tokens
+
+
+def _check(is_right: bool, otherwise: str) -> None:
+    if not is_right:
+        raise HTTPException(422, otherwise)

@@ -14,11 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import run, wait_for
-
-pytest.importorskip("uvicorn", reason="the extra web is not installed")
-
 import uvicorn
+from commands import run, wait_for
 
 from aligner.web.serve import make_app
 from aligner.web.serve_queue import Service
