@@ -25,9 +25,9 @@ def serve(
     """
     import asyncio
     import signal
-    import socket
 
     try:
+        from aligner.web.serve import listen
         from aligner.web.serve import serve as answer
     except ModuleNotFoundError as error:
         raise AlignerError(f"aligner serve: {error.name} is not installed (pip install 'aligner[web]')") from error
@@ -39,8 +39,7 @@ def serve(
     with progress_bar(quiet):
         service = Service(model, Limits(body, pairs, words, length, queue))
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.create_server((host, port), family=family, backlog=2048)
+        listening = listen(host, port)
     except OSError as error:
         what = f"port {port} of {host}: {error.strerror}"
         raise AlignerError(f"{what} (choose another with --host and --port)") from error

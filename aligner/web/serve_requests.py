@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -86,8 +87,10 @@ def _tokens(side: Any, normalizer: Any, limits: Limits, where: str) -> list[str]
     is_text = isinstance(side, str)
     is_right = is_text or (isinstance(side, list) and all(isinstance(token, str) and token for token in side))
     _check(is_right, f"{where}: a sentence is neither a text nor a list of tokens (no token may be empty)")
-    broken = any("\ud800" <= letter <= "\udfff" for letter in "".join(side))
-    _check(not broken, f"{where}: half a surrogate pair is no Unicode (send whole characters)")
+    _check(
+        not re.search("[\ud800-\udfff]", "".join(side)),
+        f"{where}: half a surrogate pair is no Unicode (send whole characters)",
+    )
     tokens: list[str] = normalizer.tokens(side) if is_text else side
     _check(len(tokens) <= limits.length, f"{where}: a sentence of more than {limits.length:,} words (split it)")
     return tokens

@@ -6,7 +6,6 @@ import http.client
 import json
 import re
 import shutil
-import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import pytest
 import uvicorn
 from commands import run, wait_for
 
-from aligner.web.serve import make_app
+from aligner.web.serve import listen, make_app
 from aligner.web.serve_queue import Service
 from aligner.web.serve_requests import Limits
 
@@ -83,7 +82,7 @@ def service(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Service:
 @pytest.fixture
 def client(service: Service) -> Iterator[Client]:
     """One whose service listens in a thread; its counts begin anew."""
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = listen("127.0.0.1", 0)
     config = uvicorn.Config(make_app(service), log_config=None, log_level="critical", lifespan="off", ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=[[listening]])

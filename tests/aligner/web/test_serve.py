@@ -17,6 +17,7 @@ from commands import refused, wait_for
 from starlette.exceptions import HTTPException
 
 from aligner.model.model import Model
+from aligner.web.serve import listen
 from aligner.web.serve_queue import Service
 from aligner.web.serve_requests import answer_all
 
@@ -264,3 +265,13 @@ def test_without_the_extra_it_is_said_how_to_get_it(model: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "aligner.web.serve")
     assert "pip install 'aligner[web]'" in refused("serve", "-m", model)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_answers_do_not_wait_for_confirmations(host: str) -> None:
+    if ":" in host and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("no IPv6 here")
+    with listen(host, 0) as listening, socket.create_connection(listening.getsockname()[:2]):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
