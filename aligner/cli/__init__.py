@@ -23,6 +23,7 @@ from aligner.cli.features import features
 from aligner.cli.info import info
 from aligner.cli.options import Brief
 from aligner.cli.report import report
+from aligner.cli.serve import serve
 from aligner.cli.show import show
 from aligner.cli.signals import ignore_signals, listen_to_signals
 from aligner.cli.suggest import suggest
@@ -65,6 +66,7 @@ _EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     evaluate: ("evaluate test.wa test.links", "evaluate test.wa old=test.links new=test.jsonl --format markdown"),
     show: ("show test.en test.fr test.links -n 3", "show test.en test.fr test.jsonl --gold test.wa --from 5"),
     report: ("report test.en test.fr test.links -o test.html", "report test.en test.fr test.jsonl --gold test.wa"),
+    serve: ("serve -m my.model", "serve -m my.model --port 9000 --max-pairs 100"),
     info: ("info my.model", "info my.model --format json"),
     features: ("features my.model", "features my.model --gold test"),
     suggest: ("suggest test.en test.fr -m my.model -n 10 -o todo", "suggest train -m my.model --gold test -o next"),

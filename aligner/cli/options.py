@@ -30,6 +30,7 @@ _solving = partial(typer.Option, rich_help_panel="Solving")
 _links = partial(typer.Option, rich_help_panel="Links")
 _unsupervised = partial(typer.Option, rich_help_panel="Without a model")
 _evaluating = partial(typer.Option, rich_help_panel="Bootstrap")
+_serving = partial(typer.Option, rich_help_panel="Serving")
 _output = partial(typer.Option, rich_help_panel="Output")
 
 
@@ -217,6 +218,17 @@ LinkedText = Annotated[str | None, _data("--text", metavar="PREFIX", help="The t
 ShownGold = Annotated[str | None, _data("--gold", metavar="GOLD", help="Gold links, to compare with.")]
 ShownPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs to draw.", min=1)]
 FirstShown = Annotated[int, _data("--from", metavar="K", help="Line of the first.", min=1)]
+
+# Serving
+Host = Annotated[str, _serving(metavar="HOST", help="Address to listen on; 0.0.0.0 or :: for all of the machine's.")]
+ServicePort = Annotated[int, _serving(metavar="N", help="Port to listen on; 0 chooses a free one.", min=0, max=65535)]
+MostBytes = Annotated[int, _serving(
+    "--max-body", parser=parse_size, metavar="SIZE", help="Bytes of a request.", show_default="1M",
+)]  # fmt: skip
+MostPairs = Annotated[int, _serving("--max-pairs", metavar="N", help="Sentence pairs of a request.", min=1)]
+MostWords = Annotated[int, _serving("--max-words", metavar="N", help="Words of a request, on both sides.", min=1)]
+LongestSentence = Annotated[int, _serving("--max-length", metavar="N", help="Words of a sentence.", min=1)]
+MostRequests = Annotated[int, _serving("--queue", metavar="N", help="Requests at a time; others get a 503.", min=1)]
 
 # Links
 ToFormat = Annotated[str, _links(metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")]

@@ -10,7 +10,7 @@ from itertools import count, islice
 from mmap import ACCESS_READ, mmap
 from typing import BinaryIO, NamedTuple
 
-from aligner.model.decoding import Alignments
+from aligner.model.decoding import Alignment, Alignments
 from aligner.model.model import PAIRS_AT_ONCE, Model
 from corpora.alignment import Links, PairLinks, check_range
 from corpora.errors import CorpusError
@@ -35,14 +35,15 @@ def _scored(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignmen
     return "".join(f"{line}\n" for line in lines).encode()
 
 
+def pair_object(source: Sequence[str], target: Sequence[str], alignment: Alignment) -> dict[str, object]:
+    """JSON values: the tokens of a pair, [i, j, score] links and their mean score."""
+    links = [[j, k, round(score, 4)] for (j, k), score in zip(alignment.links, alignment.scores, strict=True)]
+    return {"source": source, "target": target, "links": links, "score": round(alignment.score, 4)}
+
+
 def _jsonl(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
     objects = [
-        {
-            "source": normalizers[0].tokens(source),
-            "target": normalizers[1].tokens(target),
-            "links": [[j, k, round(score, 4)] for (j, k), score in zip(alignment.links, alignment.scores, strict=True)],
-            "score": round(alignment.score, 4),
-        }
+        pair_object(normalizers[0].tokens(source), normalizers[1].tokens(target), alignment)
         for (_, source, target), alignment in zip(texts, found, strict=True)
     ]
     return "".join(f"{json.dumps(found, ensure_ascii=False)}\n" for found in objects).encode()
@@ -53,7 +54,7 @@ FORMATS: dict[str, Callable[[Normalizers, Sequence[TextLine], Alignments], bytes
     "scored": _scored,
     "jsonl": _jsonl,
 }
-"""Output formats: ``i-j``; ``i-j:score``; an object with the tokens, [i, j, score] links and their mean score.
+"""Output formats: ``i-j``; ``i-j:score``; a `pair_object`.
 
 One line a pair.  Only jsonl looks at the text.
 """

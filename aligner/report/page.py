@@ -133,7 +133,7 @@ def write_page(
     """
     data = {
         "pairs": len(pairs.words[0]),
-        "languages": [code if code and _CODE.fullmatch(code) else None for code in pairs.languages],
+        "languages": [*map(language_code, pairs.languages)],
         **{
             side: "\n".join(map(" ".join, lines)) for side, lines in zip(("source", "target"), pairs.words, strict=True)
         },
@@ -161,6 +161,11 @@ def write_page(
         signatures=list(dict.fromkeys(evaluation.signature for evaluation in evaluations)),
         model=f"model {model[0]}, {model[1].get('solver') or 'default weights'}" if model else "",
     )
+
+
+def language_code(language: str | None) -> str | None:
+    """The language, where it is a code that the attribute ``lang`` can have."""
+    return language if language and _CODE.fullmatch(language) else None
 
 
 def _bootstrap(confidence: float, seed: int, resamples: int) -> dict[str, object]:

@@ -1,0 +1,161 @@
+"""The service: its addresses, and how it starts, reloads and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from itertools import accumulate
+from mmap import PAGESIZE
+from pathlib import Path, PurePath
+from typing import Any
+
+import uvicorn
+from jinja2 import Template
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from aligner._version import __version__
+from aligner.report.assets import DRAWING, render
+from aligner.report.page import language_code
+from aligner.web.serve_queue import Service
+
+SECONDS_TO_READ = 30
+"""In which the body of a request must have come."""
+
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Bounds of the seconds that answers take, of the metrics."""
+
+_STATM = Path("/proc/self/statm")  # of Linux
+
+
+def make_app(service: Service) -> ASGIApp:
+    """The service as an ASGI application."""
+    requests: Counter[tuple[str, int]] = Counter()
+    counts = {"waiting": 0, "pairs": 0, "seconds": 0.0}
+    buckets = [0] * (len(BUCKETS) + 1)
+
+    async def align(request: Request) -> Response:
+        began = time.perf_counter()
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise HTTPException(415, "the body is not said to be JSON (send content-type: application/json)")
+        if counts["waiting"] >= service.limits.queue:
+            raise HTTPException(503, "too many requests are waiting (try again in a second)", {"retry-after": "1"})
+        counts["waiting"] += 1
+        try:
+            body, pairs = await service.answer(await _read_body(request, service.limits.body))
+        finally:
+            counts["waiting"] -= 1
+        seconds = time.perf_counter() - began
+        counts["pairs"] += pairs
+        counts["seconds"] += seconds
+        buckets[bisect_left(BUCKETS, seconds)] += 1
+        return Response(body, media_type="application/json")
+
+    async def health(request: Request) -> Response:
+        told = {"path": service.path, **service.model.info()}
+        return JSONResponse({"status": "ok", "version": __version__, "model": told})
+
+    async def metrics(request: Request) -> Response:
+        pages = _STATM.read_text().split()[1] if _STATM.exists() else "NaN"
+        values = {"requests": requests, "reloads": service.reloads, "memory": float(pages) * PAGESIZE}
+        bounds = [*zip((*BUCKETS, "+Inf"), accumulate(buckets), strict=True)]
+        text = _filled("serve_metrics.jinja", buckets=bounds, **counts, **values)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    async def page(request: Request) -> Response:
+        codes = [*map(language_code, service.model.languages)]
+        sides = [*zip(("source", "target"), ("Source", "Target"), codes, strict=True)]
+        return HTMLResponse(render(
+            "serve.html", {"languages": codes}, scripts=[*DRAWING, "serve.js"], styles=["drawing.css", "page.css"],
+            connects=True, title="Try a sentence", model=PurePath(service.path).name, sides=sides,
+        ))  # fmt: skip
+
+    async def openapi(request: Request) -> Response:
+        text = _filled("serve_openapi.jinja", version=__version__, **asdict(service.limits))
+        return Response(text, media_type="application/json")
+
+    handlers = {"/": page, "/health": health, "/metrics": metrics, "/openapi.json": openapi}
+    routes = [Route("/align", align, methods=["POST"]), *(Route(path, handler) for path, handler in handlers.items())]
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse, Exception: _refuse})
+
+    async def counting(scope: Scope, receive: Receive, send: Send) -> None:
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                path = scope["path"]
+                requests[path if path in handlers or path == "/align" else "other", message["status"]] += 1
+            await send(message)
+
+        await app(scope, receive, watched)
+
+    return counting
+
+
+async def _read_body(request: Request, most: int) -> bytes:
+    body = bytearray()
+    try:
+        async with asyncio.timeout(SECONDS_TO_READ):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise HTTPException(413, f"the body has more than {most:,} bytes (send several requests)")
+    except (TimeoutError, ClientDisconnect):
+        message = f"the body has not come within {SECONDS_TO_READ} seconds (send it at once)"
+        raise HTTPException(408, message, {"connection": "close"}) from None
+    return bytes(body)
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    return JSONResponse({"error": "this should not have happened (the log of the service says more)"}, 500)
+
+
+def _filled(name: str, **values: Any) -> str:
+    template = (Path(__file__).parent / name).read_text("utf-8")
+    return str(Template(template, keep_trailing_newline=True).render(values))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket for `serve`; port 0: any that is free.  Raises OSError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.create_server((host, port), family=family, backlog=2048)
+    # Connections inherit it; without, answers after the first wait 40 ms for the client to confirm what came before.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+async def serve(
+    service: Service, listening: socket.socket, tell: Callable[[str], None], complain: Callable[[str], None]
+) -> None:
+    """Answer on a socket until SIGTERM or SIGINT, and all requests that have come until then; reload on SIGHUP.
+
+    tell, complain: told of the start and of reloads, and of reloads that fail.
+    """
+    server = uvicorn.Server(uvicorn.Config(
+        make_app(service), log_config=None, log_level="error", access_log=False, lifespan="off", ws="none",
+        server_header=False, timeout_keep_alive=75,
+    ))  # fmt: skip
+    loop, tasks = asyncio.get_running_loop(), set()
+
+    def reload() -> None:
+        tasks.add(task := loop.create_task(service.reload(tell, complain)))
+        task.add_done_callback(tasks.discard)
+
+    with suppress(NotImplementedError, AttributeError):  # not on every system
+        loop.add_signal_handler(signal.SIGHUP, reload)
+        for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn's take their place while it runs, and raise them again
+            loop.add_signal_handler(number, setattr, server, "should_exit", True)
+    host, port = listening.getsockname()[:2]
+    tell(f"serving {service.path} on http://{f'[{host}]' if ':' in host else host}:{port}")
+    await server.serve([listening])

@@ -1,0 +1,91 @@
+"""A model that answers many at once, and may be replaced meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from aligner.errors import AlignerError
+from aligner.model.model import Model, load
+from aligner.web.serve_requests import Answer, Limits, answer_all
+
+BYTES_AT_ONCE = 1 << 14
+"""Requests that wait are worked on together up to this size, some sixty sentence pairs, or 10 ms."""
+
+Work = Callable[[Sequence[bytes]], list[Answer | Exception]]
+
+
+def open_model(path: str) -> Model:
+    """A model that needs nothing any more.  Raises AlignerError."""
+    model = load(path, copy=True)  # its file may then be written over
+    if model.features.links:
+        raise AlignerError(f"{path}: needs other aligners' links, which requests do not have (train one without)")
+    model.warm_up()
+    gc.collect()
+    gc.freeze()  # what is there stays: looking at it whenever rubbish is collected takes 50 ms
+    return model
+
+
+class _Lane:
+    """One thread, and the requests that wait for it.
+
+    More threads would answer less: one that is given all that has come meanwhile works on it at once.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self._work, self._thread = work, ThreadPoolExecutor(1)
+        self._waiting: deque[tuple[bytes, asyncio.Future[Answer]]] = deque()
+        self._draining: asyncio.Task[None] | None = None
+
+    def add(self, body: bytes) -> asyncio.Future[Answer]:
+        """What will be the answer."""
+        loop = asyncio.get_running_loop()
+        self._waiting.append((body, future := loop.create_future()))
+        if self._draining is None or self._draining.done():
+            self._draining = loop.create_task(self._drain(loop))
+        return future
+
+    async def _drain(self, loop: asyncio.AbstractEventLoop) -> None:
+        while self._waiting:
+            batch, size = [self._waiting.popleft()], 0
+            while self._waiting and (size := size + len(batch[-1][0])) + len(self._waiting[0][0]) <= BYTES_AT_ONCE:
+                batch.append(self._waiting.popleft())
+            bodies, futures = zip(*batch, strict=True)
+            for future, answer in zip(
+                futures, await loop.run_in_executor(self._thread, self._work, bodies), strict=True
+            ):
+                if isinstance(answer, Exception) and not future.done():
+                    future.set_exception(answer)
+                elif not future.done():  # else it was cancelled
+                    future.set_result(answer)
+
+
+class Service:
+    """A model, and the requests that it is asked; all but the work itself happens in one event loop."""
+
+    def __init__(self, path: str, limits: Limits) -> None:
+        self.path, self.limits, self.model = path, limits, open_model(path)
+        self.reloads = {"done": 0, "failed": 0}
+        self._short, self._long = _Lane(self._work), _Lane(self._work)  # none that is short waits for one that is long
+        self._reloading = asyncio.Lock()
+
+    async def answer(self, body: bytes) -> Answer:
+        """The answer to a request.  Raises HTTPException."""
+        return await (self._short if len(body) <= BYTES_AT_ONCE else self._long).add(body)
+
+    def _work(self, bodies: Sequence[bytes]) -> list[Answer | Exception]:
+        return answer_all(self.model, self.limits, bodies)
+
+    async def reload(self, tell: Callable[[str], None], complain: Callable[[str], None]) -> None:
+        """Read the model again, for requests to come; one that cannot be used leaves the old one in place."""
+        async with self._reloading:
+            try:
+                self.model = await asyncio.to_thread(open_model, self.path)
+            except (AlignerError, OSError, MemoryError) as error:
+                self.reloads["failed"] += 1
+                return complain(f"the model stays as it was: {error or 'not enough memory'}")
+            self.reloads["done"] += 1
+            return tell(f"reloaded {self.path}")

@@ -1,0 +1,170 @@
+"""What a service answers, how fast, and in what memory: sentence pairs of the Hansards, by a model of 10,000 of them.
+
+    python scripts/bench_serve.py [--seconds 20] [--requests 100000] [--model MODEL] [--write]
+
+Needs Debian's package wrk and the extra web. At a constant rate requests are sent when they are due, whether others are
+answered or not, and their time counts from then; wrk's connections each send the next request at the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections import deque
+from collections.abc import Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+from tables import ROOT, markdown, parser_of, publish
+
+ALIGNER = (sys.executable, "-m", "aligner")
+LUA = """
+local bodies, n = {}, 0
+for line in io.lines(os.getenv("BODIES")) do bodies[#bodies + 1] = line end
+wrk.method, wrk.headers["content-type"] = "POST", "application/json"
+function request()
+  n = n % #bodies + 1
+  return wrk.format(nil, "/align", nil, bodies[n])
+end
+"""
+
+Row = tuple[float, float, float, float]  # requests a second, p50 and p99 in ms, share of refusals
+
+
+class Load:
+    """A service as a process, and requests of one pair and of a hundred."""
+
+    def __init__(self, model: Path, pairs: Sequence[dict[str, str]], folder: Path) -> None:
+        self.folder = folder
+        self.process = subprocess.Popen([*ALIGNER, "serve", "-m", model, "--port", "0"], stderr=subprocess.PIPE)
+        assert self.process.stderr is not None
+        while (found := re.search(rb"serving .* on (http://\S+)", line := self.process.stderr.readline())) is None:
+            assert line, "the service has ended"
+        self.address = found[1].decode()
+        self.bodies = {
+            1: [json.dumps(pair) for pair in pairs],
+            100: [json.dumps({"pairs": pairs[n : n + 100]}) for n in range(0, len(pairs), 100)],
+        }
+        for size, bodies in self.bodies.items():
+            (folder / f"bodies{size}").write_text("".join(f"{body}\n" for body in bodies))
+        (folder / "post.lua").write_text(LUA)
+
+    def memory(self) -> float:
+        """MiB in use."""
+        with urllib.request.urlopen(f"{self.address}/metrics") as answer:
+            return int(re.search(rb"resident_memory_bytes (\d+)", answer.read())[1]) / 2**20  # type: ignore[index]
+
+    def at_once(self, size: int, connections: int, seconds: float) -> Row:
+        """By wrk, as fast as answers come."""
+        command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds:.0f}s", "--latency", "-s", self.folder / "post.lua"]
+        environment = {**os.environ, "BODIES": str(self.folder / f"bodies{size}")}
+        run = subprocess.run([*command, self.address], env=environment, capture_output=True, text=True, check=True)
+        units = {"us": 1e-3, "ms": 1.0, "s": 1e3}
+        times = [
+            float(number) * units[unit]
+            for number, unit in re.findall(r"(?:50|99)%\s+([\d.]+)(us|ms|s)", run.stdout)
+        ]  # fmt: skip
+        requests, rate = (re.search(what, run.stdout)[1] for what in (r"(\d+) requests in", r"Requests/sec: +([\d.]+)"))  # type: ignore[index]
+        refused = re.search(r"Non-2xx or 3xx responses: (\d+)", run.stdout)
+        assert not re.search("(connect|read|write) [1-9]", run.stdout), run.stdout
+        return float(rate), times[0], times[1], int(refused[1] if refused else 0) / int(requests)
+
+    async def at_rate(self, size: int, rate: float, seconds: float) -> Row:
+        """One request every 1 / rate seconds."""
+        host, port = self.address.removeprefix("http://").split(":")
+        free: deque[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = deque()
+        times, refused = [], 0
+
+        async def ask(body: bytes, due: float) -> None:
+            nonlocal refused
+            reader, writer = free.popleft() if free else await asyncio.open_connection(host, port)
+            writer.write(
+                b"POST /align HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
+                % (len(body), body)
+            )
+            head = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(re.search(rb"content-length: (\d+)", head)[1]))  # type: ignore[index]
+            free.append((reader, writer))
+            times.append(1e3 * (time.perf_counter() - due))
+            refused += head.split()[1] == b"503"
+
+        async with asyncio.TaskGroup() as tasks:
+            began = time.perf_counter()
+            for n, body in enumerate(islice(cycle(self.bodies[size]), int(rate * seconds))):
+                due = began + n / rate
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+                tasks.create_task(ask(body.encode(), due))
+        took = time.perf_counter() - began
+        for _, writer in free:
+            writer.close()
+        ordered = sorted(times)
+        p50, p99 = (ordered[int(len(ordered) * share)] for share in (0.5, 0.99))
+        return len(times) / took, p50, p99, refused / len(times)
+
+
+def read_pairs(data: Path, n: int) -> list[dict[str, str]]:
+    """Sentences of the labelled sets, which the model has not seen, and of the text it was made of."""
+    from corpora.readers import open_corpus
+
+    texts = [open_corpus(data / "hansards" / name).texts() for name in ("gold-dev", "train")]
+    pairs = [{"source": s.decode(), "target": t.decode()} for text in texts for _, s, t in islice(text, n)]
+    return pairs[:n]
+
+
+def train(data: Path, folder: Path) -> Path:
+    from corpora.readers import open_corpus
+
+    texts = [*islice(open_corpus(data / "hansards" / "train").texts(), 10_000)]
+    for side in (1, 2):
+        (folder / f"text.{side}").write_bytes(b"".join(text[side] + b"\n" for text in texts))
+    gold = ["--gold", data / "hansards" / "gold-train", "-q"]
+    subprocess.run([*ALIGNER, "train", folder / "text.1", folder / "text.2", "-m", folder / "M", *gold], check=True)
+    return folder / "M"
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each row")
+    parser.add_argument("--requests", type=int, default=100_000, help="of the last row")
+    parser.add_argument("--model", type=Path)
+    options = parser.parse_args()
+    os.environ["PYTHONPATH"] = str(ROOT)
+    folder, seconds = Path(tempfile.mkdtemp()), options.seconds
+    load = Load(options.model or train(options.data, folder), read_pairs(options.data, 2000), folder)
+    rows: list[Any] = []
+
+    def row(what: str, size: int, found: Row) -> None:
+        rate, p50, p99, refused = found
+        pairs = rate * size * (1 - refused)
+        rows.append([what, size, f"{rate:,.0f}", f"{pairs:,.0f}", f"{p50:.1f}", f"{p99:.1f}", f"{refused:.0%}",
+                     f"{load.memory():.0f}"])  # fmt: skip
+        print(*rows[-1], flush=True)
+
+    try:
+        load.at_once(1, 4, 3)  # warm
+        for rate in (100, 1000):
+            row(f"{rate:,} a second", 1, asyncio.run(load.at_rate(1, rate, seconds)))
+        row("4 connections", 100, load.at_once(100, 4, seconds))
+        row("1,000 connections", 1, load.at_once(1, 1000, seconds))
+        row("16 connections", 1, first := load.at_once(1, 16, seconds))
+        done = first[0] * seconds
+        if options.requests > done:
+            row(f"16 connections, {options.requests:,} requests later", 1,
+                load.at_once(1, 16, options.requests / first[0]))  # fmt: skip
+    finally:
+        load.process.terminate()
+        load.process.wait()
+    header = ["load", "pairs a request", "requests/s", "pairs/s", "p50, ms", "p99, ms", "refused (503)", "MiB in use"]
+    publish("serve", markdown(header, rows), pages=["docs/serve.md"], write=options.write)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+"""The service: the answers of the command, refusals, reloads, counts; in this process, by way of HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import refused, wait_for
+from starlette.exceptions import HTTPException
+
+from aligner.model.model import Model
+from aligner.web.serve import listen
+from aligner.web.serve_queue import Service
+from aligner.web.serve_requests import answer_all
+
+Client = Any  # of conftest
+Pairs = list[dict[str, Any]]
+
+
+def test_links_are_those_of_the_command(client: Client, pairs: Pairs, expected: Pairs) -> None:
+    assert [client.align(pair).json() for pair in pairs[:20]] == expected[:20]
+    assert client.align({"pairs": pairs}).json() == {"pairs": expected}
+    tokens = [{side: pair[side].split() for side in pair} for pair in pairs]
+    assert client.align({"pairs": tokens}).json() == {"pairs": expected}
+
+
+def test_requests_that_are_answered_together_are_answered_alike(
+    service: Service, pairs: Pairs, expected: Pairs
+) -> None:
+    bodies = [json.dumps(pair).encode() for pair in pairs]
+    bodies[5], bodies[9] = b"{", json.dumps({"pairs": pairs[9:12]}).encode()
+    answers = answer_all(service.model, service.limits, bodies)
+    assert isinstance(answers.pop(5), HTTPException)
+    assert [pairs for _, pairs in answers] == [3 if n == 8 else 1 for n in range(len(pairs) - 1)]  # type: ignore[misc]
+    found = [json.loads(body) for body, _ in answers]  # type: ignore[misc]
+    found.insert(5, None)
+    assert found[9] == {"pairs": expected[9:12]}
+    assert all(found[n] == expected[n] for n in range(len(pairs)) if n not in (5, 9))
+
+
+def test_none_suffers_for_another(
+    service: Service, client: Client, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def align(self: Model, bitext: Any, links: Any = ()) -> Any:
+        if "poison" in bitext.source.vocabulary.index:
+            raise RuntimeError
+        return whole(self, bitext, links)
+
+    whole = Model.align_bitext
+    monkeypatch.setattr(Model, "align_bitext", align)
+    bad = json.dumps({"source": "poison", "target": "poison"}).encode()
+    good = json.dumps(pairs[0]).encode()
+    answers = answer_all(service.model, service.limits, [good, bad, good])
+    assert [type(answer) for answer in answers] == [tuple, RuntimeError, tuple]
+    answer = client.align({"source": "poison", "target": ""})
+    assert (answer.status, [*answer.json()]) == (500, ["error"])
+    assert client.align(pairs[0]).status == 200
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        {"source": "", "target": ""},
+        {"source": [], "target": "x"},
+        {"source": "\u00a0 <b>&amp; \0 😀", "target": ["new york", "\n"]},
+    ],
+)
+def test_odd_text_is_answered(client: Client, pair: dict[str, Any]) -> None:
+    answer = client.align(pair)
+    assert answer.status == 200
+    assert all(
+        answer.json()[side] == (text if isinstance(text, list) else [t.decode() for t in text.encode().split()])
+        for side, text in pair.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        (b"{", 400, "not JSON"),
+        (b"\xff", 400, "UTF-8"),
+        (b"[" * 10_000, 400, "not JSON"),
+        (b"1" * 5000, 400, "not JSON"),
+        (b"[]", 422, "source and target"),
+        (b"NaN", 422, "source and target"),
+        (b'{"source": "a"}', 422, "source and target"),
+        (b'{"source": "a", "target": "b", "links": []}', 422, "alone"),
+        (b'{"source": "a", "target": null}', 422, "neither a text"),
+        (b'{"source": ["a", ""], "target": "b"}', 422, "neither a text"),
+        (b'{"source": ["a", 1], "target": "b"}', 422, "neither a text"),
+        (b'{"source": "\\ud800", "target": "b"}', 422, "surrogate"),
+        (b'{"source": "b", "target": ["\\udfff"]}', 422, "surrogate"),
+        (b'{"pairs": {}}', 422, "not a list"),
+        (b'{"pairs": [], "model": 1}', 422, "alone"),
+        (b'{"pairs": [{"source": "a", "target": "b"}, 3]}', 422, "pair 1"),
+        (json.dumps({"source": "a " * 61, "target": "b"}).encode(), 422, "more than 60 words"),
+        (json.dumps({"pairs": [{"source": "a", "target": "b"}] * 71}).encode(), 422, "more than 70 pairs"),
+        (json.dumps({"pairs": [{"source": "a " * 60, "target": "b"}] * 33}).encode(), 422, "more than 2,000 words"),
+        (b" " * 20_001, 413, "20,000 bytes"),
+    ],
+)
+def test_what_is_refused_and_why(client: Client, body: bytes, status: int, words: str) -> None:
+    answer = client.align(body)
+    assert answer.status == status
+    assert answer.headers["content-type"] == "application/json"
+    message = answer.json()["error"]
+    assert [*answer.json()] == ["error"]
+    assert words in message
+    assert re.fullmatch(r".+ \(.+\)", message)
+    assert client.figure(f'aligner_requests_total{{path="/align",status="{status}"}}') == 1
+
+
+def test_a_long_body_of_unknown_length_is_refused(client: Client) -> None:
+    answer = client.align(iter([b" " * 8000] * 3))
+    assert answer.status == 413
+
+
+def test_other_requests_are_refused(client: Client) -> None:
+    answer = client.ask("POST", "/align", b"{}", "text/plain")
+    assert (answer.status, "application/json" in answer.json()["error"]) == (415, True)
+    answer = client.get("/align")
+    assert (answer.status, answer.headers["allow"], [*answer.json()]) == (405, "POST", ["error"])
+    assert client.ask("DELETE", "/health").status == 405
+    answer = client.get("/<script>")
+    assert (answer.status, answer.headers["content-type"]) == (404, "application/json")
+    assert client.figure('aligner_requests_total{path="other",status="404"}') == 1
+
+
+def test_beyond_the_queue_it_is_refused_for_now(
+    service: Service, client: Client, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, real, statuses = threading.Event(), service._work, []
+    monkeypatch.setattr(service._short, "_work", lambda bodies: real(bodies) if held.wait(60) else [])
+    asking = [
+        threading.Thread(target=lambda: statuses.append(client.align(pairs[0]).status))
+        for _ in range(service.limits.queue)
+    ]
+    for thread in asking:
+        thread.start()
+    wait_for(lambda: client.figure("aligner_waiting") == service.limits.queue)
+    answer = client.align(pairs[0])
+    assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+    assert "try again" in answer.json()["error"]
+    assert client.get("/health").status == 200
+    held.set()
+    for thread in asking:
+        thread.join()
+    assert statuses == [200] * service.limits.queue
+    assert client.align(pairs[0]).status == 200
+    assert client.figure("aligner_waiting") == 0
+
+
+def test_a_client_that_goes_away_keeps_no_place(service: Service, client: Client, pairs: Pairs) -> None:
+    for _ in range(2 * service.limits.queue):
+        with socket.create_connection(("127.0.0.1", client.port)) as one:
+            head = b"POST /align HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n"
+            one.sendall(head + b"{")
+    wait_for(lambda: client.figure("aligner_waiting") == 0)
+    assert client.align(pairs[0]).status == 200
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aligner.web.serve.SECONDS_TO_READ", 0.05)
+
+    def slowly() -> Iterator[bytes]:
+        yield b"{"
+        wait_for(lambda: client.figure('aligner_requests_total{path="/align",status="408"}'))
+
+    answer = client.align(slowly())
+    assert (answer.status, answer.headers["connection"]) == (408, "close")
+
+
+def test_what_waits_is_done_together(service: Service, pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, batches, first = service._work, [], threading.Event()
+
+    def work(bodies: Any) -> Any:
+        if not batches:
+            first.wait(60)
+        batches.append(len(bodies))
+        return real(bodies)
+
+    async def ask() -> list[Any]:
+        monkeypatch.setattr(service._short, "_work", work)
+        asked = [asyncio.create_task(service.answer(json.dumps(pair).encode())) for pair in pairs[:6]]
+        long = json.dumps({"pairs": pairs}) + " " * (1 << 14)
+        asked.append(asyncio.create_task(service.answer(long.encode())))
+        await asked[-1]  # a long one does not wait for the others
+        assert not any(task.done() for task in asked[:-1])
+        asked[2].cancel()
+        first.set()
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    answers = asyncio.run(ask())
+    assert batches == [6]
+    assert isinstance(answers.pop(2), asyncio.CancelledError)
+    assert [pairs for _, pairs in answers] == [1, 1, 1, 1, 1, 64]
+
+
+def test_health_and_metrics(client: Client, service: Service, pairs: Pairs) -> None:
+    told = client.get("/health").json()
+    assert told["status"] == "ok"
+    assert told["model"] == {"path": service.path, **json.loads(json.dumps(service.model.info()))}
+    client.align({"pairs": pairs[:7]})
+    client.align(pairs[0])
+    assert client.figure("aligner_pairs_total") == 8
+    assert client.figure("aligner_align_seconds_count") == 2 == client.figure('aligner_align_seconds_bucket{le="+Inf"}')
+    assert 0 < client.figure("aligner_align_seconds_sum") < 60
+    text = client.get("/metrics").text
+    line = re.compile(r'# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [\d.e+-]+')
+    assert all(line.fullmatch(row) for row in text.removesuffix("\n").split("\n"))
+
+
+def test_a_reload_swaps_the_model_or_keeps_it(
+    service: Service, linked: Model, pairs: Pairs, expected: Pairs, tmp_path: Path
+) -> None:
+    path, good = tmp_path / "M", Path(service.path).read_bytes()
+    path.write_bytes(good)
+    own, said, complaints = Service(str(path), service.limits), list[str](), list[str]()
+    old = own.model
+
+    async def reload() -> object:
+        await own.reload(said.append, complaints.append)
+        return json.loads((await own.answer(json.dumps(pairs[0]).encode()))[0])
+
+    spoil: list[Callable[[], object]] = [
+        lambda: path.write_bytes(good[:1000]),
+        lambda: path.write_bytes(bytes(1000)),
+        lambda: linked.save(path, force=True),
+        path.unlink,
+    ]
+    for n, change in enumerate(spoil, 1):
+        change()
+        assert asyncio.run(reload()) == expected[0]
+        assert (len(said), len(complaints)) == (0, n)
+        assert complaints[-1].startswith(f"the model stays as it was: {path}: ")
+        assert "\n" not in complaints[-1]
+        assert own.model is old
+    path.write_bytes(good)
+    assert asyncio.run(reload()) == expected[0]
+    assert said == [f"reloaded {path}"]
+    assert own.model is not old
+    assert own.reloads == {"done": 1, "failed": 4}
+
+
+def test_a_model_that_needs_links_is_not_served(linked: Model, tmp_path: Path) -> None:
+    linked.save(tmp_path / "L")
+    assert "other aligners' links" in refused("serve", "-m", tmp_path / "L", "--port", 0, "-q")
+
+
+def test_a_port_that_is_taken_is_told(model: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        message = refused("serve", "-m", model, "--port", taken.getsockname()[1])
+    assert "--port" in message
+
+
+def test_without_the_extra_it_is_said_how_to_get_it(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "aligner.web.serve")
+    assert "pip install 'aligner[web]'" in refused("serve", "-m", model)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_answers_do_not_wait_for_confirmations(host: str) -> None:
+    if ":" in host and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("no IPv6 here")
+    with listen(host, 0) as listening, socket.create_connection(listening.getsockname()[:2]):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
