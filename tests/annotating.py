@@ -9,14 +9,15 @@ import urllib.request
 from typing import Any
 
 from aligner.annotate.desk import Desk
-from aligner.annotate.pages import application, listen, server
+from aligner.annotate.pages import HOST, application, server
+from aligner.web.sockets import listen
 
 
 class Site:
     """A page that is served: its address, and the desk behind it."""
 
     def __init__(self, desk: Desk, token: str = "token") -> None:
-        self.desk, listening = desk, listen(0)
+        self.desk, listening = desk, listen(HOST, 0)
         self.port = listening.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}/{token}/"
         self._server = server(application(desk, token, self.port))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import socket
 from collections.abc import Awaitable, Callable
 from pathlib import PurePath
 from typing import Any
@@ -19,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aligner.annotate.book import ConflictError
 from aligner.annotate.desk import Desk
-from aligner.errors import AlignerError, SettingError
+from aligner.errors import AlignerError
 from aligner.report.assets import DRAWING, render
 from corpora.conversion import convert
 from corpora.link_files import WRITTEN_FORMATS
@@ -110,19 +109,6 @@ def write_page(desk: Desk) -> str:
         styles=("drawing.css", "page.css", "annotate.css"), connects=True,
         title=PurePath(desk.prefix).name, annotator=desk.annotator, formats=WRITTEN_FORMATS,
     )  # fmt: skip
-
-
-def listen(port: int) -> socket.socket:
-    """A socket of this machine alone; port 0 is any that is free.  SettingError where it is taken."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((HOST, port))
-        listening.listen()
-    except OSError as error:
-        listening.close()
-        raise SettingError(f"port {port} cannot be used: {error.strerror} (give another `port`)") from error
-    return listening
 
 
 def server(app: Starlette) -> uvicorn.Server:

@@ -37,12 +37,13 @@ def annotate(
 
     with progress_bar(quiet) as show, ExitStack() as opened:
         try:
-            from aligner.annotate.pages import HOST, application, listen, server
+            from aligner.annotate.pages import HOST, application, server
         except ModuleNotFoundError as error:
             what = f"the page to annotate on needs {error.name}, which is not installed"
             raise SettingError(f"{what} (pip install 'aligner[web]')") from error
         from aligner.annotate.desk import Desk, model_of_text, read_text
         from aligner.model.model import load
+        from aligner.web.sockets import listen
         from corpora.errors import CorpusError
         from corpora.readers import open_texts
 
@@ -54,7 +55,7 @@ def annotate(
             corpus = open_for_model(loaded, model, source, target)
         if not corpus.can_be_read_twice:
             raise CorpusError(source, 0, "is not a file", hint="write the text into files first")
-        listening = opened.enter_context(listen(port))
+        listening = opened.enter_context(listen(HOST, port))
         loaded = model_of_text(corpus, show) if model is None else loaded
         desk = Desk(
             corpus, read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed,

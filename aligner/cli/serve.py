@@ -24,23 +24,15 @@ def serve(
     SIGHUP reads the model again, SIGTERM and Ctrl-C end it when all requests are answered.
     """
     import asyncio
-    import signal
 
     try:
-        from aligner.web.serve import listen
         from aligner.web.serve import serve as answer
     except ModuleNotFoundError as error:
         raise AlignerError(f"aligner serve: {error.name} is not installed (pip install 'aligner[web]')") from error
     from aligner.web.serve_queue import Service
     from aligner.web.serve_requests import Limits
+    from aligner.web.sockets import listen
 
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that has gone ends no service
     with progress_bar(quiet):
         service = Service(model, Limits(body, pairs, words, length, queue))
-    try:
-        listening = listen(host, port)
-    except OSError as error:
-        what = f"port {port} of {host}: {error.strerror}"
-        raise AlignerError(f"{what} (choose another with --host and --port)") from error
-    asyncio.run(answer(service, listening, ignore if quiet else say, say))
+    asyncio.run(answer(service, listen(host, port), ignore if quiet else say, say))

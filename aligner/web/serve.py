@@ -126,15 +126,6 @@ def _filled(name: str, **values: Any) -> str:
     return str(Template(template, keep_trailing_newline=True).render(values))
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket for `serve`; port 0: any that is free.  Raises OSError."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.create_server((host, port), family=family, backlog=2048)
-    # Connections inherit it; without, answers after the first wait 40 ms for the client to confirm what came before.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
-
-
 async def serve(
     service: Service, listening: socket.socket, tell: Callable[[str], None], complain: Callable[[str], None]
 ) -> None:

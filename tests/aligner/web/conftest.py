@@ -16,9 +16,10 @@ import pytest
 import uvicorn
 from commands import run, wait_for
 
-from aligner.web.serve import listen, make_app
+from aligner.web.serve import make_app
 from aligner.web.serve_queue import Service
 from aligner.web.serve_requests import Limits
+from aligner.web.sockets import listen
 
 JSON = "application/json"
 

@@ -17,9 +17,9 @@ from commands import refused, wait_for
 from starlette.exceptions import HTTPException
 
 from aligner.model.model import Model
-from aligner.web.serve import listen
 from aligner.web.serve_queue import Service
 from aligner.web.serve_requests import answer_all
+from aligner.web.sockets import listen
 
 Client = Any  # of conftest
 Pairs = list[dict[str, Any]]
