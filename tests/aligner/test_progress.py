@@ -114,5 +114,5 @@ def test_a_terminal_sees_stages_and_details(
 def test_a_line_may_be_written_while_the_compiler_is_being_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "corpora.compiled", ModuleType("corpora.compiled"))
     pace = Pace("reading")
-    pace.hear(Progress("reading", 3, None, "pairs"))
-    assert str(pace) == "3 pairs"
+    pace.hear(Progress("reading", 3, None, "lines"))
+    assert str(pace) == "3 lines"

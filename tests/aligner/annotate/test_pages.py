@@ -341,7 +341,7 @@ def test_without_its_packages_one_line_says_what_to_install(
 def test_usage(texts: Path, tmp_path: Path, site: Sites) -> None:
     given = ["annotate", f"{texts}.en", f"{texts}.fr", "-q", "-o"]
     served = site()
-    taken = run(*given, tmp_path / "other", "--port", served.port, code=2).stderr
+    taken = run(*given, tmp_path / "other", "--port", served.port, code=1).stderr
     assert taken.startswith(f"port {served.port} of 127.0.0.1: ")
     assert "--port" in taken
     assert "is being written by another process" in refused(*given, tmp_path / "gold")

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,15 @@ def test_training_shows_ten_options_and_the_rest_on_request() -> None:
     assert {"--regularization", "--solver", "--words", "--strict"} <= {*named[1]} - {*named[0]}
 
 
+def answers_until_ended(*arguments: str) -> None:
+    process = start(*arguments)
+    assert process.stderr is not None
+    told = next(line for line in process.stderr if b"http://127.0.0.1:" in line)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode in (0, 128 + signal.SIGTERM), told
+
+
 @pytest.mark.slow
 def test_examples_of_the_help_run(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for file in sample.glob("t*.*"):
@@ -119,6 +129,9 @@ def test_examples_of_the_help_run(sample: Path, tmp_path: Path, monkeypatch: pyt
     for examples in _EXAMPLES.values():
         for example in examples:
             words, _, output = example.partition(" > ")
+            if words.startswith(("annotate", "serve")):
+                answers_until_ended(*shlex.split(words))
+                continue
             result = invoke(*shlex.split(words))
             assert result.exit_code == 0, (example, result.stderr)
             if output:
