@@ -112,7 +112,8 @@ class Pace:
         done = f"{news.done:.0%}" if news.unit.startswith("of ") else f"{news.done:,.0f}{total}"
         parts = [news.detail or f"{done} {news.unit}"]
         compiled: Any = sys.modules.get("corpora.compiled")  # not imported just to be asked
-        ended = [event.is_end for _, event in compiled.compilations.buffer] if compiled else []
+        asked = hasattr(compiled, "compilations")  # another thread may be importing it
+        ended = [event.is_end for _, event in compiled.compilations.buffer] if asked else []
         if 2 * sum(ended) < len(ended):
             return f"compiling for this machine, once ({compiled.kept_kernels()} kernels so far), {parts[0]}"
         if gained > 0 and news.unit == "pairs":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numba
 import pytest
@@ -109,3 +109,10 @@ def test_a_terminal_sees_stages_and_details(
     shown = terminal.getvalue()
     assert all(text in shown for text in ("reading", "10,000 pairs", "training", "primal 1.25"))
     assert capsys.readouterr().out == ""
+
+
+def test_a_line_may_be_written_while_the_compiler_is_being_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "corpora.compiled", ModuleType("corpora.compiled"))
+    pace = Pace("reading")
+    pace.hear(Progress("reading", 3, None, "lines"))
+    assert str(pace) == "3 lines"

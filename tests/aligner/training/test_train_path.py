@@ -70,7 +70,7 @@ def test_cross_validation_of_one_lambda_changes_no_weight(sample: Path) -> None:
     (row,) = judged.path.rows
     assert row.aer is not None
     # What was not seen is harder than what was, and about as hard as other text.
-    assert judged.model.record["training_aer"] < 100 * row.aer < 1.2 * aer(judged.model, sample / "test")
+    assert judged.model.record["training_aer"] < 100 * row.aer < 1.5 * aer(judged.model, sample / "test")
     (row,) = training.path.rows
     assert row.aer is None
 
