@@ -124,7 +124,8 @@ def _read_arrays(data: bytes | mmap.mmap, end: int, table: Mapping[str, Any]) ->
             end = start + size
         if any(view[end:]):
             raise ValueError("there is something after the last array")
-    checksums = map_threads(lambda array: zlib.crc32(array.reshape(-1).view(np.uint8).data), arrays.values())
+    # All of them, before any complaint: the file may be written over afterwards, and a thread still reading would end.
+    checksums = [*map_threads(lambda array: zlib.crc32(array.reshape(-1).view(np.uint8).data), arrays.values())]
     for name, checksum in zip(arrays, checksums, strict=True):
         if checksum != table[name]["crc32"]:
             raise ValueError(f"array {name} does not have its checksum")
