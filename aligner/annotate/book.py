@@ -44,6 +44,7 @@ class Book:
         self._undo: list[dict[int, Work | None]] = []
         self._times: list[float] = []
         self._written: dict[str, bytes] = {}
+        self._before = [b"", b"", b""]  # content of the outputs before the last entry
         path = Path(f"{prefix}.journal")
         for name in filter(_exists, self.outputs if writes and not path.exists() else ()):
             refuse_inputs(name, text.files)
@@ -54,6 +55,8 @@ class Book:
                 self._journal = opened.enter_context(closing(Journal(path, head)))
             if path.exists():
                 self._read(path)
+            if writes:
+                self._check_outputs()
             opened.pop_all()
         if writes:
             for output in map(Path, self.outputs):
@@ -111,10 +114,19 @@ class Book:
         if head["text"] != self.text.digest:
             raise CorpusError(self.text.name, 0, f"has changed since {path} was begun", hint=_HINT)
         for number, entry in enumerate(entries, 2):
+            if number == len(entries) + 1:
+                self._before = self.gold()
             try:
                 self._apply(entry)
             except (WorkError, LookupError) as error:
                 raise CorpusError(path, number, f"cannot be done: {error}", hint="take this line out") from error
+
+    def _check_outputs(self) -> None:
+        """Refuse files that somebody else has changed: each is as the last entry or the one before it left it."""
+        for name, *known in zip(self.outputs, self.gold(), self._before, strict=True):
+            if _exists(name) and Path(name).read_bytes() not in known:
+                hint = f"move it away: {self.prefix}.journal has all that was accepted here"
+                raise CorpusError(name, 0, "has been changed elsewhere, and would be written over", hint=hint)
 
     def _keep(self, entry: Entry) -> None:
         entry = {"time": round(time.time(), 3), **entry}

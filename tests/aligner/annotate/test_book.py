@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,8 @@ def test_a_journal_cut_anywhere_holds_all_that_was_whole(seed: int, tmp_path: Pa
     rng = random.Random(seed)
     for cut in {*ends, *(end - 1 for end in ends[1:]), *(rng.randrange(ends[0], len(whole)) for _ in range(6))}:
         (tmp_path / "gold.journal").write_bytes(whole[:cut])
+        for suffix in ("en", "fr", "wa"):  # a journal is never behind its files
+            (tmp_path / f"gold.{suffix}").unlink()
         again = Book(str(tmp_path / "gold"), text())
         works, revisions = states[sum(end <= cut for end in ends) - 1]
         assert (again.works, again.revisions) == (works, revisions)
@@ -104,6 +107,27 @@ def test_undo_takes_back_one_change_after_the_other_and_survives(tmp_path: Path)
     assert book.undo() == []
     assert Book(str(tmp_path / "gold"), text(), writes=False).accepted() == {}
     book.close()
+
+
+@pytest.mark.parametrize("suffix", ["en", "fr", "wa"])
+def test_gold_that_was_changed_by_hand_is_not_written_over(suffix: str, tmp_path: Path) -> None:
+    book = Book(str(tmp_path / "gold"), text())
+    for pair in (0, 1):
+        book.change({pair: (0, Work(sure=frozenset({(0, 0)}), status="accepted"))})
+    book.close()
+    file = tmp_path / f"gold.{suffix}"
+    *_, last = before = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(before[:-1]))  # as if the process had been killed before it was written
+    Book(str(tmp_path / "gold"), text()).close()
+    assert file.read_bytes().endswith(last)
+    file.write_bytes(b"1-0\n" + last)
+    message = f"{re.escape(str(file))}: has been changed elsewhere, and would be written over .move it away"
+    with pytest.raises(CorpusError, match=message):
+        Book(str(tmp_path / "gold"), text())
+    assert file.read_bytes() == b"1-0\n" + last
+    file.unlink()
+    Book(str(tmp_path / "gold"), text()).close()
+    assert file.read_bytes() == b"".join(before)
 
 
 def test_others_read_what_is_accepted(tmp_path: Path) -> None:
