@@ -8,7 +8,8 @@ import re
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,12 @@ from aligner.web.sockets import listen
 
 Client = Any  # of conftest
 Pairs = list[dict[str, Any]]
+
+
+def run_apart(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run it in a thread of its own: that of the tests has an event loop once a browser has been opened."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
 
 
 def test_links_are_those_of_the_command(client: Client, pairs: Pairs, expected: Pairs) -> None:
@@ -198,7 +205,7 @@ def test_what_waits_is_done_together(service: Service, pairs: Pairs, monkeypatch
         first.set()
         return await asyncio.gather(*asked, return_exceptions=True)
 
-    answers = asyncio.run(ask())
+    answers = run_apart(ask())
     assert batches == [6]
     assert isinstance(answers.pop(2), asyncio.CancelledError)
     assert [pairs for _, pairs in answers] == [1, 1, 1, 1, 1, 64]
@@ -238,13 +245,13 @@ def test_a_reload_swaps_the_model_or_keeps_it(
     ]
     for n, change in enumerate(spoil, 1):
         change()
-        assert asyncio.run(reload()) == expected[0]
+        assert run_apart(reload()) == expected[0]
         assert (len(said), len(complaints)) == (0, n)
         assert complaints[-1].startswith(f"the model stays as it was: {path}: ")
         assert "\n" not in complaints[-1]
         assert own.model is old
     path.write_bytes(good)
-    assert asyncio.run(reload()) == expected[0]
+    assert run_apart(reload()) == expected[0]
     assert said == [f"reloaded {path}"]
     assert own.model is not old
     assert own.reloads == {"done": 1, "failed": 4}
