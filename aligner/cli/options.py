@@ -21,6 +21,7 @@ Symmetrization = Literal[
     "forward", "reverse", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
     "intersect", "gd", "gdf", "gdfa",
 ]  # fmt: skip
+Lexicons = Literal["tsv", "moses", "marian", "bicleaner"]
 Decoding = Literal["soft", "assignment", Symmetrization]
 
 # The groups of the help.
@@ -237,6 +238,13 @@ TextPrefix = Annotated[str | None, _links(metavar="PREFIX", help="The text, whic
 Transpose = Annotated[bool, _links("--transpose", help="Swap source and target.")]
 Method = Annotated[Symmetrization, _links(metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.")]
 TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is written target-source.")]
+
+# Lexicons
+ToLexicon = Annotated[Lexicons, _output("--to", help="How the files are written and named; see docs/lexicons.md.")]
+BestTranslations = Annotated[
+    int | None, _output("--best", metavar="K", help="Of each word, the best K only.", min=1, show_default="all")
+]
+LexiconPrefix = Annotated[str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.tsv, or two others.")]
 
 # Output
 ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model that aligner train has written.")]

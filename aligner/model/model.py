@@ -19,6 +19,7 @@ from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically
+from corpora.link_counts import LinkCounts
 from corpora.normalize import Normalizer
 from corpora.ragged import F64, Lists
 from corpora.threads import map_threads
@@ -164,6 +165,16 @@ class Model:
         return (
             found if self.calibration is None else replace(found, scores=self.calibration.probabilities(found.scores))
         )
+
+    def link_counts(self) -> LinkCounts:
+        """How often words are linked in the corpus of the model, as its translation models expect.
+
+        Raises AlignerError where no feature has made it learn a lexicon of words.
+        """
+        translation = self.statistics.translation
+        if translation is None or "words" not in translation.lexicons:
+            raise AlignerError("the model has no lexicon of words (train it with the default features)")
+        return translation.link_counts()
 
     def check_links(self, bitext: Bitext, links: Sequence[Links]) -> None:
         """Raise AlignerError unless these are links of other aligners as the model needs them for a bitext."""
