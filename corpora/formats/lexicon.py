@@ -47,7 +47,7 @@ def write_lexicon(files: Sequence[BinaryIO], links: LinkCounts, to: str, best: i
         files[0].write(b"source\ttarget\tcount\tp(target|source)\tp(source|target)\n")
     for given, file in enumerate(files):
         other = 1 - given
-        for rows in _chunks(_chosen(links, given, probabilities[given], format_.least, best)):
+        for rows in _chunks(_chosen(links, given, format_.least, best)):
             sides = links.source[rows].tolist(), links.target[rows].tolist()
             columns = [p[rows].tolist() for p in probabilities]
             if to == "tsv":
@@ -70,19 +70,17 @@ def _probabilities(links: LinkCounts, given: int, kind: npt.DTypeLike) -> npt.ND
     return links.counts.astype(kind) / totals[side]
 
 
-def _chosen(
-    links: LinkCounts, given: int, probabilities: npt.NDArray[np.floating], least: float, best: int | None
-) -> I64:
+def _chosen(links: LinkCounts, given: int, least: float, best: int | None) -> I64:
     """Rows by the word that is given, and those of one word from the most to the least probable."""
     sides = (links.source, links.target)[:: 1 if given == 0 else -1]
-    rows = np.lexsort((sides[1], -probabilities, sides[0]))
+    rows = np.lexsort((sides[1], -links.counts, sides[0]))
     if best is None and least == 0.0:
         return rows
     for words, ids in zip(links.words, (links.source, links.target), strict=True):
         rows = rows[ids[rows] != words.index(NULL)]
     word = sides[0][rows]
     first = np.searchsorted(word, word)  # each word's best row
-    kept = probabilities[rows] >= least * probabilities[rows[first]]
+    kept = links.counts[rows] >= least * links.counts[rows[first]]
     if best is not None:
         kept &= np.arange(len(rows)) - first < best
     return rows[kept]
