@@ -76,4 +76,4 @@ def _added(keys: I64, counts: F64, latest: array[int]) -> tuple[I64, F64]:
 def _merged(keys: I64, counts: F64) -> tuple[I64, F64]:
     """Each key once, in ascending order, with the sum of its counts."""
     found, places = np.unique(keys, return_inverse=True)
-    return found, np.bincount(places, counts, len(found))
+    return found, np.bincount(places, counts, len(found)).astype(np.float64)

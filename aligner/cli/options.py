@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 Edges = Literal["likely", "all"]
 Loss = Literal["hinge", "logistic"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
-Output = Literal["pharaoh", "scored", "jsonl"]
+Output = Literal["pharaoh", "scored", "jsonl", "tsv"]
 Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
 Page = Literal["html", "markdown", "latex", "csv"]
@@ -161,6 +161,9 @@ Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", m
 LookedAt = Annotated[Edges | None, _links(
     "--candidates", help="Word pairs that may be links.", show_default="the model's, or likely",
 )]  # fmt: skip
+Remap = Annotated[str | None, _links(
+    "--remap", metavar="CORPUS", help="The same text in other tokens, such as subwords: write the links of these.",
+)]  # fmt: skip
 Offset = Annotated[float, _links(metavar="S", help="More links (above 0) or fewer (below 0); -1 to 1 is usual.")]
 
 # Suggesting
@@ -258,7 +261,10 @@ GoldPrefix = Annotated[
     str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.L1, PREFIX.L2, PREFIX.wa, PREFIX.journal.")
 ]
 OutputFormat = Annotated[
-    Output, _output("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
+    Output,
+    _output(
+        "--format", help="i-j links, i-j:score, JSON objects with tokens and scores, or scores of pairs and links."
+    ),
 ]
 ReportFormat = Annotated[Report, _output("--format", help="A table, or JSON.")]
 EvaluationFormat = Annotated[EvaluationReport, _output("--format", help="How tables are written.")]

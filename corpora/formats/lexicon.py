@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.link_counts import NULL, LinkCounts
-from corpora.ragged import I64
+from corpora.ragged import F64, I64
 
 _ROWS_AT_ONCE = 1 << 16
 
@@ -63,11 +63,11 @@ def write_lexicon(files: Sequence[BinaryIO], links: LinkCounts, to: str, best: i
             file.write(lines.encode())
 
 
-def _probabilities(links: LinkCounts, given: int, kind: npt.DTypeLike) -> npt.NDArray[np.floating]:
+def _probabilities(links: LinkCounts, given: int, kind: npt.DTypeLike) -> F64:
     """(C,) of the word of the other side, given that of this side, 0 or 1."""
     side = (links.source, links.target)[given]
     totals = np.bincount(side, links.counts, len(links.words[given])).astype(kind)
-    return links.counts.astype(kind) / totals[side]
+    return np.asarray(links.counts.astype(kind) / totals[side], np.float64)
 
 
 def _chosen(links: LinkCounts, given: int, least: float, best: int | None) -> I64:

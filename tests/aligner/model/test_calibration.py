@@ -104,7 +104,7 @@ def test_what_cannot_be_calibrated() -> None:
 def test_links_are_right_where_gold_has_them() -> None:
     gold = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset({(1, 1)})), PairLinks(frozenset(), frozenset())])
     source, target = np.array([0, 0, 1, 0]), np.array([0, 1, 1, 0])
-    found = Alignments(source, target, np.array([3.0, 2.0, 1.0, 4.0]), np.array([0, 3, 4]))
+    found = Alignments(source, target, np.array([3.0, 2.0, 1.0, 4.0]), np.array([0, 3, 4]), *np.ones((2, 2, 3)))
     judged = JudgedLinks.of(found, gold)
     assert judged.scores.tolist() == [3.0, 2.0, 1.0, 4.0]
     assert judged.correct.tolist() == [True, False, True, False]

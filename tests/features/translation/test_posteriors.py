@@ -101,7 +101,7 @@ def random_posteriors(seed: int) -> Posteriors:
         edges = slice(offsets[i], offsets[i + 1])
         forward[edges] = rng.dirichlet(np.full(J + 1, 0.2), K)[:, :J].T.ravel()
         reverse[edges] = rng.dirichlet(np.full(K + 1, 0.2), J)[:, :K].ravel()
-    return Posteriors(forward, reverse, shapes, offsets)
+    return Posteriors(forward, reverse, shapes, offsets, np.zeros((2, 20)))
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.3, 0.5, 1.0])
