@@ -64,7 +64,7 @@ def check_texts(corpus: Corpus, names: Sequence[str]) -> int | None:
 
 
 def open_other_tokens(path: str, corpus: Corpus, normalizers: Normalizers, outputs: Sequence[str]) -> Retokenized:
-    """The text of a corpus in the tokens of another; CorpusError where it is not the same.  normalizers: of the former."""
+    """A corpus, whose tokens are by these normalizers, in the tokens of another.  CorpusError on another text."""
     from aligner.model.remapping import Retokenized
     from corpora.files import refuse_inputs
     from corpora.readers import open_corpus
