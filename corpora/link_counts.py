@@ -15,7 +15,7 @@ from corpora.readers import Corpus
 NULL = "NULL"
 """What a word without a link is linked to; a word of this spelling is taken for the same, as Moses does."""
 
-_TOKENS_AT_ONCE = 1 << 22
+_LINKS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +32,9 @@ class LinkCounts:
     counts: F64
 
     @classmethod
-    def of(cls, words: tuple[list[str], list[str]], source: I64, target: I64, counts: F64) -> LinkCounts:
-        """Of links, (m,), of which several may be of the same two words."""
-        return cls._of_keys(words, *_merged(source << 32 | target, counts))
-
-    @classmethod
-    def _of_keys(cls, words: tuple[list[str], list[str]], keys: I64, counts: F64) -> LinkCounts:
-        keys, counts = keys[counts > 0], counts[counts > 0]
+    def of(cls, words: tuple[list[str], list[str]], keys: I64, counts: F64) -> LinkCounts:
+        """Keys (m,) are source << 32 | target; several may be the same."""
+        keys, counts = _merged(keys[counts > 0], counts[counts > 0])
         return cls(words, keys >> 32, keys & 0xFFFFFFFF, counts)
 
 
@@ -48,8 +44,7 @@ def count_links(corpus: Corpus, links: Iterable[PairLinks]) -> LinkCounts:
     Raises CorpusError on text that is not UTF-8.
     """
     ids: tuple[dict[bytes, int], ...] = {NULL.encode(): 0}, {NULL.encode(): 0}
-    latest = array("q")
-    keys, counts = np.empty(0, np.int64), np.empty(0)
+    latest, keys, counts = array("q"), np.empty(0, np.int64), np.empty(0)
     for text, (sure, possible) in zip(corpus.texts(), links, strict=True):
         corpus.check_utf8([text])
         source, target = (
@@ -61,16 +56,11 @@ def count_links(corpus: Corpus, links: Iterable[PairLinks]) -> LinkCounts:
         rows, columns = {j for j, _ in linked}, {k for _, k in linked}
         latest.extend([word << 32 for j, word in enumerate(source) if j not in rows])
         latest.extend([word for k, word in enumerate(target) if k not in columns])
-        if len(latest) > max(_TOKENS_AT_ONCE, len(keys)):  # seldom enough that merging takes little time
-            keys, counts = _added(keys, counts, latest)
+        if len(latest) > max(_LINKS_AT_ONCE, len(keys)):  # seldom enough that merging takes little time
+            keys, counts = _merged(np.append(keys, latest), np.append(counts, np.ones(len(latest))))
             latest = array("q")
     words = [token.decode() for token in ids[0]], [token.decode() for token in ids[1]]
-    return LinkCounts._of_keys(words, *_added(keys, counts, latest))
-
-
-def _added(keys: I64, counts: F64, latest: array[int]) -> tuple[I64, F64]:
-    more = np.frombuffer(latest, np.int64)
-    return _merged(np.append(keys, more), np.append(counts, np.ones(len(more))))
+    return LinkCounts.of(words, np.append(keys, latest), np.append(counts, np.ones(len(latest))))
 
 
 def _merged(keys: I64, counts: F64) -> tuple[I64, F64]:

@@ -47,22 +47,22 @@ class Answer:
         other: "Retokenized | None" = None,
     ) -> None:  # fmt: skip
         """Write the links of texts as they are found.  pairs: how many there will be.  other: the text of `remap`."""
+        from aligner.model.remapping import PLAIN
         from aligner.model.streaming import FORMATS
 
         if other is not None:
-            parts, normalizers = other.remapped(parts), other.others
-
+            parts, normalizers = other.remapped(parts), PLAIN
         on_terminal = self.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
-        done = links = words = unlinked = 0
+        done = links = words = linked = 0
         with progress_bar(self.quiet or on_terminal, "aligning") as show, self.file as file:
             for texts, found in parts:
                 file.write(FORMATS[self.format_](normalizers, texts, found))
                 file.flush()
                 done, links = done + len(found), links + len(found.source)
-                words, unlinked = words + int(found.shapes.sum()), unlinked + int(found.unlinked.sum())
+                words, linked = words + int(found.shapes.sum()), linked + int(found.linked.sum())
                 show(Progress("aligning", done, pairs, "pairs"))
         if not self.quiet:
-            what = f"{done:,} pairs, {links:,} links, {unlinked:,} of {words:,} words without a link"
+            what = f"{done:,} pairs, {links:,} links, {words - linked:,} of {words:,} words without a link"
             where = "standard output" if self.path == "-" else self.path
             say(f"{what}, {time.monotonic() - self.began:.1f} s, written to {where}")
 
@@ -152,7 +152,6 @@ def _align_with_model(
         if target is None and source == "-":
             refuse_inputs(answer.path, [model, *names])
             corpus, pairs = open_corpus("-"), None
-            other = answer.remap and open_other_tokens(answer.remap, corpus, loaded.normalizers, [answer.path])
             streams = [LinksFile.open(name) for name in names]
             parts = align_arriving(loaded, sys.stdin.buffer, streams, watched, answer.skipping)
         else:
@@ -161,10 +160,10 @@ def _align_with_model(
             pairs = check_texts(corpus, names)
             if pairs == 0:
                 raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
-            other = answer.remap and open_other_tokens(answer.remap, corpus, loaded.normalizers, [answer.path])
             streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
             parts = align_lines(loaded, corpus, watched(read_again(corpus, pairs or 0)), streams)
-    answer.write(loaded.normalizers, parts, pairs, other or None)
+        other = open_other_tokens(answer.remap, corpus, loaded.normalizers, [answer.path])
+    answer.write(loaded.normalizers, parts, pairs, other)
 
 
 def _align_without_model(source: str, target: str | None, answers: list[Answer], given: dict[str, Any]) -> None:
@@ -188,9 +187,7 @@ def _align_without_model(source: str, target: str | None, answers: list[Answer],
         with_text = answers[0].format_ == "jsonl" or answers[0].remap is not None
         corpus, normalizers = kept(corpus) if with_text else corpus, (Normalizer(), Normalizer())
         bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
-        remap, other = answers[0].remap, None
-        if remap is not None:
-            other = open_other_tokens(remap, corpus, normalizers, [answer.path for answer in answers])
+        other = open_other_tokens(answers[0].remap, corpus, normalizers, [answer.path for answer in answers])
         if not answers[0].quiet:
             say(corpus.description())
         found = settings.align_directions(bitext, show)

@@ -27,6 +27,7 @@ def lexicon(
     """Write who translates whom, for other tools: probabilities by counts of links, or by what a model expects."""
     with ExitStack() as written, progress_bar(quiet) as show:
         from aligner.model.file import is_model
+        from aligner.model.model import load
         from corpora.files import refuse_inputs, write_packed
         from corpora.formats.lexicon import LEXICON_FORMATS, write_lexicon
         from corpora.link_counts import count_links
@@ -35,18 +36,14 @@ def lexicon(
 
         if (target is None) != (links is None):
             raise SettingError("two texts need their links, too (give SRC TGT LINKS, a model, or text with links)")
-        outputs = [f"{output}.{suffix}" for suffix in LEXICON_FORMATS[to].suffixes]
         corpus = None
-        if target is not None:
-            corpus = open_texts(source, target)
-        elif not is_model(source):
-            corpus = open_corpus(source)
+        if target is not None or not is_model(source):
+            corpus = open_corpus(source) if target is None else open_texts(source, target)
+        outputs = [f"{output}.{suffix}" for suffix in LEXICON_FORMATS[to].suffixes]
         for name in outputs:
-            refuse_inputs(name, [source, links] if corpus is None else [links, *corpus.files])
+            refuse_inputs(name, [source, links, *(corpus.files if corpus else [])])
         files = [written.enter_context(write_packed(name, force=force)) for name in outputs]
         if corpus is None:
-            from aligner.model.model import load
-
             counts = load(source).link_counts()
         else:
             pairs = corpus.links() if links is None else open_links(links, lengths=corpus.lengths())

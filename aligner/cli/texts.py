@@ -63,8 +63,15 @@ def check_texts(corpus: Corpus, names: Sequence[str]) -> int | None:
     return pairs
 
 
-def open_other_tokens(path: str, corpus: Corpus, normalizers: Normalizers, outputs: Sequence[str]) -> Retokenized:
-    """A corpus, whose tokens are by these normalizers, in the tokens of another.  CorpusError on another text."""
+def open_other_tokens(
+    path: str | None, corpus: Corpus, normalizers: Normalizers, outputs: Sequence[str]
+) -> Retokenized | None:
+    """A corpus, whose tokens are by these normalizers, in the tokens of another, if one is given.
+
+    Raises CorpusError where that is another text.
+    """
+    if path is None:
+        return None
     from aligner.model.remapping import Retokenized
     from corpora.files import refuse_inputs
     from corpora.readers import open_corpus

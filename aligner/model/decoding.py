@@ -99,11 +99,16 @@ class Alignments:
         return len(self.bounds) - 1
 
     @property
-    def unlinked(self) -> I64:
-        """(n,) words of either side of each pair that have no link."""
+    def linked(self) -> I64:
+        """(n,) words of either side of each pair that have a link."""
         pair = np.repeat(np.arange(len(self)), np.diff(self.bounds)) << 32
-        linked = np.concatenate([np.unique(pair | side) >> 32 for side in (self.source, self.target)])
-        return np.asarray(self.shapes.sum(axis=1) - np.bincount(linked, minlength=len(self)))
+        words = np.concatenate([np.unique(pair | side) >> 32 for side in (self.source, self.target)])
+        return np.bincount(words, minlength=len(self)).astype(np.int64)
+
+    @property
+    def unlinked(self) -> F64:
+        """(n,) share of the words of each pair that have no link, 1 of no words."""
+        return np.asarray(1.0 - self.linked / np.maximum(self.shapes.sum(axis=1), 1))
 
     @overload
     def __getitem__(self, pair: int) -> Alignment: ...

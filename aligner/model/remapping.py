@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate, pairwise, product, tee
+from itertools import accumulate, chain, islice, pairwise, product, tee
 
 import numpy as np
 
@@ -18,13 +18,15 @@ from corpora.errors import CorpusError, quoted
 from corpora.normalize import Normalizer
 from corpora.readers import Corpus, TextLine
 
+PLAIN: Normalizers = Normalizer(), Normalizer()
+"""What makes tokens by spaces."""
+
 Shared = list[list[int]]
 """The tokens of the other tokenisation with which each token has a character in common."""
 
 _SPACE = "\u2581"
 """What SentencePiece and others write for a space."""
 
-_SHOWN = 20
 _SAME = "each line must be the same text as the line that is aligned, in other tokens"
 
 
@@ -35,10 +37,10 @@ def visible(token: str) -> str:
     return "".join(c for c in folded if c.isprintable() and c not in (" ", _SPACE))
 
 
-def shared(tokens: Sequence[str], others: Sequence[str]) -> Shared:
+def shared(tokens: Iterable[str], others: Iterable[str]) -> Shared:
     """Which tokens of another tokenisation of a sentence each token shares characters with.
 
-    Raises ValueError, with the number of characters before the first that differs, where the texts do.
+    Raises ValueError, with what differs first, where they are not of the same text.
 
     >>> shared(["don't", "go"], ["do", "n't", "go"])
     [[0, 1], [2]]
@@ -46,7 +48,9 @@ def shared(tokens: Sequence[str], others: Sequence[str]) -> Shared:
     ours, theirs = list(map(visible, tokens)), list(map(visible, others))
     texts = "".join(ours), "".join(theirs)
     if texts[0] != texts[1]:
-        raise ValueError(len(os.path.commonprefix(texts)))
+        first = len(os.path.commonprefix(texts))
+        shown = [quoted(text[first : first + 20].encode()) for text in texts]
+        raise ValueError(f"{shown[1]} in place of {shown[0]}")
     owners = [i for i, token in enumerate(theirs) for _ in token]
     ends = accumulate(map(len, ours), initial=0)
     return [list(dict.fromkeys(owners[start:end])) for start, end in pairwise(ends)]
@@ -60,15 +64,10 @@ class Retokenized:
     normalizers: Normalizers
     other: Corpus
 
-    @property
-    def others(self) -> Normalizers:
-        """What makes tokens of the other text."""
-        return Normalizer(), Normalizer()
-
     def check(self) -> None:
         """Raise CorpusError for the first line whose text is not the same, if both can be read twice."""
         if self.corpus.can_be_read_twice and self.other.can_be_read_twice:
-            for _ in self._shared([text] for text in self.corpus.texts()):
+            for _ in self._shared(self.corpus.texts()):
                 pass
 
     def remapped(
@@ -80,38 +79,36 @@ class Retokenized:
         left empty stays empty.  Raises CorpusError where the text is not the same.
         """
         one, two = tee(parts)
-        for pairs, (_, found) in zip(self._shared(texts for texts, _ in one), two, strict=True):
-            scores = [_on_others(alignment, *sides) for alignment, (_, *sides) in zip(found, pairs, strict=True)]
-            shapes = np.array([[len(side.split()) for side in text[1:]] for text, *_ in pairs], np.int64).reshape(-1, 2)
+        every = self._shared(chain.from_iterable(texts for texts, _ in one))
+        for _, found in two:
+            pairs = list(islice(every, len(found)))
+            scores = [_on_others(alignment, *both) for alignment, (_, both) in zip(found, pairs, strict=True)]
+            shapes = np.array([[len(side.split()) for side in text[1:]] for text, _ in pairs], np.int64).reshape(-1, 2)
             values = np.array([of_pair[link] for of_pair in scores for link in sorted(of_pair)], np.float64)
             alignments = Alignments.of(Links.from_sets(scores), values, shapes)
-            yield [text for text, *_ in pairs], replace(alignments, fit=found.fit)
+            yield [text for text, _ in pairs], replace(alignments, fit=found.fit)
+        next(every, None)  # there is none, or a complaint
 
-    def _shared(self, parts: Iterable[Sequence[TextLine]]) -> Iterator[list[tuple[TextLine, Shared, Shared]]]:
+    def _shared(self, texts: Iterable[TextLine]) -> Iterator[tuple[TextLine, list[Shared]]]:
+        """The other text of each line, and what the tokens of both sides share."""
         others, line = self.other.texts(), 0
-        for texts in parts:
-            found = []
-            for text in texts:
-                if (other := next(others, None)) is None:
-                    raise CorpusError(self.other.source_file, line, "ends here, but the text goes on", hint=_SAME)
-                line = other[0]
-                if not (text[1] or text[2]):
-                    other = line, b"", b""
-                self.other.check_utf8([other])
-                found.append((other, self._side(0, text[1], other), self._side(1, text[2], other)))
-            yield found
+        for _, *ours in texts:
+            if (other := next(others, None)) is None:
+                raise CorpusError(self.other.source_file, line, "ends here, but the text goes on", hint=_SAME)
+            line = other[0]
+            if not any(ours):
+                other = line, b"", b""
+            self.other.check_utf8([other])
+            files = self.other.source_file, self.other.target_file
+            both = []
+            for file, normalizer, our, its in zip(files, self.normalizers, ours, other[1:], strict=True):
+                try:
+                    both.append(shared(normalizer.tokens(our), PLAIN[0].tokens(its)))
+                except ValueError as error:
+                    raise CorpusError(file, line, f"is not the text that is aligned: {error}", hint=_SAME) from error
+            yield other, both
         if (other := next(others, None)) is not None:
             raise CorpusError(self.other.source_file, other[0], "goes on, but the text has ended", hint=_SAME)
-
-    def _side(self, side: int, line: bytes, other: TextLine) -> Shared:
-        tokens, others = self.normalizers[side].tokens(line), self.others[side].tokens(other[1:][side])
-        try:
-            return shared(tokens, others)
-        except ValueError as error:
-            shown = ("".join(map(visible, words))[error.args[0] :][:_SHOWN].encode() for words in (others, tokens))
-            what = "is not the text that is aligned: {} in place of {}".format(*map(quoted, shown))
-            path = self.other.target_file if side else self.other.source_file
-            raise CorpusError(path, other[0], what, hint=_SAME) from error
 
 
 def _on_others(alignment: Alignment, source: Shared, target: Shared) -> dict[Link, float]:

@@ -52,9 +52,7 @@ def _jsonl(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignment
 
 
 def _tsv(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
-    words = found.shapes.sum(axis=1)
-    unlinked = 1.0 - (words - found.unlinked) / np.maximum(words, 1)
-    numbers = np.column_stack([found.fit, unlinked, [alignment.score for alignment in found]]).tolist()
+    numbers = np.column_stack([found.fit, found.unlinked, [alignment.score for alignment in found]]).tolist()
     links = found.lines().split(b"\n")
     return b"".join(
         b"%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%b\n" % (*row, line) for row, line in zip(numbers, links, strict=False)

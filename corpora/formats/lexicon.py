@@ -1,8 +1,8 @@
-"""Lexicons of other tools: lines of two words and a probability, a file for each direction."""
+"""Lexicons of other tools: lines of two words and a probability, a file for each direction; or a table with counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -11,15 +11,15 @@ import numpy.typing as npt
 from corpora.link_counts import NULL, LinkCounts
 from corpora.ragged import F64, I64
 
-_ROWS_AT_ONCE = 1 << 16
+_LINES_AT_ONCE = 1 << 16
 
 
 class LexiconFormat(NamedTuple):
-    """What the files of a format are named and made of.
+    """How a format's files are named and made.
 
     suffixes: of the file of target words given source words, and of the other direction, if there is one.
-    kind: of numbers, in which counts are divided.  least: share of a word's highest probability; what has less is left
-    out.
+    kind: of numbers, in which counts are divided.  least: share of the count of a word's best translation, below which
+    others are left out.
     """
 
     suffixes: tuple[str, ...]
@@ -41,33 +41,30 @@ def write_lexicon(files: Sequence[BinaryIO], links: LinkCounts, to: str, best: i
     best: how many of each word's translations to keep.  Lexicons that are cut, by this or by their format, are without
     NULL.  What remains keeps its probabilities.
     """
-    format_, words = LEXICON_FORMATS[to], links.words
-    probabilities = [_probabilities(links, given, format_.kind) for given in (0, 1)]
+    _, kind, least = LEXICON_FORMATS[to]
+    ids = links.source, links.target
+    probabilities = _probabilities(links.counts, ids[0], kind), _probabilities(links.counts, ids[1], kind)
     if to == "tsv":
         files[0].write(b"source\ttarget\tcount\tp(target|source)\tp(source|target)\n")
     for given, file in enumerate(files):
-        other = 1 - given
-        for rows in _chunks(_chosen(links, given, format_.least, best)):
-            sides = links.source[rows].tolist(), links.target[rows].tolist()
-            columns = [p[rows].tolist() for p in probabilities]
+        every = _chosen(links, given, least, best)
+        for start in range(0, len(every), _LINES_AT_ONCE):
+            rows = every[start : start + _LINES_AT_ONCE]
+            words = [[names[i] for i in side[rows].tolist()] for names, side in zip(links.words, ids, strict=True)]
+            numbers = [array[rows].tolist() for array in (links.counts, *probabilities)]
             if to == "tsv":
-                lines = "".join(
-                    f"{words[0][s]}\t{words[1][t]}\t{count:.10g}\t{forward:.7g}\t{reverse:.7g}\n"
-                    for s, t, count, forward, reverse in zip(*sides, links.counts[rows].tolist(), *columns, strict=True)
-                )
+                columns = zip(*words, *numbers, strict=True)
+                lines = [f"{s}\t{t}\t{count:.10g}\t{there:.7g}\t{back:.7g}\n" for s, t, count, there, back in columns]
             else:
-                lines = "".join(
-                    f"{words[other][word]} {words[given][of]} {p:.7f}\n"
-                    for word, of, p in zip(sides[other], sides[given], columns[given], strict=True)
-                )
-            file.write(lines.encode())
+                columns = zip(words[1 - given], words[given], numbers[1 + given], strict=True)
+                lines = [f"{word} {of} {p:.7f}\n" for word, of, p in columns]
+            file.write("".join(lines).encode())
 
 
-def _probabilities(links: LinkCounts, given: int, kind: npt.DTypeLike) -> F64:
-    """(C,) of the word of the other side, given that of this side, 0 or 1."""
-    side = (links.source, links.target)[given]
-    totals = np.bincount(side, links.counts, len(links.words[given])).astype(kind)
-    return np.asarray(links.counts.astype(kind) / totals[side], np.float64)
+def _probabilities(counts: F64, given: I64, kind: npt.DTypeLike) -> F64:
+    """(C,) of the other word of each pair, given this one."""
+    totals = np.bincount(given, counts).astype(kind)
+    return np.asarray(counts.astype(kind) / totals[given], np.float64)
 
 
 def _chosen(links: LinkCounts, given: int, least: float, best: int | None) -> I64:
@@ -84,7 +81,3 @@ def _chosen(links: LinkCounts, given: int, least: float, best: int | None) -> I6
     if best is not None:
         kept &= np.arange(len(rows)) - first < best
     return rows[kept]
-
-
-def _chunks(rows: I64) -> Iterator[I64]:
-    return (rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(rows), _ROWS_AT_ONCE))

@@ -244,11 +244,10 @@ class TranslationModel:
         words = [*self.source_words.words(), NULL], [*self.target_words.words(), NULL]
         null = words[0].index(NULL), words[1].index(NULL)  # a word of the text, perhaps
         every = np.arange(len(self.source_words)), np.arange(len(self.target_words))
-        linked = np.repeat(every[0], np.diff(lexicon.row_offsets)), lexicon.targets
-        source = np.concatenate([linked[0], every[0], np.full_like(every[1], null[0])])
-        target = np.concatenate([linked[1], np.full_like(every[0], null[1]), every[1]])
+        linked = np.repeat(every[0], np.diff(lexicon.row_offsets)) << 32 | lexicon.targets
+        keys = np.concatenate([linked, every[0] << 32 | null[1], null[0] << 32 | every[1]])
         counts = np.concatenate([lexicon.counts[:, 0], lexicon.reverse.null, lexicon.forward.null])
-        return LinkCounts.of(words, source, target, counts.astype(np.float64))
+        return LinkCounts.of(words, keys, counts.astype(np.float64))
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything but the words as named arrays, for a model file; `from_arrays` is the inverse."""

@@ -10,14 +10,12 @@ import pytest
 from commands import write
 
 from aligner.model.decoding import Alignments
-from aligner.model.remapping import Retokenized, shared, visible
+from aligner.model.remapping import PLAIN, Retokenized, shared, visible
 from corpora.alignment import Links
 from corpora.errors import CorpusError
-from corpora.normalize import Normalizer
 from corpora.readers import open_texts
 
 LETTERS = [*"abcdeé.,'ßﬁ…中文กี", "e\u0301", "Ａ", "𝔘", "\u200b", "½"]
-PLAIN = Normalizer(), Normalizer()
 
 
 def words(rng: np.random.Generator) -> list[str]:
@@ -80,9 +78,9 @@ def test_how_tokenisers_write(tokens: str, others: str, places: list[list[int]])
 
 
 def test_another_text_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^4$"):
-        shared(["a", "bcde"], ["abc", "dx"])
-    with pytest.raises(ValueError, match=r"^1$"):
+    with pytest.raises(ValueError, match="'e' in place of"):
+        shared(["a", "bcdx"], ["abc", "de"])
+    with pytest.raises(ValueError, match="'' in place of 'b'"):
         shared(["a", "b"], ["a"])
 
 

@@ -91,7 +91,7 @@ def test_whole_lexicons_are_as_defined(counts: LinkCounts, expected: Counter[tup
 
 
 def test_extract_lex_divides_in_single_precision() -> None:
-    counts = LinkCounts.of((["NULL", "a"], ["NULL", "b"]), *np.array([[1, 1], [0, 1]]), np.array([43.0, 8.0]))
+    counts = LinkCounts.of((["NULL", "a"], ["NULL", "b"]), np.array([1 << 32, 1 << 32 | 1]), np.array([43.0, 8.0]))
     assert written(counts, "moses")[0] == ["NULL a 0.8431373", "b a 0.1568627"]
     assert written(counts, "marian")[0] == ["NULL a 0.8431373", "b a 0.1568628"]
 
@@ -99,7 +99,7 @@ def test_extract_lex_divides_in_single_precision() -> None:
 def test_counts_are_the_same_however_they_are_merged(
     text: list[Path], expected: Counter[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link_counts, "_TOKENS_AT_ONCE", 10)
+    monkeypatch.setattr(link_counts, "_LINKS_AT_ONCE", 10)
     corpus = open_texts(*text[:2])
     found = count_links(corpus, open_links(text[2]))
     pairs = zip(found.source.tolist(), found.target.tolist(), found.counts.tolist(), strict=True)
