@@ -12,6 +12,7 @@ from commands import run, write
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # of what OpusFilter imports
     pytest.mark.skipif(importlib.util.find_spec("opusfilter") is None, reason="opusfilter is not installed"),
 ]
 
