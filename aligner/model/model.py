@@ -185,7 +185,7 @@ class Model:
 
     def _finished(self, batch: EdgeBatch, found: Alignments) -> Alignments:
         """With probabilities for scores, where there is a calibration, and what translation models say of the pairs."""
-        scores = found.scores if self.calibration is None else self.calibration.probabilities(found.scores)
+        scores = found.scores if self.calibration is None else self.calibration.probabilities(found.scores, 0.0)
         fit = batch.beliefs.hmm.fit if self.features.lexicons else found.fit
         return replace(found, scores=scores, fit=fit)
 

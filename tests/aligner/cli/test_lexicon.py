@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 from typing import TYPE_CHECKING
 
+import pytest
 from commands import invoke, refused, run
 
+from aligner.errors import AlignerError
 from aligner.model.model import load
 from corpora.formats.lexicon import LEXICON_FORMATS
 
@@ -47,8 +49,17 @@ def test_what_has_no_lexicon(desk: Desk) -> None:
     before = desk.contents()
     assert "holds links, not text" in refused("lexicon", desk.gold)
     assert "no such file" in refused("lexicon", desk.folder / "missing.model")
-    assert "out of range" in refused("lexicon", desk.target, desk.source, desk.gold, line=1)
+    assert "out of range" in refused("lexicon", desk.target, desk.source, desk.gold, line=6)
     result = invoke("lexicon", desk.source, desk.target)
     assert result.exit_code == 2
     assert "need their links" in result.stderr
     assert desk.contents() == before
+
+
+@pytest.mark.slow
+def test_a_model_of_features_that_need_no_lexicon(desk: Desk) -> None:
+    bare = desk.folder / "B"
+    run("train", desk.text, "-m", bare, "--features", "bias,association", "--cross-validate", 0, "-q")
+    with pytest.raises(AlignerError, match="no lexicon of words"):
+        load(bare).link_counts()
+    assert run("align", desk.text, "-m", bare, "--format", "tsv").stdout.startswith("nan\tnan\tnan\t0.")
