@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,8 +22,7 @@ from corpora.readers import Corpus, TextLine
 PLAIN: Normalizers = Normalizer(), Normalizer()
 """What makes tokens by spaces."""
 
-Shared = list[list[int]]
-"""The tokens of the other tokenisation with which each token has a character in common."""
+Visible = tuple[list[str], list[str]]  # of our tokens, and of the others
 
 _SPACE = "\u2581"
 """What SentencePiece and others write for a space."""
@@ -37,13 +37,10 @@ def visible(token: str) -> str:
     return "".join(c for c in folded if c.isprintable() and c not in (" ", _SPACE))
 
 
-def shared(tokens: Iterable[str], others: Iterable[str]) -> Shared:
-    """Which tokens of another tokenisation of a sentence each token shares characters with.
+def compare(tokens: Iterable[str], others: Iterable[str]) -> Visible:
+    """The visible characters of tokens and of those of another tokenisation of the same sentence.
 
     Raises ValueError, with what differs first, where they are not of the same text.
-
-    >>> shared(["don't", "go"], ["do", "n't", "go"])
-    [[0, 1], [2]]
     """
     ours, theirs = list(map(visible, tokens)), list(map(visible, others))
     texts = "".join(ours), "".join(theirs)
@@ -51,9 +48,21 @@ def shared(tokens: Iterable[str], others: Iterable[str]) -> Shared:
         first = len(os.path.commonprefix(texts))
         shown = [quoted(text[first : first + 20].encode()) for text in texts]
         raise ValueError(f"{shown[1]} in place of {shown[0]}")
-    owners = [i for i, token in enumerate(theirs) for _ in token]
-    ends = accumulate(map(len, ours), initial=0)
-    return [list(dict.fromkeys(owners[start:end])) for start, end in pairwise(ends)]
+    return ours, theirs
+
+
+def shared(ours: Sequence[str], theirs: Sequence[str]) -> list[list[int]]:
+    """The tokens of another tokenisation of a text with which each token has a character in common.
+
+    >>> shared(["don't", "go"], ["do", "n't", "go"])
+    [[0, 1], [2]]
+    """
+    places = [i for i, token in enumerate(theirs) if token]
+    starts, ends = (list(accumulate(map(len, side), initial=0)) for side in (ours, [theirs[i] for i in places]))
+    return [
+        places[bisect_right(ends, start) - 1 : bisect_left(ends, end)] if end > start else []
+        for start, end in pairwise(starts)
+    ]
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ class Retokenized:
     def check(self) -> None:
         """Raise CorpusError for the first line whose text is not the same, if both can be read twice."""
         if self.corpus.can_be_read_twice and self.other.can_be_read_twice:
-            for _ in self._shared(self.corpus.texts()):
+            for _ in self._compared(self.corpus.texts()):
                 pass
 
     def remapped(
@@ -79,18 +88,18 @@ class Retokenized:
         left empty stays empty.  Raises CorpusError where the text is not the same.
         """
         one, two = tee(parts)
-        every = self._shared(chain.from_iterable(texts for texts, _ in one))
+        every = self._compared(chain.from_iterable(texts for texts, _ in one))
         for _, found in two:
             pairs = list(islice(every, len(found)))
-            scores = [_on_others(alignment, *both) for alignment, (_, both) in zip(found, pairs, strict=True)]
+            scores = [_on_others(alignment, *sides) for alignment, (_, sides) in zip(found, pairs, strict=True)]
             shapes = np.array([[len(side.split()) for side in text[1:]] for text, _ in pairs], np.int64).reshape(-1, 2)
             values = np.array([of_pair[link] for of_pair in scores for link in sorted(of_pair)], np.float64)
             alignments = Alignments.of(Links.from_sets(scores), values, shapes)
             yield [text for text, _ in pairs], replace(alignments, fit=found.fit)
         next(every, None)  # there is none, or a complaint
 
-    def _shared(self, texts: Iterable[TextLine]) -> Iterator[tuple[TextLine, list[Shared]]]:
-        """The other text of each line, and what the tokens of both sides share."""
+    def _compared(self, texts: Iterable[TextLine]) -> Iterator[tuple[TextLine, list[Visible]]]:
+        """The other text of each line, and the characters of both sides."""
         others, line = self.other.texts(), 0
         for _, *ours in texts:
             if (other := next(others, None)) is None:
@@ -100,20 +109,21 @@ class Retokenized:
                 other = line, b"", b""
             self.other.check_utf8([other])
             files = self.other.source_file, self.other.target_file
-            both = []
+            sides = []
             for file, normalizer, our, its in zip(files, self.normalizers, ours, other[1:], strict=True):
                 try:
-                    both.append(shared(normalizer.tokens(our), PLAIN[0].tokens(its)))
+                    sides.append(compare(normalizer.tokens(our), PLAIN[0].tokens(its)))
                 except ValueError as error:
                     raise CorpusError(file, line, f"is not the text that is aligned: {error}", hint=_SAME) from error
-            yield other, both
+            yield other, sides
         if (other := next(others, None)) is not None:
             raise CorpusError(self.other.source_file, other[0], "goes on, but the text has ended", hint=_SAME)
 
 
-def _on_others(alignment: Alignment, source: Shared, target: Shared) -> dict[Link, float]:
+def _on_others(alignment: Alignment, *sides: Visible) -> dict[Link, float]:
     scores: dict[Link, float] = {}
+    sources, targets = (shared(*side) for side in sides)
     for (j, k), score in zip(alignment.links, alignment.scores, strict=True):
-        for link in product(source[j], target[k]):
+        for link in product(sources[j], targets[k]):
             scores[link] = max(score, scores.get(link, score))
     return scores
