@@ -21,8 +21,10 @@ from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
 from aligner.cli.features import features
 from aligner.cli.info import info
+from aligner.cli.lexicon import lexicon
 from aligner.cli.options import Brief
 from aligner.cli.report import report
+from aligner.cli.score import score
 from aligner.cli.serve import serve
 from aligner.cli.show import show
 from aligner.cli.signals import ignore_signals, listen_to_signals
@@ -71,6 +73,8 @@ _EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     features: ("features my.model", "features my.model --gold test"),
     suggest: ("suggest test.en test.fr -m my.model -n 10 -o todo", "suggest train -m my.model --gold test -o next"),
     annotate: ("annotate test.en test.fr -o gold", "annotate test.en test.fr -o gold -m my.model --order unsure -n 50"),
+    score: ("score test.en test.fr test.links -m my.model", "score test.en test.fr test.wa -m my.model -o test.tsv"),
+    lexicon: ("lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex"),
     convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
     symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
     warm_up: ("warm-up", "warm-up --threads 1"),

@@ -13,23 +13,24 @@ import typer
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
-from aligner.cli.texts import check_number_of_links, check_texts, open_for_model, skipping_pairs
+from aligner.cli.texts import check_number_of_links, check_texts, open_for_model, open_other_tokens, skipping_pairs
 from aligner.progress import Progress, progress_bar
 from corpora import SettingError
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
     from aligner.model.decoding import Alignments
+    from aligner.model.remapping import Retokenized
     from aligner.model.streaming import Normalizers
     from corpora.readers import TextLine
     from corpora.skipping import Skipping
 
 
 @dataclass(frozen=True)
-class _Answer:
+class Answer:
     """Where the links go, in which format, with which messages.  began: when the work did.
 
-    until_written: what ends when all links are written.
+    until_written: what ends when all links are written.  remap: the corpus in other tokens, whose links they are to be.
     """
 
     path: str
@@ -39,24 +40,29 @@ class _Answer:
     skipping: "Skipping"
     began: float
     until_written: ExitStack
+    remap: str | None = None
 
     def write(
-        self, normalizers: "Normalizers", parts: "Iterable[tuple[Sequence[TextLine], Alignments]]", pairs: int | None
-    ) -> None:
-        """Write the links of texts as they are found.  pairs: how many there will be."""
+        self, normalizers: "Normalizers", parts: "Iterable[tuple[Sequence[TextLine], Alignments]]", pairs: int | None,
+        other: "Retokenized | None" = None,
+    ) -> None:  # fmt: skip
+        """Write the links of texts as they are found.  pairs: how many there will be.  other: the text of `remap`."""
+        from aligner.model.remapping import PLAIN
         from aligner.model.streaming import FORMATS
 
+        if other is not None:
+            parts, normalizers = other.remapped(parts), PLAIN
         on_terminal = self.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
-        done = links = words = unlinked = 0
+        done = links = words = linked = 0
         with progress_bar(self.quiet or on_terminal, "aligning") as show, self.file as file:
             for texts, found in parts:
                 file.write(FORMATS[self.format_](normalizers, texts, found))
                 file.flush()
                 done, links = done + len(found), links + len(found.source)
-                words, unlinked = words + found.words, unlinked + found.unlinked
+                words, linked = words + int(found.shapes.sum()), linked + int(found.linked.sum())
                 show(Progress("aligning", done, pairs, "pairs"))
         if not self.quiet:
-            what = f"{done:,} pairs, {links:,} links, {unlinked:,} of {words:,} words without a link"
+            what = f"{done:,} pairs, {links:,} links, {words - linked:,} of {words:,} words without a link"
             where = "standard output" if self.path == "-" else self.path
             say(f"{what}, {time.monotonic() - self.began:.1f} s, written to {where}")
 
@@ -74,6 +80,7 @@ def align(
     links: opt.LinksFiles = None,
     offset: opt.Offset = 0.0,
     candidates: opt.LookedAt = None,
+    remap: opt.Remap = None,
     max_length: opt.MaxLength = None,
     skip_bad: opt.SkipBad = False,
     unsupervised: opt.Unsupervised = False,
@@ -113,7 +120,7 @@ def align(
     longest = sys.maxsize if links else max_length
     with skipping_pairs(longest, skip_bad) as skipping, ExitStack() as until_written:
         answers = [
-            _Answer(*to, format_, quiet, skipping, began, until_written) for to in zip(paths, files, strict=True)
+            Answer(*to, format_, quiet, skipping, began, until_written, remap) for to in zip(paths, files, strict=True)
         ]
         if model is not None:
             _align_with_model(source, target, answers[0], offset, candidates, model, links or [])
@@ -123,7 +130,7 @@ def align(
 
 
 def _align_with_model(
-    source: str, target: str | None, answer: _Answer, offset: float, candidates: str | None, model: str,
+    source: str, target: str | None, answer: Answer, offset: float, candidates: str | None, model: str,
     names: list[str],
 ) -> None:  # fmt: skip
     """Align a text, or standard input as it arrives.  names: of files of other aligners' links."""
@@ -133,6 +140,7 @@ def _align_with_model(
         from aligner.model.model import load
         from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
         from corpora.files import refuse_inputs
+        from corpora.readers import open_corpus
 
         loaded = load(model)
         if offset:
@@ -143,7 +151,7 @@ def _align_with_model(
         watched = iter if answer.quiet else Acquaintance(loaded, lambda message: say(f"warning: {message}"))
         if target is None and source == "-":
             refuse_inputs(answer.path, [model, *names])
-            pairs = None
+            corpus, pairs = open_corpus("-"), None
             streams = [LinksFile.open(name) for name in names]
             parts = align_arriving(loaded, sys.stdin.buffer, streams, watched, answer.skipping)
         else:
@@ -154,10 +162,11 @@ def _align_with_model(
                 raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
             streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
             parts = align_lines(loaded, corpus, watched(read_again(corpus, pairs or 0)), streams)
-    answer.write(loaded.normalizers, parts, pairs)
+        other = open_other_tokens(answer.remap, corpus, loaded.normalizers, [answer.path])
+    answer.write(loaded.normalizers, parts, pairs, other)
 
 
-def _align_without_model(source: str, target: str | None, answers: list[_Answer], given: dict[str, Any]) -> None:
+def _align_without_model(source: str, target: str | None, answers: list[Answer], given: dict[str, Any]) -> None:
     """Align a text by its own statistics.  given: options of translation models and of their decoding."""
     from corpora.files import refuse_inputs, spilling_beside
 
@@ -175,13 +184,14 @@ def _align_without_model(source: str, target: str | None, answers: list[_Answer]
         corpus = answers[0].skipping(open_corpus(source) if target is None else open_texts(source, target))
         for answer in answers:
             refuse_inputs(answer.path, [corpus.source_file, corpus.target_file])
-        with_text = answers[0].format_ == "jsonl"
+        with_text = answers[0].format_ == "jsonl" or answers[0].remap is not None
         corpus, normalizers = kept(corpus) if with_text else corpus, (Normalizer(), Normalizer())
         bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
+        other = open_other_tokens(answers[0].remap, corpus, normalizers, [answer.path for answer in answers])
         if not answers[0].quiet:
             say(corpus.description())
         found = settings.align_directions(bitext, show)
     for answer, parts in zip(answers, found, strict=False):  # the directions where they are wanted
         texts = read_again(corpus, len(bitext)) if with_text else repeat((0, b"", b""))
         with_texts = ((list(islice(texts, len(part))), part) for part in parts)
-        answer.write(normalizers, with_texts, len(bitext))
+        answer.write(normalizers, with_texts, len(bitext), other)

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 Edges = Literal["likely", "all"]
 Loss = Literal["hinge", "logistic"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
-Output = Literal["pharaoh", "scored", "jsonl"]
+Output = Literal["pharaoh", "scored", "jsonl", "tsv"]
 Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
 Page = Literal["html", "markdown", "latex", "csv"]
@@ -21,6 +21,7 @@ Symmetrization = Literal[
     "forward", "reverse", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
     "intersect", "gd", "gdf", "gdfa",
 ]  # fmt: skip
+Lexicons = Literal["tsv", "moses", "marian", "bicleaner"]
 Decoding = Literal["soft", "assignment", Symmetrization]
 
 # The groups of the help.
@@ -160,6 +161,9 @@ Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", m
 LookedAt = Annotated[Edges | None, _links(
     "--candidates", help="Word pairs that may be links.", show_default="the model's, or likely",
 )]  # fmt: skip
+Remap = Annotated[str | None, _links(
+    "--remap", metavar="CORPUS", help="The same text in other tokens, such as subwords: write the links of these.",
+)]  # fmt: skip
 Offset = Annotated[float, _links(metavar="S", help="More links (above 0) or fewer (below 0); -1 to 1 is usual.")]
 
 # Suggesting
@@ -238,6 +242,13 @@ Transpose = Annotated[bool, _links("--transpose", help="Swap source and target."
 Method = Annotated[Symmetrization, _links(metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.")]
 TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is written target-source.")]
 
+# Lexicons
+ToLexicon = Annotated[Lexicons, _output("--to", help="How the files are written and named; see docs/lexicons.md.")]
+BestTranslations = Annotated[
+    int | None, _output("--best", metavar="K", help="Of each word, the best K only.", min=1, show_default="all")
+]
+LexiconPrefix = Annotated[str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.tsv, or two others.")]
+
 # Output
 ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model that aligner train has written.")]
 ModelFile = Annotated[str, _output("--model", "-m", metavar="MODEL", help="Model file.")]
@@ -250,7 +261,10 @@ GoldPrefix = Annotated[
     str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.L1, PREFIX.L2, PREFIX.wa, PREFIX.journal.")
 ]
 OutputFormat = Annotated[
-    Output, _output("--format", help="i-j links, i-j:score, or JSON objects with tokens and scores.")
+    Output,
+    _output(
+        "--format", help="i-j links, i-j:score, JSON objects with tokens and scores, or scores of pairs and links."
+    ),
 ]
 ReportFormat = Annotated[Report, _output("--format", help="A table, or JSON.")]
 EvaluationFormat = Annotated[EvaluationReport, _output("--format", help="How tables are written.")]

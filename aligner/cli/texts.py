@@ -12,6 +12,8 @@ from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
     from aligner.model.model import Model
+    from aligner.model.remapping import Retokenized
+    from aligner.model.streaming import Normalizers
     from corpora.readers import Corpus
     from corpora.skipping import Skipping
 
@@ -59,6 +61,29 @@ def check_texts(corpus: Corpus, names: Sequence[str]) -> int | None:
         for _ in open_links(name, lengths=corpus.lengths()):
             pass
     return pairs
+
+
+def open_other_tokens(
+    path: str | None, corpus: Corpus, normalizers: Normalizers, outputs: Sequence[str]
+) -> Retokenized | None:
+    """A corpus, whose tokens are by these normalizers, in the tokens of another, if one is given.
+
+    Raises CorpusError where that is another text.
+    """
+    if path is None:
+        return None
+    from aligner.model.remapping import Retokenized
+    from corpora.files import refuse_inputs
+    from corpora.readers import open_corpus
+
+    languages = corpus.source_language, corpus.target_language
+    if languages[0] == languages[1]:
+        languages = None, None
+    found = Retokenized(corpus, normalizers, open_corpus(path, source=languages[0], target=languages[1]))
+    for output in outputs:
+        refuse_inputs(output, found.other.files)
+    found.check()
+    return found
 
 
 @contextmanager

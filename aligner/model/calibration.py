@@ -88,9 +88,14 @@ class Calibration:
         knots = {score: part.log_odds for part in pooled for score in (part.low, part.high)}
         return cls(tuple(knots), tuple(knots.values()))
 
-    def probabilities(self, scores: npt.ArrayLike) -> F64:
-        """The probability of each link, in (0, 1), of the shape of the scores."""
-        log_odds = np.interp(np.asarray(scores, np.float64), self.scores, self.log_odds)
+    def probabilities(self, scores: npt.ArrayLike, least: float = -np.inf) -> F64:
+        """The probability of each link, in (0, 1), of the shape of the scores.
+
+        least: score of links that are found. Of links below, which were not there to learn from, log-odds fall with the
+        score, as those of logistic loss do.
+        """
+        numbers = np.asarray(scores, np.float64)
+        log_odds = np.interp(numbers, self.scores, self.log_odds) + np.minimum(numbers - least, 0.0)
         return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 
     def shifted(self, offset: float) -> Calibration:

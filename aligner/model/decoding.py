@@ -61,14 +61,22 @@ class Alignment:
 class Alignments:
     """The alignments of n sentence pairs, packed: the links of pair i are rows bounds[i]:bounds[i + 1].
 
-    words: of both sides, in all pairs.  Iterating gives each as `Alignment`.
+    shapes: (n, 2) numbers of source and target words.  fit: (n, 3) log probability per word by translation models, nan
+    without any; see `features.translation.posteriors.Posteriors.fit`.  Iterating gives each as `Alignment`.
     """
 
     source: I64  # (m,) word positions, ascending by (source, target) within a pair
     target: I64  # (m,)
     scores: F64  # (m,) as those of Alignment
     bounds: I64  # (n + 1,)
-    words: int = 0
+    shapes: I64
+    fit: F64
+
+    @classmethod
+    def of(cls, links: Links, scores: F64, shapes: I64) -> Alignments:
+        """Links and the score of each."""
+        source, target = links.source.astype(np.int64), links.target.astype(np.int64)
+        return cls(source, target, scores, links.offsets, shapes, np.full((len(shapes), 3), np.nan))
 
     @classmethod
     def join(cls, parts: Sequence[Alignments]) -> Alignments:
@@ -80,7 +88,8 @@ class Alignments:
             np.concatenate([nothing, *(part.target for part in parts)]),
             np.concatenate([np.empty(0), *(part.scores for part in parts)]),
             np.concatenate([[0], np.cumsum(counts)]),
-            sum(part.words for part in parts),
+            np.concatenate([np.empty((0, 2), np.int64), *(part.shapes for part in parts)]),
+            np.concatenate([np.empty((0, 3)), *(part.fit for part in parts)]),
         )
 
     def __repr__(self) -> str:
@@ -90,10 +99,16 @@ class Alignments:
         return len(self.bounds) - 1
 
     @property
-    def unlinked(self) -> int:
-        """How many of the words have no link."""
+    def linked(self) -> I64:
+        """(n,) words of either side of each pair that have a link."""
         pair = np.repeat(np.arange(len(self)), np.diff(self.bounds)) << 32
-        return self.words - sum(len(np.unique(pair | side)) for side in (self.source, self.target))
+        words = np.concatenate([np.unique(pair | side) >> 32 for side in (self.source, self.target)])
+        return np.bincount(words, minlength=len(self)).astype(np.int64)
+
+    @property
+    def unlinked(self) -> F64:
+        """(n,) share of the words of each pair that have no link, 1 of no words."""
+        return np.asarray(1.0 - self.linked / np.maximum(self.shapes.sum(axis=1), 1))
 
     @overload
     def __getitem__(self, pair: int) -> Alignment: ...
@@ -126,8 +141,8 @@ class Alignments:
 def best_alignments(scores: F64, lists: Lists, rewards: LinkRewards) -> Alignments:
     """The best alignment of every pair.  scores: (E,) of the listed edges; no other edge is a link."""
     linked = np.flatnonzero(best_matchings(scores, lists, rewards.source, rewards.target))
-    source, target = (side[linked].astype(np.int64) for side in (lists.source, lists.target))
-    return Alignments(source, target, scores[linked], np.searchsorted(linked, lists.offsets), int(lists.shapes.sum()))
+    bounds, sure = np.searchsorted(linked, lists.offsets), np.ones(len(linked), np.bool_)
+    return Alignments.of(Links(lists.source[linked], lists.target[linked], sure, bounds), scores[linked], lists.shapes)
 
 
 def decode_edges(edges: Edges, scorer: Scorer, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen

@@ -13,6 +13,7 @@ import mmap
 import struct
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -60,6 +61,14 @@ def write_model(file: BinaryIO, header: Mapping[str, Any], arrays: Mapping[str, 
     for array in stored.values():
         file.write(array.reshape(-1).view(np.uint8).data)
         file.write(bytes(_aligned(array.nbytes) - array.nbytes))
+
+
+def is_model(path: StrPath) -> bool:
+    """Whether a path is of a file that begins as models do."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def read_model(path: StrPath, *, copy: bool = False) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:

@@ -19,6 +19,7 @@ from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically
+from corpora.link_counts import LinkCounts
 from corpora.normalize import Normalizer
 from corpora.ragged import F64, Lists
 from corpora.threads import map_threads
@@ -160,24 +161,49 @@ class Model:
         return map_threads(self._align_batch, batches(self.features.encode(bitext, self.statistics)))
 
     def _align_batch(self, batch: EdgeBatch) -> Alignments:
-        found = best_alignments(self.scorer.score_batch(self.features, batch), batch.lists, self.rewards)
-        return (
-            found if self.calibration is None else replace(found, scores=self.calibration.probabilities(found.scores))
+        return self._finished(
+            batch, best_alignments(self.scorer.score_batch(self.features, batch), batch.lists, self.rewards)
         )
+
+    def score_bitext(self, bitext: Bitext, links: Links) -> Alignments:
+        """The scores of these links of a bitext made by `builder`, and the rest of what `align_bitext` finds.
+
+        Raises AlignerError where they do not fit the bitext, and where the model needs other aligners' links.
+        """
+        self._check_files(0)
+        _check_range(bitext, links)
+        encoded = self.with_candidates("all").features.encode(bitext, self.statistics)
+        return Alignments.join([self._score_batch(batch, links) for batch in batches(encoded)])
+
+    def _score_batch(self, batch: EdgeBatch, links: Links) -> Alignments:
+        bounds = links.offsets[batch.pairs.start : batch.pairs.stop + 1]
+        source, target = (side[bounds[0] : bounds[-1]] for side in (links.source, links.target))
+        edges = batch.lists.find(np.repeat(np.arange(len(batch.pairs)), np.diff(bounds)), source, target)
+        scores = self.scorer.score_batch(self.features, batch)[edges]
+        links = replace(links, source=source, target=target, offsets=bounds - bounds[0])
+        return self._finished(batch, Alignments.of(links, scores, batch.lists.shapes))
+
+    def _finished(self, batch: EdgeBatch, found: Alignments) -> Alignments:
+        """With probabilities for scores, where there is a calibration, and what translation models say of the pairs."""
+        scores = found.scores if self.calibration is None else self.calibration.probabilities(found.scores, 0.0)
+        fit = batch.beliefs.hmm.fit if self.features.lexicons else found.fit
+        return replace(found, scores=scores, fit=fit)
+
+    def link_counts(self) -> LinkCounts:
+        """How often words are linked in the corpus of the model, as its translation models expect.
+
+        Raises AlignerError where no feature has made it learn a lexicon of words.
+        """
+        translation = self.statistics.translation
+        if translation is None or "words" not in translation.lexicons:
+            raise AlignerError("the model has no lexicon of words (train it with the default features)")
+        return translation.link_counts()
 
     def check_links(self, bitext: Bitext, links: Sequence[Links]) -> None:
         """Raise AlignerError unless these are links of other aligners as the model needs them for a bitext."""
         self._check_files(len(links))
         for other in links:
-            if len(other) != len(bitext):
-                raise AlignerError(f"{len(other)} lines of links for {len(bitext)} sentence pairs (give one for each)")
-            pair = np.repeat(np.arange(len(other)), np.diff(other.offsets))
-            J, K = bitext.source.lengths[pair], bitext.target.lengths[pair]
-            outside = (other.source >= J) | (other.target >= K) | (other.source < 0) | (other.target < 0)
-            for m in np.flatnonzero(outside)[:1]:
-                link = f"link {other.source[m]}-{other.target[m]} of another aligner"
-                what = f"{link} is out of range for {J[m]} source and {K[m]} target words"
-                raise AlignerError(f"pair {pair[m] + 1}: {what}")
+            _check_range(bitext, other)
 
     def _check_files(self, given: int) -> None:
         if given != len(self.features.links):
@@ -204,6 +230,18 @@ class Model:
         }
         with write_atomically(path, force=force) as file:
             write_model(file, header, {**self.scorer.to_arrays(), **self.statistics.to_arrays()})
+
+
+def _check_range(bitext: Bitext, links: Links) -> None:
+    if len(links) != len(bitext):
+        raise AlignerError(f"{len(links)} lines of links for {len(bitext)} sentence pairs (give one for each)")
+    pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    J, K = bitext.source.lengths[pair], bitext.target.lengths[pair]
+    outside = (links.source >= J) | (links.target >= K) | (links.source < 0) | (links.target < 0)
+    for m in np.flatnonzero(outside)[:1]:
+        link = f"link {links.source[m]}-{links.target[m]} of another aligner"
+        what = f"{link} is out of range for {J[m]} source and {K[m]} target words"
+        raise AlignerError(f"pair {pair[m] + 1}: {what}")
 
 
 def check_offset(offset: float) -> None:

@@ -10,6 +10,8 @@ from itertools import count, islice
 from mmap import ACCESS_READ, mmap
 from typing import BinaryIO, NamedTuple
 
+import numpy as np
+
 from aligner.model.decoding import Alignment, Alignments
 from aligner.model.model import PAIRS_AT_ONCE, Model
 from corpora.alignment import Links, PairLinks, check_range
@@ -49,12 +51,22 @@ def _jsonl(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignment
     return "".join(f"{json.dumps(found, ensure_ascii=False)}\n" for found in objects).encode()
 
 
+def _tsv(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
+    numbers = np.column_stack([found.fit, found.unlinked, [alignment.score for alignment in found]]).tolist()
+    links = found.lines().split(b"\n")
+    return b"".join(
+        b"%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%b\n" % (*row, line) for row, line in zip(numbers, links, strict=False)
+    )
+
+
 FORMATS: dict[str, Callable[[Normalizers, Sequence[TextLine], Alignments], bytes]] = {
     "pharaoh": _pharaoh,
     "scored": _scored,
     "jsonl": _jsonl,
+    "tsv": _tsv,
 }
-"""Output formats: ``i-j``; ``i-j:score``; a `pair_object`.
+"""Output formats: ``i-j``; ``i-j:score``; a `pair_object`; the `fit` of a pair, in three columns, its share of words
+without a link, the mean score of its links, and ``i-j``.
 
 One line a pair.  Only jsonl looks at the text.
 """
@@ -91,11 +103,12 @@ _ONE_EACH = "give one line for each pair, empty ones too"
 
 
 def align_lines(
-    model: Model, corpus: Corpus, texts: Iterator[TextLine], links: Sequence[LinksFile] = ()
+    model: Model, corpus: Corpus, texts: Iterator[TextLine], links: Sequence[LinksFile] = (), *, given: bool = False
 ) -> Iterator[tuple[list[TextLine], Alignments]]:
     """Lines of a corpus and their alignments, many lines at a time; batches run on all cores, in order.
 
-    links: other aligners' links, a stream for each file the model was trained with.
+    links: other aligners' links, a stream for each file the model was trained with; or one of links that are given, to
+    be scored.
     Raises CorpusError on text that is not UTF-8.
     """
 
@@ -107,7 +120,8 @@ def align_lines(
         lines, others = job
         builder = model.builder()
         builder.add_texts(corpus, lines)
-        return lines, model.align_bitext(builder.bitext(), others)
+        bitext = builder.bitext()
+        return lines, model.score_bitext(bitext, *others) if given else model.align_bitext(bitext, others)
 
     return map_threads(work, jobs())
 

@@ -141,11 +141,10 @@ class Unsupervised:
         else:
             links = found.symmetrized_links(self.decoding)
         pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
-        source, target = links.source.astype(np.int64), links.target.astype(np.int64)
-        words = int(found.shapes.sum())
-        edges = found.offsets[pair] + source * found.shapes[pair, 1] + target
+        edges = found.offsets[pair] + links.source * found.shapes[pair, 1] + links.target
         products = found.forward[edges].astype(np.float64) * found.reverse[edges]  # float32 would underflow
-        return Alignments(source, target, np.clip(np.sqrt(products), LEAST_SCORE, 1.0), links.offsets, words)
+        scores = np.clip(np.sqrt(products), LEAST_SCORE, 1.0)
+        return replace(Alignments.of(links, scores, found.shapes), fit=found.fit)
 
 
 def align(

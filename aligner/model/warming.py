@@ -38,7 +38,7 @@ def call_kernels_of_features() -> None:
     bitext = BitextBuilder(Normalizer(), Normalizer()).add_pairs([(["a", "b"], ["a", "b"])]).bitext()
     batch = model.features.encode(bitext, model.statistics).batch(0, 1)
     every = np.arange(4, dtype=np.int32)
-    found = Posteriors.of(batch.tokens, np.full((2, 4), 0.5, np.float32))
+    found = Posteriors.of(batch.tokens, np.full((2, 4), 0.5, np.float32), np.zeros((2, 1)))
     made_up = {
         "rectangles": WordPairs(every // 2, every % 2, every),
         "beliefs": Beliefs(found, found, {}, (found, found)),

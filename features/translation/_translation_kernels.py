@@ -132,11 +132,11 @@ def infer(first, last, text, edge_offsets, by_row, null, weights, uniform, p0, h
 
     text: see `Pairs.directions`.  by_row: whether the edges of a word that is generated stand side by side.
     null: (V,) probabilities of these words given NULL.  hmm: or IBM Model 1.  moves: what is expected of these pairs,
-    unless its arrays are empty.  Returns the log likelihood.
+    unless its arrays are empty.  Returns the log likelihoods, (n,), of n pairs, 0 where a side is empty.
     """
     words, word_offsets, states, state_offsets = text
     at, of_word = U(0), U(0)
-    log_likelihood = 0.0
+    log_likelihoods = np.zeros(last - first)
     for i in range(first, last):
         T = word_offsets[i + 1] - word_offsets[i]
         S = state_offsets[i + 1] - state_offsets[i]
@@ -152,11 +152,11 @@ def infer(first, last, text, edge_offsets, by_row, null, weights, uniform, p0, h
                     lattice.emission[t * P + s] = 0.0
             if hmm:
                 lattices.prepare(lattice, states[state_offsets[i] : state_offsets[i + 1]], weights, uniform, p0)
-                log_likelihood += lattices.forward_backward(lattice, T, S, uniform, p0)
+                log_likelihoods[i - first] = lattices.forward_backward(lattice, T, S, uniform, p0)
                 if len(moves.chosen) > 0:
                     lattices.find_moves(lattice, T, S, uniform, p0, moves, at)
             else:
-                log_likelihood += lattices.mix(lattice, T, S, p0)
+                log_likelihoods[i - first] = lattices.mix(lattice, T, S, p0)
             for t in range(U(T)):
                 for s in range(U(S)):
                     values[edge + t * word_step + s * state_step] = lattice.posterior[t * P + s]
@@ -164,21 +164,21 @@ def infer(first, last, text, edge_offsets, by_row, null, weights, uniform, p0, h
                     moves.null[of_word + t] = lattice.null_posterior[t]
         at += U(S)
         of_word += U(T)
-    return log_likelihood
+    return log_likelihoods
 
 
 def infer_both(
     first: int, last: int, pairs: Pairs, null: tuple[F32, F32], chain: Chain, hmm: bool, values: F32,
     moves: Sequence[lattices.Moves] | None = None,
 ) -> F64:  # fmt: skip
-    """`infer` in both directions, values (2, E); returns the log likelihoods (2,).
+    """`infer` in both directions, values (2, E); returns the log likelihoods (2, n).
 
     null: of target words, then of source words.
     """
     lengths = pairs.shapes[first:last]
     lattice = make_lattice(lengths.T.ravel(), lengths.T[::-1].ravel())  # one for both
     none, weights = make_moves(0, 0, False), (chain.forward, chain.reverse)
-    return np.array([
+    return np.stack([
         infer(
             first, last, text, pairs.edge_offsets, reverse == 1, null[reverse], weights[reverse], chain.uniform,
             chain.p0, hmm, lattice, none if moves is None else moves[reverse], values[reverse],

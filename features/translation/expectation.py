@@ -285,7 +285,7 @@ class Training:
 
         for chunk, ids, links, moves, likelihoods in map_threads(look, chunks):
             kernels.add_links(ids, links, counts.cells)
-            np.add(counts.log_likelihoods, likelihoods, out=counts.log_likelihoods)
+            np.add(counts.log_likelihoods, likelihoods.sum(axis=1), out=counts.log_likelihoods)
             totals = counts.forward, counts.reverse
             for text, weights, its_moves, total in zip(self.pairs.directions, self.jumps, moves, totals, strict=True):
                 kernels.add_moves(*chunk, text, weights, chain.uniform, chain.p0, hmm, its_moves, total)

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from corpora.link_counts import NULL, LinkCounts
 from corpora.ragged import F32, F64, I32, I64
 from corpora.threads import shared_property
 from features.translation._lattice_kernels import CONTEXTS, N_JUMPS, WIDTHS, Jumps, JumpWeights
@@ -233,6 +234,20 @@ class TranslationModel:
         chain = Chain(forward, lexicon.reverse.jump_weights(len(null_target)), self.uniform, self.p0)
         weights = [self.smoothing * PSEUDO_COUNTS[width] for width in widths]
         return Tables(widths, levels, weights, null_source, null_target, chain)
+
+    def link_counts(self) -> LinkCounts:
+        """Expected links of words, which count as often as both directions make them, and of words without one.
+
+        Raises KeyError where there is no lexicon of words.
+        """
+        lexicon = self.lexicons["words"]
+        words = [*self.source_words.words(), NULL], [*self.target_words.words(), NULL]
+        null = words[0].index(NULL), words[1].index(NULL)  # a word of the text, perhaps
+        every = np.arange(len(self.source_words)), np.arange(len(self.target_words))
+        linked = np.repeat(every[0], np.diff(lexicon.row_offsets)) << 32 | lexicon.targets
+        keys = np.concatenate([linked, every[0] << 32 | null[1], null[0] << 32 | every[1]])
+        counts = np.concatenate([lexicon.counts[:, 0], lexicon.reverse.null, lexicon.forward.null])
+        return LinkCounts.of(words, keys, counts.astype(np.float64))
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything but the words as named arrays, for a model file; `from_arrays` is the inverse."""

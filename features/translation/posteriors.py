@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from corpora.alignment import Link, Links, PairLinks
 from corpora.bitext import Bitext, Text
-from corpora.ragged import F32, I32, I64
+from corpora.ragged import F32, F64, I32, I64
 from corpora.symmetrize import symmetrize
 from features.translation._translation_kernels import infer_both
 from features.translation.lexicon import AGREEING, SPELLING, SideOfLevel, back_off, class_name
@@ -22,6 +23,8 @@ DEFAULT_THRESHOLD = 0.5
 
 _EDGES_AT_ONCE = 1 << 17
 
+_Decoded = tuple[F32, F64]  # posteriors and log likelihoods of both directions
+
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
@@ -29,17 +32,31 @@ class Posteriors:
 
     forward: (E,) float32, that target word k comes of source word j: the sum over j is at most 1, the rest is NULL's.
     reverse: (E,) float32, that source word j comes of target word k.
+    log_likelihoods: (2, n) of the target words of each pair given the source words, and the reverse; by the first of
+    several lexicons.
     """
 
     forward: F32
     reverse: F32
     shapes: I64
     offsets: I64
+    log_likelihoods: F64
 
     @classmethod
-    def of(cls, pairs: Pairs, both: F32) -> Posteriors:
+    def of(cls, pairs: Pairs, both: F32, log_likelihoods: F64) -> Posteriors:
         """Those of sentence pairs, (2, E), forward and reverse."""
-        return cls(both[0], both[1], pairs.shapes, pairs.edge_offsets)
+        return cls(both[0], both[1], pairs.shapes, pairs.edge_offsets, log_likelihoods)
+
+    @property
+    def fit(self) -> F64:
+        """(n, 3) log probability per word: of target given source, the reverse, and both; -inf with an empty side."""
+        words = self.shapes[:, ::-1] * (self.shapes.min(axis=1, keepdims=True) > 0)
+        words = np.column_stack([words, words.sum(axis=1)])
+        fit = np.full(words.shape, -np.inf)
+        np.divide(
+            np.column_stack([*self.log_likelihoods, self.log_likelihoods.sum(axis=0)]), words, fit, where=words > 0
+        )
+        return fit
 
     def part(self, edges: I64) -> Posteriors:
         """Those of some edges alone, (m,) indices."""
@@ -145,27 +162,32 @@ class Decoder:
         pairs = Pairs.cut(self.bitext, first, last)
         words = WordPairs.of(pairs, len(self.bitext.source.vocabulary), len(self.bitext.target.vocabulary))
         agreeing, total = self._agreeing(), np.zeros((2, pairs.edge_offsets[-1]), np.float32)
+        likelihoods: list[F64] = []
         for tables in agreeing.values():
-            total += self._decode(pairs, tables, self._emissions(tables, words))
+            found, of_lexicon = self._decode(pairs, tables, self._emissions(tables, words))
+            total += found
+            likelihoods.append(of_lexicon)
         total /= np.float32(len(agreeing))
-        return Posteriors.of(pairs, total)
+        return Posteriors.of(pairs, total, likelihoods[0])
 
     def beliefs(self, pairs: Pairs, words: WordPairs) -> Beliefs:
         """Of some pairs of the bitext by both models.  words: their word pairs."""
         agreeing, soft = self._agreeing(), {}
         totals = np.zeros((2, 2, pairs.edge_offsets[-1]), np.float32)
+        likelihoods: list[F64] = []
         for name, tables in agreeing.items():
             found = self._both(pairs, words, tables)
-            soft[name] = Posteriors.of(pairs, found[0]).soft
-            for total, of_lexicon in zip(totals, found, strict=True):
+            soft[name] = Posteriors.of(pairs, *found[0]).soft
+            for total, (of_lexicon, by_model) in zip(totals, found, strict=True):
                 total += of_lexicon
+                likelihoods.append(by_model)
             del found, of_lexicon  # a long pair takes much
         totals /= np.float32(len(agreeing))
-        hmm, lexical = (Posteriors.of(pairs, total) for total in totals)
+        hmm, lexical = map(partial(Posteriors.of, pairs), totals, likelihoods)
         if (directional := self.model.tables.get("directional")) is None:
             return Beliefs(hmm, lexical, soft, None)
         one, other = self._both(pairs, words, directional)
-        return Beliefs(hmm, lexical, soft, (Posteriors.of(pairs, one), Posteriors.of(pairs, other)))
+        return Beliefs(hmm, lexical, soft, (Posteriors.of(pairs, *one), Posteriors.of(pairs, *other)))
 
     def _agreeing(self) -> Mapping[str, Tables]:
         found = {name: tables for name, tables in self.model.tables.items() if name in AGREEING}
@@ -173,13 +195,13 @@ class Decoder:
             raise ValueError(f"there are no posteriors without one of the lexicons {' and '.join(AGREEING)}")
         return found
 
-    def _both(self, pairs: Pairs, words: WordPairs, tables: Tables) -> tuple[F32, F32]:
-        """(2, E) by the HMM and by IBM Model 1."""
+    def _both(self, pairs: Pairs, words: WordPairs, tables: Tables) -> tuple[_Decoded, _Decoded]:
+        """By the HMM and by IBM Model 1."""
         emissions = self._emissions(tables, words)
         mixed = self._decode(pairs, tables, emissions.copy(), hmm=False)
         return self._decode(pairs, tables, emissions), mixed
 
-    def _decode(self, pairs: Pairs, tables: Tables, emissions: F32, hmm: bool = True) -> F32:
+    def _decode(self, pairs: Pairs, tables: Tables, emissions: F32, hmm: bool = True) -> _Decoded:
         """Posteriors of the HMM, or of IBM Model 1, in place of the emissions of both directions, (2, E)."""
         chain, finest = tables.chain, tables.widths[0]
         # With the groups of the words of the text.
@@ -187,8 +209,7 @@ class Decoder:
         reverse = chain.reverse._replace(groups=chain.reverse.groups[self._target.classes[finest]])
         chain = chain._replace(forward=forward, reverse=reverse)
         null = tables.null_target[self._target.classes[finest]], tables.null_source[self._source.classes[finest]]
-        infer_both(0, len(pairs.edge_offsets) - 1, pairs, null, chain, hmm, emissions)
-        return emissions
+        return emissions, infer_both(0, len(pairs.edge_offsets) - 1, pairs, null, chain, hmm, emissions)
 
     def _emissions(self, tables: Tables, words: WordPairs) -> F32:
         """(2, E) probabilities of the words of each edge, in both directions, found once for each word pair."""

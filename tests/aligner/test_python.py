@@ -221,7 +221,7 @@ def test_what_is_shown_is_one_line(sample: Path, model: Path, curved: aligner.Mo
 
 def test_alignments_by_their_number() -> None:
     bounds, places = np.array([0, 2, 2, 3]), np.array([0, 1, 4])
-    found = Alignments(places, places + 1, np.array([0.5, 1.0, 0.25]), bounds)
+    found = Alignments(places, places + 1, np.array([0.5, 1.0, 0.25]), bounds, *np.ones((2, 3, 3)))
     assert [found[i] for i in range(-3, 3)] == [*found, *found]
     for beyond in (3, -4):
         with pytest.raises(IndexError):

@@ -104,7 +104,7 @@ def test_what_cannot_be_calibrated() -> None:
 def test_links_are_right_where_gold_has_them() -> None:
     gold = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset({(1, 1)})), PairLinks(frozenset(), frozenset())])
     source, target = np.array([0, 0, 1, 0]), np.array([0, 1, 1, 0])
-    found = Alignments(source, target, np.array([3.0, 2.0, 1.0, 4.0]), np.array([0, 3, 4]))
+    found = Alignments(source, target, np.array([3.0, 2.0, 1.0, 4.0]), np.array([0, 3, 4]), *np.ones((2, 2, 3)))
     judged = JudgedLinks.of(found, gold)
     assert judged.scores.tolist() == [3.0, 2.0, 1.0, 4.0]
     assert judged.correct.tolist() == [True, False, True, False]
@@ -174,3 +174,11 @@ def test_a_model_keeps_its_calibration(model: Model, tmp_path: Path, sample: Pat
             write_model(stream, {**header, "calibration": broken}, arrays)
         with pytest.raises(ModelError, match="train the model again"):
             aligner.load(tmp_path / "broken")
+
+
+def test_links_that_are_not_found_are_less_probable() -> None:
+    found = Calibration((0.5, 2.0), (0.4, 3.0))
+    scores = np.array([-700.0, -2.0, -1.0, 0.0, 0.3, 1.0])
+    assert np.array_equal(found.probabilities(scores, 0.0)[3:], found.probabilities(scores)[3:])
+    expected = 1.0 / (1.0 + np.exp(-(0.4 + scores[:3])))
+    np.testing.assert_allclose(found.probabilities(scores, 0.0)[:3], expected)

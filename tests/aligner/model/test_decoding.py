@@ -178,6 +178,6 @@ def test_packed_alignments_are_joined_and_written(model: Model, bitext: Bitext) 
 
 def test_lines_of_large_positions() -> None:
     source, target = np.array([0, 9, 99, 12345, 0]), np.array([0, 10, 100, 678901, 0])
-    found = Alignments(source, target, np.ones(5), np.array([0, 0, 4, 4, 5]))
+    found = Alignments(source, target, np.ones(5), np.array([0, 0, 4, 4, 5]), np.empty((4, 2)), np.empty((4, 3)))
     assert found.lines() == b"\n0-0 9-10 99-100 12345-678901\n\n0-0\n"
     assert Alignments.join([]).lines() == b""

@@ -15,6 +15,7 @@ from corpora.symmetrize import symmetrize
 from features.translation.model import TranslationModel
 from features.translation.posteriors import Decoder, Posteriors
 from features.translation.training import train_translation
+from features.word_pairs import Pairs, WordPairs
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +102,7 @@ def random_posteriors(seed: int) -> Posteriors:
         edges = slice(offsets[i], offsets[i + 1])
         forward[edges] = rng.dirichlet(np.full(J + 1, 0.2), K)[:, :J].T.ravel()
         reverse[edges] = rng.dirichlet(np.full(K + 1, 0.2), J)[:, :K].ravel()
-    return Posteriors(forward, reverse, shapes, offsets)
+    return Posteriors(forward, reverse, shapes, offsets, np.zeros((2, 20)))
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.3, 0.5, 1.0])
@@ -128,3 +129,34 @@ def test_symmetrized_links_combine_the_best_of_each_direction(method: str) -> No
         }
         other = {(j, int(reverse[j].argmax())) for j in range(J) if K and reverse[j].max() > 1 - reverse[j].sum()}
         assert links[i].sure == symmetrize(one, other, method)
+
+
+def test_log_likelihoods_are_those_of_each_pair_alone(model: TranslationModel, corpus: Bitext) -> None:
+    found = posteriors(model, corpus)
+    assert found.log_likelihoods.shape == (2, len(corpus))
+    for i, (J, K) in enumerate(found.shapes.tolist()):
+        alone = posteriors(model, corpus.take(np.array([i])))
+        assert np.array_equal(alone.log_likelihoods[:, 0], found.log_likelihoods[:, i])
+        if J * K == 0:
+            assert (found.fit[i] == -np.inf).all()
+        else:
+            forward, reverse = found.log_likelihoods[:, i]
+            assert found.fit[i].tolist() == [forward / K, reverse / J, (forward + reverse) / (J + K)]
+
+
+def test_posteriors_are_derivatives_of_the_log_likelihoods(model: TranslationModel, make_bitext: Callable) -> None:
+    """d log p / d log e of an emission is the posterior of its edge, so that both are of the same distribution."""
+    text, step = make_bitext([(["w0", "w3", "w1"], ["w2", "w0", "w5", "w1"])]), 0.05
+    decoder, pairs = Decoder(text, model), Pairs.cut(text, 0, 1)
+    tables = model.tables["words"]
+    emissions = decoder._emissions(
+        tables, WordPairs.of(pairs, *(len(side.vocabulary) for side in (text.source, text.target)))
+    )
+    found, likelihoods = decoder._decode(pairs, tables, emissions.copy())
+    assert np.array_equal(likelihoods, decoder.posteriors(0, 1).log_likelihoods)
+    for edge in range(emissions.shape[1]):
+        higher, lower = (emissions.copy() for _ in range(2))
+        higher[:, edge] *= np.exp(np.float32(step))
+        lower[:, edge] *= np.exp(np.float32(-step))
+        rise = decoder._decode(pairs, tables, higher)[1] - decoder._decode(pairs, tables, lower)[1]
+        np.testing.assert_allclose(rise[:, 0] / (2 * step), found[:, edge], atol=1e-3)

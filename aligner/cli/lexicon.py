@@ -1,0 +1,53 @@
+"""``aligner lexicon``."""
+
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from aligner.cli import options as opt
+from aligner.cli.answers import say
+from aligner.progress import progress_bar, tell_items
+from corpora import SettingError
+
+
+def lexicon(
+    source: Annotated[str, typer.Argument(metavar="MODEL|SRC", help="A model; or source text; or text with links.")],
+    target: Annotated[
+        str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
+    ] = None,
+    links: Annotated[str | None, typer.Argument(metavar="LINKS", help="Links of these pairs, in any format.")] = None,
+    to: opt.ToLexicon = "tsv",
+    best: opt.BestTranslations = None,
+    output: opt.LexiconPrefix = "lexicon",
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Write who translates whom, for other tools: probabilities by counts of links, or by what a model expects."""
+    with ExitStack() as written, progress_bar(quiet) as show:
+        from aligner.model.file import is_model
+        from aligner.model.model import load
+        from corpora.files import refuse_inputs, write_packed
+        from corpora.formats.lexicon import LEXICON_FORMATS, write_lexicon
+        from corpora.link_counts import count_links
+        from corpora.link_files import open_links
+        from corpora.readers import open_corpus, open_texts
+
+        if (target is None) != (links is None):
+            raise SettingError("two texts need their links, too (give SRC TGT LINKS, a model, or text with links)")
+        corpus = None
+        if target is not None or not is_model(source):
+            corpus = open_corpus(source) if target is None else open_texts(source, target)
+        outputs = [f"{output}.{suffix}" for suffix in LEXICON_FORMATS[to].suffixes]
+        for name in outputs:
+            refuse_inputs(name, [source, links, *(corpus.files if corpus else [])])
+        files = [written.enter_context(write_packed(name, force=force)) for name in outputs]
+        if corpus is None:
+            counts = load(source).link_counts()
+        else:
+            pairs = corpus.links() if links is None else open_links(links, lengths=corpus.lengths())
+            counts = count_links(corpus, tell_items(show, "counting", pairs))
+        write_lexicon(files, counts, to, best)
+    if not quiet:
+        say(f"{len(counts.counts):,} pairs of linked words counted, written to {', '.join(outputs)}")

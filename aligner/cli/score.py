@@ -1,0 +1,46 @@
+"""``aligner score``."""
+
+import sys
+import time
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from aligner.cli import options as opt
+from aligner.cli.ahead import compiling_ahead
+from aligner.cli.align import Answer
+from aligner.cli.texts import check_texts, open_for_model, skipping_pairs
+from aligner.progress import progress_bar
+
+
+def score(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")],
+    links: Annotated[str, typer.Argument(metavar="LINKS", help="Links of these pairs, of any aligner.")],
+    model: opt.ModelFile = "aligner.model",
+    output: opt.OutputFile = "-",
+    format_: opt.OutputFormat = "tsv",
+    threads: opt.Threads = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Tell how well pairs that are aligned translate each other, and how sure their links are, as a model sees it."""
+    from corpora.files import refuse_inputs, write_packed
+
+    file, began = write_packed(output, force=force), time.monotonic()  # complains now, if ever
+    with skipping_pairs(sys.maxsize, False) as skipping, ExitStack() as until_written:
+        answer = Answer(output, file, format_, quiet, skipping, began, until_written)
+        with progress_bar(quiet):
+            until_written.enter_context(compiling_ahead())
+            from aligner.model.model import load
+            from aligner.model.streaming import LinksFile, align_lines, read_again
+
+            loaded = load(model)
+            corpus = open_for_model(loaded, model, source, target)
+            refuse_inputs(output, [*corpus.files, model, links])
+            pairs = check_texts(corpus, [links])
+            streams = [LinksFile.open(links, corpus.lengths() if pairs else None)]
+            parts = align_lines(loaded, corpus, read_again(corpus, pairs or 0), streams, given=True)
+        answer.write(loaded.normalizers, parts, pairs)

@@ -1,0 +1,129 @@
+"""Links put on another tokenisation of the text: by the characters that tokens of both share."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate, chain, islice, pairwise, product, tee
+
+import numpy as np
+
+from aligner.model.decoding import Alignment, Alignments
+from aligner.model.streaming import Normalizers
+from corpora.alignment import Link, Links
+from corpora.errors import CorpusError, quoted
+from corpora.normalize import Normalizer
+from corpora.readers import Corpus, TextLine
+
+PLAIN: Normalizers = Normalizer(), Normalizer()
+"""What makes tokens by spaces."""
+
+Visible = tuple[list[str], list[str]]  # of our tokens, and of the others
+
+_SPACE = "\u2581"
+"""What SentencePiece and others write for a space."""
+
+_SAME = "each line must be the same text as the line that is aligned, in other tokens"
+
+
+@lru_cache(1 << 16)
+def visible(token: str) -> str:
+    """The characters that count: those one can see, decomposed (NFKD) and case folded, as tokenisers change such."""
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", token).casefold())
+    return "".join(c for c in folded if c.isprintable() and c not in (" ", _SPACE))
+
+
+def compare(tokens: Iterable[str], others: Iterable[str]) -> Visible:
+    """The visible characters of tokens and of those of another tokenisation of the same sentence.
+
+    Raises ValueError, with what differs first, where they are not of the same text.
+    """
+    ours, theirs = list(map(visible, tokens)), list(map(visible, others))
+    texts = "".join(ours), "".join(theirs)
+    if texts[0] != texts[1]:
+        first = len(os.path.commonprefix(texts))
+        shown = [quoted(text[first : first + 20].encode()) for text in texts]
+        raise ValueError(f"{shown[1]} in place of {shown[0]}")
+    return ours, theirs
+
+
+def shared(ours: Sequence[str], theirs: Sequence[str]) -> list[list[int]]:
+    """The tokens of another tokenisation of a text with which each token has a character in common.
+
+    >>> shared(["don't", "go"], ["do", "n't", "go"])
+    [[0, 1], [2]]
+    """
+    places = [i for i, token in enumerate(theirs) if token]
+    starts, ends = (list(accumulate(map(len, side), initial=0)) for side in (ours, [theirs[i] for i in places]))
+    return [
+        places[bisect_right(ends, start) - 1 : bisect_left(ends, end)] if end > start else []
+        for start, end in pairwise(starts)
+    ]
+
+
+@dataclass(frozen=True)
+class Retokenized:
+    """A corpus and the same text in other tokens, which spaces divide.  normalizers: that make tokens of the corpus."""
+
+    corpus: Corpus
+    normalizers: Normalizers
+    other: Corpus
+
+    def check(self) -> None:
+        """Raise CorpusError for the first line whose text is not the same, if both can be read twice."""
+        if self.corpus.can_be_read_twice and self.other.can_be_read_twice:
+            for _ in self._compared(self.corpus.texts()):
+                pass
+
+    def remapped(
+        self, parts: Iterable[tuple[Sequence[TextLine], Alignments]]
+    ) -> Iterator[tuple[list[TextLine], Alignments]]:
+        """Texts of the corpus and their alignments, as those of the other tokens.
+
+        Where tokens are linked, all that they share characters with are, at the highest of the scores.  A pair that was
+        left empty stays empty.  Raises CorpusError where the text is not the same.
+        """
+        one, two = tee(parts)
+        every = self._compared(chain.from_iterable(texts for texts, _ in one))
+        for _, found in two:
+            pairs = list(islice(every, len(found)))
+            scores = [_on_others(alignment, *sides) for alignment, (_, sides) in zip(found, pairs, strict=True)]
+            shapes = np.array([[len(side.split()) for side in text[1:]] for text, _ in pairs], np.int64).reshape(-1, 2)
+            values = np.array([of_pair[link] for of_pair in scores for link in sorted(of_pair)], np.float64)
+            alignments = Alignments.of(Links.from_sets(scores), values, shapes)
+            yield [text for text, _ in pairs], replace(alignments, fit=found.fit)
+        next(every, None)  # there is none, or a complaint
+
+    def _compared(self, texts: Iterable[TextLine]) -> Iterator[tuple[TextLine, list[Visible]]]:
+        """The other text of each line, and the characters of both sides."""
+        others, line = self.other.texts(), 0
+        for _, *ours in texts:
+            if (other := next(others, None)) is None:
+                raise CorpusError(self.other.source_file, line, "ends here, but the text goes on", hint=_SAME)
+            line = other[0]
+            if not any(ours):
+                other = line, b"", b""
+            self.other.check_utf8([other])
+            files = self.other.source_file, self.other.target_file
+            sides = []
+            for file, normalizer, our, its in zip(files, self.normalizers, ours, other[1:], strict=True):
+                try:
+                    sides.append(compare(normalizer.tokens(our), PLAIN[0].tokens(its)))
+                except ValueError as error:
+                    raise CorpusError(file, line, f"is not the text that is aligned: {error}", hint=_SAME) from error
+            yield other, sides
+        if (other := next(others, None)) is not None:
+            raise CorpusError(self.other.source_file, other[0], "goes on, but the text has ended", hint=_SAME)
+
+
+def _on_others(alignment: Alignment, *sides: Visible) -> dict[Link, float]:
+    scores: dict[Link, float] = {}
+    sources, targets = (shared(*side) for side in sides)
+    for (j, k), score in zip(alignment.links, alignment.scores, strict=True):
+        for link in product(sources[j], targets[k]):
+            scores[link] = max(score, scores.get(link, score))
+    return scores

@@ -1,0 +1,60 @@
+"""A filter for OpusFilter: of pairs whose sides translate each other, as a trained model sees it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, tee
+from typing import Any
+
+import numpy as np
+from opusfilter import CLEAN_HIGH, FilterABC
+
+from aligner.model.model import PAIRS_AT_ONCE, load
+from corpora.skipping import MAX_LENGTH
+from corpora.threads import map_threads
+
+Pair = Sequence[str]
+
+
+class AlignerFilter(FilterABC):  # type: ignore[misc]  # OpusFilter has no types
+    """Three numbers for each pair, the higher the better, and a least value of each.
+
+    model: a file.  fit: log probability per word of both sides.  linked: share of the words that have a link.
+    confidence: mean probability of the links.  Pairs with an empty side, or one of more than MAX_LENGTH words, have
+    -inf, 0 and 0.
+    """
+
+    score_direction = CLEAN_HIGH
+
+    def __init__(
+        self, model: str, fit: float = -np.inf, linked: float = 0.0, confidence: float = 0.0, **settings: Any
+    ) -> None:
+        super().__init__(**settings)
+        self.model = load(os.path.join(self.workdir, model))  # noqa: PTH118 - as other filters do
+        self.least = fit, linked, confidence
+
+    def score(self, pairs: Iterable[Pair]) -> Iterator[list[float]]:
+        stream = iter(pairs)
+        for part in map_threads(self._score, iter(lambda: list(islice(stream, PAIRS_AT_ONCE)), [])):
+            yield from part
+
+    def _score(self, pairs: Sequence[Pair]) -> list[list[float]]:
+        builder = self.model.builder()
+        short = [pair if max(len(side.split()) for side in pair) <= MAX_LENGTH else ("", "") for pair in pairs]
+        builder.add_lines([source.encode() for source, _ in short], [target.encode() for _, target in short])
+        found = self.model.align_bitext(builder.bitext())
+        confidence = [alignment.score for alignment in found]
+        scores: list[list[float]] = np.column_stack([found.fit[:, 2], 1.0 - found.unlinked, confidence]).tolist()
+        return scores
+
+    def accept(self, score: Sequence[float]) -> bool:
+        return all(value >= least for value, least in zip(score, self.least, strict=True))
+
+    def filter(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        one, two = tee(pairs)
+        return (pair for pair, good in zip(two, self.decisions(one), strict=False) if good)
+
+    def filterfalse(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        one, two = tee(pairs)
+        return (pair for pair, good in zip(two, self.decisions(one), strict=False) if not good)

@@ -1,0 +1,139 @@
+"""Scores of pairs and of given links, and links on other tokens, by the commands that write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from commands import refused, run, write
+
+from aligner.model.model import load
+from corpora.link_files import read_links
+from features.translation.posteriors import Decoder
+
+if TYPE_CHECKING:
+    from tests.aligner.cli.conftest import Desk
+
+
+def read(lines: str) -> tuple[np.ndarray, list[str]]:
+    """Numbers (n, 5) and links of each line."""
+    rows = [line.split("\t") for line in lines.split("\n")[:-1]]
+    return np.array([row[:5] for row in rows], np.float64), [row[5] for row in rows]
+
+
+def text_of(desk: Desk) -> list[list[list[str]]]:
+    return [[line.split() for line in path.read_text("utf-8").splitlines()] for path in (desk.source, desk.target)]
+
+
+def test_numbers_of_pairs(desk: Desk) -> None:
+    """They are what the translation model says of each pair alone, and what the other formats say of its links."""
+    numbers, links = read(run("align", desk.text, "-m", desk.model, "--format", "tsv", "-q").stdout)
+    objects = [
+        json.loads(line) for line in run("align", desk.text, "-m", desk.model, "--format", "jsonl").stdout.splitlines()
+    ]
+    assert links == [" ".join(f"{j}-{k}" for j, k, _ in pair["links"]) for pair in objects]
+    model = load(desk.model)
+    assert model.statistics.translation is not None
+    for (forward, reverse, both, unlinked, confidence), source, target, pair in zip(
+        numbers, *text_of(desk), objects, strict=True
+    ):
+        bitext = model.builder().add_pairs([(source, target)]).bitext()
+        alone = Decoder(bitext, model.statistics.translation).posteriors(0, 1).log_likelihoods[:, 0]
+        words = len(source) + len(target)
+        expected = alone[0] / len(target), alone[1] / len(source), alone.sum() / words
+        np.testing.assert_allclose([forward, reverse, both], expected, atol=6e-5)
+        linked = len({j for j, _, _ in pair["links"]}) + len({k for _, k, _ in pair["links"]})
+        assert unlinked == pytest.approx(1 - linked / words, abs=6e-5)
+        assert confidence == pytest.approx(pair["score"], abs=1e-4)
+
+
+def test_pairs_that_translate_each_other_score_higher(desk: Desk) -> None:
+    good, _ = read(run("align", desk.text, "-m", desk.model, "--format", "tsv").stdout)
+    lines = desk.target.read_text("utf-8").splitlines()
+    write(desk.target, *lines[1:], lines[0])
+    bad, _ = read(run("align", desk.text, "-m", desk.model, "--format", "tsv").stdout)
+    assert (good[:, :3] > bad[:, :3]).mean(axis=0).min() > 0.9
+    assert good[:, 4].mean() > bad[:, 4].mean()
+
+
+@pytest.mark.parametrize("options", [[], ["--unsupervised"]])
+def test_numbers_without_a_model(desk: Desk, options: list[str]) -> None:
+    write(desk.source, *desk.source.read_text("utf-8").splitlines()[:-1], "")
+    numbers, links = read(run("align", desk.text, "--format", "tsv", *options).stdout)
+    assert "\n".join(links) + "\n" == run("align", desk.text, *options).stdout
+    assert np.isfinite(numbers[:-1]).all()
+    assert numbers[-1].tolist() == [-np.inf, -np.inf, -np.inf, 1.0, 0.0]
+
+
+def test_links_that_are_given(desk: Desk) -> None:
+    links = desk.folder / "F"
+    aligned = run("align", desk.text, "-m", desk.model, "--candidates", "all", "--format", "tsv").stdout
+    run("align", desk.text, "-m", desk.model, "--candidates", "all", "-o", links)
+    assert run("score", desk.source, desk.target, links, "-m", desk.model).stdout == aligned
+    gold = run("score", desk.source, desk.target, desk.gold, "-m", desk.model, "--format", "jsonl").stdout
+    found = [{(j, k) for j, k, _ in json.loads(line)["links"]} for line in gold.splitlines()]
+    assert found == [pair.sure | pair.possible for pair in read_links(desk.gold)]
+    write(links, *[" ".join(f"{j}-0" for j in range(len(pair))) for pair in text_of(desk)[0]])
+    right, wrong = (
+        read(run("score", desk.source, desk.target, file, "-m", desk.model).stdout)[0] for file in (desk.gold, links)
+    )
+    assert (right[:, :3] == wrong[:, :3]).all(), "the text is the same"
+    assert right[:, 4].mean() > wrong[:, 4].mean() + 0.3
+
+
+def test_what_cannot_be_scored(desk: Desk) -> None:
+    lines = desk.gold.read_text().splitlines()
+    write(desk.gold, *lines[:5], "0-99", *lines[6:])
+    assert "0-99 is out of range" in refused("score", desk.source, desk.target, desk.gold, "-m", desk.model, line=6)
+    write(desk.gold, *lines[:5])
+    assert "end after 5" in refused("score", desk.source, desk.target, desk.gold, "-m", desk.model, line=5)
+
+
+def in_pieces(desk: Desk) -> tuple[Path, list[list[list[int]]]]:
+    """The text of the desk with long words in two, and the word of each piece, by side and line."""
+    pieces, owners = [], []
+    for side in text_of(desk):
+        cut = [
+            [(word[a:b], j) for j, word in enumerate(line) for a, b in ((0, 4), (4, None)) if word[a:b]]
+            for line in side
+        ]
+        pieces.append([" ".join(piece for piece, _ in line) for line in cut])
+        owners.append([[j for _, j in line] for line in cut])
+    return write(desk.folder / "P", *map(" ||| ".join, zip(*pieces, strict=True))), owners
+
+
+@pytest.mark.parametrize("options", [["-m", "M"], [], ["--unsupervised"]])
+def test_links_on_other_tokens(desk: Desk, options: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(desk.folder)
+    pieces, owners = in_pieces(desk)
+    for format_ in ("pharaoh", "jsonl", "tsv"):
+        plain = run("align", "t", *options, "--format", format_)
+        assert run("align", "t", *options, "--format", format_, "--remap", "t").stdout == plain.stdout, (
+            "the same tokens"
+        )
+    run("align", "t", *options, "-o", "F")
+    run("align", "t", *options, "--remap", pieces, "-o", "G")
+    words, parts = read_links("F"), read_links("G")
+    for pair, links, source, target in zip(words, parts, *owners, strict=True):
+        whole = {(j, k) for j in range(len(source)) for k in range(len(target)) if (source[j], target[k]) in pair.sure}
+        assert links.sure == whole
+    objects = run("align", "t", *options, "--remap", pieces, "--format", "jsonl").stdout.splitlines()
+    assert [" ".join(json.loads(line)["source"]) for line in objects] == [
+        line.split(" ||| ")[0] for line in pieces.read_text("utf-8").splitlines()
+    ]
+    if options:
+        stdin = "".join(f"{' '.join(s)}\t{' '.join(t)}\n" for s, t in zip(*text_of(desk), strict=True)).encode()
+        assert run("align", "-", *options, "--remap", pieces, stdin=stdin).stdout == Path("G").read_text()
+
+
+def test_other_text_in_place_of_other_tokens(desk: Desk) -> None:
+    pieces, _ = in_pieces(desk)
+    lines = pieces.read_text("utf-8").splitlines()
+    write(pieces, *lines[:6], "x ||| y", *lines[7:])
+    for options in (["-m", desk.model], []):
+        message = refused("align", desk.text, *options, "--remap", pieces, line=7)
+        assert message.startswith(f"{pieces}:7: is not the text that is aligned: 'x' in place of")
+    assert "is read here" in refused("align", desk.text, "--remap", pieces, "-o", pieces, "--force")
