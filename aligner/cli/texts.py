@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aligner.cli.answers import say
+from corpora import SettingError
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
     from aligner.model.model import Model
-    from corpora.readers import Corpus
+    from corpora.corpus import Corpus
     from corpora.skipping import Skipping
 
 
@@ -32,14 +33,30 @@ def check_number_of_links(loaded: Model, model: str, names: Sequence[str]) -> No
         raise CorpusError(model, 0, what, hint="give as many, in the same order")
 
 
-def open_for_model(loaded: Model, model: str, source: str, target: str | None) -> Corpus:
-    """The corpus of a source and a target text, or of a path, in the direction of a model."""
+def open_text(
+    source: str,
+    target: str | None,
+    columns: tuple[str, str] | None,
+    direction: tuple[str | None, str | None] = (None, None),
+) -> Corpus:
+    """The corpus of a source and a target text, or of a path, which may have columns and be in this direction."""
     from corpora.readers import open_corpus, open_texts
 
-    direction = loaded.languages
     if target is None:
-        return open_corpus(source, source=direction[0], target=direction[1])
-    corpus = open_texts(source, target)
+        return open_corpus(source, source=direction[0], target=direction[1], columns=columns)
+    if columns is not None:
+        raise SettingError("--columns are of one file, which has source and target (leave out TGT)")
+    return open_texts(source, target)
+
+
+def open_for_model(
+    loaded: Model, model: str, source: str, target: str | None, columns: tuple[str, str] | None = None
+) -> Corpus:
+    """The corpus of a source and a target text, or of a path, in the direction of a model."""
+    direction = loaded.languages
+    corpus = open_text(source, target, columns, direction)
+    if target is None:
+        return corpus
     given = corpus.source_language, corpus.target_language
     if None not in direction and direction == given[::-1] != given:
         what = f"is {'-'.join(map(str, reversed(direction)))}, but {model} is for {'-'.join(map(str, direction))}"
@@ -47,14 +64,17 @@ def open_for_model(loaded: Model, model: str, source: str, target: str | None) -
     return corpus
 
 
-def check_texts(corpus: Corpus, names: Sequence[str]) -> int | None:
-    """Read text and links through once, so that errors come before the work; its pairs, None of what is read once."""
+def check_texts(corpus: Corpus, names: Sequence[str], told: Callable[[bytes], object] = len) -> int | None:
+    """Read text and links through once, so that errors come before the work; its pairs, None of what is read once.
+
+    told: hears of all text.
+    """
     from aligner.model.streaming import check_corpus
     from corpora.link_files import open_links
 
     if not corpus.can_be_read_twice:  # errors are found on the way
         return None
-    pairs = check_corpus(corpus)
+    pairs = check_corpus(corpus, told)
     for name in names:
         for _ in open_links(name, lengths=corpus.lengths()):
             pass
@@ -62,15 +82,19 @@ def check_texts(corpus: Corpus, names: Sequence[str]) -> int | None:
 
 
 @contextmanager
-def skipping_pairs(max_length: int | None, skip_bad: bool) -> Iterator[Skipping]:
-    """What leaves pairs empty as these options say; in the end the user is told how many there were."""
+def skipping_pairs(max_length: int | None, skip_bad: bool, long_pairs: str = "empty") -> Iterator[Skipping]:
+    """What leaves pairs empty, or out, as these options say; in the end the user is told how many there were."""
     from corpora.skipping import MAX_LENGTH, Skipping
 
     longest = MAX_LENGTH if max_length is None else max_length
-    skipping = Skipping(longest, (lambda error: say(f"left empty: {error}")) if skip_bad else None)
+    skipping = Skipping(longest, long_pairs, (lambda error: say(f"left empty: {error}")) if skip_bad else None)
     yield skipping
-    if left := skipping.broken | skipping.too_long:
-        why = f"--max-length; with {MAX_LENGTH:,} no pair takes more than 1 GiB"
-        long = f"{len(skipping.too_long):,} with a side of more than {longest:,} words ({why})"
-        kinds = [f"{len(skipping.broken):,} broken"] * bool(skipping.broken) + [long] * bool(skipping.too_long)
-        say("pairs left empty: {:,}, the first at {}:{}; ".format(len(left), *min(left)) + ", ".join(kinds))
+    why = f"--max-length; with {MAX_LENGTH:,} no pair takes more than 1 GiB"
+    long = {f"{{:,}} with a side of more than {longest:,} words ({why})": skipping.too_long}
+    broken = {"{:,} broken": skipping.broken}
+    for what, kinds in (
+        {"empty": broken, "out": long}.items() if long_pairs == "drop" else {"empty": broken | long}.items()
+    ):
+        if left := set().union(*kinds.values()):
+            told = ", ".join(kind.format(len(lines)) for kind, lines in kinds.items() if lines)
+            say("pairs left {}: {:,}, the first at {}:{}; {}".format(what, len(left), *min(left), told))

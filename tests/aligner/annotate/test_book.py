@@ -14,11 +14,11 @@ import pytest
 
 from aligner.annotate.agreement import agreement, kappa, merged
 from aligner.annotate.book import Book, ConflictError
-from aligner.annotate.journal import Journal, read_journal
 from aligner.annotate.work import SourceText, Work, WorkError
 from aligner.report.comparison import evaluate
 from corpora.alignment import Links
 from corpora.errors import CorpusError
+from corpora.journal import Journal, read_journal
 from corpora.readers import open_corpus
 
 SENTENCES = (("a b c", "x y z"), ("d", "w"), ("a b", "x y"), ("e f g h", "p q r"))

@@ -18,8 +18,9 @@ from aligner.errors import AlignerError
 from aligner.model.model import Model
 from aligner.model.streaming import FORMATS, LinksFile, align_arriving, align_lines, check_corpus, kept, read_again
 from corpora.alignment import PairLinks
+from corpora.corpus import Corpus
 from corpora.errors import CorpusError
-from corpora.readers import Corpus, open_corpus, open_texts
+from corpora.readers import open_corpus, open_texts
 from corpora.skipping import Skipping
 
 BOM = b"\xef\xbb\xbf"
