@@ -81,9 +81,8 @@ class Corpus:
         first, last = pairs * (number - 1) // shards, pairs * number // shards
 
         def texts() -> Iterator[TextLine]:
-            if self._parts is None:
-                return islice(self.texts(), first, last)
-            return islice(self._parts.texts_from(first), last - first)
+            rest = islice(self.texts(), first, None) if self._parts is None else self._parts.texts_from(first)
+            return map(lambda _, text: text, range(last - first), rest)  # goes on after a broken line, unlike islice
 
         return replace(self, texts=texts)
 

@@ -7,7 +7,7 @@ import io
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -60,17 +60,22 @@ class Blocks:
 
         Raises CorpusError where another process is at it, or the output was begun with another head.
         """
-        anew = f"delete it and {self._partial.name} to begin anew"
-        if not self._journal_file.exists():
-            self._partial.touch()  # before there is a journal
-        self._journal = Journal(self._journal_file, head, hint="wait for its end")
+        with ExitStack() as opened:
+            if not self._journal_file.exists():
+                self._partial.touch()  # before there is a journal
+            self._journal = opened.enter_context(closing(Journal(self._journal_file, head, hint="wait for its end")))
+            self._take_up(head, opened)
+            self._opened = opened.pop_all()
+
+    def _take_up(self, head: Mapping[str, Any], opened: ExitStack) -> None:
+        anew = f"delete it and {self._output.name}.partial to begin anew"
         begun, *entries = read_journal(self._journal_file) or [{}]
         for name, value in head.items():
             if begun.get(name) != value:
                 hint = f"give the one it was begun with, or {anew}"
                 raise CorpusError(self._journal_file, 0, f"was begun with another {name}", hint=hint)
         try:
-            self._file = self._partial.open("r+b", buffering=0)
+            self._file = opened.enter_context(self._partial.open("r+b", buffering=0))
             for block in _in_order([_Block(**entry) for entry in entries]):
                 if block.start != self._size or zlib.crc32(self._file.read(block.end - block.start)) != block.crc32:
                     break
@@ -86,15 +91,14 @@ class Blocks:
     @contextmanager
     def written(self) -> Iterator[BinaryIO]:
         """What takes the content after that of the blocks that are there; the output is whole where this ends well."""
-        with self._file:
+        with self._opened:
             yield self._content
             if self._content.tell() or not self._size:
                 self._end_block()
-        self._partial.replace(self._output)
-        sync_folder(self._output.parent)
-        unfinished.discard(self._partial)
-        self._journal_file.unlink()
-        self._journal.close()
+            self._partial.replace(self._output)
+            sync_folder(self._output.parent)
+            unfinished.discard(self._partial)
+            self._journal_file.unlink()
 
     def part_ends(self, counts: Sequence[int]) -> None:
         """Tell that a part of the content is written, and what has been counted so far; some parts make a block."""
