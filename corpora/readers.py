@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
-from corpora import SettingError, recognize
+from corpora import recognize
 from corpora.alignment import PairLinks
 from corpora.corpus import Corpus, Languages, Parts, TextLine, word_counts
 from corpora.errors import CorpusError
@@ -55,33 +56,32 @@ def open_corpus(
         case [path]:
             return _open_one(path, source, target, columns)
         case [first, second]:
-            if columns is not None:
-                raise SettingError("`columns` are of one file, which has source and target (leave out the other)")
             return _open_two(first, second, source, target)
         case _:
             raise ValueError(f"a corpus is one path or two, not {len(given)}")
 
 
 def _open_one(path: StrPath, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
-    named = None if columns is None or are_numbers(columns) else columns
     if recognize.is_stream(path):
         return _joint(path, source, target, columns)
     if not Path(path).is_file():
         return _open_prefix(path, source, target)
     kind = kind_of_table(path)
     if kind is not None:
-        return _table(Table(path, kind), (source, target), columns)
+        table = Table(path, kind)
+        return _table(table, source, target, columns or _named_columns(source, target, table.names))
     lines = recognize.head(path)
     if not lines:
         raise CorpusError(path, 0, "the corpus is empty", hint="check where it comes from")
     form = recognize.file_form(lines)
-    if form in ("objects", "jsonl") and (named or columns is None):
-        return _joint(path, source, target, named or _columns_among(path, recognize.names(lines), (source, target)))
-    if named:
+    if form in ("objects", "jsonl"):
+        names = re.findall(r'"([^"]*)"', lines[0].decode(errors="replace"))
+        return _joint(path, source, target, columns or _named_columns(source, target, names))
+    if columns is not None and not are_numbers(columns):
         hint = "number the columns of tab-separated lines, from 1 on"
         raise CorpusError(path, 0, "is no JSON lines and no table, whose columns have names", hint=hint)
-    openers = {"joint": _joint, "comtrans": _comtrans, "giza": _giza}
-    if columns is not None:
+    openers = {"comtrans": _comtrans, "giza": _giza}
+    if columns is not None or form == "joint":
         return _joint(path, source, target, columns)
     if form in openers:
         return openers[form](path, source, target)
@@ -92,7 +92,12 @@ def _open_one(path: StrPath, source: str | None, target: str | None, columns: Co
     raise CorpusError(path, 0, what, hint=hint)
 
 
-def _joint(path: StrPath, source: str | None, target: str | None, columns: Columns | None = None) -> Corpus:
+def _named_columns(source: str | None, target: str | None, names: Sequence[str]) -> Columns:
+    """The columns called like the languages, if they are there."""
+    return (source, target) if source in names and target in names and source and target else ("source", "target")
+
+
+def _joint(path: StrPath, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
     name, form = os.fspath(path), "one file of 'source ||| target' or tab-separated lines"
     if columns is not None:
         form = f"one file with source and target in {' and '.join(columns)}"
@@ -105,21 +110,10 @@ def _joint(path: StrPath, source: str | None, target: str | None, columns: Colum
     return Corpus(name, form, source, target, name, name, texts, None, parse=parse, _parts=parts)
 
 
-def _table(table: Table, languages: Languages, columns: Columns | None) -> Corpus:
-    name = os.fspath(table.path)
-    columns = columns or _columns_among(name, table.names, languages)
+def _table(table: Table, source: str | None, target: str | None, columns: Columns) -> Corpus:
+    name, texts = os.fspath(table.path), partial(table.parse, columns)
     form = f"{table.kind} file with source and target in {' and '.join(columns)}"
-    texts = partial(table.parse, columns)
-    return Corpus(name, form, *languages, name, name, texts, None, _parts=Parts(table.count, texts))
-
-
-def _columns_among(path: StrPath, names: Sequence[str], languages: Languages) -> Columns:
-    """The columns called like the languages, or source and target."""
-    for source, target in (languages, ("source", "target")):
-        if source is not None and target is not None and {source, target}.issubset(names):
-            return source, target
-    hint = "choose those of source and target with `columns`"
-    raise CorpusError(path, 0, f"has the columns {', '.join(names)}", hint=hint)
+    return Corpus(name, form, source, target, name, name, texts, None, _parts=Parts(table.count, texts))
 
 
 def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -54,13 +52,6 @@ def file_form(lines: Sequence[bytes]) -> str:
         return "objects"
     # Tabs may be blanks of a text, too, or be missing where a line is broken.
     return "joint" if 2 * sum(len(joint.split_joint(line)) == 2 for line in content) > len(content) else "text"
-
-
-def names(lines: Sequence[bytes]) -> list[str]:
-    """The names of the fields of the first JSON object."""
-    with suppress(RecursionError, ValueError):
-        return [*json.loads(next(filter(bytes.strip, lines)))]
-    return []
 
 
 def links_format(path: StrPath, lines: Sequence[bytes]) -> str:

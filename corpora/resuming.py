@@ -8,8 +8,9 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from corpora import SettingError
 from corpora.errors import CorpusError
@@ -22,17 +23,18 @@ unfinished: set[Path] = set()
 """Files with the blocks of outputs that are being written, which stay when the process ends."""
 
 
-class _Block(NamedTuple):
+@dataclass(frozen=True)
+class _Block:
     """An entry of the journal: where a block is, and what had been counted when it was written."""
 
     start: int
     end: int
     crc32: int
-    counts: list[int]
+    counts: Sequence[int]
 
 
 class Blocks:
-    """An output in blocks in PATH.partial, which is renamed when it is whole, as told by PATH.journal.
+    """An output in blocks in PATH.partial, which is renamed when it is whole, as PATH.partial.journal tells.
 
     A block is on disk before the journal says so, and what the journal does not say of the file is cut off. Blocks
     are packed one by one where the name ends in ``.gz`` or the like.
@@ -44,7 +46,7 @@ class Blocks:
         self._output = Path(path).resolve()
         if os.fspath(path) == "-" or (self._output.exists() and not self._output.is_file()):
             raise SettingError("`resume` needs a file to write into (name it with `output`)")
-        self._partial, self._journal_file = (Path(f"{self._output}.{end}") for end in ("partial", "journal"))
+        self._partial, self._journal_file = (Path(f"{self._output}.partial{end}") for end in ("", ".journal"))
         renamed = self._journal_file.exists() and not self._partial.exists()  # and ended before the journal was removed
         write_atomically(path, force=force or renamed)  # complains now
         pack(self._output.suffix, b"")
@@ -76,11 +78,12 @@ class Blocks:
                 raise CorpusError(self._journal_file, 0, f"was begun with another {name}", hint=hint)
         try:
             self._file = opened.enter_context(self._partial.open("r+b", buffering=0))
-            for block in _in_order([_Block(**entry) for entry in entries]):
-                if block.start != self._size or zlib.crc32(self._file.read(block.end - block.start)) != block.crc32:
+            blocks = {entry["start"]: _Block(**entry) for entry in entries}  # the last from each place on
+            while (block := blocks.pop(self._size, None)) is not None:
+                if zlib.crc32(self._file.read(block.end - block.start)) != block.crc32:
                     break
                 self._size, self.counts = block.end, block.counts
-        except (FileNotFoundError, TypeError) as error:
+        except (FileNotFoundError, LookupError, TypeError) as error:
             raise CorpusError(self._journal_file, 0, "is not of a file that is here", hint=anew) from error
         if self._partial == self._output and self._size != self._output.stat().st_size:
             raise CorpusError(self._journal_file, 0, f"is not of {self._output.name}", hint="delete it to begin anew")
@@ -111,18 +114,8 @@ class Blocks:
         if self._file.write(packed) != len(packed):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._partial))
         os.fsync(self._file.fileno())
-        block = _Block(self._size, self._size + len(packed), zlib.crc32(packed), [*self.counts])
-        self._journal.append(block._asdict())
+        block = _Block(self._size, self._size + len(packed), zlib.crc32(packed), self.counts)
+        self._journal.append(asdict(block))
         self._content.seek(0)
         self._content.truncate()
         self._size = block.end
-
-
-def _in_order(blocks: Sequence[_Block]) -> list[_Block]:
-    """Blocks without those that were written once more, because they had been damaged."""
-    found: list[_Block] = []
-    for block in blocks:
-        while found and found[-1].end > block.start:
-            found.pop()
-        found.append(block)
-    return found

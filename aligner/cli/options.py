@@ -50,13 +50,10 @@ def parse_size(size: str | int) -> int:
 
 def parse_columns(columns: str) -> tuple[str, str]:
     """Numbers, or names, of the columns of source and target, like 3,4.  Raises a usage error."""
-    names = [name.strip() for name in columns.split(",")]
-    match [name.isdecimal() for name in names]:
-        case [True, True] if min(map(int, names)) > 0:
-            return names[0], names[1]
-        case [False, False] if all(names):
-            return names[0], names[1]
-    raise typer.BadParameter(f"{columns!r} is not S,T (give two numbers from 1 on, like 3,4, or two names)")
+    if re.fullmatch(r"[1-9][0-9]*,[1-9][0-9]*|[^,0-9][^,]*,[^,0-9][^,]*", columns) is None:
+        raise typer.BadParameter(f"{columns!r} is not S,T (give two numbers from 1 on, like 3,4, or two names)")
+    source, target = columns.split(",")
+    return source, target
 
 
 def parse_shard(shard: str) -> tuple[int, int]:

@@ -43,8 +43,9 @@ def parse_joints(
             return number, b"", b""
         try:
             return number, *split(line)
-        except _Wrong as error:
-            raise BrokenLine(path, number, error.what, hint=error.hint) from None
+        except _WrongError as error:
+            what, hint = error.args
+            raise BrokenLine(path, number, what, hint=hint) from None
 
     return map(parse, count(first), lines)
 
@@ -54,24 +55,15 @@ def are_numbers(columns: Columns) -> bool:
     return all(map(str.isdecimal, columns))
 
 
-def joined_words(value: object) -> bytes:
-    r"""A text or its tokens on one line.  Raises TypeError on anything else."""
-    text = " ".join(value) if isinstance(value, list) else value
-    if not isinstance(text, str):
-        raise TypeError
-    return text.replace("\n", " ").encode()
-
-
-class _Wrong(Exception):
-    def __init__(self, what: str, hint: str) -> None:
-        self.what, self.hint = what, hint
+class _WrongError(Exception):
+    """What is wrong with a line, and what to do."""
 
 
 def _halves(line: bytes) -> tuple[bytes, bytes]:
     parts = split_joint(line)
     if len(parts) != 2:
         what = "no ||| or tab between source and target" if len(parts) < 2 else "more than one ||| or tab"
-        raise _Wrong(what, "each line must be: source ||| target, or source TAB target")
+        raise _WrongError(what, "each line must be: source ||| target, or source TAB target")
     return parts[0], parts[1]
 
 
@@ -79,19 +71,23 @@ def _numbered(columns: Columns, line: bytes) -> tuple[bytes, bytes]:
     parts = line.split(b"\t")
     source, target = map(int, columns)
     if max(source, target) > len(parts):
-        raise _Wrong(f"has no column {max(source, target)}, only {len(parts)}", "choose others with `columns`")
+        raise _WrongError(f"has no column {max(source, target)}, only {len(parts)}", "choose others with `columns`")
     return parts[source - 1].strip(), parts[target - 1].strip()
 
 
 def _named(columns: Columns, line: bytes) -> tuple[bytes, bytes]:
     try:
-        source, target = (joined_words(_field(json.loads(line), name)) for name in columns)
-    except (LookupError, RecursionError, TypeError, ValueError) as error:
+        values = json.loads(line)
+        source, target = (_text(values, name) for name in columns)
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         what = f"{quoted(line)} is no JSON object with texts or tokens '{columns[0]}' and '{columns[1]}'"
-        raise _Wrong(what, "choose other fields with `columns`") from error
+        raise _WrongError(what, "choose other fields with `columns`") from error
     return source, target
 
 
-def _field(values: Any, name: str) -> object:
+def _text(values: Any, name: str) -> bytes:
     outer, _, inner = name.partition(".")
-    return values[name] if name in values or not inner else _field(values[outer], inner)
+    if name not in values and inner:
+        return _text(values[outer], inner)
+    text = " ".join(values[name]) if isinstance(values[name], list) else values[name]
+    return bytes(text.replace("\n", " ").encode())

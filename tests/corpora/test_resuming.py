@@ -61,7 +61,7 @@ def test_any_ends(
         patch.setattr(os, "fsync", lambda descriptor: None)
         write(folder / f"whole{suffix}")
         path = folder / f"out{suffix}"
-        partial, journal = folder / f"out{suffix}.partial", folder / f"out{suffix}.journal"
+        partial, journal = folder / f"out{suffix}.partial", folder / f"out{suffix}.partial.journal"
         for parts, lost, lost_of_journal in ends:
             write(path, parts)
             if not partial.exists():
@@ -98,10 +98,10 @@ def test_an_end_between_the_renaming_and_the_removal_of_the_journal(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", lambda path: (_ for _ in ()).throw(KilledError))
         write(tmp_path / "out")
-    assert {path.name for path in tmp_path.iterdir()} == {"out", "out.journal"}
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "out.partial.journal"}
     content = (tmp_path / "out").read_bytes()
     (tmp_path / "out").write_bytes(b"other")
-    with pytest.raises(CorpusError, match=r"out.journal: is not of out \(delete it"):
+    with pytest.raises(CorpusError, match=r"out.partial.journal: is not of out \(delete it"):
         write(tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == b"other"
     (tmp_path / "out").write_bytes(content)
@@ -111,16 +111,16 @@ def test_an_end_between_the_renaming_and_the_removal_of_the_journal(
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    out, partial, journal = (tmp_path / name for name in ("out", "out.partial", "out.journal"))
+    out, partial, journal = (tmp_path / name for name in ("out", "out.partial", "out.partial.journal"))
     write(out, 7)
     there = partial.read_bytes(), journal.read_bytes()
     with pytest.raises(
-        CorpusError, match=r"^\S*/out.journal: was begun with another text \(give the one .*out.partial"
+        CorpusError, match=r"^\S*/out.partial.journal: was begun with another text \(give the one .*out.partial"
     ):
         write(out, head={**HEAD, "text": "another"})
     blocks = Blocks(out, force=False)
     blocks.begin(HEAD)
-    with pytest.raises(CorpusError, match=r"out.journal: is being written by another process \(wait"):
+    with pytest.raises(CorpusError, match=r"out.partial.journal: is being written by another process \(wait"):
         Blocks(out, force=False).begin(HEAD)
     with suppress(KilledError), blocks.written():
         raise KilledError
@@ -130,10 +130,10 @@ def test_what_is_refused(tmp_path: Path) -> None:
         write(out)
     partial.unlink()
     journal.write_bytes(there[1])
-    with pytest.raises(CorpusError, match=r"out.journal: is not of a file that is here \(delete it"):
+    with pytest.raises(CorpusError, match=r"out.partial.journal: is not of a file that is here \(delete it"):
         write(out)
     journal.write_bytes(b'{"pairs": 3}\n')
-    with pytest.raises(CorpusError, match=r"out.journal: was begun with another command"):
+    with pytest.raises(CorpusError, match=r"out.partial.journal: was begun with another command"):
         write(out)
     journal.unlink()
     out.write_bytes(b"old")
