@@ -16,7 +16,7 @@ from aligner._version import __version__
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
-from aligner.cli.texts import check_number_of_links, check_texts, open_for_model, open_text, skipping_pairs
+from aligner.cli.texts import check_number_of_links, check_texts, open_for_model, skipping_pairs
 from aligner.progress import Progress, progress_bar
 from corpora import SettingError
 from corpora.errors import CorpusError
@@ -121,6 +121,8 @@ def align(
         raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
     elif shard or resume:
         raise SettingError("without a model all text is read before any is aligned (give one with -m)")
+    if columns and target is not None:
+        raise SettingError("--columns are of one file, which has source and target (leave out TGT)")
     if links and (max_length is not None or skip_bad or shard or resume):
         not_with = "--max-length, --skip-bad, --shard and --resume"
         raise SettingError(f"the pairs of --links are all aligned, in one run (leave out {not_with})")
@@ -212,11 +214,14 @@ def _align_without_model(
         from aligner.model.unsupervised import Unsupervised
         from corpora.bitext import read_bitext
         from corpora.normalize import Normalizer
+        from corpora.readers import open_corpus, open_texts
 
         if given.pop("unsupervised", False):
             given.setdefault("decoding", "soft")
         settings = Unsupervised(**given)
-        corpus = answers[0].skipping(open_text(source, target, columns))
+        corpus = answers[0].skipping(
+            open_corpus(source, columns=columns) if target is None else open_texts(source, target)
+        )
         for answer in answers:
             refuse_inputs(answer.path, [corpus.source_file, corpus.target_file])
         with_text = answers[0].format_ == "jsonl"

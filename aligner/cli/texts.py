@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aligner.cli.answers import say
-from corpora import SettingError
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -33,30 +32,16 @@ def check_number_of_links(loaded: Model, model: str, names: Sequence[str]) -> No
         raise CorpusError(model, 0, what, hint="give as many, in the same order")
 
 
-def open_text(
-    source: str,
-    target: str | None,
-    columns: tuple[str, str] | None,
-    direction: tuple[str | None, str | None] = (None, None),
-) -> Corpus:
-    """The corpus of a source and a target text, or of a path, which may have columns and be in this direction."""
-    from corpora.readers import open_corpus, open_texts
-
-    if target is None:
-        return open_corpus(source, source=direction[0], target=direction[1], columns=columns)
-    if columns is not None:
-        raise SettingError("--columns are of one file, which has source and target (leave out TGT)")
-    return open_texts(source, target)
-
-
 def open_for_model(
     loaded: Model, model: str, source: str, target: str | None, columns: tuple[str, str] | None = None
 ) -> Corpus:
-    """The corpus of a source and a target text, or of a path, in the direction of a model."""
+    """The corpus of a source and a target text, or of a path with columns, in the direction of a model."""
+    from corpora.readers import open_corpus, open_texts
+
     direction = loaded.languages
-    corpus = open_text(source, target, columns, direction)
     if target is None:
-        return corpus
+        return open_corpus(source, source=direction[0], target=direction[1], columns=columns)
+    corpus = open_texts(source, target)
     given = corpus.source_language, corpus.target_language
     if None not in direction and direction == given[::-1] != given:
         what = f"is {'-'.join(map(str, reversed(direction)))}, but {model} is for {'-'.join(map(str, direction))}"
@@ -89,12 +74,9 @@ def skipping_pairs(max_length: int | None, skip_bad: bool, long_pairs: str = "em
     longest = MAX_LENGTH if max_length is None else max_length
     skipping = Skipping(longest, long_pairs, (lambda error: say(f"left empty: {error}")) if skip_bad else None)
     yield skipping
-    why = f"--max-length; with {MAX_LENGTH:,} no pair takes more than 1 GiB"
-    long = {f"{{:,}} with a side of more than {longest:,} words ({why})": skipping.too_long}
-    broken = {"{:,} broken": skipping.broken}
-    for what, kinds in (
-        {"empty": broken, "out": long}.items() if long_pairs == "drop" else {"empty": broken | long}.items()
-    ):
-        if left := set().union(*kinds.values()):
-            told = ", ".join(kind.format(len(lines)) for kind, lines in kinds.items() if lines)
-            say("pairs left {}: {:,}, the first at {}:{}; {}".format(what, len(left), *min(left), told))
+    if left := skipping.broken | skipping.too_long:
+        why = f"--max-length; with {MAX_LENGTH:,} no pair takes more than 1 GiB"
+        long = f"{len(skipping.too_long):,} with a side of more than {longest:,} words ({why})"
+        kinds = [f"{len(skipping.broken):,} broken"] * bool(skipping.broken) + [long] * bool(skipping.too_long)
+        what = "empty" if long_pairs == "empty" else "empty, or out if they are long"
+        say("pairs left {}: {:,}, the first at {}:{}; ".format(what, len(left), *min(left)) + ", ".join(kinds))

@@ -155,7 +155,7 @@ def test_what_becomes_of_long_pairs(desk: Desk, with_model: bool, piped: bool) -
     if with_model:
         assert drop.stdout.splitlines() == [links for links, long in zip(found, is_long, strict=True) if not long]
     first = is_long.index(True) + 1
-    for result, what in ((empty, "empty"), (drop, "out")):
+    for result, what in ((empty, "empty"), (drop, "empty, or out if they are long")):
         assert f"pairs left {what}: {sum(is_long)}, the first at {'-' if piped else text}:{first}; " in result.stderr
     message = invoke(*options, "error", stdin=stdin)
     assert message.exit_code == 1
