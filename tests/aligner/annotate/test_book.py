@@ -300,8 +300,8 @@ def test_where_annotators_differ_the_start_is_what_both_have() -> None:
 
 
 def test_a_journal_needs_no_entries(tmp_path: Path) -> None:
-    Journal(tmp_path / "a.journal", {"of": "this"}).close()
-    Journal(tmp_path / "a.journal", {"of": "that"}).close()
+    Journal(tmp_path / "a.journal", {"of": "this"}, "wait").close()
+    Journal(tmp_path / "a.journal", {"of": "that"}, "wait").close()
     assert read_journal(tmp_path / "a.journal") == [{"of": "this"}]
 
 
