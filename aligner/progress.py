@@ -18,7 +18,7 @@ from aligner._version import __version__
 if TYPE_CHECKING:
     from aligner.solvers import TracePoint
     from aligner.training.path import Place
-    from corpora.readers import Corpus
+    from corpora.corpus import Corpus
     from features.translation.expectation import Pass
 
 Stage = Literal[
@@ -97,9 +97,9 @@ def can_show_progress() -> bool:
 class Pace:
     """The latest news as a line: how much of a stage is done, how fast it goes, and how long the rest will take."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, first: float = 0.0) -> None:
         detail = f"aligner {__version__}" if stage == "starting" else ""
-        self.news, self.first, self.began = Progress(stage, 0, None, "pairs", detail), 0.0, time.monotonic()
+        self.news, self.first, self.began = Progress(stage, first, None, "pairs", detail), first, time.monotonic()
 
     def hear(self, news: Progress) -> None:
         if news.stage != self.news.stage:
@@ -124,12 +124,15 @@ class Pace:
 
 
 @contextmanager
-def progress_bar(quiet: bool, stage: Stage = "starting") -> Iterator[Callable[[Progress], None]]:
-    """A display on standard error: a bar on a terminal, else a line within the first second and every ten seconds."""
+def progress_bar(quiet: bool, stage: Stage = "starting", first: float = 0.0) -> Iterator[Callable[[Progress], None]]:
+    """A display on standard error: a bar on a terminal, else a line within the first second and every ten seconds.
+
+    first: what is done of the stage before it begins.
+    """
     if quiet:
         yield ignore
         return
-    pace, ended = Pace(stage), threading.Event()
+    pace, ended = Pace(stage, first), threading.Event()
     if can_show_progress():
         with _bar(pace) as show:
             yield show

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from corpora.checks import oddities
+from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
 from corpora.ragged import I32, I64
-from corpora.readers import Corpus, TextLine
 
 _CHUNK = 1 << 16
 PAIRS_AT_ONCE = 1000

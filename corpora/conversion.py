@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from corpora import recognize
 from corpora.alignment import PairLinks
+from corpora.corpus import Corpus, Languages
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.formats.comtrans import write_comtrans
@@ -17,7 +18,7 @@ from corpora.formats.giza import write_a3
 from corpora.formats.naacl import write_naacl
 from corpora.formats.pharaoh import write_pharaoh
 from corpora.link_files import LINK_FORMATS, WRITTEN_FORMATS, open_links
-from corpora.readers import Corpus, Languages, open_corpus
+from corpora.readers import open_corpus
 from corpora.symmetrize import symmetrize
 
 _TEXT_FORMATS = ("giza", "comtrans")

@@ -13,11 +13,13 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal, cast
 
 from corpora.errors import CorpusError
+from corpora.formats.zstd import open_zstd
 
 StrPath = str | os.PathLike[str]
 
@@ -28,12 +30,12 @@ PACKINGS: dict[str, tuple[bytes, Callable[..., Any]]] = {
     ".gz": (rb"\x1f\x8b", lambda file, mode: gzip.GzipFile("", mode, 6, file, mtime=0)),  # equal content, equal bytes
     ".xz": (rb"\xfd7zXZ\x00", lzma.LZMAFile),
     ".bz2": (rb"BZh[1-9](1A|\x17r)", bz2.BZ2File),
+    ".zst": (rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18", open_zstd),
 }
 """By the end of the name of what is written: a pattern of the first bytes, by which it is known when it is read."""
 
 _NO_TEXT = {
     rb"\xff\xfe|\xfe\xff|([^\0]\0){2}|(\0[^\0]){2}": ("UTF-16", "make it UTF-8: iconv -f UTF-16 -t UTF-8"),
-    rb"\x28\xb5\x2f\xfd": ("packed by zstd", "unpack it: zstd -d; with zstdcat into a pipe"),
     rb"PK\x03\x04": ("a zip archive or a document such as .docx", "unpack it, or save it as plain text in UTF-8"),
     rb"%PDF-|\xd0\xcf\x11\xe0": ("a document such as .pdf or .doc", "save it as plain text in UTF-8"),
 }
@@ -63,7 +65,7 @@ def _cannot_open(path: StrPath, error: OSError) -> CorpusError:
 def open_bytes(path: StrPath) -> Iterator[BinaryIO]:
     """A buffered binary reader of the content, decompressed; ``-`` is standard input, which is not closed.
 
-    gzip, xz and bzip2 are known by their first bytes, never by the name, and the file is opened once, so that
+    gzip, xz, bzip2 and zstd are known by their first bytes, never by the name, and the file is opened once, so that
     pipes work.  Raises CorpusError if the file cannot be opened, or begins as no text does.
     """
     with ExitStack() as stack:
@@ -92,8 +94,8 @@ def open_bytes(path: StrPath) -> Iterator[BinaryIO]:
         yield stream
 
 
-def read_lines(path: StrPath) -> Iterator[bytes]:
-    r"""The lines of a file without their ends, split at ``\n`` only.
+def read_lines(path: StrPath, start: int = 0) -> Iterator[bytes]:
+    r"""The lines of a file without their ends, split at ``\n`` only.  start: lines to pass over, unread.
 
     ``\r`` at the end of a line and a UTF-8 byte order mark at the start of the file are dropped; the
     last line counts with or without its ``\n``.  Raises CorpusError, with the number of whole lines
@@ -102,20 +104,48 @@ def read_lines(path: StrPath) -> Iterator[bytes]:
     number = 0
     try:
         with open_bytes(path) as stream:
-            for number, line in enumerate(stream, 1):
+            passed = number = _pass_over(stream, start)
+            for number, line in enumerate(stream, passed + 1):
                 if number == 1:
                     line = line.removeprefix(UTF8_BOM)
                     if not line:
                         return  # nothing but the mark: an empty file
                 yield line.rstrip(b"\r\n")
-    except EOFError as error:
+    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+        raise _cannot_read(path, number, error) from error
+
+
+def count_lines(path: StrPath) -> int:
+    """How many lines `read_lines` gives, much faster; it raises the same errors."""
+    try:
+        with open_bytes(path) as stream:
+            return _pass_over(stream, sys.maxsize)
+    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+        raise _cannot_read(path, 0, error) from error
+
+
+def _pass_over(stream: BinaryIO, most: int) -> int:
+    """Read lines without looking at them; returns how many there were."""
+    passed, size, chunk = 0, 0, b"\n"
+    buffered = cast(io.BufferedReader, stream)
+    while passed < most and (peeked := buffered.peek()):
+        found = peeked.count(b"\n")
+        if passed + found >= most:
+            return passed + sum(1 for _ in islice(stream, most - passed))
+        chunk = buffered.read(len(peeked))
+        passed, size = passed + found, size + len(chunk)
+    is_empty = size == len(UTF8_BOM) and chunk == UTF8_BOM
+    return passed + (not (is_empty or chunk.endswith(b"\n")))
+
+
+def _cannot_read(path: StrPath, number: int, error: Exception) -> CorpusError:
+    """number: of the last whole line."""
+    if isinstance(error, EOFError):
         hint = "the file was cut off: copy or make it again"
-        raise CorpusError(path, number, "the compressed data ends too early", hint=hint) from error
-    except (zlib.error, lzma.LZMAError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # gzip and bz2 complain without a number
-            raise CorpusError(path, number, f"cannot be read: {error.strerror}", hint="check the disk") from error
-        hint = "copy or make the file again"
-        raise CorpusError(path, number, f"the compressed data is damaged: {error}", hint=hint) from error
+        return CorpusError(path, number, "the compressed data ends too early", hint=hint)
+    if isinstance(error, OSError) and error.errno is not None:  # gzip and bz2 complain without a number
+        return CorpusError(path, number, f"cannot be read: {error.strerror}", hint="check the disk")
+    return CorpusError(path, number, f"the compressed data is damaged: {error}", hint="copy or make the file again")
 
 
 def write_atomically(path: StrPath, *, force: bool = False) -> AbstractContextManager[BinaryIO]:
@@ -150,12 +180,21 @@ def write_atomically(path: StrPath, *, force: bool = False) -> AbstractContextMa
 
 
 def write_packed(path: StrPath, *, force: bool = False) -> AbstractContextManager[BinaryIO]:
-    """`write_atomically`, packed where the name ends in ``.gz``, ``.xz`` or ``.bz2``; refused where in ``.zst``."""
+    """`write_atomically`, packed where the name ends in one of PACKINGS; refused where in ``.zip``."""
     suffix = Path(path).suffix
-    if suffix in (".zst", ".zip"):
+    if suffix == ".zip":
         hint = f"name it {Path(path).stem} or {Path(path).stem}.gz, or write into a pipe"
-        raise CorpusError(path, 0, f"cannot be packed as {suffix}", hint=hint)
+        raise CorpusError(path, 0, "cannot be packed as .zip", hint=hint)
+    pack(suffix, b"")  # complains now, where a package is missing
     return _packed(suffix, write_atomically(path, force=force))
+
+
+def pack(suffix: str, content: bytes) -> bytes:
+    """Packed as whole files with names of this end are; what is packed may stand one after the other in a file."""
+    packed = io.BytesIO()
+    with _packed(suffix, nullcontext(packed)) as file:
+        file.write(content)
+    return packed.getvalue()
 
 
 @contextmanager
@@ -203,7 +242,7 @@ def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())  # else a crash of the system may leave the new name on an empty file
         temporary.replace(resolved)
-        _sync_folder(resolved.parent)
+        sync_folder(resolved.parent)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
@@ -212,7 +251,7 @@ def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
         _unfinished.discard(temporary)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     with suppress(OSError):  # not every system opens folders, nor every file system writes them at once
         descriptor = os.open(folder, os.O_RDONLY)
         try:

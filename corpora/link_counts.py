@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from corpora.alignment import PairLinks
+from corpora.corpus import Corpus
 from corpora.ragged import F64, I64
-from corpora.readers import Corpus
 
 NULL = "NULL"
 """What a word without a link is linked to; a word of this spelling is taken for the same, as Moses does."""

@@ -3,115 +3,49 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
 from corpora import recognize
 from corpora.alignment import PairLinks
-from corpora.errors import BrokenLine, CorpusError
-from corpora.files import StrPath, read_lines
+from corpora.corpus import Corpus, Languages, Parts, TextLine, word_counts
+from corpora.errors import CorpusError
+from corpora.files import StrPath, count_lines, read_lines
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import A3Pair, read_a3
-from corpora.formats.joint import parse_joints
+from corpora.formats.joint import Columns, are_numbers, parse_joints
 from corpora.formats.naacl import is_marked_up, parse_sentence
+from corpora.formats.tables import Table, kind_of_table
 from corpora.link_files import LinkStream, open_links
 from corpora.symmetrize import symmetrize
-from corpora.threads import usable_memory
 
 TWO_DIRECTIONS = "grow-diag-final-and"
-BYTES_A_WORD_PAIR = 185  # about, of a source word with a target word, while their sentences are aligned by weights
-
-TextLine = tuple[int, bytes, bytes]  # line number, source line, target line
 Files = tuple[StrPath, StrPath]  # source and target
-Languages = tuple[str | None, str | None]
 
 
-@dataclass(frozen=True)
-class Corpus:
-    """A recognised corpus; nothing of it is read before ``texts`` or ``links`` is asked for."""
-
-    name: str  # as the user wrote it
-    form: str  # what was recognised, in words
-    source_language: str | None
-    target_language: str | None
-    source_file: str
-    target_file: str
-    texts: Callable[[], Iterator[TextLine]] = field(repr=False)
-    _links: Callable[[], LinkStream] | None = field(repr=False)
-    _links_file: StrPath | None = None  # beside the text, or of the other direction
-    _target_shift: int = 0  # lines from a source sentence to its target sentence in the same file
-
-    @property
-    def has_links(self) -> bool:
-        return self._links is not None
-
-    def links(self) -> LinkStream:
-        """The links of each pair, checked against the text.
-
-        Raises CorpusError if there are none, if their number differs from the text's, and on a broken
-        link or one that leaves its sentences.
-        """
-        if self._links is None:
-            raise CorpusError(self.name, 0, "has no links", hint="put them beside the text, like train.wa")
-        return self._links()
-
-    @property
-    def can_be_read_twice(self) -> bool:
-        """Whether its text is in files, not in standard input or pipes."""
-        return not (recognize.is_stream(self.source_file) or recognize.is_stream(self.target_file))
-
-    def lengths(self) -> Iterator[tuple[int, int]]:
-        """The source and target tokens of each pair, split at ASCII whitespace as links count them."""
-        return _lengths(self.texts())
-
-    def description(self) -> str:
-        """One line for the user: what was recognised, and which side is the source."""
-        return f"{self.name}: {self.form}"
-
-    @property
-    def files(self) -> list[StrPath]:
-        """Those that it is read from."""
-        return [file for file in (self.source_file, self.target_file, self._links_file) if file is not None]
-
-    def check_lengths(self, texts: Sequence[TextLine]) -> None:
-        """Raise CorpusError for the first of these pairs whose word pairs do not fit into memory."""
-        most = min(usable_memory() // BYTES_A_WORD_PAIR, (1 << 31) - 1)  # edges are numbered by int32
-        for number, source, target in texts:
-            if len(source) * len(target) > most:  # seldom, and words are fewer than letters
-                words = len(source.split()), len(target.split())
-                if words[0] * words[1] > most:
-                    what = f"{words[0]} source and {words[1]} target words need more memory than there is"
-                    raise CorpusError(self.source_file, number, what, hint="split the pair, or empty both lines")
-
-    def check_utf8(self, texts: Sequence[TextLine]) -> None:
-        """Raise BrokenLine for the first of these pairs of which one side is not UTF-8."""
-        with suppress(UnicodeDecodeError):
-            b"\n".join([line for _, *sides in texts for line in sides]).decode()  # faster than one by one
-            return
-        for number, *lines in texts:
-            places = (self.source_file, number), (self.target_file, number + self._target_shift)
-            for (file, place), line in zip(places, lines, strict=True):
-                try:
-                    line.decode()
-                except UnicodeDecodeError as error:
-                    raise BrokenLine(file, place, "not valid UTF-8", hint="convert the file to UTF-8") from error
-
-
-def open_corpus(paths: StrPath | Sequence[StrPath], *, source: str | None = None, target: str | None = None) -> Corpus:
+def open_corpus(
+    paths: StrPath | Sequence[StrPath],
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    columns: Columns | None = None,
+) -> Corpus:
     """Recognise a corpus from what is there.
 
     paths: one prefix (``train`` of train.en.gz and train.fr.gz, with links in train.wa or the like), a
-    folder with one prefix, a file (lines of ``source ||| target`` or with a tab for the bars, comtrans, GIZA++
-    A3.final), ``-`` or a pipe with such lines; or two files: texts, source first, or A3.final files of
-    opposite directions, whose links are symmetrised by grow-diag-final-and.
+    folder with one prefix, a file (lines of ``source ||| target`` or with a tab for the bars, JSON objects,
+    a Parquet or Arrow table, comtrans, GIZA++ A3.final), ``-`` or a pipe with such lines; or two files: texts,
+    source first, or A3.final files of opposite directions, whose links are symmetrised by grow-diag-final-and.
 
     source, target: the languages.  With a prefix they choose the files, else the source is the first in
     alphabetical order; of two text files with these suffixes they choose the order; otherwise they only
     name the sides.  Links are always read in the source-target order in use, never transposed.
+
+    columns: of one file, by number from 1 on in tab-separated lines and tables, or by name in JSON objects and tables,
+    where those called like the languages, or ``source`` and ``target``, are taken else.
 
     Raises CorpusError if nothing, or more than one thing, is recognised.
     """
@@ -120,23 +54,35 @@ def open_corpus(paths: StrPath | Sequence[StrPath], *, source: str | None = None
         raise CorpusError(given[0], 0, f"source and target are both {source}", hint="name two languages")
     match given:
         case [path]:
-            return _open_one(path, source, target)
+            return _open_one(path, source, target, columns)
         case [first, second]:
             return _open_two(first, second, source, target)
         case _:
             raise ValueError(f"a corpus is one path or two, not {len(given)}")
 
 
-def _open_one(path: StrPath, source: str | None, target: str | None) -> Corpus:
+def _open_one(path: StrPath, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
     if recognize.is_stream(path):
-        return _joint(path, source, target)
+        return _joint(path, source, target, columns)
     if not Path(path).is_file():
         return _open_prefix(path, source, target)
+    kind = kind_of_table(path)
+    if kind is not None:
+        table = Table(path, kind)
+        return _table(table, source, target, columns or _named_columns(source, target, table.names))
     lines = recognize.head(path)
     if not lines:
         raise CorpusError(path, 0, "the corpus is empty", hint="check where it comes from")
     form = recognize.file_form(lines)
-    openers = {"joint": _joint, "comtrans": _comtrans, "giza": _giza}
+    if form in ("objects", "jsonl"):
+        names = re.findall(r'"([^"]*)"', lines[0].decode(errors="replace"))
+        return _joint(path, source, target, columns or _named_columns(source, target, names))
+    if columns is not None and not are_numbers(columns):
+        hint = "number the columns of tab-separated lines, from 1 on"
+        raise CorpusError(path, 0, "is no JSON lines and no table, whose columns have names", hint=hint)
+    openers = {"comtrans": _comtrans, "giza": _giza}
+    if columns is not None or form == "joint":
+        return _joint(path, source, target, columns)
     if form in openers:
         return openers[form](path, source, target)
     what = "is one text, without its translation after it" if form == "text" else "holds links, not text"
@@ -146,9 +92,28 @@ def _open_one(path: StrPath, source: str | None, target: str | None) -> Corpus:
     raise CorpusError(path, 0, what, hint=hint)
 
 
-def _joint(path: StrPath, source: str | None, target: str | None) -> Corpus:
+def _named_columns(source: str | None, target: str | None, names: Sequence[str]) -> Columns:
+    """The columns called like the languages, if they are there."""
+    return (source, target) if source in names and target in names and source and target else ("source", "target")
+
+
+def _joint(path: StrPath, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
     name, form = os.fspath(path), "one file of 'source ||| target' or tab-separated lines"
-    return Corpus(name, form, source, target, name, name, lambda: parse_joints(read_lines(path), path), None)
+    if columns is not None:
+        form = f"one file with source and target in {' and '.join(columns)}"
+    parse = partial(parse_joints, columns=columns)
+
+    def texts(start: int = 0) -> Iterator[TextLine]:
+        return parse(read_lines(path, start), path, start + 1)
+
+    parts = Parts(partial(count_lines, path), texts)
+    return Corpus(name, form, source, target, name, name, texts, None, parse=parse, _parts=parts)
+
+
+def _table(table: Table, source: str | None, target: str | None, columns: Columns) -> Corpus:
+    name, texts = os.fspath(table.path), partial(table.parse, columns)
+    form = f"{table.kind} file with source and target in {' and '.join(columns)}"
+    return Corpus(name, form, source, target, name, name, texts, None, _parts=Parts(table.count, texts))
 
 
 def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
@@ -162,7 +127,7 @@ def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:
         return ((pair.line, pair.source, pair.target) for pair in parse_comtrans(read_lines(path), path))
 
     def links() -> LinkStream:
-        return open_links(path, format="comtrans", lengths=_lengths(texts()))
+        return open_links(path, format="comtrans", lengths=word_counts(texts()))
 
     name = os.fspath(path)
     form = "comtrans file of source, target and links"
@@ -180,10 +145,6 @@ def _giza(path: StrPath, source: str | None, target: str | None) -> Corpus:
 
 def _a3_text(pair: A3Pair) -> TextLine:
     return pair.line, " ".join(pair.source).encode(), " ".join(pair.target).encode()
-
-
-def _lengths(texts: Iterable[TextLine]) -> Iterator[tuple[int, int]]:
-    return ((len(source.split()), len(target.split())) for _, source, target in texts)
 
 
 def _open_prefix(path: StrPath, source: str | None, target: str | None) -> Corpus:
@@ -244,25 +205,36 @@ def _text_pair(name: str, files: Files, languages: Languages, why: str, links_fi
 
     def links(path: Path) -> LinkStream:
         numbers = [number for number, _ in numbered()] if marked_up else None
-        return open_links(path, lengths=_lengths(texts()), sentences=numbers)
+        return open_links(path, lengths=word_counts(texts()), sentences=numbers)
 
+    def count() -> int:
+        lines = [count_lines(file) for file in files]
+        if lines[0] != lines[1]:
+            raise _ends_sooner(files, lines.index(min(lines)), min(lines), max(lines) - min(lines))
+        return lines[0]
+
+    parts = None if marked_up else Parts(count, partial(_side_by_side, files))
     form = f"texts {Path(source_file).name} = source, {Path(target_file).name} = target ({why})"
     linker = None
     if links_file is not None:
         form += f", links {links_file.name}"
         linker = partial(links, links_file)
-    return Corpus(name, form, *languages, os.fspath(source_file), os.fspath(target_file), texts, linker, links_file)
+    names = os.fspath(source_file), os.fspath(target_file)
+    return Corpus(name, form, *languages, *names, texts, linker, links_file, _parts=parts)
 
 
-def _side_by_side(files: Files) -> Iterator[TextLine]:
-    lines = [read_lines(file) for file in files]
-    for line, (source, target) in enumerate(zip_longest(*lines), 1):
+def _side_by_side(files: Files, start: int = 0) -> Iterator[TextLine]:
+    lines = [read_lines(file, start) for file in files]
+    for line, (source, target) in enumerate(zip_longest(*lines), start + 1):
         if source is None or target is None:
             shorter = 0 if source is None else 1
-            more = 1 + sum(1 for _ in lines[1 - shorter])
-            what = f"ends here, but {os.fspath(files[1 - shorter])} has {more} more line{'s' if more > 1 else ''}"
-            raise CorpusError(files[shorter], line - 1, what, hint="line n of both files must be one pair")
+            raise _ends_sooner(files, shorter, line - 1, 1 + sum(1 for _ in lines[1 - shorter]))
         yield line, source, target
+
+
+def _ends_sooner(files: Files, shorter: int, lines: int, more: int) -> CorpusError:
+    what = f"ends here, but {os.fspath(files[1 - shorter])} has {more} more line{'s' if more > 1 else ''}"
+    return CorpusError(files[shorter], lines, what, hint="line n of both files must be one pair")
 
 
 def _without_markup(pairs: Iterable[TextLine], files: Files) -> Iterator[tuple[int, TextLine]]:

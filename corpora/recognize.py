@@ -35,7 +35,10 @@ def is_stream(path: StrPath) -> bool:
 
 
 def file_form(lines: Sequence[bytes]) -> str:
-    """'giza', 'comtrans', 'joint', 'naacl', 'jsonl' or 'pharaoh' links, or 'text', from the first lines of a file."""
+    """The form of a file, from its first lines.
+
+    'giza', 'comtrans', 'joint', 'naacl', 'jsonl' or 'pharaoh' links, JSON 'objects', or 'text'.
+    """
     triples = _triples(lines)
     if triples is not None:
         return triples
@@ -45,6 +48,8 @@ def file_form(lines: Sequence[bytes]) -> str:
     for name, is_of in _LINES_OF.items():
         if content and all(map(is_of, content)):
             return name
+    if content and all(map(joint.OBJECT.fullmatch, content)):
+        return "objects"
     # Tabs may be blanks of a text, too, or be missing where a line is broken.
     return "joint" if 2 * sum(len(joint.split_joint(line)) == 2 for line in content) > len(content) else "text"
 
@@ -69,7 +74,7 @@ def _triples(lines: Sequence[bytes]) -> str | None:
 
 
 def plain_name(path: StrPath) -> str:
-    """The name of a file without its folder and without ``.gz``, ``.xz`` or ``.bz2``."""
+    """The name of a file without its folder and without the end of what is packed, such as ``.gz``."""
     name = Path(path)
     return name.stem if name.suffix in PACKINGS else name.name
 

@@ -1,4 +1,4 @@
-"""Pairs that are left empty, so that one line ends no work and shifts no other."""
+"""Pairs that are left empty, or out, so that one line ends no work."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from math import isqrt
 
-from corpora.errors import BrokenLine
-from corpora.readers import BYTES_A_WORD_PAIR, Corpus, TextLine
+from corpora.corpus import BYTES_A_WORD_PAIR, Corpus, TextLine
+from corpora.errors import BrokenLine, CorpusError
 
 MAX_LENGTH = isqrt((1 << 30) // BYTES_A_WORD_PAIR)
 """Words of the longest side of a pair that is aligned in 1 GiB, however long the other side is."""
@@ -17,10 +17,13 @@ MAX_LENGTH = isqrt((1 << 30) // BYTES_A_WORD_PAIR)
 class Skipping:
     """Which pairs of a corpus are left empty, and those that were, by file and line.
 
-    max_length: words that a side may have.  on_broken: told of each line that is no pair or no UTF-8; None: an error.
+    max_length: words that a side may have.  long_pairs: what becomes of pairs with more: ``empty`` leaves them empty,
+    so that no line shifts, ``drop`` leaves them out, and ``error`` raises CorpusError for the first.
+    on_broken: told of each line that is no pair or no UTF-8; None: an error.
     """
 
     max_length: int = MAX_LENGTH
+    long_pairs: str = "empty"
     on_broken: Callable[[BrokenLine], object] | None = None
     too_long: set[tuple[str, int]] = field(default_factory=set)
     broken: set[tuple[str, int]] = field(default_factory=set)
@@ -40,7 +43,13 @@ class Skipping:
                     corpus.check_utf8([text])
                 # Words are fewer than letters: they are seldom counted.
                 if max(map(len, sides)) > self.max_length < max(len(side.split()) for side in sides):
+                    if self.long_pairs == "error":
+                        what = f"a side has more than {self.max_length:,} words"
+                        hint = "raise `max_length`, or choose another way for `long_pairs`"
+                        raise CorpusError(corpus.source_file, number, what, hint=hint)
                     self.too_long.add((corpus.source_file, number))
+                    if self.long_pairs == "drop":
+                        continue
                     text = number, b"", b""
             except BrokenLine as error:
                 if self.on_broken is None:

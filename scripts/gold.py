@@ -28,8 +28,9 @@ from aligner.training.path import follow_path
 from aligner.training.settings import TrainingSettings, plan
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
+from corpora.corpus import Corpus
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus, open_corpus
+from corpora.readers import open_corpus
 from features.extractor import FeatureSet, with_words
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable

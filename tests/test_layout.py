@@ -29,7 +29,7 @@ ALLOWED = {
 
 LIBRARY = ["aligner.matching", "aligner.svm", "aligner.solvers"]
 NO_WORDS = {"aligner", "aligner._version", "aligner.errors", "corpora", "corpora.ragged", "corpora.threads"}
-SLOW = {"numpy", "numba", "scipy", "nltk", "networkx", "jinja2", "starlette", "uvicorn"}
+SLOW = {"numpy", "numba", "scipy", "nltk", "networkx", "jinja2", "starlette", "uvicorn", "pyarrow", "zstandard"}
 LONGEST, LONGEST_TEST = 350, 400
 
 TREES = {

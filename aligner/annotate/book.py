@@ -9,12 +9,12 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import RLock
 
-from aligner.annotate.journal import Entry, Journal, read_journal
 from aligner.annotate.work import SourceText, Work, WorkError
 from aligner.errors import AlignerError
 from corpora.errors import CorpusError
 from corpora.files import refuse_inputs, write_atomically
 from corpora.formats.pharaoh import format_links
+from corpora.journal import Entry, Journal, read_journal
 
 LONGEST_BREAK = 300.0
 """Seconds between two changes after which the time between them does not count as work."""
@@ -52,7 +52,8 @@ class Book:
         with ExitStack() as opened:
             if writes:
                 head = {"journal": "aligner annotate", "pairs": len(text.sentences), "text": text.digest}
-                self._journal = opened.enter_context(closing(Journal(path, head)))
+                hint = "end that one, or give another annotator"
+                self._journal = opened.enter_context(closing(Journal(path, head, hint)))
             if path.exists():
                 self._read(path)
             if writes:

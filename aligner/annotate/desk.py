@@ -25,9 +25,9 @@ from aligner.progress import Hooks, Progress, ignore, tell_passes
 from aligner.training.train import train
 from corpora.alignment import Link
 from corpora.bitext import read_bitext
+from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus
 from features.statistics import CorpusStatistics
 
 ADJUDICATED = "adjudicated"

@@ -1,15 +1,18 @@
 """``aligner align``."""
 
+import hashlib
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, repeat
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from aligner._version import __version__
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
     from aligner.model.decoding import Alignments
     from aligner.model.remapping import Retokenized
     from aligner.model.streaming import Normalizers
-    from corpora.readers import TextLine
+    from corpora.corpus import Corpus, TextLine
+    from corpora.resuming import Blocks
     from corpora.skipping import Skipping
 
 
@@ -31,6 +35,7 @@ class Answer:
     """Where the links go, in which format, with which messages.  began: when the work did.
 
     until_written: what ends when all links are written.  remap: the corpus in other tokens, whose links they are to be.
+    before: pairs, links, words and linked words of what is written already.  part_ends: told of these after each part.
     """
 
     path: str
@@ -41,6 +46,8 @@ class Answer:
     began: float
     until_written: ExitStack
     remap: str | None = None
+    before: "Sequence[int]" = ()
+    part_ends: "Callable[[Sequence[int]], object]" = len
 
     def write(
         self, normalizers: "Normalizers", parts: "Iterable[tuple[Sequence[TextLine], Alignments]]", pairs: int | None,
@@ -53,13 +60,14 @@ class Answer:
         if other is not None:
             parts, normalizers = other.remapped(parts), PLAIN
         on_terminal = self.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
-        done = links = words = linked = 0
-        with progress_bar(self.quiet or on_terminal, "aligning") as show, self.file as file:
+        done, links, words, linked = self.before or (0, 0, 0, 0)
+        with progress_bar(self.quiet or on_terminal, "aligning", done) as show, self.file as file:
             for texts, found in parts:
                 file.write(FORMATS[self.format_](normalizers, texts, found))
                 file.flush()
                 done, links = done + len(found), links + len(found.source)
                 words, linked = words + int(found.shapes.sum()), linked + int(found.linked.sum())
+                self.part_ends((done, links, words, linked))
                 show(Progress("aligning", done, pairs, "pairs"))
         if not self.quiet:
             what = f"{done:,} pairs, {links:,} links, {words - linked:,} of {words:,} words without a link"
@@ -80,8 +88,11 @@ def align(
     links: opt.LinksFiles = None,
     offset: opt.Offset = 0.0,
     candidates: opt.LookedAt = None,
+    columns: opt.TextColumns = None,
     remap: opt.Remap = None,
+    shard: opt.Shard = None,
     max_length: opt.MaxLength = None,
+    long_pairs: opt.WhatOfLongPairs = "empty",
     skip_bad: opt.SkipBad = False,
     unsupervised: opt.Unsupervised = False,
     decoding: opt.DecodingName = None,
@@ -91,6 +102,7 @@ def align(
     iterations: opt.Iterations = None,
     seconds: opt.Seconds = None,
     threads: opt.Threads = None,
+    resume: opt.Resume = False,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -101,6 +113,7 @@ def align(
     the program, which were learnt from hand-aligned text of other languages.
     """
     from corpora.files import write_packed
+    from corpora.resuming import Blocks
 
     settings = {
         "unsupervised": unsupervised or None, "decoding": decoding, "threshold": threshold, "null": null,
@@ -112,61 +125,95 @@ def align(
             raise SettingError(f"--{name} is for text without a model (leave out --{name}, or -m)")
     elif links:
         raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
-    if links and (max_length is not None or skip_bad):
-        raise SettingError("the pairs of --links are all aligned (leave out --max-length and --skip-bad)")
+    elif shard or resume:
+        raise SettingError("without a model all text is read before any is aligned (give one with -m)")
+    if columns and target is not None:
+        raise SettingError("--columns are of one file, which has source and target (leave out TGT)")
+    if remap and (shard or resume):
+        raise SettingError("--remap is for the whole text, in one run (leave out --shard and --resume)")
+    if links and (max_length is not None or skip_bad or shard or resume):
+        not_with = "--max-length, --skip-bad, --shard and --resume"
+        raise SettingError(f"the pairs of --links are all aligned, in one run (leave out {not_with})")
     given.pop("directions", None)
     paths = [output] if directions is None else [output, f"{directions}.fwd", f"{directions}.rev"]
-    files, began = [write_packed(path, force=force) for path in paths], time.monotonic()  # complains now, if ever
+    blocks = Blocks(output, force=force) if resume else None  # these complain now, if ever
+    files, began = [write_packed(path, force=force or resume) for path in paths], time.monotonic()
     longest = sys.maxsize if links else max_length
-    with skipping_pairs(longest, skip_bad) as skipping, ExitStack() as until_written:
+    with skipping_pairs(longest, skip_bad, long_pairs) as skipping, ExitStack() as until_written:
         answers = [
             Answer(*to, format_, quiet, skipping, began, until_written, remap) for to in zip(paths, files, strict=True)
         ]
         if model is not None:
-            _align_with_model(source, target, answers[0], offset, candidates, model, links or [])
+            options = {
+                "format": format_, "columns": columns, "shard": shard, "max_length": longest, "long_pairs": long_pairs,
+                "skip_bad": skip_bad, "offset": offset, "candidates": candidates,
+            }  # fmt: skip
+            _align_with_model(source, target, answers[0], model, links or [], blocks, options)
         else:
             given |= {"offset": offset} | ({} if candidates is None else {"candidates": candidates})
-            _align_without_model(source, target, answers, given)
+            _align_without_model(source, target, columns, answers, given)
 
 
 def _align_with_model(
-    source: str, target: str | None, answer: Answer, offset: float, candidates: str | None, model: str,
-    names: list[str],
+    source: str, target: str | None, answer: Answer, model: str, names: list[str], blocks: "Blocks | None",
+    options: dict[str, Any],
 ) -> None:  # fmt: skip
-    """Align a text, or standard input as it arrives.  names: of files of other aligners' links."""
+    """Align a text, or standard input as it arrives.
+
+    names: of files of other aligners' links.  blocks: to write into, and to go on with.  options: all that the answers
+    depend on.
+    """
     with progress_bar(answer.quiet):
         answer.until_written.enter_context(compiling_ahead())
         from aligner.model.acquaintance import Acquaintance
         from aligner.model.model import load
         from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
         from corpora.files import refuse_inputs
-        from corpora.readers import open_corpus
 
         loaded = load(model)
-        if offset:
-            loaded = loaded.with_offset(offset)
-        if candidates is not None:
-            loaded = loaded.with_candidates(candidates)
+        if options["offset"]:
+            loaded = loaded.with_offset(options["offset"])
+        if options["candidates"] is not None:
+            loaded = loaded.with_candidates(options["candidates"])
         check_number_of_links(loaded, model, names)
+        corpus = open_for_model(loaded, model, source, target, options["columns"])
+        if options["shard"]:
+            corpus = corpus.shard(*options["shard"])
         watched = iter if answer.quiet else Acquaintance(loaded, lambda message: say(f"warning: {message}"))
-        if target is None and source == "-":
+        if target is None and source == "-" and blocks is None:
             refuse_inputs(answer.path, [model, *names])
-            corpus, pairs = open_corpus("-"), None
+            pairs = None
             streams = [LinksFile.open(name) for name in names]
-            parts = align_arriving(loaded, sys.stdin.buffer, streams, watched, answer.skipping)
+            parts = align_arriving(loaded, corpus, sys.stdin.buffer, streams, watched, answer.skipping)
         else:
-            corpus = answer.skipping(open_for_model(loaded, model, source, target))
+            corpus, digest = answer.skipping(corpus), hashlib.sha256()
             refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, model, *names])
-            pairs = check_texts(corpus, names)
-            if pairs == 0:
+            pairs = check_texts(corpus, names, digest.update if blocks else len)
+            if pairs == 0 and not options["shard"]:
                 raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
+            texts = read_again(corpus, pairs or 0)
+            if blocks is not None:
+                answer = _taken_up(answer, blocks, corpus, model, {"text": digest.hexdigest(), **options})
+                texts = islice(texts, sum(answer.before[:1]), None)
             streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
-            parts = align_lines(loaded, corpus, watched(read_again(corpus, pairs or 0)), streams)
+            parts = align_lines(loaded, corpus, watched(texts), streams)
         other = open_other_tokens(answer.remap, corpus, loaded.normalizers, [answer.path])
     answer.write(loaded.normalizers, parts, pairs, other)
 
 
-def _align_without_model(source: str, target: str | None, answers: list[Answer], given: dict[str, Any]) -> None:
+def _taken_up(answer: Answer, blocks: "Blocks", corpus: "Corpus", model: str, made_of: dict[str, Any]) -> Answer:
+    """The answer in blocks, with what there is of it."""
+    if not corpus.can_be_read_twice:
+        raise SettingError("--resume needs a text that can be read again (give a file, not a pipe)")
+    with Path(model).open("rb") as file:
+        head = {"version": __version__, "model": hashlib.file_digest(file, "sha256").hexdigest(), **made_of}
+    blocks.begin({"command": "aligner align", **{name: str(value) for name, value in head.items()}})
+    return replace(answer, file=blocks.written(), before=blocks.counts, part_ends=blocks.part_ends)
+
+
+def _align_without_model(
+    source: str, target: str | None, columns: tuple[str, str] | None, answers: list[Answer], given: dict[str, Any]
+) -> None:
     """Align a text by its own statistics.  given: options of translation models and of their decoding."""
     from corpora.files import refuse_inputs, spilling_beside
 
@@ -181,7 +228,9 @@ def _align_without_model(source: str, target: str | None, answers: list[Answer],
         if given.pop("unsupervised", False):
             given.setdefault("decoding", "soft")
         settings = Unsupervised(**given)
-        corpus = answers[0].skipping(open_corpus(source) if target is None else open_texts(source, target))
+        corpus = answers[0].skipping(
+            open_corpus(source, columns=columns) if target is None else open_texts(source, target)
+        )
         for answer in answers:
             refuse_inputs(answer.path, [corpus.source_file, corpus.target_file])
         with_text = answers[0].format_ == "jsonl" or answers[0].remap is not None

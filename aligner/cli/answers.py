@@ -65,7 +65,8 @@ def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, A
 
 def in_options(message: str, options: Mapping[str, Any]) -> str:
     """A message of the library in the words of a command: `force` is --force, where the command has that option."""
-    return re.sub(r"`(\w+)`", lambda name: f"--{name[1]}" if name[1] in options else name[0], message)
+    given = {name: f"--{name.replace('_', '-')}" for name in options}
+    return re.sub(r"`(\w+)`", lambda name: given.get(name[1], name[0]), message)
 
 
 def answer(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> int:

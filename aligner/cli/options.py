@@ -14,6 +14,7 @@ Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Output = Literal["pharaoh", "scored", "jsonl", "tsv"]
 Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
+LongPairs = Literal["empty", "drop", "error"]
 Page = Literal["html", "markdown", "latex", "csv"]
 Suggestions = Literal["probability", "random"]
 Annotations = Literal["random", "unsure", "given"]
@@ -46,6 +47,22 @@ def parse_size(size: str | int) -> int:
     if parts is None:
         raise typer.BadParameter(f"{size!r} is not a size (give one like 500M or 2G)")
     return int(float(parts[1]) * units[parts[2]])
+
+
+def parse_columns(columns: str) -> tuple[str, str]:
+    """Numbers, or names, of the columns of source and target, like 3,4.  Raises a usage error."""
+    if re.fullmatch(r"[1-9][0-9]*,[1-9][0-9]*|[^,0-9][^,]*,[^,0-9][^,]*", columns) is None:
+        raise typer.BadParameter(f"{columns!r} is not S,T (give two numbers from 1 on, like 3,4, or two names)")
+    source, target = columns.split(",")
+    return source, target
+
+
+def parse_shard(shard: str) -> tuple[int, int]:
+    """Which of how many shards, like 3/8.  Raises a usage error."""
+    parts = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", shard)
+    if parts is None or not 1 <= int(parts[1]) <= int(parts[2]):
+        raise typer.BadParameter(f"{shard!r} is not I/N with I from 1 to N (give one like 3/8)")
+    return int(parts[1]), int(parts[2])
 
 
 def parse_path(path: str) -> tuple[float, float, int]:
@@ -121,6 +138,16 @@ Threads = Annotated[
 ]
 MaxLength = Annotated[int | None, _data(
     metavar="N", help="Leave a pair empty if a side has more words.", min=1, show_default="2409: at most 1 GiB a pair",
+)]  # fmt: skip
+WhatOfLongPairs = Annotated[
+    LongPairs, _data("--long-pairs", help="Those beyond --max-length: an empty line, no line, or the end.")
+]
+TextColumns = Annotated[Any, _data(
+    "--columns", parser=parse_columns, metavar="S,T",
+    help="Of SRC, a file with tabs: numbers from 1 on; JSON lines, Parquet, Arrow: names.",
+)]  # fmt: skip
+Shard = Annotated[Any, _data(
+    "--shard", parser=parse_shard, metavar="I/N", help="Align the I-th of N equal parts only (with -m).",
 )]  # fmt: skip
 SkipBad = Annotated[bool, _data("--skip-bad", help="Leave a pair empty if its line is broken, with a message.")]
 
@@ -275,6 +302,9 @@ ReportFile = Annotated[str | None, _output(
 )]  # fmt: skip
 ReportedModel = Annotated[str | None, _output("--model", "-m", metavar="MODEL", help="Also tell how it was learnt.")]
 TraceFile = Annotated[str | None, _output(metavar="FILE.jsonl", help="Write every audit of the solver.")]
+Resume = Annotated[
+    bool, _output("--resume", help="Write in blocks, and go on where an earlier run was ended (with -m, -o).")
+]
 Strict = Annotated[bool, _output("--strict", help="Exit with 3 if the gap was not reached.")]
 Force = Annotated[bool, _output("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, _output("--quiet", "-q", help="No progress and no messages but errors.")]

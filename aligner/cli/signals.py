@@ -15,6 +15,7 @@ from types import FrameType
 
 from aligner.progress import can_show_progress
 from corpora.files import remove_unfinished
+from corpora.resuming import unfinished
 
 SIGNALLED = 128
 """Added to the number of a signal, as shells do."""
@@ -63,7 +64,8 @@ def _answer(signum: int, frame: FrameType | None) -> None:
     remove_unfinished()
     with suppress(Exception):  # the signal may have come in the middle of a write, or the reader be gone
         sys.stdout.flush()
-    message = f"{WORDS[signal.Signals(signum)]}: no unfinished file is left\n"
+    left = ", ".join(f"{path} waits for the same command" for path in unfinished) or "no unfinished file is left"
+    message = f"{WORDS[signal.Signals(signum)]}: {left}\n"
     with suppress(OSError):
         os.write(2, ((_ERASE_LINE_AND_SHOW_CURSOR if can_show_progress() else "") + message).encode())
     os._exit(SIGNALLED + signum)

@@ -47,8 +47,8 @@ def suggest(
         languages = corpus.source_language or loaded.languages[0], corpus.target_language or loaded.languages[1]
         if None in languages or languages[0] == languages[1]:
             languages = "source", "target"
-        direction = dict(zip(("source", "target"), loaded.languages, strict=True))
-        labelled = [open_corpus(prefix, **direction) for prefix in gold or []]
+        first, second = loaded.languages
+        labelled = [open_corpus(prefix, source=first, target=second) for prefix in gold or []]
         outputs = [f"{output}.{suffix}" for suffix in (*languages, "wa")]
         for name in outputs:
             refuse_inputs(name, [model, *(links or []), *(file for text in (corpus, *labelled) for file in text.files)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aligner.model.model import Model
     from aligner.model.remapping import Retokenized
     from aligner.model.streaming import Normalizers
-    from corpora.readers import Corpus
+    from corpora.corpus import Corpus
     from corpora.skipping import Skipping
 
 
@@ -34,13 +34,15 @@ def check_number_of_links(loaded: Model, model: str, names: Sequence[str]) -> No
         raise CorpusError(model, 0, what, hint="give as many, in the same order")
 
 
-def open_for_model(loaded: Model, model: str, source: str, target: str | None) -> Corpus:
-    """The corpus of a source and a target text, or of a path, in the direction of a model."""
+def open_for_model(
+    loaded: Model, model: str, source: str, target: str | None, columns: tuple[str, str] | None = None
+) -> Corpus:
+    """The corpus of a source and a target text, or of a path with columns, in the direction of a model."""
     from corpora.readers import open_corpus, open_texts
 
     direction = loaded.languages
     if target is None:
-        return open_corpus(source, source=direction[0], target=direction[1])
+        return open_corpus(source, source=direction[0], target=direction[1], columns=columns)
     corpus = open_texts(source, target)
     given = corpus.source_language, corpus.target_language
     if None not in direction and direction == given[::-1] != given:
@@ -49,14 +51,17 @@ def open_for_model(loaded: Model, model: str, source: str, target: str | None) -
     return corpus
 
 
-def check_texts(corpus: Corpus, names: Sequence[str]) -> int | None:
-    """Read text and links through once, so that errors come before the work; its pairs, None of what is read once."""
+def check_texts(corpus: Corpus, names: Sequence[str], told: Callable[[bytes], object] = len) -> int | None:
+    """Read text and links through once, so that errors come before the work; its pairs, None of what is read once.
+
+    told: hears of all text.
+    """
     from aligner.model.streaming import check_corpus
     from corpora.link_files import open_links
 
     if not corpus.can_be_read_twice:  # errors are found on the way
         return None
-    pairs = check_corpus(corpus)
+    pairs = check_corpus(corpus, told)
     for name in names:
         for _ in open_links(name, lengths=corpus.lengths()):
             pass
@@ -87,15 +92,16 @@ def open_other_tokens(
 
 
 @contextmanager
-def skipping_pairs(max_length: int | None, skip_bad: bool) -> Iterator[Skipping]:
-    """What leaves pairs empty as these options say; in the end the user is told how many there were."""
+def skipping_pairs(max_length: int | None, skip_bad: bool, long_pairs: str = "empty") -> Iterator[Skipping]:
+    """What leaves pairs empty, or out, as these options say; in the end the user is told how many there were."""
     from corpora.skipping import MAX_LENGTH, Skipping
 
     longest = MAX_LENGTH if max_length is None else max_length
-    skipping = Skipping(longest, (lambda error: say(f"left empty: {error}")) if skip_bad else None)
+    skipping = Skipping(longest, long_pairs, (lambda error: say(f"left empty: {error}")) if skip_bad else None)
     yield skipping
     if left := skipping.broken | skipping.too_long:
         why = f"--max-length; with {MAX_LENGTH:,} no pair takes more than 1 GiB"
         long = f"{len(skipping.too_long):,} with a side of more than {longest:,} words ({why})"
         kinds = [f"{len(skipping.broken):,} broken"] * bool(skipping.broken) + [long] * bool(skipping.too_long)
-        say("pairs left empty: {:,}, the first at {}:{}; ".format(len(left), *min(left)) + ", ".join(kinds))
+        what = "empty" if long_pairs == "empty" else "empty, or out if they are long"
+        say("pairs left {}: {:,}, the first at {}:{}; ".format(what, len(left), *min(left)) + ", ".join(kinds))

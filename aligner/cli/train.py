@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aligner.model.model import Model
     from aligner.solvers import TracePoint
     from aligner.training.path import Place
-    from corpora.readers import Corpus
+    from corpora.corpus import Corpus
 
 
 _ALWAYS = frozenset("corpus max_length skip_bad memory threads model force quiet verbose debug".split())

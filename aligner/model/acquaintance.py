@@ -9,7 +9,7 @@ import numpy as np
 from aligner.model.model import Model
 from corpora.bitext import Text
 from corpora.checks import FEWEST_LINES, oddities
-from corpora.readers import TextLine
+from corpora.corpus import TextLine
 
 FEWEST_WORDS, MOST_WORDS = 50, 1000
 """Words of either side that are looked at."""

@@ -15,9 +15,9 @@ import numpy as np
 from aligner.model.decoding import Alignment, Alignments
 from aligner.model.streaming import Normalizers
 from corpora.alignment import Link, Links
+from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError, quoted
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus, TextLine
 
 PLAIN: Normalizers = Normalizer(), Normalizer()
 """What makes tokens by spaces."""

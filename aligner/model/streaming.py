@@ -15,12 +15,11 @@ import numpy as np
 from aligner.model.decoding import Alignment, Alignments
 from aligner.model.model import PAIRS_AT_ONCE, Model
 from corpora.alignment import Links, PairLinks, check_range
+from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
 from corpora.files import UTF8_BOM, spill_file
-from corpora.formats.joint import parse_joints
 from corpora.link_files import open_links
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus, TextLine, open_corpus
 from corpora.skipping import Skipping
 from corpora.threads import map_threads
 
@@ -156,29 +155,28 @@ def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:
 
 
 def align_arriving(
-    model: Model, stream: BinaryIO, links: Sequence[LinksFile], watched: Watch, skipping: Skipping
+    model: Model, corpus: Corpus, stream: BinaryIO, links: Sequence[LinksFile], watched: Watch, skipping: Skipping
 ) -> Iterator[tuple[list[TextLine], Alignments]]:
-    """Align ``source ||| target`` lines of standard input as they arrive, in parts as those of `align_lines`.
+    """Align lines of standard input as they arrive, in parts as those of `align_lines`.
 
     A reader who waits for an answer to the line just written gets it: nothing is held back to fill a batch.
-    watched: gives the texts of each read as they are, see `acquaintance.Acquaintance`.
-    Raises CorpusError on a line without exactly one ``|||`` or tab and on text that is not UTF-8, after the answers to
-    all lines before it.
+    corpus: parses the lines.  watched: gives the texts of each read as they are, see `acquaintance.Acquaintance`.
+    Raises CorpusError on a line that is no pair and on text that is not UTF-8, after the answers to all lines before
+    it.
     """
-    corpus = open_corpus("-")
     number = 0
     for arrived in _arriving_lines(stream):
         for texts in _sound(corpus, arrived, number + 1, skipping):
-            number += len(texts)
             yield from align_lines(model, corpus, watched(texts), links)
+        number += len(arrived)
     for file in links:
         file.check_end(number)
 
 
 def _sound(corpus: Corpus, lines: Sequence[bytes], first: int, skipping: Skipping) -> Iterator[list[TextLine]]:
-    """The texts of ``source ||| target`` lines; those before a broken line, then its CorpusError.  first: a number."""
+    """The texts of lines; those before a broken line, then its CorpusError.  first: a number."""
     try:
-        texts = list(skipping(replace(corpus, texts=lambda: parse_joints(lines, "-", first))).texts())
+        texts = list(skipping(replace(corpus, texts=lambda: corpus.parse(lines, "-", first))).texts())
         corpus.check_utf8(texts)
         corpus.check_lengths(texts)
     except CorpusError as error:
@@ -210,14 +208,16 @@ def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
         yield [last]
 
 
-def check_corpus(corpus: Corpus) -> int:
+def check_corpus(corpus: Corpus, told: Callable[[bytes], object] = len) -> int:
     """Read a corpus through once, so that bad text is found before anything is written; returns its pairs.
 
+    told: hears of all text, a digest of which says whether it is the same.
     Raises CorpusError on sides of unequal length, text that is not UTF-8, and pairs that are too long.
     """
     texts, pairs = corpus.texts(), 0
     while lines := list(islice(texts, PAIRS_AT_ONCE)):
         corpus.check_utf8(lines)
         corpus.check_lengths(lines)
+        told(b"".join([b"%b\n" % side for _, *sides in lines for side in sides]))
         pairs += len(lines)
     return pairs

@@ -16,11 +16,12 @@ from aligner.progress import Hooks, Progress
 from aligner.training.settings import TrainingSettings
 from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
+from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus, group_corpora, open_corpus
+from corpora.readers import group_corpora, open_corpus
 
 Paths = StrPath | Sequence[StrPath]
 

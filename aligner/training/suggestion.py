@@ -14,7 +14,7 @@ from aligner.model.decoding import Alignment
 from aligner.model.model import Model
 from aligner.model.streaming import LinksFile, align_lines
 from aligner.progress import ignore
-from corpora.readers import Corpus
+from corpora.corpus import Corpus
 
 ORDERS = "probability", "random"
 

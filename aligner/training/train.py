@@ -23,7 +23,7 @@ from aligner.svm.logistic import LogisticProblem
 from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts
 from aligner.training.path import Place, RegularizationPath, follow_path, scorer_of
 from aligner.training.settings import TrainingSettings, plan
-from corpora.readers import Corpus
+from corpora.corpus import Corpus
 from corpora.threads import one_blas_thread
 from features.candidates import count_unlisted
 from features.extractor import FAMILIES, FeatureSet, with_words

@@ -1,13 +1,21 @@
-"""Source and target on one line: ``source ||| target``, or with a tab between them."""
+"""Source and target on one line: ``source ||| target``, with a tab between them, in columns, or in a JSON object."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import count
+from typing import Any
 
-from corpora.errors import BrokenLine
+from corpora.errors import BrokenLine, quoted
 from corpora.files import StrPath
+
+OBJECT = re.compile(rb'\s*\{\s*".*\}\s*', re.DOTALL)
+
+Columns = tuple[str, str]  # of source and target: numbers from 1 on, or names
+Parser = Callable[[Iterable[bytes], StrPath, int], Iterator[tuple[int, bytes, bytes]]]
 
 _SEPARATOR = re.compile(rb"(?<!\S)\|\|\|(?!\S)|\t")
 
@@ -17,19 +25,69 @@ def split_joint(line: bytes) -> list[bytes]:
     return [part.strip() for part in _SEPARATOR.split(line)]
 
 
-def parse_joints(lines: Iterable[bytes], path: StrPath, first: int = 1) -> Iterator[tuple[int, bytes, bytes]]:
+def parse_joints(
+    lines: Iterable[bytes], path: StrPath, first: int = 1, columns: Columns | None = None
+) -> Iterator[tuple[int, bytes, bytes]]:
     """The number, source and target of each line, numbered from the first on; a blank line is an empty pair.
 
-    Raises BrokenLine unless there is exactly one ``|||`` or one tab; the lines after it can still be taken.
+    columns: of tab-separated lines, or of JSON objects; those of a field within a field have a point between.
+    Raises BrokenLine unless there is exactly one ``|||`` or one tab, or there are the columns; the lines after it can
+    still be taken.
     """
+    split: Callable[[bytes], tuple[bytes, bytes]] = _halves
+    if columns is not None:
+        split = partial(_numbered if are_numbers(columns) else _named, columns)
 
     def parse(number: int, line: bytes) -> tuple[int, bytes, bytes]:
         if not line.strip():
             return number, b"", b""
-        parts = split_joint(line)
-        if len(parts) != 2:
-            what = "no ||| or tab between source and target" if len(parts) < 2 else "more than one ||| or tab"
-            raise BrokenLine(path, number, what, hint="each line must be: source ||| target, or source TAB target")
-        return number, parts[0], parts[1]
+        try:
+            return number, *split(line)
+        except _WrongError as error:
+            what, hint = error.args
+            raise BrokenLine(path, number, what, hint=hint) from None
 
     return map(parse, count(first), lines)
+
+
+def are_numbers(columns: Columns) -> bool:
+    """Whether columns are given by number, not by name."""
+    return all(map(str.isdecimal, columns))
+
+
+class _WrongError(Exception):
+    """What is wrong with a line, and what to do."""
+
+
+def _halves(line: bytes) -> tuple[bytes, bytes]:
+    parts = split_joint(line)
+    if len(parts) != 2:
+        what = "no ||| or tab between source and target" if len(parts) < 2 else "more than one ||| or tab"
+        raise _WrongError(what, "each line must be: source ||| target, or source TAB target")
+    return parts[0], parts[1]
+
+
+def _numbered(columns: Columns, line: bytes) -> tuple[bytes, bytes]:
+    parts = line.split(b"\t")
+    source, target = map(int, columns)
+    if max(source, target) > len(parts):
+        raise _WrongError(f"has no column {max(source, target)}, only {len(parts)}", "choose others with `columns`")
+    return parts[source - 1].strip(), parts[target - 1].strip()
+
+
+def _named(columns: Columns, line: bytes) -> tuple[bytes, bytes]:
+    try:
+        values = json.loads(line)
+        source, target = (_text(values, name) for name in columns)
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        what = f"{quoted(line)} is no JSON object with texts or tokens '{columns[0]}' and '{columns[1]}'"
+        raise _WrongError(what, "choose other fields with `columns`") from error
+    return source, target
+
+
+def _text(values: Any, name: str) -> bytes:
+    outer, _, inner = name.partition(".")
+    if name not in values and inner:
+        return _text(values[outer], inner)
+    text = " ".join(values[name]) if isinstance(values[name], list) else values[name]
+    return bytes(text.replace("\n", " ").encode())

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import importlib.util
 import io
 import lzma
 import os
@@ -12,12 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpora import SettingError
 from corpora.errors import CorpusError
 from corpora.files import (
+    count_lines,
     open_bytes,
+    pack,
     read_lines,
     refuse_inputs,
     spill_file,
@@ -33,6 +37,9 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "bzip2": bz2.compress,
 }
+if importlib.util.find_spec("zstandard") is not None:
+    PACKERS["zstd"] = lambda content: pack(".zst", content)
+PACKED = [packer for packer in PACKERS if packer != "plain"]
 ODD = "un\u00e9 \u2028deux\x0btrois\x85 \u00a0quatre\rcinq\x0c".encode()
 
 
@@ -49,9 +56,53 @@ def test_lines_end_at_newlines_only(tmp_path: Path, packer: str, ending: bytes, 
 def test_any_bytes_survive(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
     file = tmp_path_factory.mktemp("any") / "file"
     content = b"".join(line + b"\n" for line in [b"first", *lines])
-    for pack in PACKERS.values():
-        file.write_bytes(pack(content))
+    for packer in PACKERS.values():
+        file.write_bytes(packer(content))
         assert list(read_lines(file)) == [b"first", *lines]
+
+
+@settings(max_examples=50)
+@given(
+    text=st.text(alphabet="ab\r\n", max_size=40).map(str.encode),
+    mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    buffer=st.integers(8, 20),
+    packer=st.sampled_from([*PACKERS]),
+)
+def test_lines_are_counted_and_passed_over_as_they_are_read(
+    tmp_path_factory: pytest.TempPathFactory, text: bytes, mark: bytes, buffer: int, packer: str
+) -> None:
+    file = tmp_path_factory.mktemp("count") / "file"
+    file.write_bytes(PACKERS[packer](mark + text))
+    lines = list(read_lines(file))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("corpora.files.BUFFER_BYTES", buffer)
+        assert count_lines(file) == len(lines)
+        for start in range(1, len(lines) + 2):
+            assert list(read_lines(file, start)) == lines[start:]
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_files_packed_one_after_the_other_are_one(tmp_path: Path, packer: str) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"".join(PACKERS[packer](part) for part in (b"a\nb", b"", b"c\n", b"d\n" * 9000)))
+    assert list(read_lines(file)) == [b"a", b"bc", *[b"d"] * 9000]
+    assert count_lines(file) == 9002
+
+
+def test_frames_of_zstd_that_are_to_be_skipped(tmp_path: Path) -> None:
+    pytest.importorskip("zstandard")
+    frame = b"\x50\x2a\x4d\x18\x04\x00\x00\x00size"  # as pzstd writes them
+    (tmp_path / "file").write_bytes(b"".join(frame + pack(".zst", part) for part in (b"a\n", b"b\n")))
+    assert list(read_lines(tmp_path / "file")) == [b"a", b"b"]
+
+
+def test_zstd_needs_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    (tmp_path / "file").write_bytes(b"\x28\xb5\x2f\xfd\x24\x04\x21\x00\x00a\n")
+    for wanted in (lambda: list(read_lines(tmp_path / "file")), lambda: write_packed(tmp_path / "out.zst")):
+        with pytest.raises(SettingError, match=r"^zstd needs a package .* \(pip install 'aligner\[zst\]'\)$"):
+            wanted()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 
 def test_byte_order_mark_counts_only_at_the_start(tmp_path: Path) -> None:
@@ -93,7 +144,7 @@ def test_unreadable_file(tmp_path: Path) -> None:
         list(read_lines(tmp_path / "secret"))
 
 
-@pytest.mark.parametrize("packer", ["gzip", "xz", "bzip2"])
+@pytest.mark.parametrize("packer", PACKED)
 def test_cut_off_data_names_the_line_reached(tmp_path: Path, packer: str) -> None:
     lines = [b"%d" % (7**k) for k in range(2000)]
     content = b"\n".join(lines)
@@ -105,9 +156,12 @@ def test_cut_off_data_names_the_line_reached(tmp_path: Path, packer: str) -> Non
     (tmp_path / "head").write_bytes(PACKERS[packer](content)[:8])
     with pytest.raises(CorpusError, match=r"head: the compressed data ends too early"):
         list(read_lines(tmp_path / "head"))
+    for name in ("cut", "head"):
+        with pytest.raises(CorpusError, match=f"{name}: the compressed data ends too early"):
+            count_lines(tmp_path / name)
 
 
-@pytest.mark.parametrize(("packer", "where"), [("gzip", 0.5), ("gzip", 1.0), ("xz", 0.5), ("bzip2", 0.5)])
+@pytest.mark.parametrize(("packer", "where"), [("gzip", 1.0), *((packer, 0.5) for packer in PACKED)])
 def test_damaged_data_names_the_line_reached(tmp_path: Path, packer: str, where: float) -> None:
     packed = bytearray(PACKERS[packer](b"".join(b"%d\n" % (7**k) for k in range(2000))))
     start = int(where * len(packed))
@@ -123,7 +177,6 @@ def test_damaged_data_names_the_line_reached(tmp_path: Path, packer: str, where:
 @pytest.mark.parametrize(
     ("content", "what", "remedy"),
     [
-        (b"\x28\xb5\x2f\xfd\x24\x04\x21\x00\x00a\n", "packed by zstd", "zstd -d"),
         (b"PK\x03\x04\x14\x00\x06\x00", "a zip archive or a document such as .docx", "plain text"),
         (b"%PDF-1.7\n", "a document such as .pdf", "plain text"),
         ("a b\n".encode("utf-16"), "UTF-16", "iconv -f UTF-16"),
@@ -147,8 +200,18 @@ def test_outputs_are_packed_as_their_names_say(tmp_path: Path, suffix: str, unpa
     with unpack(tmp_path / f"one{suffix}", "rb") as file:
         assert file.readlines() == lines
     assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes(), "no time, no name"
-    with pytest.raises(CorpusError, match=r"out.zst: cannot be packed as .zst \(name it out or out.gz"):
-        write_packed(tmp_path / "out.zst")
+    with pytest.raises(CorpusError, match=r"out.zip: cannot be packed as .zip \(name it out or out.gz"):
+        write_packed(tmp_path / "out.zip")
+
+
+def test_an_output_packed_by_zstd(tmp_path: Path) -> None:
+    package = pytest.importorskip("zstandard")
+    content = b"".join(b"%d\n" % (7**k) for k in range(2000))
+    for name in ("one.zst", "two.zst"):
+        with write_packed(tmp_path / name) as stream:
+            stream.writelines(content.splitlines(keepends=True))
+        assert package.ZstdDecompressor().decompressobj().decompress((tmp_path / name).read_bytes()) == content
+    assert (tmp_path / "one.zst").read_bytes() == (tmp_path / "two.zst").read_bytes()
 
 
 def test_an_output_is_no_input(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.alignment import NO_LINKS, PairLinks
+from corpora.corpus import BYTES_A_WORD_PAIR, Corpus
 from corpora.errors import CorpusError
-from corpora.readers import BYTES_A_WORD_PAIR, Corpus, group_corpora, open_corpus, open_texts
+from corpora.readers import group_corpora, open_corpus, open_texts
 from corpora.symmetrize import symmetrize
 
 ENGLISH = b"the small house\n\nyes\n"
@@ -349,7 +350,7 @@ def test_three_paths_are_no_corpus() -> None:
 
 
 def test_the_first_pair_that_is_too_long_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("corpora.readers.usable_memory", lambda: 12 * BYTES_A_WORD_PAIR)
+    monkeypatch.setattr("corpora.corpus.usable_memory", lambda: 12 * BYTES_A_WORD_PAIR)
     corpus = open_texts(write(tmp_path / "a"), write(tmp_path / "b"))
     corpus.check_lengths([(1, b"w w w", b"w w w w"), (2, b"", b"w " * 100), (3, b"w" * 100, b"w" * 100)])
     with pytest.raises(CorpusError, match=r"a:7: 13 source and 1 target words need more memory than there is \(split"):

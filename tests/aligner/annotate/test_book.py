@@ -14,11 +14,11 @@ import pytest
 
 from aligner.annotate.agreement import agreement, kappa, merged
 from aligner.annotate.book import Book, ConflictError
-from aligner.annotate.journal import Journal, read_journal
 from aligner.annotate.work import SourceText, Work, WorkError
 from aligner.report.comparison import evaluate
 from corpora.alignment import Links
 from corpora.errors import CorpusError
+from corpora.journal import Journal, read_journal
 from corpora.readers import open_corpus
 
 SENTENCES = (("a b c", "x y z"), ("d", "w"), ("a b", "x y"), ("e f g h", "p q r"))
@@ -300,8 +300,8 @@ def test_where_annotators_differ_the_start_is_what_both_have() -> None:
 
 
 def test_a_journal_needs_no_entries(tmp_path: Path) -> None:
-    Journal(tmp_path / "a.journal", {"of": "this"}).close()
-    Journal(tmp_path / "a.journal", {"of": "that"}).close()
+    Journal(tmp_path / "a.journal", {"of": "this"}, "wait").close()
+    Journal(tmp_path / "a.journal", {"of": "that"}, "wait").close()
     assert read_journal(tmp_path / "a.journal") == [{"of": "this"}]
 
 

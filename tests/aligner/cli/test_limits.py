@@ -10,7 +10,7 @@ import pytest
 from commands import invoke, refused
 
 from aligner.model.model import load
-from corpora.readers import BYTES_A_WORD_PAIR
+from corpora.corpus import BYTES_A_WORD_PAIR
 
 if TYPE_CHECKING:
     from tests.aligner.cli.conftest import Desk
@@ -34,7 +34,7 @@ def test_offsets_beyond_all_scores(desk: Desk, offset: str) -> None:
 
 def test_a_pair_that_does_not_fit_into_memory(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     words = 2 * max(len(line.split()) for text in (desk.source, desk.target) for line in text.read_text().splitlines())
-    monkeypatch.setattr("corpora.readers.usable_memory", lambda: BYTES_A_WORD_PAIR * (words**2 - 1))
+    monkeypatch.setattr("corpora.corpus.usable_memory", lambda: BYTES_A_WORD_PAIR * (words**2 - 1))
     for text in (desk.source, desk.target):
         lines = text.read_text().splitlines()
         text.write_text("\n".join([*lines[:4], " ".join(["word"] * words), *lines[5:]]))

@@ -9,7 +9,8 @@ from commands import invoke
 
 from aligner.model.acquaintance import FEWEST_WORDS, MOST_WORDS, Acquaintance
 from aligner.model.model import Model
-from corpora.readers import TextLine, open_corpus
+from corpora.corpus import TextLine
+from corpora.readers import open_corpus
 
 
 @pytest.fixture(scope="module")

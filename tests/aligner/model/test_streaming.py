@@ -18,8 +18,9 @@ from aligner.errors import AlignerError
 from aligner.model.model import Model
 from aligner.model.streaming import FORMATS, LinksFile, align_arriving, align_lines, check_corpus, kept, read_again
 from corpora.alignment import PairLinks
+from corpora.corpus import Corpus
 from corpora.errors import CorpusError
-from corpora.readers import Corpus, open_corpus, open_texts
+from corpora.readers import open_corpus, open_texts
 from corpora.skipping import Skipping
 
 BOM = b"\xef\xbb\xbf"
@@ -89,7 +90,7 @@ def arriving_lines(
     skipping: Skipping = Skipping(),  # noqa: B008 - frozen
 ) -> Iterator[bytes]:
     """The formatted lines of what arrives."""
-    for part in align_arriving(model, stream, links, iter, skipping):
+    for part in align_arriving(model, open_corpus("-"), stream, links, iter, skipping):
         yield FORMATS[format_](model.normalizers, *part)
 
 
@@ -239,7 +240,7 @@ def test_answers_before_a_broken_line_are_given(model: Model, broken: bytes, at_
 def test_broken_and_long_lines_are_left_empty(model: Model, at_once: bool) -> None:
     lines = [b"a house ||| la maison\n", b"broken\n", b"\xff\tx\n", b"a " * 5 + b"\tune\n", b"a\tune\n", b"a\tb\tc"]
     told: list[str] = []
-    skipping = Skipping(4, lambda error: told.append(str(error)))
+    skipping = Skipping(4, on_broken=lambda error: told.append(str(error)))
     found = b"".join(arriving_lines(model, arriving([b"".join(lines)] if at_once else lines), "pharaoh", (), skipping))
     alone = b"".join(arriving_lines(model, arriving([lines[0], lines[4]]), "pharaoh")).splitlines(keepends=True)
     assert found.splitlines(keepends=True) == [alone[0], b"\n", b"\n", b"\n", alone[1], b"\n"]

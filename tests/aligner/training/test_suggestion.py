@@ -11,7 +11,8 @@ from aligner.errors import SettingError
 from aligner.model.model import Model
 from aligner.model.streaming import LinksFile
 from aligner.training.suggestion import suggest
-from corpora.readers import Corpus, open_corpus
+from corpora.corpus import Corpus
+from corpora.readers import open_corpus
 
 
 @pytest.fixture(scope="module")

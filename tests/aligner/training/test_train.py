@@ -18,10 +18,11 @@ from aligner.progress import Hooks, Progress
 from aligner.solvers import Status, TracePoint
 from aligner.training.path import Place
 from corpora.alignment import Links, PairLinks
+from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
-from corpora.readers import Corpus, open_corpus
+from corpora.readers import open_corpus
 from features import extractor
 from features.extractor import FAMILIES
 from features.table import gather

@@ -33,10 +33,10 @@ def read_journal(path: Path) -> list[Entry]:
 class Journal:
     """A journal that this process alone may add to; a new one begins with the head.
 
-    Raises CorpusError if it is open elsewhere.
+    Raises CorpusError if it is open elsewhere.  hint: what to do then.
     """
 
-    def __init__(self, path: Path, head: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, head: Mapping[str, Any], hint: str) -> None:
         if not path.exists():
             with write_atomically(path) as file:
                 file.write(_line(head))
@@ -49,7 +49,7 @@ class Journal:
         except OSError as error:
             self._file.close()
             what = "is being written by another process"
-            raise CorpusError(path, 0, what, hint="end that one, or give another annotator") from error
+            raise CorpusError(path, 0, what, hint=hint) from error
         self._end = path.read_bytes().rfind(b"\n") + 1
 
     def append(self, entry: Mapping[str, Any]) -> None:

@@ -1,0 +1,123 @@
+"""A corpus that was opened: its text and links, read as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from corpora import recognize
+from corpora.errors import BrokenLine, CorpusError
+from corpora.files import StrPath
+from corpora.formats.joint import Parser, parse_joints
+from corpora.link_files import LinkStream
+from corpora.threads import usable_memory
+
+BYTES_A_WORD_PAIR = 185  # about, of a source word with a target word, while their sentences are aligned by weights
+
+TextLine = tuple[int, bytes, bytes]  # line number, source line, target line
+Languages = tuple[str | None, str | None]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How the pairs of a corpus are counted and passed over without being looked at."""
+
+    count: Callable[[], int]
+    texts_from: Callable[[int], Iterator[TextLine]]  # given the number of pairs before
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A recognised corpus; nothing of it is read before ``texts`` or ``links`` is asked for."""
+
+    name: str  # as the user wrote it
+    form: str  # what was recognised, in words
+    source_language: str | None
+    target_language: str | None
+    source_file: str
+    target_file: str
+    texts: Callable[[], Iterator[TextLine]] = field(repr=False)
+    _links: Callable[[], LinkStream] | None = field(repr=False)
+    _links_file: StrPath | None = None  # beside the text, or of the other direction
+    _target_shift: int = 0  # lines from a source sentence to its target sentence in the same file
+    parse: Parser = parse_joints  # of lines, where source and target are on one
+    _parts: Parts | None = None
+
+    @property
+    def has_links(self) -> bool:
+        return self._links is not None
+
+    def links(self) -> LinkStream:
+        """The links of each pair, checked against the text.
+
+        Raises CorpusError if there are none, if their number differs from the text's, and on a broken
+        link or one that leaves its sentences.
+        """
+        if self._links is None:
+            raise CorpusError(self.name, 0, "has no links", hint="put them beside the text, like train.wa")
+        return self._links()
+
+    @property
+    def can_be_read_twice(self) -> bool:
+        """Whether its text is in files, not in standard input or pipes."""
+        return not (recognize.is_stream(self.source_file) or recognize.is_stream(self.target_file))
+
+    def lengths(self) -> Iterator[tuple[int, int]]:
+        """The source and target tokens of each pair, split at ASCII whitespace as links count them."""
+        return word_counts(self.texts())
+
+    def shard(self, number: int, shards: int) -> Corpus:
+        """One of so many parts with equally many pairs, the first is 1; lines keep their numbers.
+
+        Raises CorpusError for what is read but once, and where there is no pair at all.
+        """
+        if not self.can_be_read_twice:
+            raise CorpusError(self.source_file, 0, "has no shards, as it is read only once", hint="make it a file")
+        pairs = sum(1 for _ in self.texts()) if self._parts is None else self._parts.count()
+        if pairs == 0:
+            raise CorpusError(self.source_file, 0, "the corpus is empty", hint="check where it comes from")
+        first, last = pairs * (number - 1) // shards, pairs * number // shards
+
+        def texts() -> Iterator[TextLine]:
+            rest = islice(self.texts(), first, None) if self._parts is None else self._parts.texts_from(first)
+            return map(lambda _, text: text, range(last - first), rest)  # goes on after a broken line, unlike islice
+
+        return replace(self, texts=texts)
+
+    def description(self) -> str:
+        """One line for the user: what was recognised, and which side is the source."""
+        return f"{self.name}: {self.form}"
+
+    @property
+    def files(self) -> list[StrPath]:
+        """Those that it is read from."""
+        return [file for file in (self.source_file, self.target_file, self._links_file) if file is not None]
+
+    def check_lengths(self, texts: Sequence[TextLine]) -> None:
+        """Raise CorpusError for the first of these pairs whose word pairs do not fit into memory."""
+        most = min(usable_memory() // BYTES_A_WORD_PAIR, (1 << 31) - 1)  # edges are numbered by int32
+        for number, source, target in texts:
+            if len(source) * len(target) > most:  # seldom, and words are fewer than letters
+                words = len(source.split()), len(target.split())
+                if words[0] * words[1] > most:
+                    what = f"{words[0]} source and {words[1]} target words need more memory than there is"
+                    raise CorpusError(self.source_file, number, what, hint="split the pair, or empty both lines")
+
+    def check_utf8(self, texts: Sequence[TextLine]) -> None:
+        """Raise BrokenLine for the first of these pairs of which one side is not UTF-8."""
+        with suppress(UnicodeDecodeError):
+            b"\n".join([line for _, *sides in texts for line in sides]).decode()  # faster than one by one
+            return
+        for number, *lines in texts:
+            places = (self.source_file, number), (self.target_file, number + self._target_shift)
+            for (file, place), line in zip(places, lines, strict=True):
+                try:
+                    line.decode()
+                except UnicodeDecodeError as error:
+                    raise BrokenLine(file, place, "not valid UTF-8", hint="convert the file to UTF-8") from error
+
+
+def word_counts(texts: Iterable[TextLine]) -> Iterator[tuple[int, int]]:
+    return ((len(source.split()), len(target.split())) for _, source, target in texts)

@@ -1,0 +1,118 @@
+"""Parquet and Arrow files, read by row groups and record batches; the package pyarrow does that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+from corpora import SettingError
+from corpora.errors import BrokenLine, CorpusError
+from corpora.files import StrPath
+from corpora.formats.joint import Columns, are_numbers
+
+_MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
+_ROWS = 8192  # at once, of a row group
+
+
+def kind_of_table(path: StrPath) -> str | None:
+    """What a file is by its first bytes, if it is a table."""
+    with Path(path).open("rb") as file:
+        head = file.read(8)
+    return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
+
+
+class Table:
+    """A table in a file of some kind.  names: of its columns.
+
+    Raises SettingError without pyarrow, CorpusError on a damaged file.
+    """
+
+    def __init__(self, path: StrPath, kind: str) -> None:
+        try:
+            import pyarrow
+            import pyarrow.compute
+            import pyarrow.parquet
+        except ModuleNotFoundError as error:
+            what = f"{path} is a {kind} file, which needs pyarrow (pip install 'aligner[arrow]')"
+            raise SettingError(what) from error
+        self.path, self.kind, self._arrow = path, kind, pyarrow
+        with self._open() as reader:
+            self.names: list[str] = (reader.schema_arrow if kind == "Parquet" else reader.schema).names
+
+    def count(self) -> int:
+        """How many rows there are."""
+        return sum(rows for rows, _ in self._groups(None))
+
+    def parse(self, columns: Columns, start: int = 0) -> Iterator[tuple[int, bytes, bytes]]:
+        """The number, source and target of each row, from 1 on.  start: rows to pass over.
+
+        Raises BrokenLine for a row without text, those after it can still be taken; CorpusError for missing columns.
+        """
+        if are_numbers(columns):
+            columns = tuple(dict(zip(map(str, count(1)), self.names, strict=False)).get(c, c) for c in columns)  # type: ignore[assignment]
+        for name in columns:
+            if name not in self.names and name.partition(".")[0] not in self.names:
+                what = f"has no column '{name}', but {', '.join(self.names)}"
+                raise CorpusError(self.path, 0, what, hint="choose those of source and target with `columns`")
+
+        def parse(number: int, sides: tuple[bytes | None, bytes | None]) -> tuple[int, bytes, bytes]:
+            if None in sides:
+                what = f"has nothing in column '{columns[sides.index(None)]}'"
+                raise BrokenLine(self.path, number, what, hint="give it an empty text")
+            source, target = (side.replace(b"\n", b" ") for side in sides if side is not None)
+            return number, source, target
+
+        return map(parse, count(start + 1), chain.from_iterable(self._rows(columns, start)))
+
+    def _rows(self, columns: Columns, start: int) -> Iterator[Iterator[tuple[bytes | None, bytes | None]]]:
+        for rows, batches in self._groups(columns):
+            for batch in batches if start < rows else ():
+                rest = batch.slice(min(start, len(batch)))
+                yield zip(*(self._texts(rest, name) for name in columns), strict=True)
+                start, rows = max(0, start - len(batch)), 0
+            start = max(0, start - rows)
+
+    def _groups(self, columns: Columns | None) -> Iterator[tuple[int, Iterable[Any]]]:
+        """The rows of each row group or record batch, and what reads them."""
+        with self._open() as reader:
+            if self.kind == "Parquet":
+                for group in range(reader.num_row_groups):
+                    batches = reader.iter_batches(_ROWS, row_groups=[group], columns=columns)
+                    yield reader.metadata.row_group(group).num_rows, batches
+            elif self.kind == "Arrow":
+                yield from ((len(batch), [batch]) for batch in map(reader.get_batch, range(reader.num_record_batches)))
+            else:
+                yield from ((len(batch), [batch]) for batch in reader)
+
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
+        arrow = self._arrow
+        try:
+            if self.kind == "Parquet":
+                opened = arrow.parquet.ParquetFile(self.path)
+            else:
+                open_ = arrow.ipc.open_file if self.kind == "Arrow" else arrow.ipc.open_stream
+                opened = open_(arrow.memory_map(str(self.path)))
+            with opened as reader:
+                yield reader
+        except (arrow.ArrowException, OSError) as error:
+            what = f"is no whole {self.kind} file: {str(error).splitlines()[0]}"
+            raise CorpusError(self.path, 0, what, hint="copy or make the file again") from error
+
+    def _texts(self, batch: Any, name: str) -> list[bytes | None]:
+        arrow = self._arrow
+        root, *fields = [name] if name in self.names else name.split(".")
+        try:
+            column = arrow.compute.struct_field(batch.column(root), fields) if fields else batch.column(root)
+            if hasattr(column, "dictionary_decode"):
+                column = column.dictionary_decode()
+            if arrow.types.is_list(column.type) or arrow.types.is_large_list(column.type):  # of tokens
+                column = arrow.compute.binary_join(column, " ")
+            texts: list[bytes | None] = column.cast(arrow.large_binary()).to_pylist()
+        except (arrow.ArrowException, LookupError) as error:
+            what = f"has no text or tokens in column '{name}'"
+            raise CorpusError(self.path, 0, what, hint="choose others with `columns`") from error
+        return texts

@@ -1,0 +1,121 @@
+"""Outputs written in blocks, each of them on disk for good: after any end of the process the next one goes on."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from corpora import SettingError
+from corpora.errors import CorpusError
+from corpora.files import StrPath, pack, sync_folder, write_atomically
+from corpora.journal import Journal, read_journal
+
+PARTS_A_BLOCK = 16
+
+unfinished: set[Path] = set()
+"""Files with the blocks of outputs that are being written, which stay when the process ends."""
+
+
+@dataclass(frozen=True)
+class _Block:
+    """An entry of the journal: where a block is, and what had been counted when it was written."""
+
+    start: int
+    end: int
+    crc32: int
+    counts: Sequence[int]
+
+
+class Blocks:
+    """An output in blocks in PATH.partial, which is renamed when it is whole, as PATH.partial.journal tells.
+
+    A block is on disk before the journal says so, and what the journal does not say of the file is cut off. Blocks
+    are packed one by one where the name ends in ``.gz`` or the like.
+
+    Raises SettingError if it cannot be a file, CorpusError if one exists, unless ``force``.
+    """
+
+    def __init__(self, path: StrPath, *, force: bool) -> None:
+        self._output = Path(path).resolve()
+        if os.fspath(path) == "-" or (self._output.exists() and not self._output.is_file()):
+            raise SettingError("`resume` needs a file to write into (name it with `output`)")
+        self._partial, self._journal_file = (Path(f"{self._output}.partial{end}") for end in ("", ".journal"))
+        renamed = self._journal_file.exists() and not self._partial.exists()  # and ended before the journal was removed
+        write_atomically(path, force=force or renamed)  # complains now
+        pack(self._output.suffix, b"")
+        if renamed:
+            self._partial = self._output
+        elif self._partial.exists() and self._partial.stat().st_size and not self._journal_file.exists():
+            raise CorpusError(self._partial, 0, "file exists, without its journal", hint="delete it, or move it away")
+        self._content, self._parts, self._size = io.BytesIO(), 0, 0
+        self.counts: Sequence[int] = ()
+
+    def begin(self, head: Mapping[str, Any]) -> None:
+        """Take up what there is.  head: JSON values that say of what the output is made.
+
+        Raises CorpusError where another process is at it, or the output was begun with another head.
+        """
+        with ExitStack() as opened:
+            if not self._journal_file.exists():
+                self._partial.touch()  # before there is a journal
+            self._journal = opened.enter_context(closing(Journal(self._journal_file, head, hint="wait for its end")))
+            self._take_up(head, opened)
+            self._opened = opened.pop_all()
+
+    def _take_up(self, head: Mapping[str, Any], opened: ExitStack) -> None:
+        anew = f"delete it and {self._output.name}.partial to begin anew"
+        begun, *entries = read_journal(self._journal_file) or [{}]
+        for name, value in head.items():
+            if begun.get(name) != value:
+                hint = f"give the one it was begun with, or {anew}"
+                raise CorpusError(self._journal_file, 0, f"was begun with another {name}", hint=hint)
+        try:
+            self._file = opened.enter_context(self._partial.open("r+b", buffering=0))
+            blocks = {entry["start"]: _Block(**entry) for entry in entries}  # the last from each place on
+            while (block := blocks.pop(self._size, None)) is not None:
+                if zlib.crc32(self._file.read(block.end - block.start)) != block.crc32:
+                    break
+                self._size, self.counts = block.end, block.counts
+        except (FileNotFoundError, LookupError, TypeError) as error:
+            raise CorpusError(self._journal_file, 0, "is not of a file that is here", hint=anew) from error
+        if self._partial == self._output and self._size != self._output.stat().st_size:
+            raise CorpusError(self._journal_file, 0, f"is not of {self._output.name}", hint="delete it to begin anew")
+        self._file.truncate(self._size)
+        self._file.seek(self._size)
+        unfinished.add(self._partial)
+
+    @contextmanager
+    def written(self) -> Iterator[BinaryIO]:
+        """What takes the content after that of the blocks that are there; the output is whole where this ends well."""
+        with self._opened:
+            yield self._content
+            if self._content.tell() or not self._size:
+                self._end_block()
+            self._partial.replace(self._output)
+            sync_folder(self._output.parent)
+            unfinished.discard(self._partial)
+            self._journal_file.unlink()
+
+    def part_ends(self, counts: Sequence[int]) -> None:
+        """Tell that a part of the content is written, and what has been counted so far; some parts make a block."""
+        self.counts, self._parts = counts, self._parts + 1
+        if self._parts % PARTS_A_BLOCK == 0:
+            self._end_block()
+
+    def _end_block(self) -> None:
+        packed = pack(self._output.suffix, self._content.getvalue())
+        if self._file.write(packed) != len(packed):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._partial))
+        os.fsync(self._file.fileno())
+        block = _Block(self._size, self._size + len(packed), zlib.crc32(packed), self.counts)
+        self._journal.append(asdict(block))
+        self._content.seek(0)
+        self._content.truncate()
+        self._size = block.end

@@ -1,0 +1,62 @@
+"""Source and target on one line: columns and JSON objects; `source ||| target` is tested with the corpora."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora.errors import BrokenLine
+from corpora.formats.joint import Columns, parse_joints
+
+TEXT = st.text(st.characters(exclude_characters="\t\n", exclude_categories=["Cs"])).map(str.strip)
+
+
+@given(rows=st.lists(st.lists(TEXT, min_size=3, max_size=5), max_size=5), place=st.permutations([1, 2, 3]))
+def test_columns(rows: list[list[str]], place: list[int]) -> None:
+    columns = str(place[0]), str(place[1])
+    lines = ["\t".join(row).encode() for row in rows]
+    found = list(parse_joints(lines, "t", 5, columns))
+    assert [number for number, *_ in found] == list(range(5, 5 + len(rows)))
+    for (_, *sides), row in zip(found, rows, strict=True):
+        assert sides == [row[column - 1].encode().strip() for column in place[:2]]
+
+
+@given(pairs=st.lists(st.tuples(TEXT, TEXT), max_size=5), nested=st.booleans(), ascii_=st.booleans())
+def test_objects(pairs: list[tuple[str, str]], nested: bool, ascii_: bool) -> None:
+    objects = [{"id": 1, "en": one, "fr": other.split(" ")} for one, other in pairs]
+    values = [{"translation": found} for found in objects] if nested else objects
+    columns = ("translation.en", "translation.fr") if nested else ("en", "fr")
+    lines = [json.dumps(value, ensure_ascii=ascii_).encode() for value in values]
+    expected = [(number, one.encode(), other.encode()) for number, (one, other) in enumerate(pairs, 1)]
+    assert list(parse_joints(lines, "t", 1, columns)) == expected
+
+
+def test_a_text_of_several_lines_is_one() -> None:
+    assert list(parse_joints([rb'{"a.b": "x\ny", "b": ""}'], "t", 1, ("a.b", "b"))) == [(1, b"x y", b"")]
+
+
+@pytest.mark.parametrize(
+    ("line", "columns", "what"),
+    [
+        (b"a\tb", ("1", "3"), "t:2: has no column 3, only 2 (choose others with `columns`)"),
+        (b"a ||| b", ("1", "2"), "t:2: has no column 2, only 1 (choose others with `columns`)"),
+        (b'{"a": "x"}', ("a", "b"), "t:2: '{\"a\": \"x\"}' is no JSON object with texts or tokens 'a' and 'b' ("),
+        (b'{"a": "x", "b": null}', ("a", "b"), "is no JSON object with texts"),
+        (b'{"a": "x", "b": [1]}', ("a", "b"), "is no JSON object with texts"),
+        (b'{"a": "x", "b": "\\ud800"}', ("a", "b"), "is no JSON object with texts"),
+        (b'{"a": "x", "b": "\xff"}', ("a", "b"), "is no JSON object with texts"),
+        (b'{"a": "x", "b": "y"} {', ("a", "b"), "is no JSON object with texts"),
+        (b"[" * 100_000, ("a", "b"), "is no JSON object with texts"),
+        (b'["a", "b"]', ("a", "b"), "is no JSON object with texts"),
+        (b'"a b"', ("a", "b"), "is no JSON object with texts"),
+    ],
+)
+def test_a_broken_line_shifts_no_other(line: bytes, columns: Columns, what: str) -> None:
+    good = b'{"a": "x", "b": "y"}' if columns == ("a", "b") else b"x\tz\ty\ty"
+    found = parse_joints([b" ", line, good], "t", 1, columns)
+    assert next(found) == (1, b"", b"")
+    with pytest.raises(BrokenLine) as caught:
+        next(found)
+    assert what in str(caught.value)
+    assert next(found)[0] == 3

@@ -1,0 +1,166 @@
+"""An output in blocks is what it would have been in one go, wherever an end comes, and whatever is left of it."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpora import SettingError
+from corpora.errors import CorpusError
+from corpora.resuming import Blocks, unfinished
+
+HEAD = {"command": "test", "text": "one"}
+PARTS = [b"%d\n" % 7**n for n in range(20)]
+
+
+class KilledError(Exception):
+    """The end of a process."""
+
+
+def write(path: Path, parts: int | None = None, force: bool = False, head: dict[str, str] = HEAD) -> None:
+    """Write all parts that are not there; or end after some."""
+    blocks = Blocks(path, force=force)
+    blocks.begin(head)
+    done = sum(blocks.counts)
+    try:
+        with blocks.written() as file:
+            for number in range(done, len(PARTS)):
+                if parts is not None and number - done == parts:
+                    raise KilledError
+                file.write(PARTS[number])
+                blocks.part_ends([number + 1])
+    except KilledError:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpora.resuming.PARTS_A_BLOCK", 3)
+
+
+@settings(max_examples=60)
+@given(
+    ends=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 80), st.integers(0, 200)), max_size=6),
+    suffix=st.sampled_from(["", ".gz"]),
+    damage=st.booleans(),
+)
+def test_any_ends(
+    tmp_path_factory: pytest.TempPathFactory, ends: list[tuple[int, int, int]], suffix: str, damage: bool
+) -> None:
+    """After each some bytes at the end of the file and of the journal are lost, or become others."""
+    folder = tmp_path_factory.mktemp("ends")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("corpora.resuming.PARTS_A_BLOCK", 3)
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        write(folder / f"whole{suffix}")
+        path = folder / f"out{suffix}"
+        partial, journal = folder / f"out{suffix}.partial", folder / f"out{suffix}.partial.journal"
+        for parts, lost, lost_of_journal in ends:
+            write(path, parts)
+            if not partial.exists():
+                break
+            content = partial.read_bytes()
+            rest = bytes(lost) if damage else b""
+            partial.write_bytes(content[: max(0, len(content) - lost)] + rest)
+            head, entries = journal.read_bytes().split(b"\n", 1)
+            journal.write_bytes(head + b"\n" + entries[: max(0, len(entries) - lost_of_journal)])
+        if not path.exists():
+            write(path)
+    whole = (folder / f"whole{suffix}").read_bytes()
+    assert path.read_bytes() == whole
+    assert (gzip.decompress(whole) if suffix else whole) == b"".join(PARTS)
+    assert not partial.exists()
+    assert not journal.exists()
+
+
+def test_what_was_written_is_not_written_again(tmp_path: Path) -> None:
+    write(tmp_path / "out", 7)
+    partial = tmp_path / "out.partial"
+    assert partial.read_bytes() == b"".join(PARTS[:6])
+    assert partial.resolve() in unfinished
+    assert not (tmp_path / "out").exists()
+    before = partial.stat().st_ino
+    write(tmp_path / "out")
+    assert (tmp_path / "out").stat().st_ino == before
+    assert partial.resolve() not in unfinished
+
+
+def test_an_end_between_the_renaming_and_the_removal_of_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", lambda path: (_ for _ in ()).throw(KilledError))
+        write(tmp_path / "out")
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "out.partial.journal"}
+    content = (tmp_path / "out").read_bytes()
+    (tmp_path / "out").write_bytes(b"other")
+    with pytest.raises(CorpusError, match=r"out.partial.journal: is not of out \(delete it"):
+        write(tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == b"other"
+    (tmp_path / "out").write_bytes(content)
+    write(tmp_path / "out")
+    assert {path.name for path in tmp_path.iterdir()} == {"out"}
+    assert content == b"".join(PARTS)
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    out, partial, journal = (tmp_path / name for name in ("out", "out.partial", "out.partial.journal"))
+    write(out, 7)
+    there = partial.read_bytes(), journal.read_bytes()
+    with pytest.raises(
+        CorpusError, match=r"^\S*/out.partial.journal: was begun with another text \(give the one .*out.partial"
+    ):
+        write(out, head={**HEAD, "text": "another"})
+    blocks = Blocks(out, force=False)
+    blocks.begin(HEAD)
+    with pytest.raises(CorpusError, match=r"out.partial.journal: is being written by another process \(wait"):
+        Blocks(out, force=False).begin(HEAD)
+    with suppress(KilledError), blocks.written():
+        raise KilledError
+    assert (partial.read_bytes(), journal.read_bytes()) == there
+    journal.unlink()
+    with pytest.raises(CorpusError, match=r"out.partial: file exists, without its journal"):
+        write(out)
+    partial.unlink()
+    journal.write_bytes(there[1])
+    with pytest.raises(CorpusError, match=r"out.partial.journal: is not of a file that is here \(delete it"):
+        write(out)
+    journal.write_bytes(b'{"pairs": 3}\n')
+    with pytest.raises(CorpusError, match=r"out.partial.journal: was begun with another command"):
+        write(out)
+    journal.unlink()
+    out.write_bytes(b"old")
+    with pytest.raises(CorpusError, match=r"out: file exists"):
+        write(out)
+    write(out, 7, force=True)
+    assert out.read_bytes() == b"old"
+    write(out, force=True)
+    assert out.read_bytes() == b"".join(PARTS)
+    for name in ("-", os.devnull):
+        with pytest.raises(SettingError, match="`resume` needs a file to write into"):
+            Blocks(name, force=True)
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The block that is not on disk as a whole is written again."""
+    write(tmp_path / "out", 7)
+    for synced in range(4):
+        calls = iter([None] * synced)
+
+        def full(descriptor: int, calls: Iterator[None] = calls) -> None:
+            if next(calls, OSError) is OSError:
+                raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            with pytest.raises(OSError, match="No space"):
+                write(tmp_path / "out")
+    write(tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == b"".join(PARTS)
