@@ -73,7 +73,7 @@ _EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     features: ("features my.model", "features my.model --gold test"),
     suggest: ("suggest test.en test.fr -m my.model -n 10 -o todo", "suggest train -m my.model --gold test -o next"),
     annotate: ("annotate test.en test.fr -o gold", "annotate test.en test.fr -o gold -m my.model --order unsure -n 50"),
-    score: ("score test.en test.fr test.links -m my.model", "score test.en test.fr test.wa -m my.model -o test.tsv"),
+    score: ("score test.en test.fr test.links -m my.model", "score test.en test.fr test.wa -m my.model -o scores.tsv"),
     lexicon: ("lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex"),
     convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
     symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
