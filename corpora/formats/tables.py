@@ -52,7 +52,8 @@ class Table:
         Raises BrokenLine for a row without text, those after it can still be taken; CorpusError for missing columns.
         """
         if are_numbers(columns):
-            columns = tuple(dict(zip(map(str, count(1)), self.names, strict=False)).get(c, c) for c in columns)  # type: ignore[assignment]
+            named = {str(number): name for number, name in enumerate(self.names, 1)}
+            columns = named.get(columns[0], columns[0]), named.get(columns[1], columns[1])
         for name in columns:
             if name not in self.names and name.partition(".")[0] not in self.names:
                 what = f"has no column '{name}', but {', '.join(self.names)}"
