@@ -110,8 +110,8 @@ def map_threads(function: Callable[[Item], Answer], items: Iterable[Item]) -> It
                 yield pending.pop(0).result()
         while pending:
             yield pending.pop(0).result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    finally:  # a generator that nobody closed ends wherever it is collected, also in a worker, which cannot join itself
+        pool.shutdown(wait=not getattr(_this_thread, "works", False), cancel_futures=True)
 
 
 @contextmanager

@@ -48,6 +48,31 @@ def test_items_are_taken_as_answers_are() -> None:
     assert len(taken) < 60
 
 
+def test_a_worker_may_end_what_runs_it() -> None:
+    """As the garbage collector does, in whatever thread it happens to run."""
+    ended: list[BaseException | None] = []
+    waiting = threading.Event()
+
+    def work(x: int) -> int:
+        if x == 2:
+            waiting.wait(60)
+            try:
+                answers.close()  # type: ignore[attr-defined]
+            except BaseException as error:
+                ended.append(error)
+            else:
+                ended.append(None)
+        return x
+
+    answers = map_threads(work, range(1000))
+    assert next(answers) == 0
+    waiting.set()
+    deadline = time.monotonic() + 60
+    while not ended and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert ended == [None]
+
+
 @pytest.mark.parametrize("where", ["function", "items", "caller"])
 def test_an_error_ends_the_threads(where: str) -> None:
     before = threading.active_count()
