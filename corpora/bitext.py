@@ -116,7 +116,7 @@ class Bitext:
         return digest.hexdigest()
 
 
-class _WordIds(dict[bytes | str, int]):
+class WordIds(dict[bytes | str, int]):
     """Word ids by token as it stands; the word of a new token is normalised, and numbered if it is new too."""
 
     def __init__(self, normalizer: Normalizer) -> None:
@@ -136,7 +136,7 @@ class _TextBuilder:
         self._normalizer = normalizer
         self._ids = array("i")
         self._ends = array("q", [0])
-        self._word_ids = _WordIds(normalizer)
+        self._word_ids = WordIds(normalizer)
 
     def add_lines(self, lines: Iterable[bytes]) -> None:
         """Append sentences.  UnicodeDecodeError if one is not UTF-8."""

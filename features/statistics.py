@@ -44,18 +44,22 @@ class CorpusStatistics:
         bitext: Bitext,
         *,
         lexicons: Sequence[str] = tuple(KINDS),
+        priors: TranslationModel | None = None,
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
     ) -> CorpusStatistics:
         """Count a bitext; on_progress is called with the fraction done.
 
         lexicons: of the translation models to train, none without any; on_pass is called after each pass.
+        priors: what they begin with, see `train_translation`.
         """
+        if priors is not None:
+            bitext = Bitext(extend(bitext.source, priors.source_words), extend(bitext.target, priors.target_words))
         table = count_cooccurrences(bitext, on_progress=on_progress)
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         model = None
         if lexicons:
-            model = train_translation(bitext, lexicons=lexicons, on_pass=on_pass)
+            model = train_translation(bitext, lexicons=lexicons, priors=priors, on_pass=on_pass)
         return cls(table, source, target, model)
 
     def updated(

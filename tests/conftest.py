@@ -62,6 +62,12 @@ def sample() -> Path:
 
 
 @pytest.fixture(scope="session")
+def priors() -> Path:
+    """Files that eflomal 2.0.0 and fast_align have written of the first 16 pairs of the sample's test text."""
+    return ROOT / "tests" / "priors"
+
+
+@pytest.fixture(scope="session")
 def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], object]], Path]:
     """Fill a folder of this name once in a session: the first worker of pytest-xdist does it, the others wait."""
     base = tmp_path_factory.getbasetemp()

@@ -19,10 +19,12 @@ from aligner.cli.annotate import annotate
 from aligner.cli.answers import answer, answers_for_errors, prepare_streams
 from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
+from aligner.cli.fast_align import fast_align
 from aligner.cli.features import features
 from aligner.cli.info import info
 from aligner.cli.lexicon import lexicon
 from aligner.cli.options import Brief
+from aligner.cli.priors import priors
 from aligner.cli.report import report
 from aligner.cli.score import score
 from aligner.cli.serve import serve
@@ -77,6 +79,8 @@ _EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     lexicon: ("lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex"),
     convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
     symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
+    priors: ("priors my.model > my.priors", "priors my.model --to fast-align -o my.table"),
+    fast_align: ("fast-align -i both -d -o -v > forward", "fast-align -i both -d -o -v -r -p table > reverse"),
     warm_up: ("warm-up", "warm-up --threads 1"),
 }
 for command, examples in _EXAMPLES.items():

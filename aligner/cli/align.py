@@ -17,7 +17,7 @@ from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
 from aligner.cli.texts import check_number_of_links, check_texts, open_for_model, open_other_tokens, skipping_pairs
-from aligner.progress import Progress, progress_bar
+from aligner.progress import Progress, ignore, progress_bar
 from corpora import SettingError
 from corpora.errors import CorpusError
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from corpora.corpus import Corpus, TextLine
     from corpora.resuming import Blocks
     from corpora.skipping import Skipping
+    from features.translation.model import TranslationModel
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def align(
     long_pairs: opt.WhatOfLongPairs = "empty",
     skip_bad: opt.SkipBad = False,
     unsupervised: opt.Unsupervised = False,
+    priors: opt.PriorsFile = None,
     decoding: opt.DecodingName = None,
     directions: opt.Directions = None,
     threshold: opt.Threshold = None,
@@ -117,7 +119,7 @@ def align(
 
     settings = {
         "unsupervised": unsupervised or None, "decoding": decoding, "threshold": threshold, "null": null,
-        "iterations": iterations, "seconds": seconds, "directions": directions,
+        "iterations": iterations, "seconds": seconds, "directions": directions, "priors": priors,
     }  # fmt: skip
     given = {name: value for name, value in settings.items() if value is not None}
     if model is not None:
@@ -151,7 +153,7 @@ def align(
             _align_with_model(source, target, answers[0], model, links or [], blocks, options)
         else:
             given |= {"offset": offset} | ({} if candidates is None else {"candidates": candidates})
-            _align_without_model(source, target, columns, answers, given)
+            align_without_model(source, target, columns, answers, given)
 
 
 def _align_with_model(
@@ -211,10 +213,14 @@ def _taken_up(answer: Answer, blocks: "Blocks", corpus: "Corpus", model: str, ma
     return replace(answer, file=blocks.written(), before=blocks.counts, part_ends=blocks.part_ends)
 
 
-def _align_without_model(
-    source: str, target: str | None, columns: tuple[str, str] | None, answers: list[Answer], given: dict[str, Any]
-) -> None:
-    """Align a text by its own statistics.  given: options of translation models and of their decoding."""
+def align_without_model(
+    source: str, target: str | None, columns: tuple[str, str] | None, answers: list[Answer], given: dict[str, Any],
+    on_model: Callable[["TranslationModel"], None] = ignore,
+) -> None:  # fmt: skip
+    """Align a text by its own statistics.
+
+    given: options of translation models and of their decoding.  on_model: told the translation models.
+    """
     from corpora.files import refuse_inputs, spilling_beside
 
     with spilling_beside(answers[0].path), progress_bar(answers[0].quiet) as show:
@@ -224,22 +230,24 @@ def _align_without_model(
         from corpora.bitext import read_bitext
         from corpora.normalize import Normalizer
         from corpora.readers import open_corpus, open_texts
+        from features.translation.priors import read_priors
 
         if given.pop("unsupervised", False):
             given.setdefault("decoding", "soft")
-        settings = Unsupervised(**given)
+        priors, normalizers = given.pop("priors", None), (Normalizer(), Normalizer())
+        settings = Unsupervised(**given, priors=read_priors(priors, normalizers))
         corpus = answers[0].skipping(
             open_corpus(source, columns=columns) if target is None else open_texts(source, target)
         )
         for answer in answers:
-            refuse_inputs(answer.path, [corpus.source_file, corpus.target_file])
+            refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, priors])
         with_text = answers[0].format_ == "jsonl" or answers[0].remap is not None
-        corpus, normalizers = kept(corpus) if with_text else corpus, (Normalizer(), Normalizer())
+        corpus = kept(corpus) if with_text else corpus
         bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
         other = open_other_tokens(answers[0].remap, corpus, normalizers, [answer.path for answer in answers])
         if not answers[0].quiet:
             say(corpus.description())
-        found = settings.align_directions(bitext, show)
+        found = settings.align_directions(bitext, show, on_model)
     for answer, parts in zip(answers, found, strict=False):  # the directions where they are wanted
         texts = read_again(corpus, len(bitext)) if with_text else repeat((0, b"", b""))
         with_texts = ((list(islice(texts, len(part))), part) for part in parts)

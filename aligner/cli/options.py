@@ -127,6 +127,9 @@ FrequentWords = Annotated[int | None, _data(
     metavar="N", help="Frequent words with a feature of their own.", min=0, max=1000,
     show_default="30 with the logistic loss below 1000 labelled pairs; else 0",
 )]  # fmt: skip
+PriorsFile = Annotated[str | None, _data(
+    "--priors", metavar="FILE", help="Priors of eflomal, or a table of fast_align -p: counts to begin with.",
+)]  # fmt: skip
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
 Tokenize = Annotated[bool, _data("--tokenize", help="Split off punctuation and Han, Kana, Thai, Lao, Khmer letters.")]
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]

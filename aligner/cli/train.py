@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _ALWAYS = frozenset("corpus max_length skip_bad memory threads model force quiet verbose debug".split())
 _OF_UPDATES = _ALWAYS | {"update"}
-_WITHOUT_LABELS = _ALWAYS | {"source", "target", "case_fold", "tokenize", "stem", "candidates", "seed", "strict"}
+_WITHOUT_LABELS = _ALWAYS | frozenset("source target case_fold tokenize stem candidates priors seed strict".split())
 
 
 def train(
@@ -41,6 +41,7 @@ def train(
     features: opt.Families = None,
     candidates: opt.Candidates = "likely",
     words: opt.FrequentWords = None,
+    priors: opt.PriorsFile = None,
     update: opt.Update = None,
     case_fold: opt.CaseFold = True,
     tokenize: opt.Tokenize = False,
@@ -111,8 +112,9 @@ def train(
     elif not labelled:
         refuse_options(context, _WITHOUT_LABELS, "without labelled pairs, which are not there (give --gold)")
     gold_texts = [open_corpus(group, source=source, target=target) for group in group_corpora(gold or [])]
+    inputs = [update, priors, *(links or []), *(file for text in (*texts, *gold_texts) for file in text.files)]
     for name in filter(None, (model, trace)):
-        refuse_inputs(name, [update, *(links or []), *(file for text in (*texts, *gold_texts) for file in text.files)])
+        refuse_inputs(name, inputs)
     training = None
     with (
         spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,

@@ -28,6 +28,7 @@ from features.translation.expectation import Settings
 from features.translation.lexicon import AGREEING, KINDS
 from features.translation.model import TranslationModel
 from features.translation.posteriors import DEFAULT_THRESHOLD, Decoder, Posteriors
+from features.translation.priors import read_priors
 from features.translation.training import train_translation
 
 THRESHOLDED = ("soft", "assignment")
@@ -57,6 +58,7 @@ class Unsupervised:
     null: prior probability that a word translates nothing, between 0 and 1; the higher, the fewer links.
     iterations: passes of the HMM for each lexicon.  seconds: passes that would end later are left out, but for one of
     Model 1 and one of the HMM for each lexicon; the result then depends on the speed of the machine.
+    priors: counts of other text, see `features.translation.priors.read_priors`.
     What is None has the default of `features.translation.expectation.Settings`.
     """
 
@@ -67,6 +69,7 @@ class Unsupervised:
     null: float | None = None
     iterations: int | None = None
     seconds: float | None = None
+    priors: TranslationModel | None = None
 
     def __post_init__(self) -> None:
         if self.decoding is None and self.threshold is not None:
@@ -100,7 +103,9 @@ class Unsupervised:
         """
         given = {"p0": self.null, "iterations_hmm": self.iterations, "seconds": self.seconds}
         settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        return train_translation(bitext, Settings(**settings), lexicons=lexicons, on_pass=tell_passes(on_progress))
+        return train_translation(
+            bitext, Settings(**settings), lexicons=lexicons, priors=self.priors, on_pass=tell_passes(on_progress)
+        )
 
     def align(self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore) -> Iterator[Alignments]:
         """Align a bitext: some pairs at a time, in order, on all cores; few are held.
@@ -110,17 +115,22 @@ class Unsupervised:
         return self.align_directions(bitext, on_progress)[0]
 
     def align_directions(
-        self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore
-    ) -> tuple[Iterator[Alignments], ...]:
-        """What `align` gives, and the same text decoded forward and in reverse, by the same translation models."""
+        self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore,
+        on_model: Callable[[TranslationModel], None] = ignore,
+    ) -> tuple[Iterator[Alignments], ...]:  # fmt: skip
+        """What `align` gives, and the same text decoded forward and in reverse, by the same translation models.
+
+        on_model: told of these.
+        """
         if self.decoding is not None:
             translation = self.estimate(bitext, AGREEING, on_progress)
             found = self.decode(translation, bitext)
         else:
-            counted = CorpusStatistics.from_bitext(bitext, lexicons=())
+            counted = CorpusStatistics.from_bitext(bitext, lexicons=(), priors=self.priors)
             translation = self.estimate(bitext, tuple(KINDS), on_progress)
             model = default_model(replace(counted, translation=translation), candidates=self.candidates)
             found = model.with_offset(self.offset).align_text(bitext)
+        on_model(translation)
         return found, *(Unsupervised(way).decode(translation, bitext) for way in DIRECTIONS)
 
     def decode(self, model: TranslationModel, bitext: Bitext) -> Iterator[Alignments]:
@@ -151,22 +161,25 @@ def align(
     text: StrPath | Bitext | Iterable[tuple[Sequence[str], Sequence[str]]],
     target: StrPath | None = None,
     *,
+    priors: StrPath | None = None,
     on_progress: Callable[[Progress], None] = ignore,
     **settings: Any,
 ) -> Alignments:
     """Align text without a model, as the command ``aligner align`` does; an alignment for each pair, in order.
 
     text: pairs of (source tokens, target tokens), or the path of a corpus, or of a source text with its target.
-    settings: fields of `Unsupervised`, such as ``offset=0.5`` or ``decoding="union"``.
+    priors: a file of counts of other text, see `features.translation.priors`.
+    settings: other fields of `Unsupervised`, such as ``offset=0.5`` or ``decoding="union"``.
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings; TypeError on strings for tokens.
     """
-    chosen = Unsupervised(**settings)  # complains now, not after the reading
+    normalizers = Normalizer(), Normalizer()
+    chosen = Unsupervised(**settings, priors=read_priors(priors, normalizers))  # complains now, not after the reading
     if isinstance(text, str | os.PathLike):
         corpus = open_corpus(text) if target is None else open_texts(text, target)
-        text = read_bitext([corpus], Normalizer(), Normalizer())
+        text = read_bitext([corpus], *normalizers)
     elif not isinstance(text, Bitext):
-        text = BitextBuilder(Normalizer(), Normalizer()).add_pairs(text).bitext()
+        text = BitextBuilder(*normalizers).add_pairs(text).bitext()
     parts, done = [], 0
     for part in chosen.align(text, on_progress) if len(text) else ():
         parts.append(part)

@@ -64,7 +64,7 @@ def read_inputs(
     same = labelled == texts
     gold_bitext = bitext if same else read_texts(labelled, _without_tokenizing(normalizers), hooks)
     _check_languages(bitext, gold_bitext, labelled[0])
-    record = {**corpus_record(texts, bitext), "gold": [corpus.name for corpus in labelled]}
+    record = {**corpus_record(texts, bitext, settings.priors), "gold": [corpus.name for corpus in labelled]}
     return bitext, Labelled(gold_bitext, gold_links, _read_others(links, gold_bitext), len(gold_bitext)), record
 
 
@@ -84,11 +84,12 @@ def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalize
     return read_bitext(texts, *normalizers, lambda pairs: hooks.on_progress(Progress("reading", pairs, None, "pairs")))
 
 
-def corpus_record(texts: Sequence[Corpus], bitext: Bitext) -> dict[str, Any]:
+def corpus_record(texts: Sequence[Corpus], bitext: Bitext, priors: StrPath | None = None) -> dict[str, Any]:
     """JSON values that say what text was counted."""
     return {
         "date": time.strftime("%Y-%m-%d"),
         "corpora": [corpus.name for corpus in texts],
+        **({} if priors is None else {"priors": os.fspath(priors)}),
         "fingerprint": bitext.fingerprint(),
         "pairs": len(bitext),
         "source_tokens": len(bitext.source.ids),

@@ -22,6 +22,7 @@ from aligner.svm.logistic import DEFAULT_MISS_COST as LOGISTIC_MISS_COST
 from aligner.svm.logistic import LogisticProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links
+from corpora.files import StrPath
 from corpora.normalize import Normalizer
 from features.candidates import check_candidates
 from features.extractor import FAMILIES
@@ -62,6 +63,7 @@ class TrainingSettings:
     candidates: the edges to look at, likely or all, see `features.candidates`; kept in the model.
     words: of each language, how many of the most frequent in the labelled pairs have a feature of their own; by default
     30 with the logistic loss below 1,000 labelled pairs, otherwise none.
+    priors: a file that the translation models begin with, see `features.translation.priors`.
     max_labelled: of more labelled pairs a random sample is used.
     loss: hinge, of the worst matching, or logistic, of every edge, towards the default weights where all families are
     used (see `logistic.LogisticProblem`); by default logistic there, unless what only the hinge knows is given: solver
@@ -82,6 +84,7 @@ class TrainingSettings:
     families: Sequence[str] | None = None
     candidates: str = "likely"
     words: int | None = None
+    priors: StrPath | None = None
     max_labelled: int = 50_000
     loss: str | None = None
     solver: str | None = None

@@ -28,6 +28,7 @@ from corpora.threads import one_blas_thread
 from features.candidates import count_unlisted
 from features.extractor import FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
+from features.translation.priors import read_priors
 
 SOLVER_BYTES_PER_EDGE = 230
 """Memory that solvers need for each edge of the longest pair, beside the features."""
@@ -80,14 +81,18 @@ def train(
     if not gold and not any(text.has_links for text in texts):
         model = _train_unlabelled(texts, settings, as_list(links), hooks)
         return Training(model, RegularizationPath((), (), 0, 0, False, None))
+    if settings.priors is not None and not feature_set.lexicons:
+        raise SettingError("priors have no effect on these features (leave `priors` out, or `features`)")
+    priors = read_priors(settings.priors, settings.normalizers)
     bitext, everything, facts = read_inputs(texts, gold, links, settings, hooks)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
     n_labels = len(labelled.links)
     planned = plan(settings, n_labels)  # complains now, not after the long work
     feature_set = with_words(feature_set, labelled.bitext, planned.words)
     statistics = CorpusStatistics.from_bitext(
-        bitext, lexicons=feature_set.lexicons, on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress)
-    )
+        bitext, lexicons=feature_set.lexicons, priors=priors, on_progress=hooks.counted,
+        on_pass=tell_passes(hooks.on_progress),
+    )  # fmt: skip
     languages = bitext.source.language, bitext.target.language
     del bitext, everything  # the largest of what is held, and not needed for what follows
     longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))
@@ -178,14 +183,17 @@ def train(
 
 def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links: Sequence[str], hooks: Hooks) -> Model:
     """The default model of opened corpora.  SettingError on links and settings of learning from labels."""
-    of_text = {name: getattr(settings, name) for name in ("languages", "normalizers", "candidates", "memory", "seed")}
+    names = "languages", "normalizers", "candidates", "priors", "memory", "seed"
+    of_text = {name: getattr(settings, name) for name in names}
     default = vars(TrainingSettings(**of_text))
     for name in ["links"] * bool(links) + [name for name, value in vars(settings).items() if value != default[name]]:
         raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
     warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=4)
+    priors = read_priors(settings.priors, settings.normalizers)
     bitext = read_texts(texts, settings.normalizers, hooks)
-    statistics = CorpusStatistics.from_bitext(bitext, on_progress=hooks.counted, on_pass=tell_passes(hooks.on_progress))
-    languages, record = (bitext.source.language, bitext.target.language), corpus_record(texts, bitext)
+    on_pass = tell_passes(hooks.on_progress)
+    statistics = CorpusStatistics.from_bitext(bitext, priors=priors, on_progress=hooks.counted, on_pass=on_pass)
+    languages, record = (bitext.source.language, bitext.target.language), corpus_record(texts, bitext, settings.priors)
     return default_model(
         statistics, normalizers=settings.normalizers, languages=languages, record=record,
         candidates=settings.candidates,

@@ -147,7 +147,7 @@ class Training:
         self.pairs = Pairs.cut(bitext, 0, len(bitext))
         self.shapes, self.offsets = self.pairs.shapes, self.pairs.edge_offsets
         self.chunks = _cut(bitext, self.offsets)
-        self.long_steps = jumps.LONG_STEPS if prior is None else 0
+        self.long_steps = 0 if start is None and prior is not None else jumps.LONG_STEPS
         self.steps = 0
         self.iterations_1 = settings.iterations_1 if start is None else 0
         cells = Cells.from_bitext(bitext, settings.minimum_dice) if start is None else start.cells
@@ -160,10 +160,13 @@ class Training:
             forward, forward_jumps = _extend(prior.forward, prior.weights[0], occurrences[0])
             reverse, reverse_jumps = _extend(prior.reverse, prior.weights[1], occurrences[1])
             self.jumps = forward_jumps, reverse_jumps
-            cells, places = prior.cells.merge(cells)
-            counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))
-            counts[places] = prior.counts[:-1]
-            self.prior = prior._replace(cells=cells, counts=counts, forward=forward, reverse=reverse)
+            mine = cells
+            cells, places = prior.cells.merge(mine)
+            self.prior = prior._replace(
+                cells=cells, counts=_placed(prior.counts, places, len(cells)), forward=forward, reverse=reverse
+            )
+            if start is not None:
+                start = start._replace(counts=_placed(start.counts, mine.merge(prior.cells)[1], len(cells)))
         self.occurrences = occurrences
         self.use(cells)
         forward, reverse = (
@@ -224,11 +227,14 @@ class Training:
             null_emissions(found.forward.null, self.occurrences[1], smoothing),
         )  # fmt: skip
 
+    def counted(self) -> Parameters:
+        """What was counted in this text."""
+        counts = self.counts
+        return Parameters(self.cells, counts.cells, counts.forward, counts.reverse, self.jumps, self.occurrences)
+
     def parameters(self) -> Parameters:
         """What was counted in this text and the other."""
-        found = Parameters(
-            self.cells, self.counts.cells, self.counts.forward, self.counts.reverse, self.jumps, self.occurrences
-        )
+        found = self.counted()
         if (prior := self.prior) is None:
             return found
         forward, reverse = _sum(found.forward, prior.forward), _sum(found.reverse, prior.reverse)
@@ -293,6 +299,13 @@ class Training:
                 np.add(total.jumps.contexts, its_moves.contexts, out=total.jumps.contexts)
         counts.cells[-1] = 0.0
         _scale(counts, weight)
+
+
+def _placed(counts: F64, places: I64, cells: int) -> F64:
+    """Counts of so many cells, of which some have these places; (cells + 1, 1 or 2)."""
+    placed = np.zeros((cells + 1, counts.shape[1]))
+    placed[places] = counts[:-1]
+    return placed
 
 
 def _scale(counts: Counts, factor: float) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.ragged import I32, I64
-from features.translation.expectation import MOST_EDGES, Pass, Settings, Training, of_classes
+from features.translation.expectation import MOST_EDGES, Parameters, Pass, Settings, Training, of_classes
 from features.translation.lexicon import KINDS, classify
 from features.translation.model import Lexicon, TranslationModel
 from features.words import WordTable
@@ -24,11 +24,13 @@ def train_translation(
     settings: Settings = Settings(),  # noqa: B008 - frozen
     *,
     lexicons: Sequence[str] = tuple(KINDS),
+    priors: TranslationModel | None = None,
     on_pass: Callable[[Pass], None] | None = None,
 ) -> TranslationModel:
     """Estimate translation models of a bitext, on all cores.
 
     lexicons: of `translation.lexicon.KINDS`; the HMM of each begins with the same IBM Model 1, of words.
+    priors: counts of other text, which are evidence as in `update_translation`; see `translation.priors`.
     on_pass: called after each pass.
 
     Peak memory, with T words of text on both sides together, C word pairs that are looked at, G words of 10 occurrences
@@ -44,7 +46,7 @@ def train_translation(
     """
     nothing, none = WordTable.from_words([]), np.zeros(0, np.int64)
     start = TranslationModel(nothing, nothing, none, none, {}, settings.p0, settings.uniform, settings.smoothing)
-    return _train(start, bitext, lexicons, settings, on_pass)
+    return _train(start if priors is None else priors, bitext, lexicons, settings, on_pass, anew=True)
 
 
 def update_translation(
@@ -75,14 +77,14 @@ def update_translation(
     if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
         return model
     settings = replace(settings, p0=model.p0, uniform=model.uniform, smoothing=model.smoothing)
-    return _train(model, bitext, tuple(model.lexicons), settings, on_pass)
+    return _train(model, bitext, tuple(model.lexicons), settings, on_pass, anew=False)
 
 
 def _train(
     start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings,
-    on_pass: Callable[[Pass], None] | None,
+    on_pass: Callable[[Pass], None] | None, anew: bool,
 ) -> TranslationModel:  # fmt: skip
-    """Train lexicons from what the `start` model knows of them."""
+    """Train lexicons with what the `start` model knows.  anew: from IBM Model 1 on, else from its parameters."""
     if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
         raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(KINDS)}, each once")
     began = time.monotonic()
@@ -91,24 +93,33 @@ def _train(
         bitext = bitext.take(np.flatnonzero(fitting))
     source, target = extend(bitext.source, start.source_words), extend(bitext.target, start.target_words)
     share = settings.seconds / (len(lexicons) + 1)
+
+    def prior_of(name: str, classes: list[tuple[list[str], I32]]) -> Parameters | None:
+        if name not in start.lexicons:
+            return None
+        seen = [
+            np.bincount(ids[: len(counts)], counts, len(names)).astype(np.float64)
+            for (names, ids), counts in zip(classes, (start.source_counts, start.target_counts), strict=True)
+        ]
+        return start.lexicons[name].parameters((seen[0], seen[1]))
+
     model_1 = None
-    if not start.lexicons and settings.iterations_1 > 0:
-        bare = replace(settings, iterations_hmm=0)
-        model_1 = Training("words", Bitext(source, target), KINDS["words"].widths, bare, on_pass).run(began + share)
+    if anew and settings.iterations_1 > 0:
+        prior = prior_of("words", [classify(text.vocabulary.words, None) for text in (source, target)])
+        bare = replace(settings, iterations_hmm=0, agreement=settings.agreement or prior is not None)
+        training = Training("words", Bitext(source, target), KINDS["words"].widths, bare, on_pass, prior)
+        training.started = False  # the words that a prior does not know would translate nothing
+        training.run(began + share)
+        model_1 = training.counted()
     found = {}
     for number, name in enumerate(lexicons, 2):
         widths = KINDS[name].widths
         classes = [classify(text.vocabulary.words, widths[0]) for text in (source, target)]
         classified = Bitext(_classified(source, *classes[0]), _classified(target, *classes[1]))
-        prior, begin, agreement = None, None, settings.agreement and KINDS[name].agreement
-        if name in start.lexicons:
-            seen = [
-                np.bincount(ids[: len(counts)], counts, len(names)).astype(np.float64)
-                for (names, ids), counts in zip(classes, (start.source_counts, start.target_counts), strict=True)
-            ]
-            prior = start.lexicons[name].parameters((seen[0], seen[1]))
+        prior, begin, agreement = prior_of(name, classes), None, settings.agreement and KINDS[name].agreement
+        if prior is not None:
             agreement = prior.counts.shape[1] == 1
-        elif model_1 is not None:
+        if model_1 is not None:
             of_words, sizes = (classes[0][1], classes[1][1]), (len(classes[0][0]), len(classes[1][0]))
             begin = of_classes(model_1, of_words, sizes, agreement)
         chosen = replace(settings, agreement=agreement)

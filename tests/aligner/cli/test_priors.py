@@ -1,0 +1,107 @@
+"""``align --priors``, ``train --priors``, ``priors`` and ``fast-align``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from commands import invoke, refused, run, write
+
+from aligner import load
+from corpora.link_files import read_links
+from features.translation.priors import EPSILON, parse_priors
+
+if TYPE_CHECKING:
+    from tests.aligner.cli.conftest import Desk
+
+
+@pytest.fixture
+def both(desk: Desk) -> Path:
+    """The text as fast_align takes it."""
+    texts = (path.read_text("utf-8").splitlines() for path in (desk.source, desk.target))
+    return write(desk.folder / "both", *(" ||| ".join(pair) for pair in zip(*texts, strict=True)))
+
+
+@pytest.mark.slow
+def test_what_a_model_has_counted_is_where_others_begin(desk: Desk, priors: Path) -> None:
+    file = desk.folder / "P.gz"
+    run("priors", desk.model, "-o", file)
+    assert refused("priors", desk.model, "-o", file).startswith(f"{file}: file exists")
+    plain, known, others = (
+        run("align", desk.text, "-q", *more).stdout
+        for more in ((), ("--priors", file), ("--priors", priors / "fast_align.table"))
+    )
+    assert len({plain, known, others}) == 3
+    bare = run("align", desk.text, "-q", "--decoding", "union", "--priors", priors / "eflomal.priors").stdout
+    assert bare != run("align", desk.text, "-q", "--decoding", "union").stdout
+    counted = parse_priors(run("priors", desk.model).stdout_bytes.splitlines(), "P")
+    reverse = parse_priors(run("priors", desk.model, "--reverse").stdout_bytes.splitlines(), "P")
+    assert counted.transposed() == reverse
+    assert counted.links["the", "le"] > 1.0
+
+
+@pytest.mark.slow
+def test_models_begin_with_priors(desk: Desk, priors: Path) -> None:
+    made = desk.folder / "N"
+    run("train", desk.source, desk.target, "-m", made, "--priors", priors / "eflomal.priors", "-q")
+    model = load(made)
+    assert model.record["priors"] == str(priors / "eflomal.priors")
+    assert model.statistics.translation is not None
+    words = model.statistics.source_words.words()
+    assert words == model.statistics.translation.source_words.words()
+    alone = desk.folder / "A"
+    run("train", desk.source, desk.target, "-m", alone, "-q")
+    first = load(alone).statistics.translation
+    assert first is not None
+    assert model.statistics.translation.source_counts.sum() > first.source_counts.sum()
+    assert run("align", desk.text, "-m", made, "-q").stdout != run("align", desk.text, "-m", alone, "-q").stdout
+
+
+def test_priors_that_cannot_be_are_refused(desk: Desk) -> None:
+    broken = write(desk.folder / "broken", "LEX\ta\tb\t1", "LEX\ta\tb\t-1")
+    assert "is no line of priors" in refused("align", desk.text, "--priors", broken, line=2)
+    assert "no such file" in refused("train", desk.source, desk.target, "--priors", desk.folder / "none", "-q")
+    sound = write(desk.folder / "sound", "LEX\ta\tb\t1")
+    assert "is read here" in refused("align", desk.text, "--priors", sound, "-o", sound, "--force")
+    result = invoke("align", desk.text, "-m", desk.model, "--priors", broken)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    result = invoke("train", desk.text, "--features", "bias", "--priors", broken, "-m", desk.folder / "N", "-q")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert not (desk.folder / "N").exists()
+
+
+@pytest.mark.slow
+def test_flags_of_fast_align(desk: Desk, both: Path) -> None:
+    tables = desk.folder / "forward", desk.folder / "reverse"
+    for _ in "twice":  # tables are written over
+        found = [run("fast-align", "-i", both, "-dov", "-p", tables[0])]
+        found.append(run("fast-align", "--input", both, "-d", "-o", "-v", "-T", "4", "--reverse", "-p", tables[1]))
+    assert found[0].stderr.startswith("-d -o -v: no effect here")
+    assert found[1].stderr.startswith("-d -o -v -T: no effect here")
+    for way, result in zip(("forward", "reverse"), found, strict=True):
+        assert result.stdout == run("align", both, "--decoding", way, "-q").stdout
+    settings = "-I", "2", "-q", "0.5", "--quiet"
+    quiet = run("fast-align", "-i", both, "-d", *settings)
+    assert quiet.stderr == ""
+    expected = run("align", both, "--decoding", "forward", "--iterations", "2", "--null", "0.5", "-q").stdout
+    assert quiet.stdout == expected != found[0].stdout
+    forward, reverse = (parse_priors(table.read_bytes().splitlines(), "T").links for table in tables)
+    assert {("the", "le"), ("house", "maison")} <= {*forward}
+    assert {("le", "the"), ("maison", "house")} <= {*reverse}
+    assert EPSILON in tables[0].read_text("utf-8")
+    assert len(read_links(write(desk.folder / "links", *expected.splitlines()))) == desk.n_pairs
+
+
+def test_lines_that_fast_align_complains_of_have_empty_ones(desk: Desk) -> None:
+    result = run("fast-align", "-i", "-", stdin=b"a b ||| x y\nc d\n ||| x\na ||| x\n")
+    assert [bool(line) for line in result.stdout.split("\n")] == [True, False, False, True, False]
+    assert "-:2: no ||| or tab" in result.stderr
+
+
+@pytest.mark.parametrize("flag", [["-N"], ["-f", "table"], ["-s"]])
+def test_flags_without_a_counterpart_are_refused(both: Path, flag: list[str]) -> None:
+    result = invoke("fast-align", "-i", both, *flag)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(flag[0])
+    assert result.stderr.count("\n") == 1
