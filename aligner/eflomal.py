@@ -53,7 +53,9 @@ class Aligner:
         CorpusError for priors that are none.
         """
         if use_gdb or scores_filename_fwd is not None or scores_filename_rev is not None:
-            raise SettingError("no scores are written here, and there is no program for gdb (aligner align --format tsv has scores)")
+            raise SettingError(
+                "there are no scores and no program for gdb (leave these out; aligner align --format tsv has scores)"
+            )
         normalizers = Normalizer(), Normalizer()
         priors = None
         if priors_input is not None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
+from random import Random
+
+import numpy as np
 
 from corpora import recognize
 from corpora.errors import BrokenLine, CorpusError
@@ -117,6 +121,29 @@ class Corpus:
                     line.decode()
                 except UnicodeDecodeError as error:
                     raise BrokenLine(file, place, "not valid UTF-8", hint="convert the file to UTF-8") from error
+
+
+def sample(corpora: Sequence[Corpus], counts: Sequence[int], pairs: int, seed: int) -> list[Corpus]:
+    """Corpora with a random sample of so many of their pairs, in order, with their line numbers; all, if not more.
+
+    counts: of their pairs.
+    """
+    if sum(counts) <= pairs:
+        return [*corpora]
+    shares = np.random.default_rng(seed).multivariate_hypergeometric(counts, pairs, method="marginals").tolist()
+    return [
+        replace(corpus, texts=partial(_sample, corpus, count, share, f"{seed} {number}"))
+        for number, (corpus, count, share) in enumerate(zip(corpora, counts, shares, strict=True))
+    ]
+
+
+def _sample(corpus: Corpus, count: int, wanted: int, seed: str) -> Iterator[TextLine]:
+    """So many of the pairs, all as likely  [Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S]."""
+    draw = Random(seed).random
+    for left, text in zip(range(count, 0, -1), corpus.texts(), strict=False):
+        if left * draw() < wanted:
+            wanted -= 1
+            yield text
 
 
 def word_counts(texts: Iterable[TextLine]) -> Iterator[tuple[int, int]]:

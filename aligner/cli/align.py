@@ -3,7 +3,7 @@
 import hashlib
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice, repeat
@@ -97,6 +97,8 @@ def align(
     skip_bad: opt.SkipBad = False,
     unsupervised: opt.Unsupervised = False,
     priors: opt.PriorsFile = None,
+    sample: opt.Sample = None,
+    seed: opt.Seed = 0,
     decoding: opt.DecodingName = None,
     directions: opt.Directions = None,
     threshold: opt.Threshold = None,
@@ -119,7 +121,7 @@ def align(
 
     settings = {
         "unsupervised": unsupervised or None, "decoding": decoding, "threshold": threshold, "null": null,
-        "iterations": iterations, "seconds": seconds, "directions": directions, "priors": priors,
+        "iterations": iterations, "seconds": seconds, "directions": directions, "priors": priors, "sample": sample,
     }  # fmt: skip
     given = {name: value for name, value in settings.items() if value is not None}
     if model is not None:
@@ -136,7 +138,11 @@ def align(
     if links and (max_length is not None or skip_bad or shard or resume):
         not_with = "--max-length, --skip-bad, --shard and --resume"
         raise SettingError(f"the pairs of --links are all aligned, in one run (leave out {not_with})")
-    given.pop("directions", None)
+    if sample is not None and {"unsupervised", "decoding", "threshold", "directions"} & set(given):
+        what = "--unsupervised, --decoding, --threshold and --directions"
+        raise SettingError(f"--sample is for the weights that come with the program (leave out {what})")
+    for name in ("directions", "sample"):
+        given.pop(name, None)
     paths = [output] if directions is None else [output, f"{directions}.fwd", f"{directions}.rev"]
     blocks = Blocks(output, force=force) if resume else None  # these complain now, if ever
     files, began = [write_packed(path, force=force or resume) for path in paths], time.monotonic()
@@ -153,7 +159,9 @@ def align(
             _align_with_model(source, target, answers[0], model, links or [], blocks, options)
         else:
             given |= {"offset": offset} | ({} if candidates is None else {"candidates": candidates})
-            align_without_model(source, target, columns, answers, given)
+            align_without_model(
+                source, target, columns, answers, given, sample=None if sample is None else (sample, seed)
+            )
 
 
 def _align_with_model(
@@ -215,19 +223,21 @@ def _taken_up(answer: Answer, blocks: "Blocks", corpus: "Corpus", model: str, ma
 
 def align_without_model(
     source: str, target: str | None, columns: tuple[str, str] | None, answers: list[Answer], given: dict[str, Any],
-    on_model: Callable[["TranslationModel"], None] = ignore,
+    on_model: Callable[["TranslationModel"], None] = ignore, sample: tuple[int, int] | None = None,
 ) -> None:  # fmt: skip
     """Align a text by its own statistics.
 
     given: options of translation models and of their decoding.  on_model: told the translation models.
+    sample: how many pairs to count, and a seed.
     """
     from corpora.files import refuse_inputs, spilling_beside
 
     with spilling_beside(answers[0].path), progress_bar(answers[0].quiet) as show:
         answers[0].until_written.enter_context(compiling_ahead())
-        from aligner.model.streaming import kept, read_again
+        from aligner.model.streaming import align_lines, check_corpus, kept, read_again
         from aligner.model.unsupervised import Unsupervised
         from corpora.bitext import read_bitext
+        from corpora.corpus import sample as draw
         from corpora.normalize import Normalizer
         from corpora.readers import open_corpus, open_texts
         from features.translation.priors import read_priors
@@ -241,14 +251,25 @@ def align_without_model(
         )
         for answer in answers:
             refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, priors])
-        with_text = answers[0].format_ == "jsonl" or answers[0].remap is not None
+        with_text = answers[0].format_ == "jsonl" or answers[0].remap is not None or sample is not None
         corpus = kept(corpus) if with_text else corpus
-        bitext = read_bitext([corpus], *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
+        pairs, counted = None, [corpus]
+        if sample is not None:
+            pairs = check_corpus(corpus)
+            counted = draw(counted, [pairs], *sample)
+        bitext = read_bitext(counted, *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
         other = open_other_tokens(answers[0].remap, corpus, normalizers, [answer.path for answer in answers])
         if not answers[0].quiet:
             say(corpus.description())
-        found = settings.align_directions(bitext, show, on_model)
+
+        def with_texts(parts: "Iterable[Alignments]") -> "Iterator[tuple[list[TextLine], Alignments]]":
+            texts = read_again(corpus, len(bitext)) if with_text else repeat((0, b"", b""))
+            return ((list(islice(texts, len(part))), part) for part in parts)
+
+        if pairs is None:
+            found = [with_texts(parts) for parts in settings.align_directions(bitext, show, on_model)]
+        else:
+            found = [align_lines(settings.weighted(bitext, show)[0], corpus, read_again(corpus, pairs))]
+            del bitext
     for answer, parts in zip(answers, found, strict=False):  # the directions where they are wanted
-        texts = read_again(corpus, len(bitext)) if with_text else repeat((0, b"", b""))
-        with_texts = ((list(islice(texts, len(part))), part) for part in parts)
-        answer.write(normalizers, with_texts, len(bitext), other)
+        answer.write(normalizers, parts, len(bitext) if pairs is None else pairs, other)

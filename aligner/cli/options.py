@@ -118,6 +118,7 @@ SourceLanguage = Annotated[str | None, _data("--source", metavar="L", help="Lang
 TargetLanguage = Annotated[str | None, _data("--target", metavar="L", help="Language (file suffix) of the target.")]
 MaxLabelled = Annotated[int, _data(metavar="N", help="Of more labelled pairs use a random sample.", min=1)]
 LinksFiles = Annotated[list[str] | None, _data(metavar="FILE", help="Another aligner's links, as feature; repeatable.")]
+Sample = Annotated[int | None, _data(metavar="N", help="Of more pairs count a random sample.", min=1)]
 Update = Annotated[str | None, _data(metavar="MODEL", help="Add the text to this model, whose weights stay.")]
 Families = Annotated[
     str | None, _data(metavar="F,F...", help="Feature families to use; all by default (see docs/how-it-works.md).")

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _ALWAYS = frozenset("corpus max_length skip_bad memory threads model force quiet verbose debug".split())
 _OF_UPDATES = _ALWAYS | {"update"}
-_WITHOUT_LABELS = _ALWAYS | frozenset("source target case_fold tokenize stem candidates priors seed strict".split())
+_OF_TEXT = "source target case_fold tokenize stem candidates priors sample seed strict"
+_WITHOUT_LABELS = _ALWAYS | frozenset(_OF_TEXT.split())
 
 
 def train(
@@ -34,6 +35,7 @@ def train(
     gold: opt.GoldPrefixes = None,
     source: opt.SourceLanguage = None,
     target: opt.TargetLanguage = None,
+    sample: opt.Sample = None,
     max_labelled: opt.MaxLabelled = 50_000,
     max_length: opt.MaxLength = None,
     skip_bad: opt.SkipBad = False,

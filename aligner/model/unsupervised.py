@@ -12,7 +12,7 @@ import numpy as np
 from aligner.errors import SettingError
 from aligner.model.decoding import Alignments, best_alignments
 from aligner.model.default import default_model
-from aligner.model.model import check_offset
+from aligner.model.model import Model, check_offset
 from aligner.progress import Progress, ignore, tell_passes
 from aligner.svm.prices import LinkRewards
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
@@ -126,12 +126,19 @@ class Unsupervised:
             translation = self.estimate(bitext, AGREEING, on_progress)
             found = self.decode(translation, bitext)
         else:
-            counted = CorpusStatistics.from_bitext(bitext, lexicons=(), priors=self.priors)
-            translation = self.estimate(bitext, tuple(KINDS), on_progress)
-            model = default_model(replace(counted, translation=translation), candidates=self.candidates)
-            found = model.with_offset(self.offset).align_text(bitext)
+            model, translation = self.weighted(bitext, on_progress)
+            found = model.align_text(bitext)
         on_model(translation)
         return found, *(Unsupervised(way).decode(translation, bitext) for way in DIRECTIONS)
+
+    def weighted(
+        self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore
+    ) -> tuple[Model, TranslationModel]:
+        """The model by which a bitext is aligned without a decoding, and its translation models."""
+        counted = CorpusStatistics.from_bitext(bitext, lexicons=(), priors=self.priors)
+        translation = self.estimate(bitext, tuple(KINDS), on_progress)
+        model = default_model(replace(counted, translation=translation), candidates=self.candidates)
+        return model.with_offset(self.offset), translation
 
     def decode(self, model: TranslationModel, bitext: Bitext) -> Iterator[Alignments]:
         """Align a bitext, known to the model or not, by translation models alone; the parts are those of `align`.

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from aligner.errors import SettingError
+from aligner.model.streaming import check_corpus, kept
 from aligner.progress import Hooks, Progress
 from aligner.training.settings import TrainingSettings
 from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
-from corpora.corpus import Corpus
+from corpora.corpus import Corpus, sample
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.link_files import read_links
@@ -60,11 +61,12 @@ def read_inputs(
 
     # Labels first: a broken link is found before the long work.
     gold_links = _gold_links(labelled)
-    bitext = read_texts(texts, normalizers, hooks)
-    same = labelled == texts
+    counted = to_count(texts, settings)
+    bitext = read_texts(counted, normalizers, hooks)
+    same = labelled == tuple(counted)
     gold_bitext = bitext if same else read_texts(labelled, _without_tokenizing(normalizers), hooks)
     _check_languages(bitext, gold_bitext, labelled[0])
-    record = {**corpus_record(texts, bitext, settings.priors), "gold": [corpus.name for corpus in labelled]}
+    record = {**corpus_record(texts, bitext, settings), "gold": [corpus.name for corpus in labelled]}
     return bitext, Labelled(gold_bitext, gold_links, _read_others(links, gold_bitext), len(gold_bitext)), record
 
 
@@ -79,17 +81,28 @@ def open_corpora(corpora: Paths, languages: tuple[str | None, str | None], hooks
     return tuple(corpus if corpus.has_links else hooks.lenient(corpus) for corpus in texts)
 
 
+def to_count(texts: Sequence[Corpus], settings: TrainingSettings) -> Sequence[Corpus]:
+    """The corpora, or the sample of them that is wanted."""
+    if settings.sample is None:
+        return texts
+    again = [*map(kept, texts)]
+    return sample(again, [*map(check_corpus, again)], settings.sample, settings.seed)
+
+
 def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], hooks: Hooks) -> Bitext:
     """The text alone of opened corpora."""
     return read_bitext(texts, *normalizers, lambda pairs: hooks.on_progress(Progress("reading", pairs, None, "pairs")))
 
 
-def corpus_record(texts: Sequence[Corpus], bitext: Bitext, priors: StrPath | None = None) -> dict[str, Any]:
+def corpus_record(texts: Sequence[Corpus], bitext: Bitext, settings: TrainingSettings | None = None) -> dict[str, Any]:
     """JSON values that say what text was counted."""
+    given: dict[str, Any] = {}
+    if settings is not None:
+        given = {"priors": settings.priors and os.fspath(settings.priors), "sample": settings.sample}
     return {
         "date": time.strftime("%Y-%m-%d"),
         "corpora": [corpus.name for corpus in texts],
-        **({} if priors is None else {"priors": os.fspath(priors)}),
+        **{name: value for name, value in given.items() if value is not None},
         "fingerprint": bitext.fingerprint(),
         "pairs": len(bitext),
         "source_tokens": len(bitext.source.ids),

@@ -64,6 +64,7 @@ class TrainingSettings:
     words: of each language, how many of the most frequent in the labelled pairs have a feature of their own; by default
     30 with the logistic loss below 1,000 labelled pairs, otherwise none.
     priors: a file that the translation models begin with, see `features.translation.priors`.
+    sample: of more pairs of text than these a random sample is counted.
     max_labelled: of more labelled pairs a random sample is used.
     loss: hinge, of the worst matching, or logistic, of every edge, towards the default weights where all families are
     used (see `logistic.LogisticProblem`); by default logistic there, unless what only the hinge knows is given: solver
@@ -85,6 +86,7 @@ class TrainingSettings:
     candidates: str = "likely"
     words: int | None = None
     priors: StrPath | None = None
+    sample: int | None = None
     max_labelled: int = 50_000
     loss: str | None = None
     solver: str | None = None
@@ -104,10 +106,18 @@ class TrainingSettings:
     memory: int = DEFAULT_MEMORY
 
     def __post_init__(self) -> None:
-        least = {"max_labelled": 1, "tolerance": 0, "max_passes": 0, "max_seconds": 0, "seed": 0, "memory": 0}
+        least = {
+            "sample": 1,
+            "max_labelled": 1,
+            "tolerance": 0,
+            "max_passes": 0,
+            "max_seconds": 0,
+            "seed": 0,
+            "memory": 0,
+        }
         for name, smallest in least.items():
             value = getattr(self, name)
-            if not value >= smallest:  # NaN is not, either
+            if value is not None and not value >= smallest:  # NaN is not, either
                 raise SettingError(f"{name.replace('_', ' ')} must be a number of at least {smallest}, not {value}")
         check_candidates(self.candidates)
         if self.loss is not None and self.loss not in LOSSES:

@@ -20,7 +20,7 @@ from aligner.report.comparison import in_percent
 from aligner.report.evaluation import error_rate
 from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.svm.logistic import LogisticProblem
-from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts
+from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts, to_count
 from aligner.training.path import Place, RegularizationPath, follow_path, scorer_of
 from aligner.training.settings import TrainingSettings, plan
 from corpora.corpus import Corpus
@@ -183,17 +183,17 @@ def train(
 
 def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links: Sequence[str], hooks: Hooks) -> Model:
     """The default model of opened corpora.  SettingError on links and settings of learning from labels."""
-    names = "languages", "normalizers", "candidates", "priors", "memory", "seed"
+    names = "languages", "normalizers", "candidates", "priors", "sample", "memory", "seed"
     of_text = {name: getattr(settings, name) for name in names}
     default = vars(TrainingSettings(**of_text))
     for name in ["links"] * bool(links) + [name for name, value in vars(settings).items() if value != default[name]]:
         raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
     warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=4)
     priors = read_priors(settings.priors, settings.normalizers)
-    bitext = read_texts(texts, settings.normalizers, hooks)
+    bitext = read_texts(to_count(texts, settings), settings.normalizers, hooks)
     on_pass = tell_passes(hooks.on_progress)
     statistics = CorpusStatistics.from_bitext(bitext, priors=priors, on_progress=hooks.counted, on_pass=on_pass)
-    languages, record = (bitext.source.language, bitext.target.language), corpus_record(texts, bitext, settings.priors)
+    languages, record = (bitext.source.language, bitext.target.language), corpus_record(texts, bitext, settings)
     return default_model(
         statistics, normalizers=settings.normalizers, languages=languages, record=record,
         candidates=settings.candidates,

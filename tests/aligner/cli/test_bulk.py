@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import pytest
 from commands import TIMEOUT, invoke, refused, run, write
 
+import aligner
 from corpora.files import pack, read_lines
 
 if TYPE_CHECKING:
@@ -323,3 +324,27 @@ def test_a_table_is_aligned(desk: Desk) -> None:
     whole = run("align", desk.text, "-m", desk.model, "-q").stdout
     assert run(*command).stdout == whole
     assert "".join(run(*command, "--shard", f"{i}/3").stdout for i in (1, 2, 3)) == whole
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_sample_is_counted_and_all_is_aligned(desk: Desk, piped: bool) -> None:
+    joint = [f"{a} ||| {b}" for a, b in zip(*sides(desk), strict=True)]
+    text = write(desk.folder / "t.txt", *joint)
+    options, stdin = ["align", "-" if piped else text, "-q"], text.read_bytes() if piped else b""
+    found = run(*options, "--sample", 40, "--seed", 5, stdin=stdin).stdout
+    assert found.count("\n") == len(joint) > 40
+    assert found != run(*options, "--sample", 40, "--seed", 6, stdin=stdin).stdout
+    assert run(*options, "--sample", len(joint), stdin=stdin).stdout == run(*options, stdin=stdin).stdout
+    run("train", text, "-m", desk.folder / "S", "--sample", 40, "--seed", 5, "-q")
+    assert run("align", text, "-m", desk.folder / "S", "-q").stdout == found
+    record = aligner.load(desk.folder / "S").record
+    assert (record["pairs"], record["sample"]) == (40, 40)
+
+
+def test_bad_lines_beside_the_sample_are_found(desk: Desk) -> None:
+    joint = [f"{a} ||| {b}" for a, b in zip(*sides(desk), strict=True)]
+    for place in (0, len(joint) // 2, len(joint) - 1):
+        text = write(desk.folder / "t.txt", *joint[:place], "no pair", *joint[place + 1 :])
+        for arguments in (["align", text], ["train", text, "-m", desk.folder / "S"]):
+            refused(*arguments, "--sample", 1, "-q", line=place + 1)
+    assert "(leave out --unsupervised" in invoke("align", text, "--sample", 1, "--unsupervised").stderr

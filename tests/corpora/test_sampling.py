@@ -1,0 +1,56 @@
+"""Random samples of corpora: so many pairs, in order, each as likely as any other, the same for the same seed."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from scipy.stats import chisquare
+
+from corpora.corpus import Corpus, sample
+from corpora.readers import open_corpus
+
+COUNTS = 7, 1, 5
+
+
+@pytest.fixture
+def corpora(tmp_path: Path) -> list[Corpus]:
+    for number, pairs in enumerate(COUNTS):
+        lines = [f"{number} {pair} ||| x\n" for pair in range(1, pairs + 1)]
+        (tmp_path / f"{number}.txt").write_text("".join(lines), "utf-8")
+    return [open_corpus(tmp_path / f"{number}.txt") for number in range(len(COUNTS))]
+
+
+def drawn(corpora: list[Corpus], pairs: int, seed: int) -> list[tuple[int, int]]:
+    """The number and line of each pair; the text says the same."""
+    found = []
+    for number, corpus in enumerate(sample(corpora, COUNTS, pairs, seed)):
+        for line, source, _ in corpus.texts():
+            assert source.split() == [b"%d" % number, b"%d" % line]
+            found.append((number, line))
+    return found
+
+
+def test_so_many_pairs_in_order(corpora: list[Corpus]) -> None:
+    everything = drawn(corpora, sum(COUNTS), 0)
+    assert (
+        everything == drawn(corpora, 1000, 3) == [(n, line) for n, c in enumerate(COUNTS) for line in range(1, c + 1)]
+    )
+    for pairs in range(1, sum(COUNTS)):
+        for seed in range(20):
+            found = drawn(corpora, pairs, seed)
+            assert len(found) == pairs
+            assert found == sorted({*found})
+            assert {*found} <= {*everything}
+            assert found == drawn(corpora, pairs, seed)
+
+
+def test_every_sample_is_as_likely(corpora: list[Corpus]) -> None:
+    """All 78 samples of 2 of 13 pairs, 50 times each in the mean: a chi-square test, and the seeds are what they are."""
+    samples = math.comb(sum(COUNTS), 2)
+    seeds = 50 * samples
+    found = Counter(tuple(drawn(corpora, 2, seed)) for seed in range(seeds))
+    assert len(found) == samples
+    assert chisquare([*found.values()]).pvalue > 1e-3
