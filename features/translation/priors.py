@@ -29,7 +29,7 @@ from features.translation.lexicon import KINDS, classify
 from features.translation.model import Direction, Lexicon, TranslationModel
 from features.words import WordTable
 
-TABLE_COUNT = 1.0
+TABLE_COUNT = 0.3
 """Occurrences that each source word of a table of fast_align is taken to have: it has probabilities alone."""
 
 NULL, EPSILON = "<NULL>", "<eps>"
