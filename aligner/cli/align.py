@@ -88,6 +88,7 @@ def align(
     format_: opt.OutputFormat = "pharaoh",
     links: opt.LinksFiles = None,
     offset: opt.Offset = 0.0,
+    high_recall: opt.HighRecall = False,
     candidates: opt.LookedAt = None,
     columns: opt.TextColumns = None,
     remap: opt.Remap = None,
@@ -141,6 +142,9 @@ def align(
     if sample is not None and {"unsupervised", "decoding", "threshold", "directions"} & set(given):
         what = "--unsupervised, --decoding, --threshold and --directions"
         raise SettingError(f"--sample is for the weights that come with the program (leave out {what})")
+    if high_recall and offset:
+        raise SettingError("--high-recall is an offset (leave out --offset, or --high-recall)")
+    offset = opt.HIGH_RECALL if high_recall else offset
     for name in ("directions", "sample"):
         given.pop(name, None)
     paths = [output] if directions is None else [output, f"{directions}.fwd", f"{directions}.rev"]

@@ -38,15 +38,17 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     source[:, -1] = _repeated(tokens.source, tokens.source_offsets)
     target[:, -1] = _repeated(tokens.target, tokens.target_offsets)
     j, k = batch.ends
-    of_source, of_target = source[j].T, target[k].T
+    of_source, of_target = source.T.take(j, axis=1), target.T.take(k, axis=1)
     soft, frequent, (punctuation, numeric, _, repeated) = batch.soft.take(batch.listed.cells), 1, range(-4, 0)
-    out[:] = np.stack([
+    columns = (
         *of_source, *of_target,
         of_source[frequent] & of_target[frequent],
         *(of_source[kind] != of_target[kind] for kind in (frequent, punctuation, numeric)),
         soft * of_source[frequent], soft * of_target[frequent], soft * ~(of_source[frequent] | of_target[frequent]),
         batch.off_diagonal * (of_source[repeated] | of_target[repeated]),
-    ], axis=1)  # fmt: skip
+    )  # fmt: skip
+    for column, values in enumerate(columns):
+        out[:, column] = values
 
 
 def _kinds(text: Encoded) -> tuple[Bools, Bools]:
