@@ -54,7 +54,7 @@ class Aligner:
         """
         if use_gdb or scores_filename_fwd is not None or scores_filename_rev is not None:
             raise SettingError(
-                "there are no scores and no program for gdb (leave these out; aligner align --format tsv has scores)"
+                "there are no scores and no program for gdb (leave these out; alignments have scores, as `fit`)"
             )
         normalizers = Normalizer(), Normalizer()
         priors = None

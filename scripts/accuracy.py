@@ -4,9 +4,9 @@
     python scripts/accuracy.py --write --full                  # 674,324 pairs too, every corpus and 1,000 labels
     python scripts/accuracy.py gold-dev families --sizes 10000  # some tables, some sizes
 
-Tables: gold-dev (with that of README and probabilities), families, left-out, recall, losses, labels. Weights are learnt
-from gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made, or by cross-validation.
-Needs scikit-learn for default weights without the gold set at hand, and `--data`.
+Tables: gold-dev (with that of README and probabilities), families, left-out, losses, labels. Weights are learnt from
+gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made, or by cross-validation. Needs
+scikit-learn for default weights without the gold set at hand, and `--data`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from gold import F64, Labelled, Learnt, View
 
     from aligner.report.comparison import Evaluation
-    from aligner.report.evaluation import Scores
     from corpora.alignment import Links
     from features.statistics import CorpusStatistics
 
 PAGE, README = "docs/accuracy.md", "README.md"
-TABLES = "gold-dev", "families", "left-out", "recall", "losses", "labels"
+TABLES = "gold-dev", "families", "left-out", "losses", "labels"
 PARTS = 5
 """Into which a gold set is cut, each held out once."""
 
@@ -261,61 +260,6 @@ def left_out(study: Study) -> None:
     publish("left-out", table, pages=[PAGE], write=study.options.write)
 
 
-def recall(study: Study) -> None:
-    """Operating points of the default weights, means of all gold sets, and the offset that --high-recall stands for."""
-    import numpy as np
-    from gold import WIKIPEDIA, shipped_weights, view
-
-    from aligner.model.decoding import decode_edges
-    from aligner.model.default import REWARDS
-    from aligner.model.scoring import LinearScorer
-    from aligner.report.evaluation import count, scores
-    from features.extractor import FeatureSet
-    from features.translation.posteriors import Decoder
-
-    offsets = np.arange(0.0, 4.01, 0.25)
-    is_bias = np.array(FeatureSet().names) == "bias"
-    wikipedia = [view(study.options.data, name, gold, *gold.corpora[0]) for name, gold in WIKIPEDIA.items()]
-    largest = {seen.gold: seen for seen in study.views}  # the last of each is of its largest corpus
-    found: list[F64] = []
-    classic: list[F64] = []
-    for seen in (*largest.values(), study.german, *wikipedia):
-        weights = study.default(seen.gold) if seen.gold in largest else shipped_weights()
-        links, edges = seen.labelled.links, FeatureSet().extract(seen.labelled.bitext, seen.statistics)
-        points = [decode_edges(edges, LinearScorer(weights + o * is_bias), REWARDS).to_links() for o in offsets]
-        found.append(np.array([_rates(scores(count(links, one).sum(axis=0))) for one in points]))
-        posteriors = Decoder(seen.labelled.bitext, seen.statistics.translation).posteriors(0, len(links))
-        of_words = posteriors.symmetrized_links("grow-diag-final-and")
-        classic.append(_rates(scores(count(links, of_words).sum(axis=0))))
-    every = np.array(found)  # (sets, offsets, rates)
-
-    def most_links(sets: F64) -> int:
-        """The last offset whose mean F1 is no less than that of the first."""
-        f1 = sets.mean(axis=0)[:, 3]
-        return int(np.flatnonzero(f1 >= f1[0]).max())
-
-    nested = [every[held, most_links(np.delete(every, held, axis=0))] for held in range(len(every))]
-    chosen = [offsets[most_links(np.delete(every, held, axis=0))] for held in range(len(every))]
-    rows = [[f"default, offset {o:g}", *_in_percent(every[:, at].mean(axis=0))] for at, o in enumerate(offsets)]
-    rows.append(
-        [f"offset {offsets[most_links(every)]:g}, chosen on the other sets", *_in_percent(np.mean(nested, axis=0))]
-    )
-    rows.append(["`--decoding grow-diag-final-and`", *_in_percent(np.mean(classic, axis=0))])
-    print("chosen without each set:", chosen)
-    header = [f"means of {len(every)} gold sets", "AER", "precision", "recall", "F1"]
-    publish("recall", markdown(header, rows), pages=[PAGE], write=study.options.write)
-
-
-def _rates(found: Scores) -> F64:
-    import numpy as np
-
-    return np.array([found.aer, found.precision, found.recall, found.f1])
-
-
-def _in_percent(rates: F64) -> list[str]:
-    return [f"{100 * rate:.2f}" for rate in rates]
-
-
 def losses(study: Study) -> None:
     columns = [(labels, loss) for labels in study.options.labelled for loss in ("hinge", "logistic")]
     rows = []
@@ -391,8 +335,7 @@ def main() -> None:
     sizes = "10000,100000,674324" if asked.full else asked.sizes
     full = Options(asked.data, tuple(map(int, sizes.split(","))), 100_000, (60, 1000), 20, asked.write)
     study = Study(full if asked.full else replace(full, most=12_500, labelled=(60,), draws=5))
-    writers = {"gold-dev": gold_dev, "families": families, "left-out": left_out, "recall": recall,
-               "losses": losses, "labels": labels}  # fmt: skip
+    writers = {"gold-dev": gold_dev, "families": families, "left-out": left_out, "losses": losses, "labels": labels}
     for table in asked.tables or TABLES:
         writers[table](study)
 

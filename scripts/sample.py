@@ -1,4 +1,4 @@
-"""The table of samples in README and docs/pipelines.md: what it costs to count a part of the Hansards, judged by gold-dev.
+"""The table of samples in README and docs/pipelines.md: what counting a part of the Hansards costs, on gold-dev.
 
     python scripts/sample.py --write
 

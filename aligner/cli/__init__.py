@@ -80,7 +80,7 @@ _EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
     symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
     priors: ("priors my.model > my.priors", "priors my.model --to fast-align -o my.table"),
-    fast_align: ("fast-align -i both -d -o -v > forward", "fast-align -i both -d -o -v -r -p table > reverse"),
+    fast_align: ("fast-align -i joint -d -o -v > forward", "fast-align -i joint -d -o -v -r -p table > reverse"),
     warm_up: ("warm-up", "warm-up --threads 1"),
 }
 for command, examples in _EXAMPLES.items():
