@@ -6,16 +6,19 @@ import gzip
 import json
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
-from commands import run, write
+from commands import invoke, run, write
 
 from aligner.cli import options
 from aligner.model.unsupervised import DECODINGS, THRESHOLDED
 from features.translation.expectation import Pass
 from features.translation.lexicon import AGREEING, KINDS
 from features.translation.training import train_translation
+
+if TYPE_CHECKING:
+    from tests.aligner.cli.conftest import Desk
 
 
 @pytest.fixture
@@ -206,3 +209,13 @@ def test_options_that_do_not_go_together_are_refused(arguments: list[str], messa
 )  # fmt: skip
 def test_wrong_usage(more: list[str]) -> None:
     assert "Usage" in run("align", "a", "b", *more, code=2).stderr
+
+
+def test_high_recall_is_an_offset(desk: Desk) -> None:
+    for model in ([], ["-m", desk.model]):
+        options = ["align", desk.source, desk.target, *model, "-q"]
+        more, plain = run(*options, "--high-recall").stdout, run(*options).stdout
+        assert more == run(*options, "--offset", 1.5).stdout
+        assert all({*a.split()} >= {*b.split()} for a, b in zip(more.splitlines(), plain.splitlines(), strict=True))
+        assert more.count("-") > plain.count("-")
+        assert "leave out --offset" in invoke(*options, "--high-recall", "--offset", 1).stderr
