@@ -11,6 +11,7 @@ random numbers at every run: of several runs that of median AER is shown.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -75,20 +76,29 @@ def write_text(data: Path, pairs: int, folder: Path) -> Text:
     return Text(files[0], files[1], files[2], len(lines), Links.from_pairs(gold[-1].links()))
 
 
+MEASURE = """if True:
+    import json, os, subprocess, sys, time
+    began, process = time.perf_counter(), subprocess.Popen(sys.argv[2:])
+    _, status, usage = os.wait4(process.pid, 0)
+    took = time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    os.write(int(sys.argv[1]), json.dumps(took).encode())
+    sys.exit(os.waitstatus_to_exitcode(status))
+"""
+"""A small process between: the memory of the one that starts a program is counted with the program's."""
+
+
 def execute(command: Sequence[object], output: Path | None = None) -> Run:
     """Run a program to its end, its standard output into a file; exits where it fails."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    start = time.perf_counter()
-    with (output or Path(os.devnull)).open("wb") as file:
-        parts = [str(part) for part in command]
-        process = subprocess.Popen(parts, stdout=file, stderr=subprocess.PIPE, env=environment)
-        assert process.stderr is not None
-        messages = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"{' '.join(parts)} failed:\n{messages.decode(errors='replace')[-2000:]}")
-    return Run(time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / OF_RU_MAXRSS)
+    parts, (told, tell) = [str(part) for part in command], os.pipe()
+    with (output or Path(os.devnull)).open("wb") as file, os.fdopen(told, "rb") as report:
+        measured = sys.executable, "-S", "-c", MEASURE, str(tell), *parts
+        done = subprocess.run(measured, stdout=file, stderr=subprocess.PIPE, env=environment, pass_fds=[tell])
+        os.close(tell)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(parts)} failed:\n{done.stderr.decode(errors='replace')[-2000:]}")
+        wall, cpu, peak = json.loads(report.read())
+    return Run(wall, cpu, peak / OF_RU_MAXRSS)
 
 
 def judged(run: Run, text: Text, *outputs: Path) -> Run:
