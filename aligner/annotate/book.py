@@ -130,6 +130,8 @@ class Book:
                 raise CorpusError(name, 0, "has been changed elsewhere, and would be written over", hint=hint)
 
     def _keep(self, entry: Entry) -> None:
+        if self._behind:  # since a full disk: the files are never two entries behind, which `_check_outputs` refuses
+            self._write()
         entry = {"time": round(time.time(), 3), **entry}
         self._journal.append(entry)
         self._apply(entry)
@@ -152,11 +154,13 @@ class Book:
         self._times.append(entry["time"])
 
     def _write(self) -> None:
+        self._behind = True
         for name, content in zip(self.outputs, self.gold(), strict=True):
             if self._written.get(name) != content:
                 with write_atomically(name, force=True) as file:
                     file.write(content)
                 self._written[name] = content
+        self._behind = False
 
 
 def _exists(name: str) -> bool:

@@ -222,6 +222,9 @@ class Desk:
         except (AlignerError, OSError, MemoryError, KeyboardInterrupt) as error:
             self._training = {"state": "failed", "error": str(error)}
             return
+        except Exception:
+            self._training = {"state": "failed", "error": "an error of the program: see where it was started"}
+            raise
         row, by_default = made.record["path"][made.record["chosen"]], made.record["default_aer"]
         margin = 1.96 * (row["standard_error"] or 0.0)
         ends = max(0.0, row["aer"] - margin), min(100.0, row["aer"] + margin)

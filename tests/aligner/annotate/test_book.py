@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -172,6 +173,27 @@ def test_a_full_disk_loses_nothing_and_leaves_no_half_line(tmp_path: Path, monke
     book.close()
     book = Book(str(tmp_path / "gold"), text())
     assert [*book.works] == [0, 1]
+    book.close()
+
+
+def test_files_are_never_two_changes_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = Book(str(tmp_path / "gold"), text())
+    book.change({3: (0, Work(status="accepted"))})
+
+    def full(descriptor: int) -> None:
+        if next(calls) > 0:  # after the entry of the journal
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for pair in range(3):
+        calls = count()
+        with monkeypatch.context() as patch:
+            patch.setattr("os.fsync", full)
+            with pytest.raises(OSError, match="No space"):
+                book.change({pair: (0, Work(status="accepted"))})
+    book.close()
+    book = Book(str(tmp_path / "gold"), text())
+    assert [*book.works] == [3, 0]
+    assert (tmp_path / "gold.en").read_text() == f"{SENTENCES[0][0]}\n{SENTENCES[3][0]}\n"
     book.close()
 
 

@@ -224,6 +224,19 @@ def test_training_on_what_is_accepted(desk: Desks) -> None:
     assert opened._model.record["labelled_pairs"] == 12, "whose links are suggested from now on"
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_error_of_the_program_ends_the_training(desk: Desks, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = desk()
+    for pair in range(12):
+        opened.save(
+            {"pair": pair, "revision": 0, "work": {**opened.pair({"pair": pair})["work"], "status": "accepted"}}
+        )
+    monkeypatch.setattr("aligner.annotate.desk.train", lambda *_, **__: 1 / 0)
+    opened.train({})
+    wait_for(lambda: opened.training({})["state"] == "failed")
+    assert "an error of the program" in opened.training({})["error"]
+
+
 def begin(folder: Path, *more: object) -> tuple[subprocess.Popen[bytes], str]:
     """Start the command on t.en and t.fr; its process, and the address of its page."""
     process = start("annotate", folder / "t.en", folder / "t.fr", "-o", folder / "gold", "--order", "given", *more)
