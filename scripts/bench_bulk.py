@@ -55,8 +55,8 @@ def main() -> None:
     size = sum(text.stat().st_size for text in texts) / (1 << 30)
     out = sum(file.stat().st_size for file in folder.glob("*.of.2.by.2.links")) / (1 << 30)
     note = (
-        f"Source sentences have {asked.mean} words in the mean, as subtitles do. The text takes {size:.1f} GiB, its links "
-        f"{out:.1f}, the model {sampled.stat().st_size / (1 << 30):.2f}."
+        f"Source sentences have {asked.mean} words in the mean, as subtitles do. The text takes {size:.1f} GiB, "
+        f"its links {out:.1f}, the model {sampled.stat().st_size / (1 << 30):.2f}."
     )
     publish("bulk", f"{markdown(header, rows)}\n\n{note}", pages=["docs/pipelines.md"], write=asked.write)
 
