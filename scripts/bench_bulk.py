@@ -23,6 +23,8 @@ from tables import ROOT, markdown, parser_of, publish
 
 EVERY = 2.0
 """Seconds between two looks at the processes."""
+LOOKS = 100
+"""At fewer of them there is no telling how the speed changes."""
 
 
 def main() -> None:
@@ -98,8 +100,10 @@ def shards(command: Sequence[object], folder: Path, pairs: int, of: int, process
                 wall = time.perf_counter() - began
                 del running[pid]
     total = pairs * processes // of
-    speeds = [speed(seen, total * first // 10, total * last // 10) for first, last in ((1, 2), (8, 9))]
-    return {"pairs": total, "wall": wall, "cpu": cpu, "peak": peak, "begin": speeds[0], "end": speeds[1]}
+    step = {"pairs": total, "wall": wall, "cpu": cpu, "peak": peak}
+    if len(seen) > LOOKS:
+        step |= {"begin": speed(seen, total // 10, total // 5), "end": speed(seen, 4 * total // 5, 9 * total // 10)}
+    return step
 
 
 def done(journal: Path) -> int:
