@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from corpora.threads import map_threads
 from features.cooccurrence import MINIMUM_DICE
 from features.translation import _translation_kernels as kernels
 from features.translation import jumps
-from features.translation._lattice_kernels import Jumps, JumpWeights, Moves
+from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeights, Moves
 from features.translation._translation_kernels import Counts, DirectionCounts, Emissions, infer_both, make_moves
 from features.translation.cells import Cells
 from features.translation.lexicon import TINY, Side, build_levels, estimate
@@ -275,7 +275,11 @@ class Training:
             share = (self.steps + 2.0) ** -_FORGETTING
             self.steps += 1
         weight = share * batches  # of one batch, which stands for the whole text
+        for direction, weights in zip((counts.forward, counts.reverse), self.jumps, strict=True):
+            direction.jumps.needs[:] *= weights.inside  # expected jumps, as they are added up
         _scale(counts, (1.0 - share) / weight)
+        for array, grid in _arrays(counts):
+            array[...] = _rounded(array, grid)
 
         def look(chunk: tuple[int, int]) -> tuple[tuple[int, int], I32, F32, list[Moves], F64]:
             first, last = chunk
@@ -291,14 +295,16 @@ class Training:
 
         for chunk, ids, links, moves, likelihoods in map_threads(look, chunks):
             kernels.add_links(ids, links, counts.cells)
-            np.add(counts.log_likelihoods, likelihoods.sum(axis=1), out=counts.log_likelihoods)
+            np.add(counts.log_likelihoods, _rounded(likelihoods.sum(axis=1), JUMPS), out=counts.log_likelihoods)
             totals = counts.forward, counts.reverse
             for text, weights, its_moves, total in zip(self.pairs.directions, self.jumps, moves, totals, strict=True):
                 kernels.add_moves(*chunk, text, weights, chain.uniform, chain.p0, hmm, its_moves, total)
-                np.add(total.jumps.counts, its_moves.counts, out=total.jumps.counts)
-                np.add(total.jumps.contexts, its_moves.contexts, out=total.jumps.contexts)
+                np.add(total.jumps.counts, _rounded(its_moves.counts, JUMPS), out=total.jumps.counts)
+                np.add(total.jumps.contexts, _rounded(its_moves.contexts, JUMPS), out=total.jumps.contexts)
         counts.cells[-1] = 0.0
         _scale(counts, weight)
+        for direction, weights in zip((counts.forward, counts.reverse), self.jumps, strict=True):
+            direction.jumps.needs[:] /= weights.inside
 
 
 def _placed(counts: F64, places: I64, cells: int) -> F64:
@@ -308,11 +314,22 @@ def _placed(counts: F64, places: I64, cells: int) -> F64:
     return placed
 
 
-def _scale(counts: Counts, factor: float) -> None:
+def _arrays(counts: Counts) -> Iterator[tuple[F64, float]]:
+    """Those of counts, each with the grid of what is added to it."""
+    yield counts.cells, LINKS
     for direction in (counts.forward, counts.reverse):
-        for array in (direction.null, *direction.jumps):
-            array *= factor
-    counts.cells[:] *= factor
+        yield direction.null, LINKS
+        yield from ((array, JUMPS) for array in direction.jumps)
+
+
+def _scale(counts: Counts, factor: float) -> None:
+    for array, _ in _arrays(counts):
+        array *= factor
+
+
+def _rounded(counts: F64, grid: float) -> F64:
+    """The numbers next to these on a grid, as `_lattice_kernels.on_grid`."""
+    return (counts + grid) - grid
 
 
 def _sum(one: DirectionCounts, other: DirectionCounts) -> DirectionCounts:
