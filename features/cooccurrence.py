@@ -17,7 +17,7 @@ from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.threads import map_threads
 from features._search_kernels import list_occurrences, sort_row
-from features.word_pairs import find_cells, runs
+from features.word_pairs import Pairs, find_cells, runs
 
 MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are not kept.
@@ -85,10 +85,18 @@ def count_cooccurrences(
     per thread; the row is then pruned and written out. Peak memory beyond the result and the bitext: 4 bytes for
     each token of either side, plus about 16 MB for each core.
     """
-    n_source, n_target = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
-    source = _Types(*_distinct_words(bitext.source.ids, bitext.source.offsets, n_source))
-    target = _Types(*_distinct_words(bitext.target.ids, bitext.target.offsets, n_target))
-    sentence_offsets, sentences, _ = list_occurrences(0, len(bitext), source.words, source.offsets, n_source)
+    sizes = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
+    return count_pairs(Pairs.cut(bitext, 0, len(bitext)), *sizes, minimum_dice, on_progress)
+
+
+def count_pairs(
+    pairs: Pairs, n_source: int, n_target: int, minimum_dice: float, on_progress: Callable[[float], None] | None = None
+) -> CooccurrenceTable:
+    """`count_cooccurrences` of sentence pairs with words of vocabularies of these sizes."""
+    n_pairs = len(pairs.edge_offsets) - 1
+    source = _Types(*_distinct_words(pairs.source, pairs.source_offsets, n_source))
+    target = _Types(*_distinct_words(pairs.target, pairs.target_offsets, n_target))
+    sentence_offsets, sentences, _ = list_occurrences(0, n_pairs, source.words, source.offsets, n_source)
     total = np.zeros(len(sentences) + 1, np.int64)
     np.cumsum(np.diff(target.offsets)[sentences], out=total[1:])
     bounds = np.minimum(np.diff(total[sentence_offsets]), n_target)  # the most cells of each row, before pruning
@@ -116,7 +124,7 @@ def count_cooccurrences(
         first, last = chunks.pop()
         cells = slice(row_offsets[first], row_offsets[last])
         targets[cells], counts[cells], _ = parts.pop()
-    return CooccurrenceTable(source.counts, target.counts, row_offsets, targets, counts, len(bitext))
+    return CooccurrenceTable(source.counts, target.counts, row_offsets, targets, counts, n_pairs)
 
 
 def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> CooccurrenceTable:

@@ -1,6 +1,8 @@
 """``aligner train``."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from itertools import count
 from pathlib import Path
@@ -21,12 +23,13 @@ if TYPE_CHECKING:
     from aligner.solvers import TracePoint
     from aligner.training.path import Place
     from corpora.corpus import Corpus
+    from features.translation.counting import Engine
 
 
 _ALWAYS = frozenset("corpus max_length skip_bad memory threads model force quiet verbose debug".split())
 _OF_UPDATES = _ALWAYS | {"update"}
 _OF_TEXT = "source target case_fold tokenize stem candidates priors sample seed strict"
-_WITHOUT_LABELS = _ALWAYS | frozenset(_OF_TEXT.split())
+_WITHOUT_LABELS = _ALWAYS | {"cluster"} | frozenset(_OF_TEXT.split())
 
 
 def train(
@@ -50,6 +53,7 @@ def train(
     stem: opt.Stem = False,
     memory: opt.Memory = 2 << 30,
     threads: opt.Threads = None,
+    cluster: opt.Cluster = None,
     loss: opt.LossName = None,
     regularization: opt.Regularization = None,
     path: opt.Path = None,
@@ -120,7 +124,7 @@ def train(
     training = None
     with (
         spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
-        compiling_ahead(),
+        compiling_ahead(), counting_on(cluster) as engine,
     ):  # fmt: skip
         from aligner.model.model import load
         from aligner.training.settings import TrainingSettings
@@ -139,7 +143,7 @@ def train(
                 "solver_options": opt.parse_solver_options(solver_option or []),
                 "path": None if path is None else opt.parse_path(path),
             }
-            training = run(corpus, gold or (), links=links or (), hooks=hooks, **settings)
+            training = run(corpus, gold or (), links=links or (), hooks=hooks, engine=engine, **settings)
             made = training.model
     written = _save(made, model, force=force)
     if verbose and training is not None and "labelled_pairs" in made.record:
@@ -164,6 +168,22 @@ def train(
     if strict and training is not None and not made.record.get("converged", True):
         say(f"not converged: {made.record['status']} (raise --max-passes or --tolerance)")
         raise typer.Exit(NOT_CONVERGED)
+
+
+@contextmanager
+def counting_on(address: str | None) -> "Iterator[Engine]":
+    """What counts text on a cluster, or here."""
+    from features.translation.counting import THIS_MACHINE
+
+    if address is None:
+        yield THIS_MACHINE
+        return
+    from aligner.cluster.connection import connect
+    from aligner.cluster.engine import ClusterEngine
+    from corpora.files import spill_directory
+
+    with spill_directory("cluster") as folder, connect(address) as connection:
+        yield ClusterEngine(connection, folder)
 
 
 def _save(made: "Model", path: str, *, force: bool) -> str:
