@@ -196,21 +196,7 @@ def _count_rows(
                     touched[n_touched] = f
                     n_touched += 1
                 counter[f] += 1
-        kept = 0
-        for t in range(n_touched):
-            f = touched[t]
-            if 2.0 * counter[f] >= minimum_dice * (source_counts[e] + target_counts[f]):
-                touched[kept] = f
-                kept += 1
-            else:
-                counter[f] = 0
-        if 8 * kept < len(counter):
-            sort_row(touched[:kept])
-        else:  # a frequent word: in order they are found sooner than sorted
-            kept = 0
-            for f in range(len(counter)):
-                touched[kept] = f
-                kept += counter[f] > 0
+        kept = _end_row(source_counts[e], target_counts, minimum_dice, counter, touched[:n_touched])
         for t in range(kept):
             f = touched[t]
             cell_targets[used] = f
@@ -219,3 +205,56 @@ def _count_rows(
             used += 1
         sizes[e - first] = kept
     return used
+
+
+@compiled
+def _end_row(source_count, target_counts, minimum_dice, counter, touched):
+    """Put the words that are kept first, in order, and forget the counts of the others; returns how many are kept."""
+    kept = 0
+    for t in range(len(touched)):
+        f = touched[t]
+        if 2.0 * counter[f] >= minimum_dice * (source_count + target_counts[f]):
+            touched[kept] = f
+            kept += 1
+        else:
+            counter[f] = 0
+    if 8 * kept < len(counter):
+        sort_row(touched[:kept])
+    else:  # a frequent word: in order they are found sooner than sorted
+        kept = 0
+        for f in range(len(counter)):
+            if counter[f] > 0:
+                touched[kept] = f
+                kept += 1
+    return kept
+
+
+@compiled
+def add_rows(starts, targets, counts, source_counts, target_counts, minimum_dice):
+    """Add up counts of the same cell: cells with those of row e in starts[e] .. starts[e + 1], in any order.
+
+    Returns the kept cells of each row, and their targets, ascending in each row, and counts.
+    """
+    sizes = np.empty(len(starts) - 1, np.int64)
+    cell_targets = np.empty(len(targets), np.int32)
+    cell_counts = np.empty(len(targets), np.int32)
+    counter = np.zeros(len(target_counts), np.int32)
+    touched = np.empty(len(target_counts), np.int32)
+    used = 0
+    for e in range(len(sizes)):
+        n_touched = 0
+        for entry in range(starts[e], starts[e + 1]):
+            f = targets[entry]
+            if counter[f] == 0:
+                touched[n_touched] = f
+                n_touched += 1
+            counter[f] += counts[entry]
+        kept = _end_row(source_counts[e], target_counts, minimum_dice, counter, touched[:n_touched])
+        for t in range(kept):
+            f = touched[t]
+            cell_targets[used] = f
+            cell_counts[used] = counter[f]
+            counter[f] = 0
+            used += 1
+        sizes[e] = kept
+    return sizes, cell_targets[:used].copy(), cell_counts[:used].copy()

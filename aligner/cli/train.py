@@ -1,8 +1,6 @@
 """``aligner train``."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, fields
 from itertools import count
 from pathlib import Path
@@ -13,6 +11,7 @@ import typer
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import BAD_DATA, NOT_CONVERGED, refuse_options, say
+from aligner.cli.cluster import counting_on
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.cli.texts import skipping_pairs
 from aligner.progress import Hooks, progress_bar
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from aligner.solvers import TracePoint
     from aligner.training.path import Place
     from corpora.corpus import Corpus
-    from features.translation.counting import Engine
 
 
 _ALWAYS = frozenset("corpus max_length skip_bad memory threads model force quiet verbose debug".split())
@@ -168,22 +166,6 @@ def train(
     if strict and training is not None and not made.record.get("converged", True):
         say(f"not converged: {made.record['status']} (raise --max-passes or --tolerance)")
         raise typer.Exit(NOT_CONVERGED)
-
-
-@contextmanager
-def counting_on(address: str | None) -> "Iterator[Engine]":
-    """What counts text on a cluster, or here."""
-    from features.translation.counting import THIS_MACHINE
-
-    if address is None:
-        yield THIS_MACHINE
-        return
-    from aligner.cluster.connection import connect
-    from aligner.cluster.engine import ClusterEngine
-    from corpora.files import spill_directory
-
-    with spill_directory("cluster") as folder, connect(address) as connection:
-        yield ClusterEngine(connection, folder)
 
 
 def _save(made: "Model", path: str, *, force: bool) -> str:

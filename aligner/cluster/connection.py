@@ -16,6 +16,12 @@ _SECONDS = 10
 """For the scheduler to answer, and then for a worker to be there."""
 
 
+_MOST_PROCESSES = 1024
+
+_UNOBSERVED = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+"""Of workers that are started here: nobody would look at the profiles that Dask makes of them."""
+
+
 class ClusterError(AlignerError):
     """A cluster that cannot be reached, or cannot go on."""
 
@@ -73,24 +79,27 @@ def _worker_version() -> str:
 def connect(address: str) -> Iterator[Connection]:
     """Connect to the scheduler at an address, or start as many worker processes here as ``local:N`` says.
 
-    Raises ClusterError, or SettingError where Dask is missing.
+    Raises ClusterError, or SettingError for an address that cannot be one.
     """
     try:
         from distributed import Client, LocalCluster
     except ModuleNotFoundError as error:
-        raise SettingError("`cluster` needs Dask, which is not installed (pip install 'aligner[cluster]')") from error
+        raise ClusterError(f"{address}: Dask is not installed (pip install 'aligner[cluster]')") from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said in one line, here
     with ExitStack() as opened, _in_one_line(address):
         where: Any = address
         if address.startswith(_LOCAL):
+            number = address.removeprefix(_LOCAL)
+            if not number.isdecimal() or not 1 <= int(number) <= _MOST_PROCESSES:
+                raise SettingError(f"{address!r} is not local:N, of some processes (give local:2, say)")
             where = opened.enter_context(
                 LocalCluster(
-                    int(address.removeprefix(_LOCAL)), threads_per_worker=1, processes=True, dashboard_address=None,
-                    memory_limit=0, silence_logs=logging.CRITICAL,
+                    n_workers=int(number), threads_per_worker=1, processes=True, dashboard_address=":0",
+                    memory_limit=0, silence_logs=logging.CRITICAL, env=_UNOBSERVED,
                 )
             )  # fmt: skip
         try:
-            client = opened.enter_context(Client(where, timeout=_SECONDS, set_as_default=False))
+            client = opened.enter_context(Client(where, timeout=_SECONDS, set_as_default=False, direct_to_workers=True))
         except (OSError, ValueError) as error:
             raise ClusterError(f"{address}: no scheduler answers (start one, or give local:N)") from error
         try:

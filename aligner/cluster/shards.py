@@ -90,7 +90,7 @@ def map_array(path: str | Path, of: type[np.generic], columns: int = 1) -> npt.N
     try:
         array: npt.NDArray[Any] = np.fromfile(path, of, 0)
         if Path(path).stat().st_size:
-            array = np.memmap(path, of, "r")
+            array = np.asarray(np.memmap(path, of, "r"))
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
     return array if columns == 1 else array.reshape(-1, columns)

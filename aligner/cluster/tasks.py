@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from aligner.cluster.shards import Shard, load, map_array, save
 from corpora.ragged import F64, I32, I64
-from features.cooccurrence import count_pairs
+from features.cooccurrence import add_rows, count_pairs
 from features.translation import jumps
 from features.translation._lattice_kernels import JumpWeights
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
@@ -44,15 +44,11 @@ def count_words(shard: Shard) -> tuple[Words, Words, Words]:
     return Words.of(table.source_counts), Words.of(table.target_counts), cells
 
 
-def merge_words(
-    shards: list[Shard], totals: str, first: int, last: int, minimum_dice: float
-) -> tuple[I64, I32, I32]:  # fmt: skip
+def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum_dice: float) -> tuple[I64, I32, I32]:
     """Add what `count_words` has left of source words first .. last, and keep the cells with the Dice.
 
     totals: file of the sentence pairs of all words.  Returns the cells of each word, and their targets and counts.
     """
-    from scipy import sparse
-
     found = load(totals)
     rows, targets, counts = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
     for shard in shards:
@@ -62,15 +58,12 @@ def merge_words(
         rows.append(np.repeat(mine["words"][a:b] - first, np.diff(mine["offsets"][a : b + 1])))
         targets.append(map_array(f"{shard.path}.targets", np.int32)[cells])
         counts.append(map_array(f"{shard.path}.counts", np.int32)[cells])
-    shape = last - first, len(found["target"])
-    places = np.concatenate(rows), np.concatenate(targets)
-    table = sparse.coo_array((np.concatenate(counts), places), shape).tocsr()
-    table.sort_indices()
-    sizes = np.diff(table.indptr)
-    together = np.repeat(found["source"][first:last].astype(np.int64), sizes) + found["target"][table.indices]
-    kept = 2.0 * table.data >= minimum_dice * together
-    row = np.repeat(np.arange(last - first), sizes)[kept]
-    return np.bincount(row, minlength=last - first), table.indices[kept].astype(np.int32), table.data[kept]
+    row = np.concatenate(rows)
+    order = np.argsort(row, kind="stable")  # merges what is sorted
+    starts = np.searchsorted(row, np.arange(last - first + 1), sorter=order)
+    entries = starts, np.concatenate(targets)[order], np.concatenate(counts)[order]
+    merged: tuple[I64, I32, I32] = add_rows(*entries, found["source"][first:last], found["target"], minimum_dice)
+    return merged
 
 
 class Jumped(NamedTuple):
@@ -101,7 +94,8 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
     pairs, chunks = shard.read()
     ids, mine = cells_of(shard, pairs, chunks, cells)
     found = load(state)
-    table = np.append(map_array(f"{state}.cells", np.float32, 2)[ids], np.zeros((1, 2), np.float32), axis=0)
+    table = np.empty((len(ids) + 1, 2), np.float32)
+    np.take(map_array(f"{state}.cells", np.float32, 2), ids, axis=0, out=table[:-1], mode="clip")
     table.flags.writeable = False  # as on one machine, for which the kernels are compiled
     emissions = Emissions(table, *(found[name] for name in Emissions._fields[1:]))
     forward, reverse = (
@@ -128,16 +122,14 @@ def cells_of(shard: Shard, pairs: Pairs, chunks: list[Chunk], cells: str) -> tup
     if path.exists():
         found = load(path)
         return found["ids"], Cells(found["row_offsets"], found["targets"], shard.sizes[1])
-    row_offsets, targets = load(cells)["row_offsets"], map_array(f"{cells}.targets", np.int32)
-    here = [np.bincount(words, minlength=size) > 0 for words, size in zip(pairs[:2], shard.sizes, strict=True)]
-    ids = np.flatnonzero(np.repeat(here[0], np.diff(row_offsets)) & here[1][targets])
-    mine = Cells(np.searchsorted(ids, row_offsets), targets[ids], shard.sizes[1])
-    used = np.zeros(len(ids) + 1, np.bool_)
+    every = Cells(load(cells)["row_offsets"], map_array(f"{cells}.targets", np.int32), shard.sizes[1])
+    used = np.zeros(len(every) + 1, np.bool_)
     for first, last in chunks:
-        used[mine.label(pairs, first, last)] = True
-    kept, mine = ids[used[:-1]].astype(np.int32), mine.keep(used[:-1])
-    save(path, {"ids": kept, "row_offsets": mine.row_offsets, "targets": mine.targets})
-    return kept, mine
+        used[every.label(pairs, first, last)] = True
+    ids = np.flatnonzero(used[:-1])
+    mine = Cells(np.searchsorted(ids, every.row_offsets), every.targets[ids], shard.sizes[1])
+    save(path, {"ids": ids.astype(np.int32), "row_offsets": mine.row_offsets, "targets": mine.targets})
+    return ids.astype(np.int32), mine
 
 
 def _jumped(counts: DirectionCounts) -> Jumped:
