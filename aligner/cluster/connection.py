@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -92,12 +93,12 @@ def connect(address: str) -> Iterator[Connection]:
             number = address.removeprefix(_LOCAL)
             if not number.isdecimal() or not 1 <= int(number) <= _MOST_PROCESSES:
                 raise SettingError(f"{address!r} is not local:N, of some processes (give local:2, say)")
-            where = opened.enter_context(
-                LocalCluster(
+            with _quiet_trackers():
+                cluster = LocalCluster(
                     n_workers=int(number), threads_per_worker=1, processes=True, dashboard_address=":0",
                     memory_limit=0, silence_logs=logging.CRITICAL, env=_UNOBSERVED,
-                )
-            )  # fmt: skip
+                )  # fmt: skip
+            where = opened.enter_context(cluster)
         try:
             client = opened.enter_context(Client(where, timeout=_SECONDS, set_as_default=False, direct_to_workers=True))
         except (OSError, ValueError) as error:
@@ -108,6 +109,19 @@ def connect(address: str) -> Iterator[Connection]:
             raise ClusterError(f"{address}: the scheduler has no worker (start some)") from error
         _check_versions(address, client)
         yield Connection(address, client)
+
+
+@contextmanager
+def _quiet_trackers() -> Iterator[None]:
+    """Processes that are started here to watch semaphores do not tell that a process ended by a signal left some."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [before, "ignore:resource_tracker:UserWarning"]))
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONWARNINGS"]
+        if before is not None:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 def _check_versions(address: str, client: Any) -> None:

@@ -68,12 +68,10 @@ class ClusterEngine:
             parts[number] = part[0], part[1]
             if on_progress is not None:
                 on_progress(done / len(ranges))
-        for path in [
-            totals,
-            *(f"{shard.path}.{name}" for shard in shards for name in ("targets", "counts", "rows.npz")),
-        ]:
-            _remove(path)
-        targets, counts = (np.concatenate([np.empty(0, np.int32), *column]) for column in zip(*parts, strict=True))
+        for shard in shards:
+            for name in ("targets", "counts", "rows.npz"):
+                _remove(f"{shard.path}.{name}")
+        targets, counts = (np.concatenate([np.empty(0, np.int32), *(part[i] for part in parts)]) for i in (0, 1))
         return CooccurrenceTable(source, target, np.append(0, np.cumsum(cells)), targets, counts, len(bitext))
 
     def expectation(self, bitext: Bitext, batches: int) -> _Shards:
