@@ -12,7 +12,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -75,7 +74,7 @@ def measure(prefix: str, pairs: int, workers: int) -> dict[str, float]:
 
     corpus = open_corpus(prefix)
     bitext = read_bitext([replace(corpus, texts=lambda: islice(corpus.texts(), pairs))], Normalizer(), Normalizer())
-    before, began = usage()[0], time.monotonic()
+    before = usage()[0]
     if workers == 0:
         statistics, others, traffic = CorpusStatistics.from_bitext(bitext), [], [0, 0, 0]
     else:
@@ -87,7 +86,7 @@ def measure(prefix: str, pairs: int, workers: int) -> dict[str, float]:
     mine = usage()
     cells = len(statistics.cooccurrence.targets)
     return {
-        "pairs": pairs, "workers": workers, "cells": cells, "seconds": time.monotonic() - began,
+        "pairs": pairs, "workers": workers, "cells": cells,
         "client": mine[0] - before, "cpu": mine[0] - before + sum(cpu for cpu, _ in others), "client_peak": mine[1],
         "worker_peak": max((peak for _, peak in others), default=0.0),
     } | dict(zip(("written", "read", "returned"), traffic, strict=True))  # fmt: skip
@@ -122,14 +121,14 @@ def main() -> None:
             print(runs[-1], flush=True, file=sys.stderr)
     rows = [
         [
-            f"{run['pairs']:,}", run["workers"] or "none", f"{run['cells'] / 1e6:.1f}", f"{run['seconds']:.0f}",
+            f"{run['pairs']:,}", run["workers"] or "none", f"{run['cells'] / 1e6:.1f}",
             f"{run['cpu']:.0f}", f"{run['client']:.0f}", f"{run['client_peak']:.2f}", f"{run['worker_peak']:.2f}",
             *(f"{run[name] / PASSES / run['pairs'] / 1e3:.1f}" for name in ("written", "read", "returned")),
         ]
         for run in runs
     ]  # fmt: skip
     header = [
-        "pairs", "workers", "M cells", "s", "CPU s", "of the client", "GiB of the client", "of a worker",
+        "pairs", "workers", "M cells", "CPU s", "of the client", "GiB of the client", "of a worker",
         "KB a pair and pass: written", "read", "returned",
     ]  # fmt: skip
     others = [run for run in runs if run["workers"]]
