@@ -9,6 +9,7 @@ import lzma
 import os
 import re
 import secrets
+import shutil
 import sys
 import tempfile
 import zlib
@@ -44,7 +45,7 @@ _NO_TEXT = {
 _LONGEST_PART = 50  # characters, of at most 4 bytes; file systems allow 255 bytes in all
 
 _unfinished: set[Path] = set()
-"""Files that are being written, to be renamed when they are whole."""
+"""Files that are being written, to be renamed when they are whole, and folders that are to go."""
 
 _spill_folder: Path | None = None
 
@@ -289,8 +290,26 @@ def spill_file(content: str) -> IO[bytes]:
     return tempfile.TemporaryFile(prefix=f".aligner-{content}-", dir=spill_folder())
 
 
+@contextmanager
+def spill_directory(content: str) -> Iterator[Path]:
+    """A new folder where spill files are, for files that other processes open, gone at the end with all that is in it.
+
+    content: a word for its name.
+    """
+    with tempfile.TemporaryDirectory(
+        prefix=f".aligner-{content}-", dir=spill_folder(), ignore_cleanup_errors=True
+    ) as folder:
+        _unfinished.add(Path(folder))
+        try:
+            yield Path(folder)
+        finally:
+            _unfinished.discard(Path(folder))
+
+
 def remove_unfinished() -> None:
-    """Remove the files that `write_atomically` has not finished: for a process that ends at once."""
+    """Remove what `write_atomically` and `spill_directory` have not finished: for a process that ends at once."""
     for path in [*_unfinished]:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
             path.unlink()

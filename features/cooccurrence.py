@@ -17,7 +17,7 @@ from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.threads import map_threads
 from features._search_kernels import list_occurrences, sort_row
-from features.word_pairs import find_cells, runs
+from features.word_pairs import Pairs, find_cells, runs
 
 MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are not kept.
@@ -85,10 +85,18 @@ def count_cooccurrences(
     per thread; the row is then pruned and written out. Peak memory beyond the result and the bitext: 4 bytes for
     each token of either side, plus about 16 MB for each core.
     """
-    n_source, n_target = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
-    source = _Types(*_distinct_words(bitext.source.ids, bitext.source.offsets, n_source))
-    target = _Types(*_distinct_words(bitext.target.ids, bitext.target.offsets, n_target))
-    sentence_offsets, sentences, _ = list_occurrences(0, len(bitext), source.words, source.offsets, n_source)
+    sizes = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
+    return count_pairs(Pairs.cut(bitext, 0, len(bitext)), *sizes, minimum_dice, on_progress)
+
+
+def count_pairs(
+    pairs: Pairs, n_source: int, n_target: int, minimum_dice: float, on_progress: Callable[[float], None] | None = None
+) -> CooccurrenceTable:
+    """`count_cooccurrences` of sentence pairs with words of vocabularies of these sizes."""
+    n_pairs = len(pairs.edge_offsets) - 1
+    source = _Types(*_distinct_words(pairs.source, pairs.source_offsets, n_source))
+    target = _Types(*_distinct_words(pairs.target, pairs.target_offsets, n_target))
+    sentence_offsets, sentences, _ = list_occurrences(0, n_pairs, source.words, source.offsets, n_source)
     total = np.zeros(len(sentences) + 1, np.int64)
     np.cumsum(np.diff(target.offsets)[sentences], out=total[1:])
     bounds = np.minimum(np.diff(total[sentence_offsets]), n_target)  # the most cells of each row, before pruning
@@ -116,7 +124,7 @@ def count_cooccurrences(
         first, last = chunks.pop()
         cells = slice(row_offsets[first], row_offsets[last])
         targets[cells], counts[cells], _ = parts.pop()
-    return CooccurrenceTable(source.counts, target.counts, row_offsets, targets, counts, len(bitext))
+    return CooccurrenceTable(source.counts, target.counts, row_offsets, targets, counts, n_pairs)
 
 
 def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> CooccurrenceTable:
@@ -188,21 +196,7 @@ def _count_rows(
                     touched[n_touched] = f
                     n_touched += 1
                 counter[f] += 1
-        kept = 0
-        for t in range(n_touched):
-            f = touched[t]
-            if 2.0 * counter[f] >= minimum_dice * (source_counts[e] + target_counts[f]):
-                touched[kept] = f
-                kept += 1
-            else:
-                counter[f] = 0
-        if 8 * kept < len(counter):
-            sort_row(touched[:kept])
-        else:  # a frequent word: in order they are found sooner than sorted
-            kept = 0
-            for f in range(len(counter)):
-                touched[kept] = f
-                kept += counter[f] > 0
+        kept = _end_row(source_counts[e], target_counts, minimum_dice, counter, touched[:n_touched])
         for t in range(kept):
             f = touched[t]
             cell_targets[used] = f
@@ -211,3 +205,56 @@ def _count_rows(
             used += 1
         sizes[e - first] = kept
     return used
+
+
+@compiled
+def _end_row(source_count, target_counts, minimum_dice, counter, touched):
+    """Put the words that are kept first, in order, and forget the counts of the others; returns how many are kept."""
+    kept = 0
+    for t in range(len(touched)):
+        f = touched[t]
+        if 2.0 * counter[f] >= minimum_dice * (source_count + target_counts[f]):
+            touched[kept] = f
+            kept += 1
+        else:
+            counter[f] = 0
+    if 8 * kept < len(counter):
+        sort_row(touched[:kept])
+    else:  # a frequent word: in order they are found sooner than sorted
+        kept = 0
+        for f in range(len(counter)):
+            if counter[f] > 0:
+                touched[kept] = f
+                kept += 1
+    return kept
+
+
+@compiled
+def add_rows(starts, targets, counts, source_counts, target_counts, minimum_dice):
+    """Add up counts of the same cell: cells with those of row e in starts[e] .. starts[e + 1], in any order.
+
+    Returns the kept cells of each row, and their targets, ascending in each row, and counts.
+    """
+    sizes = np.empty(len(starts) - 1, np.int64)
+    cell_targets = np.empty(len(targets), np.int32)
+    cell_counts = np.empty(len(targets), np.int32)
+    counter = np.zeros(len(target_counts), np.int32)
+    touched = np.empty(len(target_counts), np.int32)
+    used = 0
+    for e in range(len(sizes)):
+        n_touched = 0
+        for entry in range(starts[e], starts[e + 1]):
+            f = targets[entry]
+            if counter[f] == 0:
+                touched[n_touched] = f
+                n_touched += 1
+            counter[f] += counts[entry]
+        kept = _end_row(source_counts[e], target_counts, minimum_dice, counter, touched[:n_touched])
+        for t in range(kept):
+            f = touched[t]
+            cell_targets[used] = f
+            cell_counts[used] = counter[f]
+            counter[f] = 0
+            used += 1
+        sizes[e] = kept
+    return sizes, cell_targets[:used].copy(), cell_counts[:used].copy()

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpora.bitext import Bitext
-from features.cooccurrence import CooccurrenceTable, add_cooccurrences, count_cooccurrences
+from features.cooccurrence import MINIMUM_DICE, CooccurrenceTable, add_cooccurrences, count_cooccurrences
+from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.expectation import Pass
 from features.translation.lexicon import KINDS
 from features.translation.model import TranslationModel
@@ -47,19 +48,20 @@ class CorpusStatistics:
         priors: TranslationModel | None = None,
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
+        engine: Engine = THIS_MACHINE,
     ) -> CorpusStatistics:
         """Count a bitext; on_progress is called with the fraction done.
 
         lexicons: of the translation models to train, none without any; on_pass is called after each pass.
-        priors: what they begin with, see `train_translation`.
+        priors: what they begin with, see `train_translation`.  engine: who counts.
         """
         if priors is not None:
             bitext = Bitext(extend(bitext.source, priors.source_words), extend(bitext.target, priors.target_words))
-        table = count_cooccurrences(bitext, on_progress=on_progress)
+        table = engine.cooccurrences(bitext, MINIMUM_DICE, on_progress)
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         model = None
         if lexicons:
-            model = train_translation(bitext, lexicons=lexicons, priors=priors, on_pass=on_pass)
+            model = train_translation(bitext, lexicons=lexicons, priors=priors, on_pass=on_pass, engine=engine)
         return cls(table, source, target, model)
 
     def updated(

@@ -29,7 +29,10 @@ ALLOWED = {
 
 LIBRARY = ["aligner.matching", "aligner.svm", "aligner.solvers"]
 NO_WORDS = {"aligner", "aligner._version", "aligner.errors", "corpora", "corpora.ragged", "corpora.threads"}
-SLOW = {"numpy", "numba", "scipy", "nltk", "networkx", "jinja2", "starlette", "uvicorn", "pyarrow", "zstandard"}
+SLOW = {
+    "numpy", "numba", "scipy", "nltk", "networkx", "jinja2", "starlette", "uvicorn", "pyarrow", "zstandard", "dask",
+    "distributed",
+}  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 
 TREES = {
@@ -61,6 +64,15 @@ def test_imports_go_to_the_left() -> None:
         wrong += [f"{path} imports {module}" for module in ours if not within(module, allowed)]
     assert {path.rsplit("/", 1)[0] for path in TREES} >= {*ALLOWED}
     assert not wrong, "\n".join(wrong)
+
+
+def test_only_one_package_knows_the_cluster() -> None:
+    def knows(tree: ast.Module, module: str) -> bool:
+        return any(within(name, [module]) for name in imported(tree))
+
+    assert {path for path, tree in TREES.items() if knows(tree, "distributed")} == {"aligner/cluster/connection.py"}
+    of_commands = {path for path, tree in TREES.items() if knows(tree, "aligner.cluster")}
+    assert all(path.startswith(("aligner/cluster/", "aligner/cli/")) for path in of_commands)
 
 
 def test_only_the_commands_print_or_exit() -> None:

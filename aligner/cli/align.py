@@ -53,8 +53,11 @@ class Answer:
     def write(
         self, normalizers: "Normalizers", parts: "Iterable[tuple[Sequence[TextLine], Alignments]]", pairs: int | None,
         other: "Retokenized | None" = None,
-    ) -> None:  # fmt: skip
-        """Write the links of texts as they are found.  pairs: how many there will be.  other: the text of `remap`."""
+    ) -> "Sequence[int]":  # fmt: skip
+        """Write the links of texts as they are found; returns the pairs, links, words and linked words.
+
+        pairs: how many there will be.  other: the text of `remap`.
+        """
         from aligner.model.remapping import PLAIN
         from aligner.model.streaming import FORMATS
 
@@ -70,6 +73,11 @@ class Answer:
                 words, linked = words + int(found.shapes.sum()), linked + int(found.linked.sum())
                 self.part_ends((done, links, words, linked))
                 show(Progress("aligning", done, pairs, "pairs"))
+        self.tell(done, links, words, linked)
+        return done, links, words, linked
+
+    def tell(self, done: int, links: int, words: int, linked: int) -> None:
+        """Say what was written."""
         if not self.quiet:
             what = f"{done:,} pairs, {links:,} links, {words - linked:,} of {words:,} words without a link"
             where = "standard output" if self.path == "-" else self.path
@@ -107,6 +115,7 @@ def align(
     iterations: opt.Iterations = None,
     seconds: opt.Seconds = None,
     threads: opt.Threads = None,
+    cluster: opt.Cluster = None,
     resume: opt.Resume = False,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
@@ -130,7 +139,7 @@ def align(
             raise SettingError(f"--{name} is for text without a model (leave out --{name}, or -m)")
     elif links:
         raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
-    elif shard or resume:
+    elif shard or resume or cluster:
         raise SettingError("without a model all text is read before any is aligned (give one with -m)")
     if columns and target is not None:
         raise SettingError("--columns are of one file, which has source and target (leave out TGT)")
@@ -147,6 +156,8 @@ def align(
     offset = opt.HIGH_RECALL if high_recall else offset
     for name in ("directions", "sample"):
         given.pop(name, None)
+    if cluster and (shard or resume or remap or links or output == "-"):
+        raise SettingError("--cluster divides the text, and joins a file (give -o; leave out --shard, --resume, ...)")
     paths = [output] if directions is None else [output, f"{directions}.fwd", f"{directions}.rev"]
     blocks = Blocks(output, force=force) if resume else None  # these complain now, if ever
     files, began = [write_packed(path, force=force or resume) for path in paths], time.monotonic()
@@ -160,7 +171,12 @@ def align(
                 "format": format_, "columns": columns, "shard": shard, "max_length": longest, "long_pairs": long_pairs,
                 "skip_bad": skip_bad, "offset": offset, "candidates": candidates,
             }  # fmt: skip
-            _align_with_model(source, target, answers[0], model, links or [], blocks, options)
+            if cluster is not None:
+                from aligner.cli.cluster import align_on_cluster
+
+                align_on_cluster(source, target, answers[0], model, options, cluster)
+                return
+            align_with_model(source, target, answers[0], model, links or [], blocks, options)
         else:
             given |= {"offset": offset} | ({} if candidates is None else {"candidates": candidates})
             align_without_model(
@@ -168,11 +184,11 @@ def align(
             )
 
 
-def _align_with_model(
+def align_with_model(
     source: str, target: str | None, answer: Answer, model: str, names: list[str], blocks: "Blocks | None",
     options: dict[str, Any],
-) -> None:  # fmt: skip
-    """Align a text, or standard input as it arrives.
+) -> "Sequence[int]":  # fmt: skip
+    """Align a text, or standard input as it arrives; returns what `Answer.write` does.
 
     names: of files of other aligners' links.  blocks: to write into, and to go on with.  options: all that the answers
     depend on.
@@ -212,7 +228,7 @@ def _align_with_model(
             streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
             parts = align_lines(loaded, corpus, watched(texts), streams)
         other = open_other_tokens(answer.remap, corpus, loaded.normalizers, [answer.path])
-    answer.write(loaded.normalizers, parts, pairs, other)
+    return answer.write(loaded.normalizers, parts, pairs, other)
 
 
 def _taken_up(answer: Answer, blocks: "Blocks", corpus: "Corpus", model: str, made_of: dict[str, Any]) -> Answer:

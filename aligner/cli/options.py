@@ -140,6 +140,9 @@ Memory = Annotated[
 Threads = Annotated[
     int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
 ]
+Cluster = Annotated[str | None, _data(
+    "--cluster", metavar="ADDRESS", help="Dask scheduler whose workers count or align; local:N: N processes here.",
+)]  # fmt: skip
 MaxLength = Annotated[int | None, _data(
     metavar="N", help="Leave a pair empty if a side has more words.", min=1, show_default="2409: at most 1 GiB a pair",
 )]  # fmt: skip

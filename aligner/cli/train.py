@@ -11,6 +11,7 @@ import typer
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import BAD_DATA, NOT_CONVERGED, refuse_options, say
+from aligner.cli.cluster import counting_on
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.cli.texts import skipping_pairs
 from aligner.progress import Hooks, progress_bar
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _ALWAYS = frozenset("corpus max_length skip_bad memory threads model force quiet verbose debug".split())
 _OF_UPDATES = _ALWAYS | {"update"}
 _OF_TEXT = "source target case_fold tokenize stem candidates priors sample seed strict"
-_WITHOUT_LABELS = _ALWAYS | frozenset(_OF_TEXT.split())
+_WITHOUT_LABELS = _ALWAYS | {"cluster"} | frozenset(_OF_TEXT.split())
 
 
 def train(
@@ -50,6 +51,7 @@ def train(
     stem: opt.Stem = False,
     memory: opt.Memory = 2 << 30,
     threads: opt.Threads = None,
+    cluster: opt.Cluster = None,
     loss: opt.LossName = None,
     regularization: opt.Regularization = None,
     path: opt.Path = None,
@@ -120,7 +122,7 @@ def train(
     training = None
     with (
         spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
-        compiling_ahead(),
+        compiling_ahead(), counting_on(cluster) as engine,
     ):  # fmt: skip
         from aligner.model.model import load
         from aligner.training.settings import TrainingSettings
@@ -139,7 +141,7 @@ def train(
                 "solver_options": opt.parse_solver_options(solver_option or []),
                 "path": None if path is None else opt.parse_path(path),
             }
-            training = run(corpus, gold or (), links=links or (), hooks=hooks, **settings)
+            training = run(corpus, gold or (), links=links or (), hooks=hooks, engine=engine, **settings)
             made = training.model
     written = _save(made, model, force=force)
     if verbose and training is not None and "labelled_pairs" in made.record:

@@ -28,6 +28,7 @@ from corpora.threads import one_blas_thread
 from features.candidates import count_unlisted
 from features.extractor import FAMILIES, FeatureSet, with_words
 from features.statistics import CorpusStatistics
+from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.priors import read_priors
 
 SOLVER_BYTES_PER_EDGE = 230
@@ -58,6 +59,7 @@ def train(
     *,
     links: Paths = (),
     hooks: Hooks = Hooks(),  # noqa: B008 - frozen
+    engine: Engine = THIS_MACHINE,
     **given: Any,
 ) -> Training:
     """Count corpora, learn weights from labelled pairs, and return the model and how it came to be.
@@ -68,6 +70,7 @@ def train(
     pairs than what was learnt (``record["default_aer"]``). The text of gold is not counted, so that its words look as
     those of new text will.
     links: files of other aligners' links of the labelled pairs, in order; a feature each.
+    engine: who counts the corpora.
     given: fields of `settings.TrainingSettings`, such as ``loss="hinge", max_passes=20``.
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings.
@@ -79,7 +82,7 @@ def train(
     feature_set = FeatureSet(families, numbered, candidates=settings.candidates)
     texts = open_corpora(corpora, settings.languages, hooks)
     if not gold and not any(text.has_links for text in texts):
-        model = _train_unlabelled(texts, settings, as_list(links), hooks)
+        model = _train_unlabelled(texts, settings, as_list(links), hooks, engine)
         return Training(model, RegularizationPath((), (), 0, 0, False, None))
     if settings.priors is not None and not feature_set.lexicons:
         raise SettingError("priors have no effect on these features (leave `priors` out, or `features`)")
@@ -91,7 +94,7 @@ def train(
     feature_set = with_words(feature_set, labelled.bitext, planned.words)
     statistics = CorpusStatistics.from_bitext(
         bitext, lexicons=feature_set.lexicons, priors=priors, on_progress=hooks.counted,
-        on_pass=tell_passes(hooks.on_progress),
+        on_pass=tell_passes(hooks.on_progress), engine=engine,
     )  # fmt: skip
     languages = bitext.source.language, bitext.target.language
     del bitext, everything  # the largest of what is held, and not needed for what follows
@@ -181,7 +184,9 @@ def train(
     return Training(model, followed)
 
 
-def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links: Sequence[str], hooks: Hooks) -> Model:
+def _train_unlabelled(
+    texts: Sequence[Corpus], settings: TrainingSettings, links: Sequence[str], hooks: Hooks, engine: Engine
+) -> Model:
     """The default model of opened corpora.  SettingError on links and settings of learning from labels."""
     names = "languages", "normalizers", "candidates", "priors", "sample", "memory", "seed"
     of_text = {name: getattr(settings, name) for name in names}
@@ -192,7 +197,9 @@ def _train_unlabelled(texts: Sequence[Corpus], settings: TrainingSettings, links
     priors = read_priors(settings.priors, settings.normalizers)
     bitext = read_texts(to_count(texts, settings), settings.normalizers, hooks)
     on_pass = tell_passes(hooks.on_progress)
-    statistics = CorpusStatistics.from_bitext(bitext, priors=priors, on_progress=hooks.counted, on_pass=on_pass)
+    statistics = CorpusStatistics.from_bitext(
+        bitext, priors=priors, on_progress=hooks.counted, on_pass=on_pass, engine=engine
+    )
     languages, record = (bitext.source.language, bitext.target.language), corpus_record(texts, bitext, settings)
     return default_model(
         statistics, normalizers=settings.normalizers, languages=languages, record=record,

@@ -15,6 +15,9 @@ because numba lets signed ones count from the end, a choice in every access that
 
 No sum may be reassociated by the compiler here: a kernel is optimised once by itself and once more inside each that
 calls it, and which copy runs depends on whether they came from the cache.
+
+What is added up over many sentences is rounded to a grid first, so that float64 holds the sums exactly and they are the
+same in whatever order, and in whatever groups, the sentences are looked at.
 """
 
 from __future__ import annotations
@@ -35,6 +38,8 @@ START, INSIDE, END, N_JUMPS = 0, WINDOW, WINDOW + WIDTHS, 2 * WINDOW + WIDTHS
 """Where the weights of the jumps into the sentence, inside it, and out of it begin."""
 CONTEXTS = 3, WINDOW + 1, WINDOW + 1
 LEAVING, REACHING = 0, 1
+LINKS, JUMPS = 1.5 * 2.0**28, 1.5 * 2.0**32
+"""For `on_grid`: links are multiples of 2^-24, whose sums are exact below 2^29, jumps of 2^-20, below 2^33."""
 
 U = np.uint64
 
@@ -78,6 +83,12 @@ class Moves(NamedTuple):
     inside: F32
     chosen: F32
     null: F32
+
+
+@compiled(inline="always")
+def on_grid(value, grid):
+    """The next number of a grid: of those above half of `grid`, float64 has no others.  grid: LINKS or JUMPS."""
+    return (value + grid) - grid
 
 
 @compiled
@@ -281,18 +292,23 @@ def find_moves(lattice, T, S, uniform, p0, moves, at):
 
 @compiled(inline="always")
 def add_moves(words, weights, uniform, p0, moves, at, jumps):
-    """Add the jumps inside a sentence to those of the groups of its words.  words: (S,).  at: as for `find_moves`."""
+    """Add the jumps inside a sentence to those of the groups of its words, the needs times the groups' weights.
+
+    words: (S,).  at: as for `find_moves`.
+    """
     S = len(words)
     for s in range(S):
         chosen = moves.chosen[at + s] / ((1.0 - uniform) * (1.0 - p0))
         group = weights.groups[words[s]]
         for i in range(WINDOW - min(s, WINDOW), WINDOW + min(S - 1 - s, WINDOW) + 1):
             reached = weights.groups[words[s + i - WINDOW]]
-            share = moves.inside[at + s, i]
+            share = on_grid(moves.inside[at + s, i], JUMPS)
+            weight = weights.inside[LEAVING, group, i] * weights.inside[REACHING, reached, i]
+            expected = on_grid(chosen * weight, JUMPS)
             jumps.inside[LEAVING, group, i] += share
             jumps.inside[REACHING, reached, i] += share
-            jumps.needs[LEAVING, group, i] += chosen * weights.inside[REACHING, reached, i]
-            jumps.needs[REACHING, reached, i] += chosen * weights.inside[LEAVING, group, i]
+            jumps.needs[LEAVING, group, i] += expected
+            jumps.needs[REACHING, reached, i] += expected
 
 
 @compiled

@@ -193,15 +193,18 @@ def add_links(ids, links, cells):
     for edge in range(U(len(ids))):
         cell = U(ids[edge])
         for column in range(U(len(links))):
-            cells[cell, column] += links[column, edge]
+            cells[cell, column] += lattices.on_grid(links[column, edge], lattices.LINKS)
 
 
 @compiled
 def add_moves(first, last, text, weights, uniform, p0, hmm, moves, total):
-    """Add what `infer` has found of pairs first .. last to `total`, but for `Moves.counts` and `Moves.contexts`."""
+    """Add what `infer` has found of pairs first .. last to `total`, but for `Moves.counts` and `Moves.contexts`.
+
+    Needs are added times the weights, see `Jumps`.
+    """
     words, word_offsets, states, offsets = text
     for t in range(word_offsets[first], word_offsets[last]):
-        total.null[words[t]] += moves.null[t - word_offsets[first]]
+        total.null[words[t]] += lattices.on_grid(moves.null[t - word_offsets[first]], lattices.LINKS)
     if not hmm:
         return
     for i in range(first, last):

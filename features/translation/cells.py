@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corpora.bitext import Bitext
 from corpora.compiled import compiled
 from corpora.ragged import I32, I64, Bools
 from features._search_kernels import list_occurrences, sort_row
-from features.cooccurrence import count_cooccurrences
+from features.cooccurrence import CooccurrenceTable
+from features.word_pairs import Pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +40,9 @@ class Cells:
         return len(self.row_offsets) - 1
 
     @classmethod
-    def from_bitext(cls, bitext: Bitext, minimum_dice: float) -> Cells:
-        """The words that stand in the same pair, but for those with a smaller Dice."""
-        table = count_cooccurrences(bitext, minimum_dice=minimum_dice)
-        return cls(table.row_offsets, table.targets, len(bitext.target.vocabulary))
+    def from_table(cls, table: CooccurrenceTable) -> Cells:
+        """The words that were counted together."""
+        return cls(table.row_offsets, table.targets, len(table.target_counts))
 
     def keep(self, chosen: Bools) -> Cells:
         """Only these cells, (C,)."""
@@ -74,16 +73,14 @@ class Cells:
         )
         return Cells(row_offsets, coarse, n_targets), parents
 
-    def label(self, bitext: Bitext, edge_offsets: I64, first: int, last: int) -> I32:
+    def label(self, pairs: Pairs, first: int, last: int) -> I32:
         """The cell of every edge of pairs first .. last, or the number of cells where the two words have none."""
-        ids = np.empty(edge_offsets[last] - edge_offsets[first], np.int32)
-        source, target = bitext.source, bitext.target
-        starts, pair_of, place = list_occurrences(first, last, source.ids, source.offsets, self.n_sources)
+        edges = pairs.edge_offsets - pairs.edge_offsets[first]
+        ids = np.empty(edges[last], np.int32)
+        starts, pair_of, place = list_occurrences(first, last, pairs.source, pairs.source_offsets, self.n_sources)
         cell_of = np.full(self.n_targets, -1, np.int32)
-        _label(
-            starts, pair_of, place, target.ids, target.offsets, edge_offsets - edge_offsets[first], self.row_offsets,
-            self.targets, cell_of, ids,
-        )  # fmt: skip
+        targets = pairs.target, pairs.target_offsets
+        _label(starts, pair_of, place, *targets, edges, self.row_offsets, self.targets, cell_of, ids)
         return ids
 
 

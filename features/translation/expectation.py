@@ -9,30 +9,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from corpora.bitext import Bitext, Text
 from corpora.ragged import F32, F64, I32, I64
-from corpora.threads import map_threads
 from features.cooccurrence import MINIMUM_DICE
-from features.translation import _translation_kernels as kernels
 from features.translation import jumps
-from features.translation._lattice_kernels import Jumps, JumpWeights, Moves
-from features.translation._translation_kernels import Counts, DirectionCounts, Emissions, infer_both, make_moves
+from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeights
+from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
+from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.lexicon import TINY, Side, build_levels, estimate
-from features.word_pairs import Pairs
-
-_CHUNK_BYTES = 1 << 24
-"""Bytes that are held for a chunk of pairs; there are two chunks more than cores at once."""
-
-_CHUNKS = 32
-"""A text has about as many chunks, or more if it is long."""
 
 _FORGETTING = 0.6
 """Batch k = 0, 1, ... counts (k + 2) to minus this power, those before it the rest; α of Liang and Klein."""
@@ -141,16 +132,18 @@ class Training:
     def __init__(
         self, name: str, bitext: Bitext, widths: Sequence[int | None], settings: Settings,
         on_pass: Callable[[Pass], None] | None, prior: Parameters | None = None, start: Parameters | None = None,
+        engine: Engine = THIS_MACHINE,
     ) -> None:  # fmt: skip
         self.name, self.widths, self.settings, self.on_pass = name, widths, settings, on_pass
         self.bitext, self.prior = bitext, prior
-        self.pairs = Pairs.cut(bitext, 0, len(bitext))
-        self.shapes, self.offsets = self.pairs.shapes, self.pairs.edge_offsets
-        self.chunks = _cut(bitext, self.offsets)
+        self.text = engine.expectation(bitext, settings.batches)
         self.long_steps = 0 if start is None and prior is not None else jumps.LONG_STEPS
         self.steps = 0
         self.iterations_1 = settings.iterations_1 if start is None else 0
-        cells = Cells.from_bitext(bitext, settings.minimum_dice) if start is None else start.cells
+        if start is None:
+            cells = Cells.from_table(engine.cooccurrences(bitext, settings.minimum_dice, None))
+        else:
+            cells = start.cells
         occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
         if prior is None:
             groups = jumps.group_words(occurrences[0]), jumps.group_words(occurrences[1])
@@ -182,6 +175,7 @@ class Training:
     def use(self, cells: Cells) -> None:
         names = self.bitext.source.vocabulary.words, self.bitext.target.vocabulary.words
         self.cells = cells
+        self.text.use(cells)
         self.levels = build_levels(cells, *names, *self.occurrences, self.widths, self.settings.smoothing)
 
     def run(self, deadline: float) -> Parameters:
@@ -189,13 +183,12 @@ class Training:
         settings = self.settings
         iteration = 0
         for hmm, passes in ((False, self.iterations_1), (True, settings.iterations_hmm)):
-            batches = min(settings.batches, len(self.chunks)) if hmm else 1
             for number in range(passes):
                 start = time.monotonic()
                 self.counts.log_likelihoods[:] = 0.0
-                for batch in range(batches):
+                for batch in range(self.text.batches) if hmm else (None,):
                     emissions = self.emissions(self.parameters()) if self.started else _uniform(self.cells)
-                    self.count(emissions, hmm, self.chunks[batch::batches], batches)
+                    self.count(emissions, hmm, batch)
                     self.started = True
                     if hmm:
                         self.fit_jumps()
@@ -263,42 +256,26 @@ class Training:
                 self.use(self.cells)
         return given_up
 
-    def count(self, emissions: Emissions, hmm: bool, chunks: Sequence[tuple[int, int]], batches: int) -> None:
-        """Look at one of the batches of the text, and take its expected counts into the mean.
-
-        Chunks are looked at on all cores and added up one after the other, so sums do not depend on the threads.
-        """
-        chain = kernels.Chain(*self.jumps, self.settings.uniform, self.settings.p0)
-        counts = self.counts
-        share = 1.0
+    def count(self, emissions: Emissions, hmm: bool, batch: int | None) -> None:
+        """Look at one of the batches of the text, and take its expected counts into the mean; or at all, with None."""
+        counts, weights = self.counts, [weights.inside for weights in self.jumps]
+        share, batches = 1.0, 1 if batch is None else self.text.batches
         if batches > 1:
             share = (self.steps + 2.0) ** -_FORGETTING
             self.steps += 1
         weight = share * batches  # of one batch, which stands for the whole text
-        _scale(counts, (1.0 - share) / weight)
-
-        def look(chunk: tuple[int, int]) -> tuple[tuple[int, int], I32, F32, list[Moves], F64]:
-            first, last = chunk
-            ids = self.cells.label(self.bitext, self.offsets, first, last)
-            J, K = self.shapes[first:last].sum(axis=0).tolist()
-            links = np.empty((2, len(ids)), np.float32)
-            kernels.emit(first, last, self.pairs, ids, emissions, links)
-            moves, null = [make_moves(K, J, hmm), make_moves(J, K, hmm)], (emissions.null_target, emissions.null_source)
-            likelihoods = infer_both(first, last, self.pairs, null, chain, hmm, links, moves)
-            if counts.cells.shape[1] == 1:  # under agreement a link counts as often as both make it  [LTK06, eq. 4]
-                links = links[:1] * links[1:]
-            return chunk, ids, links, moves, likelihoods
-
-        for chunk, ids, links, moves, likelihoods in map_threads(look, chunks):
-            kernels.add_links(ids, links, counts.cells)
-            np.add(counts.log_likelihoods, likelihoods.sum(axis=1), out=counts.log_likelihoods)
-            totals = counts.forward, counts.reverse
-            for text, weights, its_moves, total in zip(self.pairs.directions, self.jumps, moves, totals, strict=True):
-                kernels.add_moves(*chunk, text, weights, chain.uniform, chain.p0, hmm, its_moves, total)
-                np.add(total.jumps.counts, its_moves.counts, out=total.jumps.counts)
-                np.add(total.jumps.contexts, its_moves.contexts, out=total.jumps.contexts)
+        for direction, inside in zip((counts.forward, counts.reverse), weights, strict=True):
+            direction.jumps.needs[:] *= inside  # expected jumps, as they are added up
+        for array, grid in _arrays(counts):
+            array *= (1.0 - share) / weight
+            array += grid  # and back: what is left is on the grid
+            array -= grid
+        self.text.add(emissions, Chain(*self.jumps, self.settings.uniform, self.settings.p0), hmm, batch, counts)
         counts.cells[-1] = 0.0
-        _scale(counts, weight)
+        for array, _ in _arrays(counts):
+            array *= weight
+        for direction, inside in zip((counts.forward, counts.reverse), weights, strict=True):
+            direction.jumps.needs[:] /= inside
 
 
 def _placed(counts: F64, places: I64, cells: int) -> F64:
@@ -308,24 +285,16 @@ def _placed(counts: F64, places: I64, cells: int) -> F64:
     return placed
 
 
-def _scale(counts: Counts, factor: float) -> None:
+def _arrays(counts: Counts) -> Iterator[tuple[F64, float]]:
+    """Those of counts, each with the grid of what is added to it."""
+    yield counts.cells, LINKS
     for direction in (counts.forward, counts.reverse):
-        for array in (direction.null, *direction.jumps):
-            array *= factor
-    counts.cells[:] *= factor
+        yield direction.null, LINKS
+        yield from ((array, JUMPS) for array in direction.jumps)
 
 
 def _sum(one: DirectionCounts, other: DirectionCounts) -> DirectionCounts:
     return DirectionCounts(one.null + other.null, Jumps(*map(np.add, one.jumps, other.jumps)))
-
-
-def _cut(bitext: Bitext, offsets: I64) -> list[tuple[int, int]]:
-    """Chunks of pairs that are looked at at once, by the text alone."""
-    bytes_before = 16 * offsets + 80 * (bitext.source.offsets + bitext.target.offsets)
-    total = int(bytes_before[-1])
-    size = max(min(total // _CHUNKS, _CHUNK_BYTES), 1)
-    ends = np.searchsorted(bytes_before, np.arange(size, total, size)).tolist()
-    return [(a, b) for a, b in pairwise([0, *ends, len(bitext)]) if a < b]
 
 
 def _occurrences(text: Text) -> F64:

@@ -10,6 +10,7 @@ import numpy as np
 
 from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.ragged import I32, I64
+from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.expectation import MOST_EDGES, Parameters, Pass, Settings, Training, of_classes
 from features.translation.lexicon import KINDS, classify
 from features.translation.model import Lexicon, TranslationModel
@@ -26,12 +27,13 @@ def train_translation(
     lexicons: Sequence[str] = tuple(KINDS),
     priors: TranslationModel | None = None,
     on_pass: Callable[[Pass], None] | None = None,
+    engine: Engine = THIS_MACHINE,
 ) -> TranslationModel:
     """Estimate translation models of a bitext, on all cores.
 
     lexicons: of `translation.lexicon.KINDS`; the HMM of each begins with the same IBM Model 1, of words.
     priors: counts of other text, which are evidence as in `update_translation`; see `translation.priors`.
-    on_pass: called after each pass.
+    on_pass: called after each pass.  engine: who counts the text.
 
     Peak memory, with T words of text on both sides together, C word pairs that are looked at, G words of 10 occurrences
     or more on both sides and n cores:
@@ -46,7 +48,7 @@ def train_translation(
     """
     nothing, none = WordTable.from_words([]), np.zeros(0, np.int64)
     start = TranslationModel(nothing, nothing, none, none, {}, settings.p0, settings.uniform, settings.smoothing)
-    return _train(start if priors is None else priors, bitext, lexicons, settings, on_pass, anew=True)
+    return _train(start if priors is None else priors, bitext, lexicons, settings, on_pass, engine, anew=True)
 
 
 def update_translation(
@@ -77,12 +79,12 @@ def update_translation(
     if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
         return model
     settings = replace(settings, p0=model.p0, uniform=model.uniform, smoothing=model.smoothing)
-    return _train(model, bitext, tuple(model.lexicons), settings, on_pass, anew=False)
+    return _train(model, bitext, tuple(model.lexicons), settings, on_pass, THIS_MACHINE, anew=False)
 
 
 def _train(
     start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings,
-    on_pass: Callable[[Pass], None] | None, anew: bool,
+    on_pass: Callable[[Pass], None] | None, engine: Engine, anew: bool,
 ) -> TranslationModel:  # fmt: skip
     """Train lexicons with what the `start` model knows.  anew: from IBM Model 1 on, else from its parameters."""
     if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
@@ -107,7 +109,7 @@ def _train(
     if anew and settings.iterations_1 > 0:
         prior = prior_of("words", [classify(text.vocabulary.words, None) for text in (source, target)])
         bare = replace(settings, iterations_hmm=0, agreement=settings.agreement or prior is not None)
-        training = Training("words", Bitext(source, target), KINDS["words"].widths, bare, on_pass, prior)
+        training = Training("words", Bitext(source, target), KINDS["words"].widths, bare, on_pass, prior, None, engine)
         training.started = False  # the words that a prior does not know would translate nothing
         training.run(began + share)
         model_1 = training.counted()
@@ -123,7 +125,7 @@ def _train(
             of_words, sizes = (classes[0][1], classes[1][1]), (len(classes[0][0]), len(classes[1][0]))
             begin = of_classes(model_1, of_words, sizes, agreement)
         chosen = replace(settings, agreement=agreement)
-        training = Training(name, classified, widths, chosen, on_pass, prior, begin)
+        training = Training(name, classified, widths, chosen, on_pass, prior, begin, engine)
         found[name] = Lexicon.from_parameters(training.run(began + number * share))
     counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))
     return TranslationModel(

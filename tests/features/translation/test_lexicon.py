@@ -10,7 +10,7 @@ import pytest
 
 from corpora.bitext import Bitext
 from corpora.normalize import unaccented
-from corpora.ragged import edge_offsets
+from features.cooccurrence import count_cooccurrences
 from features.translation.cells import Cells
 from features.translation.lexicon import (
     LEAST_LIKENESS,
@@ -21,6 +21,7 @@ from features.translation.lexicon import (
     class_name,
     estimate,
 )
+from features.word_pairs import Pairs
 
 WORDS = "chat chats château châtelet chien chiens cab cabine 1990 1991 . , où ou a".split()
 
@@ -42,12 +43,12 @@ def word_pairs(cells: Cells) -> list[tuple[int, int]]:
 
 def test_edges_have_the_cell_of_their_words(bitext: Bitext) -> None:
     rng = np.random.default_rng(0)
-    everything = Cells.from_bitext(bitext, 0.0)
+    everything = Cells.from_table(count_cooccurrences(bitext, minimum_dice=0.0))
     chosen = rng.random(len(everything)) < 0.6
     cells = everything.keep(chosen)
     assert word_pairs(cells) == [pair for pair, kept in zip(word_pairs(everything), chosen, strict=True) if kept]
     place = {pair: cell for cell, pair in enumerate(word_pairs(cells))}
-    offsets = edge_offsets(np.stack([bitext.source.lengths, bitext.target.lengths], axis=1))
+    pairs = Pairs.cut(bitext, 0, len(bitext))
     for first, last in ((0, len(bitext)), (3, 17), (5, 5), (24, 25)):
         expected = [
             place.get((e, f), len(cells))
@@ -55,7 +56,7 @@ def test_edges_have_the_cell_of_their_words(bitext: Bitext) -> None:
             for e in bitext[i].source.tolist()
             for f in bitext[i].target.tolist()
         ]
-        assert cells.label(bitext, offsets, first, last).tolist() == expected
+        assert cells.label(pairs, first, last).tolist() == expected
     assert set(word_pairs(everything)) == {
         (e, f) for pair in bitext for e in pair.source.tolist() for f in pair.target.tolist()
     }
@@ -63,7 +64,7 @@ def test_edges_have_the_cell_of_their_words(bitext: Bitext) -> None:
 
 def test_coarse_cells_are_the_classes_of_the_words_that_have_one(bitext: Bitext) -> None:
     rng = np.random.default_rng(1)
-    cells = Cells.from_bitext(bitext, 0.0)
+    cells = Cells.from_table(count_cooccurrences(bitext, minimum_dice=0.0))
     sources = rng.integers(0, 4, cells.n_sources).astype(np.int32)
     targets = rng.integers(0, 5, cells.n_targets).astype(np.int32)
     coarse, parents = cells.coarsen(sources, targets, 4, 5)
@@ -119,7 +120,7 @@ class Reference:
 @pytest.mark.parametrize("agreement", [True, False])
 def test_probabilities_follow_the_formula(bitext: Bitext, agreement: bool) -> None:
     rng = np.random.default_rng(2)
-    cells = Cells.from_bitext(bitext, 0.0)
+    cells = Cells.from_table(count_cooccurrences(bitext, minimum_dice=0.0))
     es, fs = bitext.source.vocabulary.words, bitext.target.vocabulary.words
     counts = rng.random((len(cells) + 1, 1 if agreement else 2)) ** 4
     counts[-1] = 0.0
@@ -140,7 +141,7 @@ def test_probabilities_follow_the_formula(bitext: Bitext, agreement: bool) -> No
 
 
 def test_without_smoothing_probabilities_are_relative_frequencies(bitext: Bitext) -> None:
-    cells = Cells.from_bitext(bitext, 0.0)
+    cells = Cells.from_table(count_cooccurrences(bitext, minimum_dice=0.0))
     es, fs = bitext.source.vocabulary.words, bitext.target.vocabulary.words
     counts = np.random.default_rng(3).random((len(cells) + 1, 2))
     levels = build_levels(cells, es, fs, np.ones(len(es)), np.ones(len(fs)), (None, 5, 3), smoothing=0.0)

@@ -1,0 +1,91 @@
+"""What ``--cluster`` does in the commands that have it."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aligner.cli.texts import check_texts, open_for_model
+from aligner.progress import Progress, ignore, progress_bar
+from corpora import SettingError
+from corpora.errors import CorpusError
+
+if TYPE_CHECKING:
+    from aligner.cli.align import Answer
+    from features.translation.counting import Engine
+
+_PAIRS_A_SHARD, _MOST_SHARDS = 1024, 128
+"""On a cluster a shard has as many pairs, or more in long texts."""
+
+
+@contextmanager
+def counting_on(address: str | None) -> Iterator[Engine]:
+    """What counts text on a cluster, or here."""
+    from features.translation.counting import THIS_MACHINE
+
+    if address is None:
+        yield THIS_MACHINE
+        return
+    from aligner.cluster.connection import connect
+    from aligner.cluster.engine import ClusterEngine
+    from corpora.files import spill_directory
+
+    with spill_directory("cluster") as folder, connect(address) as connection:
+        yield ClusterEngine(connection, folder)
+
+
+def align_on_cluster(
+    source: str, target: str | None, answer: Answer, model: str, options: dict[str, Any], address: str
+) -> None:
+    """Have workers align shards of a text, each into a file in a folder beside the output, and join these."""
+    from aligner.cluster.connection import connect
+    from aligner.model.model import load
+    from corpora.files import refuse_inputs, spill_directory, spilling_beside
+
+    with spilling_beside(answer.path), spill_directory("cluster") as folder, progress_bar(answer.quiet) as show:
+        corpus = answer.skipping(open_for_model(load(model), model, source, target, options["columns"]))
+        refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, model])
+        if not corpus.can_be_read_twice:
+            raise SettingError("--cluster needs a text that workers can read (give a file, not a pipe)")
+        pairs = check_texts(corpus, [])
+        if not pairs:
+            raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
+        shards = min(-(-pairs // _PAIRS_A_SHARD), _MOST_SHARDS)
+        files = [str(Path(file).resolve()) for file in (source, target) if file is not None]
+        calls = [
+            ([*files, None][:2], str(Path(model).resolve()), str(folder / f"{n}"), options | {"shard": (n, shards)})
+            for n in range(1, shards + 1)
+        ]
+        total = [0, 0, 0, 0]
+        with connect(address) as connection:
+            for _, counts in connection.run(align_shard, calls):
+                total = [a + b for a, b in zip(total, counts, strict=True)]
+                show(Progress("aligning", total[0], pairs, "pairs"))
+        with answer.file as file:
+            for _, _, path, _ in calls:
+                with Path(path).open("rb") as part:
+                    shutil.copyfileobj(part, file)
+                Path(path).unlink()
+    answer.tell(*total)
+
+
+def align_shard(texts: Sequence[str | None], model: str, path: str, options: dict[str, Any]) -> Sequence[int]:
+    """Align a shard of a text into a file, for another process; returns what `Answer.write` does.
+
+    What another worker has left of it, which was lost, is taken up.
+    """
+    from aligner.cli.align import Answer, align_with_model
+    from corpora.resuming import Blocks
+    from corpora.skipping import MAX_LENGTH, Skipping
+
+    skipping = Skipping(
+        options["max_length"] or MAX_LENGTH, options["long_pairs"], ignore if options["skip_bad"] else None
+    )
+    blocks = Blocks(path, force=True)
+    with ExitStack() as until_written:
+        answer = Answer(path, nullcontext(io.BytesIO()), options["format"], True, skipping, 0.0, until_written)
+        return align_with_model(str(texts[0]), texts[1], answer, model, [], blocks, options)

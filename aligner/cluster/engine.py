@@ -1,0 +1,124 @@
+"""An engine that has workers count a text, shard by shard, and adds up what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from weakref import ref
+
+import numpy as np
+
+from aligner.cluster import tasks
+from aligner.cluster.connection import Connection
+from aligner.cluster.shards import Shard, load, save, write_shards
+from corpora.bitext import Bitext
+from corpora.ragged import I32
+from features.cooccurrence import CooccurrenceTable
+from features.translation._translation_kernels import Chain, Counts, Emissions
+from features.translation.cells import Cells
+from features.translation.expectation import Settings
+from features.word_pairs import runs
+
+_CELLS_AT_ONCE = 1 << 22
+"""Cells of shards that one task merges, if they are not those of a single word."""
+
+
+class ClusterEngine:
+    """Counts texts on a cluster.  folder: that all workers see, for shards and what is found of them."""
+
+    def __init__(self, connection: Connection, folder: Path) -> None:
+        self.connection, self.folder = connection, folder
+        self.names = (f"{number}.npz" for number in count())
+        self._texts: list[tuple[list[ref[I32]], int, list[Shard]]] = []
+
+    def shards(self, bitext: Bitext, batches: int) -> list[Shard]:
+        """The shards of a text, which are written once, whatever `Bitext` it is in."""
+        ids = bitext.source.ids, bitext.target.ids
+        for texts, parts, shards in self._texts:
+            if parts == batches and all(text() is mine for text, mine in zip(texts, ids, strict=True)):
+                return shards
+        folder = self.folder / f"text{len(self._texts)}"
+        folder.mkdir()
+        shards = write_shards(folder, bitext, batches, self.connection.at_once)
+        self._texts.append(([*map(ref, ids)], batches, shards))
+        return shards
+
+    def cooccurrences(
+        self, bitext: Bitext, minimum_dice: float, on_progress: Callable[[float], None] | None
+    ) -> CooccurrenceTable:
+        """What `features.cooccurrence.count_cooccurrences` gives: ranges of source words are merged one by one."""
+        sizes = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
+        shards = self.shards(bitext, Settings.batches)
+        source, target, cells = np.zeros(sizes[0], np.int32), np.zeros(sizes[1], np.int32), np.zeros(sizes[0], np.int64)
+        for _, (of_source, of_target, of_rows) in self.connection.run(
+            tasks.count_words, [(shard,) for shard in shards]
+        ):
+            source[of_source.words] += of_source.counts
+            target[of_target.words] += of_target.counts
+            cells[of_rows.words] += of_rows.counts
+        totals = str(self.folder / next(self.names))
+        save(totals, {"source": source, "target": target})
+        ranges = list(runs(np.append(0, np.cumsum(cells)), _CELLS_AT_ONCE))
+        parts: list[tuple[I32, I32]] = [(np.empty(0, np.int32),) * 2] * len(ranges)
+        calls = [(shards, totals, *rows, minimum_dice) for rows in ranges]
+        for done, (number, (row_sizes, *part)) in enumerate(self.connection.run(tasks.merge_words, calls), 1):
+            cells[slice(*ranges[number])] = row_sizes
+            parts[number] = part[0], part[1]
+            if on_progress is not None:
+                on_progress(done / len(ranges))
+        for shard in shards:
+            for name in ("targets", "counts", "rows.npz"):
+                _remove(f"{shard.path}.{name}")
+        targets, counts = (np.concatenate([np.empty(0, np.int32), *(part[i] for part in parts)]) for i in (0, 1))
+        return CooccurrenceTable(source, target, np.append(0, np.cumsum(cells)), targets, counts, len(bitext))
+
+    def expectation(self, bitext: Bitext, batches: int) -> _Shards:
+        return _Shards(self, self.shards(bitext, batches))
+
+
+class _Shards:
+    """The expectation step over the shards of a text."""
+
+    def __init__(self, engine: ClusterEngine, shards: list[Shard]) -> None:
+        self.engine, self.shards = engine, shards
+        self.batches = 1 + max((shard.batch for shard in shards), default=-1)
+        self.cells: str | None = None
+
+    def use(self, cells: Cells) -> None:
+        if self.cells is not None:
+            for path in [self.cells, f"{self.cells}.targets", *(tasks.cells_file(s, self.cells) for s in self.shards)]:
+                _remove(path)
+        self.cells = str(self.engine.folder / next(self.engine.names))
+        save(self.cells, {"row_offsets": cells.row_offsets})
+        Path(f"{self.cells}.targets").write_bytes(cells.targets.data)
+
+    def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
+        """Add the sums of shards as they come; which comes first changes no bit."""
+        assert self.cells is not None
+        state = str(self.engine.folder / next(self.engine.names))
+        weights = {"forward": chain.forward, "reverse": chain.reverse}
+        save(state, {name: array for name, array in emissions._asdict().items() if name != "cells"} | {
+            f"{side}.{name}": array for side, of in weights.items() for name, array in of._asdict().items()
+        })  # fmt: skip
+        Path(f"{state}.cells").write_bytes(emissions.cells.data)
+        shards = [shard for shard in self.shards if batch is None or shard.batch == batch]
+        how = self.cells, state, (chain.uniform, chain.p0), hmm, counts.cells.shape[1]
+        for number, found in self.engine.connection.run(tasks.expect, [(shard, *how) for shard in shards]):
+            ids = load(tasks.cells_file(shards[number], self.cells))["ids"]
+            counts.cells[ids] += found.cells
+            for total, part in ((counts.forward, found.forward), (counts.reverse, found.reverse)):
+                total.null[part.null.words] += part.null.counts
+                np.add(total.jumps.counts, part.counts, out=total.jumps.counts)
+                np.add(total.jumps.contexts, part.contexts, out=total.jumps.contexts)
+                total.jumps.inside[:, part.groups] += part.inside
+                total.jumps.needs[:, part.groups] += part.needs
+            np.add(counts.log_likelihoods, found.log_likelihoods, out=counts.log_likelihoods)
+        _remove(state)
+        _remove(f"{state}.cells")
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):  # the whole folder goes at the end
+        Path(path).unlink()

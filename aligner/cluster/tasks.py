@@ -1,0 +1,139 @@
+"""What workers do: functions of shards and other files, which give the same whoever runs them, however often."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from aligner.cluster.shards import Shard, load, map_array, save
+from corpora.ragged import F64, I32, I64
+from features.cooccurrence import add_rows, count_pairs
+from features.translation import jumps
+from features.translation._lattice_kernels import JumpWeights
+from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
+from features.translation.cells import Cells
+from features.translation.counting import Chunk, Chunks
+from features.word_pairs import Pairs
+
+
+class Words(NamedTuple):
+    """Counts of the words that a shard has.  words: (n,) ascending.  counts: (n,)."""
+
+    words: I64
+    counts: npt.NDArray[Any]
+
+    @classmethod
+    def of(cls, counts: npt.NDArray[Any]) -> Words:
+        words = np.flatnonzero(counts)
+        return cls(words, counts[words])
+
+
+def count_words(shard: Shard) -> tuple[Words, Words, Words]:
+    """Count co-occurrences in a shard, and leave them in files beside it.
+
+    Returns the sentence pairs of source words, and of target words, and the cells of source words.
+    """
+    table = count_pairs(shard.read()[0], *shard.sizes, 0.0)
+    cells = Words.of(np.diff(table.row_offsets))
+    for name in ("targets", "counts"):
+        Path(f"{shard.path}.{name}").write_bytes(getattr(table, name).data)
+    save(f"{shard.path}.rows.npz", {"words": cells.words, "offsets": np.append(0, np.cumsum(cells.counts))})
+    return Words.of(table.source_counts), Words.of(table.target_counts), cells
+
+
+def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum_dice: float) -> tuple[I64, I32, I32]:
+    """Add what `count_words` has left of source words first .. last, and keep the cells with the Dice.
+
+    totals: file of the sentence pairs of all words.  Returns the cells of each word, and their targets and counts.
+    """
+    found = load(totals)
+    rows, targets, counts = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    for shard in shards:
+        mine = load(f"{shard.path}.rows.npz")
+        a, b = np.searchsorted(mine["words"], [first, last]).tolist()
+        cells = slice(*mine["offsets"][[a, b]].tolist())
+        rows.append(np.repeat(mine["words"][a:b] - first, np.diff(mine["offsets"][a : b + 1])))
+        targets.append(map_array(f"{shard.path}.targets", np.int32)[cells])
+        counts.append(map_array(f"{shard.path}.counts", np.int32)[cells])
+    row = np.concatenate(rows)
+    order = np.argsort(row, kind="stable")  # merges what is sorted
+    starts = np.searchsorted(row, np.arange(last - first + 1), sorter=order)
+    entries = starts, np.concatenate(targets)[order], np.concatenate(counts)[order]
+    merged: tuple[I64, I32, I32] = add_rows(*entries, found["source"][first:last], found["target"], minimum_dice)
+    return merged
+
+
+class Jumped(NamedTuple):
+    """Expected counts of one direction.  groups: (g,) those that jumped.  inside, needs: (2, g, WIDTHS) theirs."""
+
+    null: Words
+    counts: F64
+    contexts: F64
+    groups: I64
+    inside: F64
+    needs: F64
+
+
+class Sums(NamedTuple):
+    """Expected counts of a shard.  cells: (c, 1 or 2) of the cells that `cells_of` has found there."""
+
+    cells: F64
+    forward: Jumped
+    reverse: Jumped
+    log_likelihoods: F64
+
+
+def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm: bool, columns: int) -> Sums:
+    """The expectation step over a shard.
+
+    cells: file of the word pairs that are looked at.  state: file of probabilities.  chain: the numbers of a `Chain`.
+    """
+    pairs, chunks = shard.read()
+    ids, mine = cells_of(shard, pairs, chunks, cells)
+    found = load(state)
+    table = np.empty((len(ids) + 1, 2), np.float32)
+    np.take(map_array(f"{state}.cells", np.float32, 2), ids, axis=0, out=table[:-1], mode="clip")
+    table.flags.writeable = False  # as on one machine, for which the kernels are compiled
+    emissions = Emissions(table, *(found[name] for name in Emissions._fields[1:]))
+    forward, reverse = (
+        JumpWeights(*(found[f"{side}.{name}"] for name in JumpWeights._fields)) for side in ("forward", "reverse")
+    )
+    counts = Counts(
+        np.zeros((len(table), columns)), DirectionCounts(np.zeros(shard.sizes[1]), jumps.new_jumps(forward.groups)),
+        DirectionCounts(np.zeros(shard.sizes[0]), jumps.new_jumps(reverse.groups)), np.zeros(2),
+    )  # fmt: skip
+    text = Chunks(pairs, chunks, 1)
+    text.use(mine)
+    text.add(emissions, Chain(forward, reverse, *chain), hmm, None, counts)
+    return Sums(counts.cells[:-1], _jumped(counts.forward), _jumped(counts.reverse), counts.log_likelihoods)
+
+
+def cells_file(shard: Shard, cells: str) -> str:
+    """Where `cells_of` keeps what it has found."""
+    return f"{shard.path}.{Path(cells).name}"
+
+
+def cells_of(shard: Shard, pairs: Pairs, chunks: list[Chunk], cells: str) -> tuple[I32, Cells]:
+    """Which of the cells have edges in a shard, (c,) ascending, and these alone; found once, and kept in a file."""
+    path = Path(cells_file(shard, cells))
+    if path.exists():
+        found = load(path)
+        return found["ids"], Cells(found["row_offsets"], found["targets"], shard.sizes[1])
+    every = Cells(load(cells)["row_offsets"], map_array(f"{cells}.targets", np.int32), shard.sizes[1])
+    used = np.zeros(len(every) + 1, np.bool_)
+    for first, last in chunks:
+        used[every.label(pairs, first, last)] = True
+    ids = np.flatnonzero(used[:-1])
+    mine = Cells(np.searchsorted(ids, every.row_offsets), every.targets[ids], shard.sizes[1])
+    save(path, {"ids": ids.astype(np.int32), "row_offsets": mine.row_offsets, "targets": mine.targets})
+    return ids.astype(np.int32), mine
+
+
+def _jumped(counts: DirectionCounts) -> Jumped:
+    moves = counts.jumps
+    groups = np.flatnonzero((moves.inside != 0.0).any(axis=(0, 2)) | (moves.needs != 0.0).any(axis=(0, 2)))
+    parts = moves.inside[:, groups], moves.needs[:, groups]
+    return Jumped(Words.of(counts.null), moves.counts, moves.contexts, groups, *parts)

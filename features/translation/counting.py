@@ -1,0 +1,128 @@
+"""Where a text is counted: on this machine, on all its cores, or wherever an `Engine` has it counted.
+
+All that training needs of the text are sums over its sentence pairs. What is added to them is on a grid, see
+`_lattice_kernels`, so that they are the same whoever adds up which pairs, in whatever order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from corpora.bitext import Bitext
+from corpora.ragged import F32, F64, I32
+from corpora.threads import map_threads
+from features.cooccurrence import CooccurrenceTable, count_cooccurrences
+from features.translation import _translation_kernels as kernels
+from features.translation._lattice_kernels import JUMPS, Moves
+from features.translation._translation_kernels import Chain, Counts, Emissions, infer_both, make_moves
+from features.translation.cells import Cells
+from features.word_pairs import Pairs
+
+_CHUNK_BYTES = 1 << 24
+"""Bytes that are held for a chunk of pairs; there are two chunks more than cores at once."""
+
+_CHUNKS = 32
+"""A text has about as many chunks, or more if it is long."""
+
+Chunk = tuple[int, int]  # the first of its pairs, and the one after the last
+
+
+class Expectation(Protocol):
+    """The expectation step over one text.  batches: parts of it, not more than were asked for."""
+
+    batches: int
+
+    def use(self, cells: Cells) -> None:
+        """Have expected counts of these cells from now on."""
+
+    def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
+        """Add the expected counts of a batch, or of the whole text, to `counts`, the needs times the weights.
+
+        The last row of `counts.cells` is of no use afterwards.
+        """
+
+
+class Engine(Protocol):
+    """Who counts texts."""
+
+    def cooccurrences(
+        self, bitext: Bitext, minimum_dice: float, on_progress: Callable[[float], None] | None
+    ) -> CooccurrenceTable:
+        """What `count_cooccurrences` gives."""
+
+    def expectation(self, bitext: Bitext, batches: int) -> Expectation:
+        """The expectation step over a text, in at most so many batches."""
+
+
+class Chunks:
+    """The expectation step over sentence pairs on all cores, some at once."""
+
+    def __init__(self, pairs: Pairs, chunks: Sequence[Chunk], batches: int) -> None:
+        self.pairs, self.chunks, self.batches = pairs, chunks, min(batches, len(chunks))
+
+    def use(self, cells: Cells) -> None:
+        self.cells = cells
+
+    def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
+        pairs, null = self.pairs, (emissions.null_target, emissions.null_source)
+        agreement = counts.cells.shape[1] == 1
+
+        def look(chunk: Chunk) -> tuple[Chunk, I32, F32, list[Moves], F64]:
+            first, last = chunk
+            ids = self.cells.label(pairs, first, last)
+            J, K = (int(offsets[last] - offsets[first]) for offsets in (pairs.source_offsets, pairs.target_offsets))
+            links = np.empty((2, len(ids)), np.float32)
+            kernels.emit(first, last, pairs, ids, emissions, links)
+            moves = [make_moves(K, J, hmm), make_moves(J, K, hmm)]
+            likelihoods = infer_both(first, last, pairs, null, chain, hmm, links, moves)
+            if agreement:  # a link counts as often as both directions make it  [LTK06, eq. 4]
+                links = links[:1] * links[1:]
+            return chunk, ids, links, moves, likelihoods
+
+        totals, jumps = (counts.forward, counts.reverse), (chain.forward, chain.reverse)
+        for chunk, ids, links, moves, likelihoods in map_threads(look, chunks_of(self.chunks, batch, self.batches)):
+            kernels.add_links(ids, links, counts.cells)
+            np.add(counts.log_likelihoods, rounded(likelihoods.sum(axis=1), JUMPS), out=counts.log_likelihoods)
+            for text, weights, its_moves, total in zip(pairs.directions, jumps, moves, totals, strict=True):
+                kernels.add_moves(*chunk, text, weights, chain.uniform, chain.p0, hmm, its_moves, total)
+                np.add(total.jumps.counts, rounded(its_moves.counts, JUMPS), out=total.jumps.counts)
+                np.add(total.jumps.contexts, rounded(its_moves.contexts, JUMPS), out=total.jumps.contexts)
+
+
+class _ThisMachine:
+    """The engine that has nobody else count."""
+
+    def cooccurrences(
+        self, bitext: Bitext, minimum_dice: float, on_progress: Callable[[float], None] | None
+    ) -> CooccurrenceTable:
+        return count_cooccurrences(bitext, minimum_dice=minimum_dice, on_progress=on_progress)
+
+    def expectation(self, bitext: Bitext, batches: int) -> Chunks:
+        pairs = Pairs.cut(bitext, 0, len(bitext))
+        return Chunks(pairs, cut_chunks(pairs), batches)
+
+
+THIS_MACHINE = _ThisMachine()
+
+
+def cut_chunks(pairs: Pairs) -> list[Chunk]:
+    """Chunks of pairs that are looked at at once, by the text alone."""
+    bytes_before = 16 * pairs.edge_offsets + 80 * (pairs.source_offsets + pairs.target_offsets)
+    total = int(bytes_before[-1])
+    size = max(min(total // _CHUNKS, _CHUNK_BYTES), 1)
+    ends = np.searchsorted(bytes_before, np.arange(size, total, size)).tolist()
+    return [(a, b) for a, b in pairwise([0, *ends, len(bytes_before) - 1]) if a < b]
+
+
+def chunks_of(chunks: Sequence[Chunk], batch: int | None, batches: int) -> Sequence[Chunk]:
+    """The chunks of a batch, which are from all over the text; None: all."""
+    return chunks if batch is None else chunks[batch::batches]
+
+
+def rounded(counts: F64, grid: float) -> F64:
+    """The numbers next to these on a grid, as `_lattice_kernels.on_grid` has them."""
+    return (counts + grid) - grid

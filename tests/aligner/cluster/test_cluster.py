@@ -1,0 +1,307 @@
+"""Counting and aligning on Dask workers: the bits of one machine, whoever is lost, and one line for what goes wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import TIMEOUT, invoke, run
+
+from aligner.cluster import connection, engine, shards
+from aligner.cluster.connection import ClusterError, Connection, connect
+from aligner.cluster.engine import ClusterEngine
+from corpora import AlignerError
+from corpora.bitext import Bitext, BitextBuilder, read_bitext
+from corpora.files import remove_unfinished, spill_directory
+from corpora.normalize import Normalizer
+from corpora.readers import open_corpus
+from features.statistics import CorpusStatistics
+from features.translation import counting
+from features.translation.counting import Engine
+
+pytest.importorskip("distributed", reason="distributed is not installed (pip install 'aligner[cluster]')")
+pytest.importorskip("cloudpickle").register_pickle_by_value(sys.modules[__name__])  # workers cannot import it
+
+
+@pytest.fixture(scope="module")
+def text(sample: Path) -> Bitext:
+    return read_bitext([open_corpus(str(sample / "train"))], Normalizer(), Normalizer())
+
+
+def counted(bitext: Bitext, by: Engine = counting.THIS_MACHINE) -> dict[str, bytes]:
+    arrays = CorpusStatistics.from_bitext(bitext, engine=by).to_arrays()
+    return {name: f"{array.dtype} {array.shape}".encode() + array.tobytes() for name, array in arrays.items()}
+
+
+@pytest.fixture(scope="module")
+def here(text: Bitext) -> dict[str, bytes]:
+    return counted(text)
+
+
+class Process:
+    """A connection to nobody: what is to be called is called here, in another order."""
+
+    def __init__(self, at_once: int) -> None:
+        self.at_once, self.rng, self.done = at_once, np.random.default_rng(at_once), []
+
+    def run(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        for number in self.rng.permutation(len(calls)).tolist():
+            self.done.append(function.__name__)
+            yield number, function(*pickle.loads(pickle.dumps(calls[number])))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_shards_give_the_bits_of_the_whole(
+    text: Bitext, here: dict[str, bytes], at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_CELLS_AT_ONCE", 1000)
+    process = Process(at_once)
+    assert counted(text, ClusterEngine(process, tmp_path)) == here  # type: ignore[arg-type]
+    assert {name: process.done.count(name) > at_once for name in ("count_words", "merge_words", "expect")} == {
+        "count_words": True, "merge_words": True, "expect": True,
+    }  # fmt: skip
+    assert len(list(tmp_path.glob("text*"))) == 2  # words and their first letters, once each
+
+
+def test_a_text_without_words_has_no_shard(tmp_path: Path) -> None:
+    for pairs in ([], [([], [])]):
+        (tmp_path / str(len(pairs))).mkdir()
+        bitext = BitextBuilder(Normalizer(), Normalizer()).add_pairs(pairs).bitext()
+        assert counted(bitext, ClusterEngine(Process(2), tmp_path / str(len(pairs)))) == counted(bitext)  # type: ignore[arg-type]
+
+
+def test_shards_hold_every_pair_once(text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "_MOST_CHUNKS", 1)
+    written = shards.write_shards(tmp_path, text, 8, 3)
+    assert max(shard.batch for shard in written) == 7
+    found = []
+    for shard in written:
+        pairs, chunks = shard.read()
+        assert len(chunks) == 1
+        for i in range(len(pairs.edge_offsets) - 1):
+            a, b = pairs.source_offsets[i : i + 2].tolist()
+            c, d = pairs.target_offsets[i : i + 2].tolist()
+            assert pairs.edge_offsets[i + 1] - pairs.edge_offsets[i] == (b - a) * (d - c)
+            found.append((pairs.source[a:b].tolist(), pairs.target[c:d].tolist()))
+    assert sorted(found) == sorted((pair.source.tolist(), pair.target.tolist()) for pair in text)
+
+
+def test_a_folder_of_spill_files_goes_with_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpora.files._spill_folder", tmp_path)
+    with spill_directory("test") as folder:
+        (folder / "file").touch()
+        assert [*tmp_path.iterdir()] == [folder]
+        remove_unfinished()
+        assert not folder.exists()
+    with spill_directory("test") as folder:
+        (folder / "file").touch()
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Connection]:
+    with connect("local:2") as connected:
+        yield connected
+
+
+def once_killed(marker: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Do what was asked, unless nobody has died at it yet."""
+    try:
+        Path(marker).touch(exist_ok=False)
+    except FileExistsError:
+        return function(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+    return None
+
+
+class Deadly:
+    """A connection that loses a worker at the first call of each kind."""
+
+    def __init__(self, workers: Connection, folder: Path) -> None:
+        self.workers, self.folder, self.at_once = workers, folder, workers.at_once
+
+    def run(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        hmm = function.__name__ == "expect" and calls[0][4]
+        marker = self.folder / f"{function.__name__}{' HMM' if hmm else ''}"
+        return self.workers.run(once_killed, [(str(marker), function, *call) for call in calls])
+
+
+@pytest.mark.slow
+def test_lost_workers_change_no_bit_of_a_model(
+    workers: Connection, text: Bitext, here: dict[str, bytes], tmp_path: Path
+) -> None:
+    for folder in ("lost", "files"):
+        (tmp_path / folder).mkdir()
+    deadly: Any = Deadly(workers, tmp_path / "lost")
+    assert counted(text, ClusterEngine(deadly, tmp_path / "files")) == here
+    assert {path.name for path in (tmp_path / "lost").iterdir()} == {
+        "count_words",
+        "merge_words",
+        "expect",
+        "expect HMM",
+    }
+
+
+@pytest.mark.slow
+def test_lost_workers_change_no_byte_of_links(
+    workers: Connection, sample: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def deadly(address: str) -> Iterator[Deadly]:
+        yield Deadly(workers, tmp_path)
+
+    monkeypatch.setattr(connection, "connect", deadly)
+    monkeypatch.setattr("aligner.cli.cluster._PAIRS_A_SHARD", 16)
+    texts = ["align", sample / "test.en", sample / "test.fr", "-m", model]
+    for given in ([], ["--format", "jsonl"], ["--max-length", 12, "--long-pairs", "drop"]):
+        (tmp_path / "align_shard").unlink(missing_ok=True)
+        one, many = (run(*texts, *given, "-o", tmp_path / name, "--force", *more) for name, more in (
+            ("one", []), ("many", ["--cluster", "local:2"]),
+        ))  # fmt: skip
+        assert (tmp_path / "align_shard").exists()
+        assert (tmp_path / "many").read_bytes() == (tmp_path / "one").read_bytes()
+        numbers = [result.stderr.splitlines()[-1].split(" s, ")[0].rpartition(", ")[0] for result in (one, many)]
+        assert numbers[0] == numbers[1] != ""
+    assert {path.name for path in tmp_path.iterdir()} == {"one", "many", "align_shard"}
+
+
+@pytest.mark.slow
+def test_commands_use_workers_that_are_there(workers: Connection, sample: Path, model: Path, tmp_path: Path) -> None:
+    address = workers._client.scheduler.address
+    train = ["train", sample / "train", "--cross-validate", 0, "-q"]
+    run(*train, "-m", tmp_path / "one")
+    run(*train, "-m", tmp_path / "many", "--cluster", address)
+    models = [
+        pickle.dumps(connected.statistics.to_arrays()) for connected in map(load, ("one", "many"), [tmp_path] * 2)
+    ]
+    assert models[0] == models[1]
+    run("align", sample / "test.en", sample / "test.fr", "-m", model, "-o", tmp_path / "links", "--cluster", address)
+    assert {path.name for path in tmp_path.iterdir()} == {"one", "many", "links"}
+
+
+def load(name: str, folder: Path) -> Any:
+    import aligner
+
+    return aligner.load(folder / name)
+
+
+def full_disk() -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "shard")
+
+
+@pytest.mark.slow
+def test_what_goes_wrong_on_workers_is_said_here(
+    workers: Connection, text: Bitext, tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(OSError, match="No space left on device: 'shard'"):
+        list(workers.run(full_disk, [()]))
+    counter = ClusterEngine(workers, tmp_path)
+    counter.shards(text, 8)
+    shutil.rmtree(tmp_path / "text0")
+    with pytest.raises(AlignerError, match=r"shard\d+\.npz: cannot be read on .*a folder that all workers see"):
+        counter.cooccurrences(text, 0.002, None)
+    monkeypatch.setattr(connection, "__version__", "0.0.0")
+    address = workers._client.scheduler.address
+    message = refused_on(address, sample, tmp_path)
+    assert "has aligner" in message
+    assert "this is 0.0.0 (install the same version on both)" in message
+
+
+def refused_on(address: str, sample: Path, folder: Path) -> str:
+    """The message of training that ends, and leaves nothing."""
+    before = {*folder.iterdir()}
+    result = invoke("train", sample / "train", "-m", folder / "M", "--cluster", address, "-q")
+    assert result.exit_code == 1
+    assert {*folder.iterdir()} == before
+    message: str = result.stderr
+    assert message.startswith(f"{address}: ")
+    assert message.count("\n") == 1
+    return message
+
+
+def test_without_dask_nothing_begins(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "pip install 'aligner[cluster]'" in refused_on("local:2", sample, tmp_path)
+
+
+def test_addresses_and_options_that_cannot_be(sample: Path, tmp_path: Path) -> None:
+    for address in ("local:", "local:0", "local:two"):
+        result = invoke("train", sample / "train", "-m", tmp_path / "M", "--cluster", address, "-q")
+        assert (result.exit_code, result.stderr) == (
+            2,
+            f"'{address}' is not local:N, of some processes (give local:2, say)\n",
+        )
+    text = [sample / "test.en", sample / "test.fr", "--cluster", "local:2"]
+    for more in ([], ["-m", "M"], ["-m", "M", "-o", "links", "--shard", "1/2"], ["-m", "M", "-o", "links", "--resume"]):
+        assert invoke("align", *text, *more).exit_code == 2
+
+
+def test_nobody_at_the_address(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_SECONDS", 0.5)
+    assert "no scheduler answers" in refused_on("tcp://127.0.0.1:9", sample, tmp_path)
+    assert "no scheduler answers" in refused_on("nowhere", sample, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers_and_one_that_is_lost(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_{}", "--no-dashboard", "--scheduler-file", str(file)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    processes = []
+
+    def start(name: str, *more: str) -> None:
+        processes.append(subprocess.Popen([part.format(name) for part in command] + [*more], **quiet))  # type: ignore[call-overload]
+
+    try:
+        start("scheduler", "--port", "0", "--host", "127.0.0.1")
+        until = time.monotonic() + TIMEOUT
+        while not file.exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        address = json.loads(file.read_text())["address"]
+        with monkeypatch.context() as patch:
+            patch.setattr(connection, "_SECONDS", 1)
+            assert "the scheduler has no worker" in refused_on(address, sample, tmp_path)
+        start("worker", "--nthreads", "1", "--no-nanny")
+        monkeypatch.setattr(connection, "_SECONDS", TIMEOUT)
+        with connect(address) as connected:
+            answers = connected.run(time.sleep, [(0.0,), (TIMEOUT,), (TIMEOUT,)])
+            assert next(answers) == (0, None)
+            processes[0].kill()
+            with pytest.raises(ClusterError, match=r"the scheduler was lost \(start one, and run the command again\)"):
+                next(answers)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_nothing(sample: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "aligner", "train", str(sample / "train"), "-m", "M", "--cluster", "local:1"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(Path.cwd())}
+    ) as process:
+        until = time.monotonic() + TIMEOUT
+        while not [*tmp_path.glob(".aligner-cluster-*/text0/*")] and time.monotonic() < until:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(TIMEOUT) == 128 + signal.SIGINT
+        assert process.stderr is not None
+        assert process.stderr.read().endswith(b"interrupted: no unfinished file is left\n")  # its workers are gone, too
+    assert not [*tmp_path.iterdir()]
