@@ -293,7 +293,10 @@ def test_a_scheduler_without_workers_and_one_that_is_lost(
 
 @pytest.mark.slow
 def test_ctrl_c_leaves_nothing(sample: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "aligner", "train", str(sample / "train"), "-m", "M", "--cluster", "local:1"]
+    texts = [tmp_path / "text.en", tmp_path / "text.fr"]
+    for text in texts:  # long enough that counting has not ended when the signal comes
+        text.write_bytes(100 * (sample / f"train{text.suffix}").read_bytes())
+    command = [sys.executable, "-m", "aligner", "train", *map(str, texts), "-m", "M", "--cluster", "local:1"]
     with subprocess.Popen(
         command, cwd=tmp_path, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(Path.cwd())}
     ) as process:
@@ -304,4 +307,4 @@ def test_ctrl_c_leaves_nothing(sample: Path, tmp_path: Path) -> None:
         assert process.wait(TIMEOUT) == 128 + signal.SIGINT
         assert process.stderr is not None
         assert process.stderr.read().endswith(b"interrupted: no unfinished file is left\n")  # its workers are gone, too
-    assert not [*tmp_path.iterdir()]
+    assert {*tmp_path.iterdir()} == {*texts}
