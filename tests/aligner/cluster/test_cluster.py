@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import TIMEOUT, invoke, run
+from commands import TIMEOUT, invoke, run, start, wait_for
 
 from aligner.cluster import connection, engine, shards
 from aligner.cluster.connection import ClusterError, Connection, connect
@@ -296,15 +296,10 @@ def test_ctrl_c_leaves_nothing(sample: Path, tmp_path: Path) -> None:
     texts = [tmp_path / "text.en", tmp_path / "text.fr"]
     for text in texts:  # long enough that counting has not ended when the signal comes
         text.write_bytes(100 * (sample / f"train{text.suffix}").read_bytes())
-    command = [sys.executable, "-m", "aligner", "train", *map(str, texts), "-m", "M", "--cluster", "local:1"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(Path.cwd())}
-    ) as process:
-        until = time.monotonic() + TIMEOUT
-        while not [*tmp_path.glob(".aligner-cluster-*/text0/*")] and time.monotonic() < until:
-            time.sleep(0.05)
+    with start("train", *texts, "-m", "M", "--cluster", "local:1", cwd=tmp_path) as process:
+        wait_for(lambda: [*tmp_path.glob(".aligner-cluster-*/text0/*")] or process.poll() is not None)
         process.send_signal(signal.SIGINT)
-        assert process.wait(TIMEOUT) == 128 + signal.SIGINT
-        assert process.stderr is not None
-        assert process.stderr.read().endswith(b"interrupted: no unfinished file is left\n")  # its workers are gone, too
+        _, told = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 128 + signal.SIGINT, told
+    assert told.endswith(b"interrupted: no unfinished file is left\n")  # its workers are gone, too
     assert {*tmp_path.iterdir()} == {*texts}
