@@ -35,9 +35,9 @@ class Aligner:
         if (model, score_model, n_iterations, n_samplers) != (3, 0, None, 3):
             what = "model, score_model, n_iterations and n_samplers have no effect"
             warnings.warn(f"{what}: an HMM is trained, `rel_iterations` times over the text", stacklevel=2)
-        self._settings = {"null": null_prior, "iterations": max(round(rel_iterations), 1)}
+        self._settings: dict[str, Any] = {"null": null_prior, "iterations": max(round(rel_iterations), 1)}
         self._parts = _part(source_prefix_len, source_suffix_len), _part(target_prefix_len, target_suffix_len)
-        Unsupervised(**self._settings)  # type: ignore[arg-type]  # complains now
+        Unsupervised(**self._settings)  # complains now
 
     def align(
         self, src_input: Iterable[str], trg_input: Iterable[str], links_filename_fwd: StrPath | None = None,
@@ -66,7 +66,7 @@ class Aligner:
             source, target = (map(part, line.split()) for part, line in zip(self._parts, texts, strict=True))
             builder.add_tokens(source, target)
         bitext = builder.bitext()
-        settings = Unsupervised("forward", priors=priors, **self._settings)  # type: ignore[arg-type]
+        settings = Unsupervised("forward", priors=priors, **self._settings)
         _, *found = settings.align_directions(bitext) if len(bitext) else ((), (), ())
         for path, parts in zip((links_filename_fwd, links_filename_rev), found, strict=True):
             if path is not None:
@@ -86,7 +86,7 @@ def calculate_priors(
 
     ValueError unless there are as many lines of all, CorpusError for what is no link of the two sentences.
     """
-    links, *directions = (Counter[Any]() for _ in range(5))
+    links, jumps, fertilities = Counter[Any](), (Counter[Any](), Counter[Any]()), (Counter[Any](), Counter[Any]())
     for number, (source, target, *both) in enumerate(
         zip(src_sentences, trg_sentences, fwd_alignments, rev_alignments, strict=True), 1
     ):
@@ -95,12 +95,11 @@ def calculate_priors(
             found = parse_links(line, "alignments", number)
             check_range(found, len(words[0]), len(words[1]), "alignments", number)
             places = [link[side] for link in sorted(found.sure, key=lambda link: (link[1 - side], link[side]))]
-            jumps, fertilities = directions[side], directions[2 + side]
-            jumps.update(after - before for before, after in pairwise([-1, *places, len(words[side])]))
-            fertilities.update((words[side][place], n) for place, n in Counter(places).items())
+            jumps[side].update(after - before for before, after in pairwise([-1, *places, len(words[side])]))
+            fertilities[side].update((words[side][place], n) for place, n in Counter(places).items())
             if side == 0:
                 links.update((words[0][i], words[1][j]) for i, j in found.sure)
-    return links, *directions  # type: ignore[return-value]  # five
+    return links, *jumps, *fertilities
 
 
 def write_priors(

@@ -265,19 +265,17 @@ def test_a_scheduler_without_workers_and_one_that_is_lost(
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
     processes = []
 
-    def start(name: str, *more: str) -> None:
+    def begin(name: str, *more: str) -> None:
         processes.append(subprocess.Popen([part.format(name) for part in command] + [*more], **quiet))  # type: ignore[call-overload]
 
     try:
-        start("scheduler", "--port", "0", "--host", "127.0.0.1")
-        until = time.monotonic() + TIMEOUT
-        while not file.exists() and time.monotonic() < until:
-            time.sleep(0.1)
+        begin("scheduler", "--port", "0", "--host", "127.0.0.1")
+        wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         address = json.loads(file.read_text())["address"]
         with monkeypatch.context() as patch:
             patch.setattr(connection, "_SECONDS", 1)
             assert "the scheduler has no worker" in refused_on(address, sample, tmp_path)
-        start("worker", "--nthreads", "1", "--no-nanny")
+        begin("worker", "--nthreads", "1", "--no-nanny")
         monkeypatch.setattr(connection, "_SECONDS", TIMEOUT)
         with connect(address) as connected:
             answers = connected.run(time.sleep, [(0.0,), (TIMEOUT,), (TIMEOUT,)])
