@@ -2,7 +2,7 @@
 
     python scripts/bench_cluster.py --write
 
-The workers are processes of this machine. Bytes are those of files and of answers, whatever carries them.
+The workers are processes of this machine. Bytes are those of files and answers, whatever carries them. 40 minutes.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import nnls
 from tables import markdown, parser_of, publish
 
-CHECKED = 2
-"""Workers of the run, of the longest text, that the model is not fitted on."""
+RUNS = [[100_000, 0, 1, 2, 4], [400_000, 0, 1, 2, 4], [1_830_235, 0, 2, 4]]
+"""Pairs, and workers of the runs that the model is fitted on; none: on this machine, without a cluster."""
 
 PASSES = 2 + 3
 """Over the text: two of Model 1, and one of the HMM for each of three lexicons."""
@@ -58,8 +59,9 @@ class Watched:
         for number, answer in self.connection.run(function, calls):
             if function is tasks.expect:
                 shard, cells, state, *_ = calls[number]
-                self.read += size(shard.path, tasks.cells_file(shard, cells), state) + 8 * len(answer.cells)
-                self.returned += size_of(answer)
+                rows = tasks.beside(shard, cells)
+                self.read += size(shard.path, rows, f"{rows}.targets", state) + 3 * size(f"{rows}.ids")  # 8 bytes a row
+                self.returned += size_of(answer) + size(tasks.beside(shard, state))
             yield number, answer
 
 
@@ -84,62 +86,86 @@ def measure(prefix: str, pairs: int, workers: int) -> dict[str, float]:
             others = [*connection._client.run(usage).values()]
             traffic = [watched.written, watched.read, watched.returned]
     mine = usage()
-    cells = len(statistics.cooccurrence.targets)
+    words, cells = len(bitext.source.ids) + len(bitext.target.ids), len(statistics.cooccurrence.targets)
     return {
-        "pairs": pairs, "workers": workers, "cells": cells,
+        "pairs": pairs, "words": words, "cells": cells, "workers": workers,
         "client": mine[0] - before, "cpu": mine[0] - before + sum(cpu for cpu, _ in others), "client_peak": mine[1],
         "worker_peak": max((peak for _, peak in others), default=0.0),
     } | dict(zip(("written", "read", "returned"), traffic, strict=True))  # fmt: skip
 
 
-def fit(runs: Sequence[dict[str, float]]) -> tuple[np.ndarray, Callable[[dict[str, float]], float]]:
-    """Least squares of CPU seconds = a workers + b pairs, relative to what was measured."""
+MODEL = {
+    "cpu": ("CPU s", "workers", "M words", "M cells"),
+    "client_peak": ("GiB of the client", "1", "M words", "M cells"),
+    "worker_peak": ("GiB of a worker", "1", "M words a worker", "M cells"),
+    "written": ("GB a pass: written", "M cells"),
+    "read": ("GB a pass: read", "M words", "M cells", "M cells x workers"),
+    "returned": ("GB a pass: returned", "M words", "M cells", "M cells x workers"),
+}
+"""What is said of a run, and the terms of its model."""
 
-    def terms(run: dict[str, float]) -> list[float]:
-        return [run["workers"], run["pairs"]]
 
-    cpu = np.array([run["cpu"] for run in runs])
-    found, *_ = np.linalg.lstsq(np.array([terms(run) for run in runs]) / cpu[:, None], np.ones(len(cpu)), rcond=None)
-    return found, lambda run: float(np.dot(found, terms(run)))
+def terms(run: dict[str, float], of: Sequence[str]) -> list[float]:
+    """The terms of a model for a run."""
+    words, cells, workers = run["words"] / 1e6, run["cells"] / 1e6, run["workers"]
+    values = {
+        "1": 1.0, "workers": workers, "M words": words, "M cells": cells, "M words a worker": words / workers,
+        "M cells x workers": cells * workers,
+    }  # fmt: skip
+    return [values[name] for name in of]
+
+
+def fit(runs: Sequence[dict[str, float]], what: str) -> tuple[str, Callable[[dict[str, float]], float]]:
+    """The formula of least squares relative to what was measured, without negative terms."""
+    of = MODEL[what][1:]
+    seen = np.array([run[what] for run in runs])
+    found, _ = nnls(np.array([terms(run, of) for run in runs]) / seen[:, None], np.ones(len(seen)))
+    formula = " + ".join(f"{x:.3g}" if name == "1" else f"{x:.3g} {name}" for x, name in zip(found, of, strict=True))
+    return formula, lambda run: float(np.dot(found, terms(run, of)))
 
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--pairs", type=int, nargs="+", default=[20_000, 100_000], help="of the Hansards, ascending")
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--one", help="pairs,workers: measure these alone, for another process")
+    parser.add_argument("--corpus", default="europarl", help="its first pairs")
+    parser.add_argument("--runs", type=int, nargs="+", action="append", metavar="PAIRS WORKERS", help="repeatable")
+    parser.add_argument("--held-out", type=int, nargs=2, default=[800_000, 3], help="a run the model is not fitted on")
+    parser.add_argument("--one", action="store_true", help="measure the held-out run alone, for another process")
     asked = parser.parse_args()
-    prefix = str(asked.data / "hansards" / "train")
-    if asked.one is not None:
-        print(json.dumps(measure(prefix, *map(int, asked.one.split(",")))))
+    prefix = str(asked.data / asked.corpus / "train")
+    if asked.one:
+        print(json.dumps(measure(prefix, *asked.held_out)))
         return
     runs = []
-    for pairs in asked.pairs:
-        for workers in (0, *asked.workers):
-            command = [sys.executable, __file__, "--data", asked.data, "--one", f"{pairs},{workers}"]
-            runs.append(json.loads(subprocess.run(command, check=True, capture_output=True).stdout.splitlines()[-1]))
+    for pairs, *workers in [*(asked.runs or RUNS), asked.held_out]:
+        for number in workers:
+            command = [sys.executable, __file__, "--data", asked.data, "--corpus", asked.corpus, "--one", "--held-out"]
+            ran = subprocess.run([*command, str(pairs), str(number)], check=True, capture_output=True)
+            runs.append(json.loads(ran.stdout.splitlines()[-1]))
             print(runs[-1], flush=True, file=sys.stderr)
+    for run in runs:
+        for name in ("written", "read", "returned"):
+            run[name] /= PASSES * 1e9
     rows = [
         [
-            f"{run['pairs']:,}", run["workers"] or "none", f"{run['cells'] / 1e6:.1f}",
+            f"{run['pairs']:,}", f"{run['words'] / 1e6:.1f}", f"{run['cells'] / 1e6:.1f}", run["workers"] or "none",
             f"{run['cpu']:.0f}", f"{run['client']:.0f}", f"{run['client_peak']:.2f}", f"{run['worker_peak']:.2f}",
-            *(f"{run[name] / PASSES / run['pairs'] / 1e3:.1f}" for name in ("written", "read", "returned")),
+            *(f"{run[name]:.2f}" for name in ("written", "read", "returned")),
         ]
         for run in runs
     ]  # fmt: skip
     header = [
-        "pairs", "workers", "M cells", "CPU s", "of the client", "GiB of the client", "of a worker",
-        "KB a pair and pass: written", "read", "returned",
+        "pairs", "M words", "M cells", "workers", "CPU s", "of the client", "GiB of the client", "of a worker",
+        "GB a pass: written", "read", "returned",
     ]  # fmt: skip
-    others = [run for run in runs if run["workers"]]
-    checked = next(run for run in others if (run["pairs"], run["workers"]) == (asked.pairs[-1], CHECKED))
-    (per_worker, per_pair), predict = fit([run for run in others if run is not checked])
-    run = f"{checked['pairs']:,} pairs on {CHECKED}"
-    model = (
-        f"CPU s = {per_worker:.1f} · workers + {1000 * per_pair:.3f} · 1,000 pairs, fitted on rows with workers but "
-        f"{run}: of these it says {predict(checked):.0f} s, they took {checked['cpu']:.0f}."
-    )
-    publish("cluster", f"{markdown(header, rows, words=0)}\n\n{model}", pages=["docs/cluster.md"], write=asked.write)
+    *known, checked = [run for run in runs if run["workers"]]
+    models = []
+    for what, (name, *_) in MODEL.items():
+        formula, predict = fit(known, what)
+        models.append([name, formula, f"{predict(checked):.3g}", f"{checked[what]:.3g}"])
+    left_out = f"it says of {checked['pairs']:,} pairs, {checked['workers']} workers"
+    about = ["of a run with workers", "model", left_out, "measured"]
+    text = f"{markdown(header, rows, words=0)}\n\n{markdown(about, models, words=2)}"
+    publish("cluster", text, pages=["docs/cluster.md"], write=asked.write)
 
 
 if __name__ == "__main__":

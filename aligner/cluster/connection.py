@@ -22,6 +22,9 @@ _MOST_PROCESSES = 1024
 _UNOBSERVED = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
 """Of workers that are started here: nobody would look at the profiles that Dask makes of them."""
 
+_KEEPING_MEMORY = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
+"""Of workers that are started here: what a task had is for the next one, not given back after each array."""
+
 
 class ClusterError(AlignerError):
     """A cluster that cannot be reached, or cannot go on."""
@@ -83,6 +86,7 @@ def connect(address: str) -> Iterator[Connection]:
     Raises ClusterError, or SettingError for an address that cannot be one.
     """
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ModuleNotFoundError as error:
         raise ClusterError(f"{address}: Dask is not installed (pip install 'aligner[cluster]')") from error
@@ -93,7 +97,7 @@ def connect(address: str) -> Iterator[Connection]:
             number = address.removeprefix(_LOCAL)
             if not number.isdecimal() or not 1 <= int(number) <= _MOST_PROCESSES:
                 raise SettingError(f"{address!r} is not local:N, of some processes (give local:2, say)")
-            with _quiet_trackers():
+            with dask.config.set(_KEEPING_MEMORY), _quiet_trackers():
                 cluster = LocalCluster(
                     n_workers=int(number), threads_per_worker=1, processes=True, dashboard_address=":0",
                     memory_limit=0, silence_logs=logging.CRITICAL, env=_UNOBSERVED,

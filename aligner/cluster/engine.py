@@ -12,7 +12,7 @@ import numpy as np
 
 from aligner.cluster import tasks
 from aligner.cluster.connection import Connection
-from aligner.cluster.shards import Shard, load, save, write_shards
+from aligner.cluster.shards import Shard, save, save_array, write_shards
 from corpora.bitext import Bitext
 from corpora.ragged import I32
 from features.cooccurrence import CooccurrenceTable
@@ -69,8 +69,7 @@ class ClusterEngine:
             if on_progress is not None:
                 on_progress(done / len(ranges))
         for shard in shards:
-            for name in ("targets", "counts", "rows.npz"):
-                _remove(f"{shard.path}.{name}")
+            _remove(*(f"{shard.path}.{name}" for name in ("targets", "counts", "rows.npz")))
         targets, counts = (np.concatenate([np.empty(0, np.int32), *(part[i] for part in parts)]) for i in (0, 1))
         return CooccurrenceTable(source, target, np.append(0, np.cumsum(cells)), targets, counts, len(bitext))
 
@@ -88,11 +87,11 @@ class _Shards:
 
     def use(self, cells: Cells) -> None:
         if self.cells is not None:
-            for path in [self.cells, f"{self.cells}.targets", *(tasks.cells_file(s, self.cells) for s in self.shards)]:
-                _remove(path)
+            for path in [self.cells, *(tasks.beside(shard, self.cells) for shard in self.shards)]:
+                _remove(path, f"{path}.targets", f"{path}.ids")
         self.cells = str(self.engine.folder / next(self.engine.names))
         save(self.cells, {"row_offsets": cells.row_offsets})
-        Path(f"{self.cells}.targets").write_bytes(cells.targets.data)
+        save_array(f"{self.cells}.targets", cells.targets)
 
     def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
         """Add the sums of shards as they come; which comes first changes no bit."""
@@ -102,12 +101,14 @@ class _Shards:
         save(state, {name: array for name, array in emissions._asdict().items() if name != "cells"} | {
             f"{side}.{name}": array for side, of in weights.items() for name, array in of._asdict().items()
         })  # fmt: skip
-        Path(f"{state}.cells").write_bytes(emissions.cells.data)
+        save_array(f"{state}.cells", emissions.cells)
         shards = [shard for shard in self.shards if batch is None or shard.batch == batch]
-        how = self.cells, state, (chain.uniform, chain.p0), hmm, counts.cells.shape[1]
+        columns = counts.cells.shape[1]
+        how = self.cells, state, (chain.uniform, chain.p0), hmm, columns
         for number, found in self.engine.connection.run(tasks.expect, [(shard, *how) for shard in shards]):
-            ids = load(tasks.cells_file(shards[number], self.cells))["ids"]
-            counts.cells[ids] += found.cells
+            ids, of_cells = tasks.read_counts(shards[number], self.cells, state, columns)
+            counts.cells[ids] += of_cells
+            _remove(tasks.beside(shards[number], state))
             for total, part in ((counts.forward, found.forward), (counts.reverse, found.reverse)):
                 total.null[part.null.words] += part.null.counts
                 np.add(total.jumps.counts, part.counts, out=total.jumps.counts)
@@ -115,10 +116,10 @@ class _Shards:
                 total.jumps.inside[:, part.groups] += part.inside
                 total.jumps.needs[:, part.groups] += part.needs
             np.add(counts.log_likelihoods, found.log_likelihoods, out=counts.log_likelihoods)
-        _remove(state)
-        _remove(f"{state}.cells")
+        _remove(state, f"{state}.cells")
 
 
-def _remove(path: str) -> None:
-    with suppress(OSError):  # the whole folder goes at the end
-        Path(path).unlink()
+def _remove(*paths: str) -> None:
+    for path in paths:
+        with suppress(OSError):  # the whole folder goes at the end
+            Path(path).unlink()

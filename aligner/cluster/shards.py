@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,12 +69,25 @@ def _join(parts: list[Pairs]) -> Pairs:
     return Pairs(words[0], words[1], *map(offsets, Pairs._fields[2:]))
 
 
-def save(path: str | Path, arrays: Arrays) -> None:
-    """Write arrays into a file, which is there as a whole or not at all."""
+@contextmanager
+def _writing(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file that is there as a whole or not at all."""
     draft = Path(f"{path}.{socket.gethostname()}.{os.getpid()}")
     with draft.open("wb") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]  # a keyword of NumPy's is no array
+        yield file
     draft.replace(path)
+
+
+def save(path: str | Path, arrays: Arrays) -> None:
+    """Write arrays into a file."""
+    with _writing(path) as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]  # a keyword of NumPy's is no array
+
+
+def save_array(path: str | Path, array: npt.NDArray[Any]) -> None:
+    """Write the bytes of an array alone into a file, for `map_array`."""
+    with _writing(path) as file:
+        file.write(array.data)
 
 
 def load(path: str | Path) -> dict[str, npt.NDArray[Any]]:
@@ -85,15 +99,15 @@ def load(path: str | Path) -> dict[str, npt.NDArray[Any]]:
         raise _unreadable(path, error) from error
 
 
-def map_array(path: str | Path, of: type[np.generic], columns: int = 1) -> npt.NDArray[Any]:
-    """An array, (n,) or (n, columns), whose bytes alone a file has; it is read where it is looked at."""
+def map_array(path: str | Path, of: type[np.generic]) -> npt.NDArray[Any]:
+    """An array, (n,), whose bytes alone a file has; it is read where it is looked at."""
     try:
         array: npt.NDArray[Any] = np.fromfile(path, of, 0)
         if Path(path).stat().st_size:
             array = np.asarray(np.memmap(path, of, "r"))
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
-    return array if columns == 1 else array.reshape(-1, columns)
+    return array
 
 
 def _unreadable(path: str | Path, error: Exception) -> CorpusError:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from aligner.cluster.shards import Shard, load, map_array, save
+from aligner.cluster.shards import Shard, load, map_array, save, save_array
 from corpora.ragged import F64, I32, I64
 from features.cooccurrence import add_rows, count_pairs
 from features.translation import jumps
@@ -39,7 +39,7 @@ def count_words(shard: Shard) -> tuple[Words, Words, Words]:
     table = count_pairs(shard.read()[0], *shard.sizes, 0.0)
     cells = Words.of(np.diff(table.row_offsets))
     for name in ("targets", "counts"):
-        Path(f"{shard.path}.{name}").write_bytes(getattr(table, name).data)
+        save_array(f"{shard.path}.{name}", getattr(table, name))
     save(f"{shard.path}.rows.npz", {"words": cells.words, "offsets": np.append(0, np.cumsum(cells.counts))})
     return Words.of(table.source_counts), Words.of(table.target_counts), cells
 
@@ -78,16 +78,15 @@ class Jumped(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Expected counts of a shard.  cells: (c, 1 or 2) of the cells that `cells_of` has found there."""
+    """Expected counts of a shard, besides those of cells, which are in a file."""
 
-    cells: F64
     forward: Jumped
     reverse: Jumped
     log_likelihoods: F64
 
 
 def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm: bool, columns: int) -> Sums:
-    """The expectation step over a shard.
+    """The expectation step over a shard.  Counts of the cells there are left in a file, see `read_counts`.
 
     cells: file of the word pairs that are looked at.  state: file of probabilities.  chain: the numbers of a `Chain`.
     """
@@ -95,7 +94,7 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
     ids, mine = cells_of(shard, pairs, chunks, cells)
     found = load(state)
     table = np.empty((len(ids) + 1, 2), np.float32)
-    np.take(map_array(f"{state}.cells", np.float32, 2), ids, axis=0, out=table[:-1], mode="clip")
+    np.take(map_array(f"{state}.cells", np.float32).reshape(-1, 2), ids, axis=0, out=table[:-1], mode="clip")
     table.flags.writeable = False  # as on one machine, for which the kernels are compiled
     emissions = Emissions(table, *(found[name] for name in Emissions._fields[1:]))
     forward, reverse = (
@@ -108,28 +107,35 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
     text = Chunks(pairs, chunks, 1)
     text.use(mine)
     text.add(emissions, Chain(forward, reverse, *chain), hmm, None, counts)
-    return Sums(counts.cells[:-1], _jumped(counts.forward), _jumped(counts.reverse), counts.log_likelihoods)
+    save_array(beside(shard, state), counts.cells[:-1])
+    return Sums(_jumped(counts.forward), _jumped(counts.reverse), counts.log_likelihoods)
 
 
-def cells_file(shard: Shard, cells: str) -> str:
-    """Where `cells_of` keeps what it has found."""
-    return f"{shard.path}.{Path(cells).name}"
+def read_counts(shard: Shard, cells: str, state: str, columns: int) -> tuple[I32, F64]:
+    """Which cells have edges in a shard, (c,) ascending, and their expected counts, (c, columns)."""
+    counts = map_array(beside(shard, state), np.float64).reshape(-1, columns)
+    return map_array(f"{beside(shard, cells)}.ids", np.int32), counts
+
+
+def beside(shard: Shard, path: str) -> str:
+    """Where what a shard has of a file is: no other file has its name, and late writers harm nobody."""
+    return f"{shard.path}.{Path(path).name}"
 
 
 def cells_of(shard: Shard, pairs: Pairs, chunks: list[Chunk], cells: str) -> tuple[I32, Cells]:
     """Which of the cells have edges in a shard, (c,) ascending, and these alone; found once, and kept in a file."""
-    path = Path(cells_file(shard, cells))
-    if path.exists():
-        found = load(path)
-        return found["ids"], Cells(found["row_offsets"], found["targets"], shard.sizes[1])
-    every = Cells(load(cells)["row_offsets"], map_array(f"{cells}.targets", np.int32), shard.sizes[1])
-    used = np.zeros(len(every) + 1, np.bool_)
-    for first, last in chunks:
-        used[every.label(pairs, first, last)] = True
-    ids = np.flatnonzero(used[:-1])
-    mine = Cells(np.searchsorted(ids, every.row_offsets), every.targets[ids], shard.sizes[1])
-    save(path, {"ids": ids.astype(np.int32), "row_offsets": mine.row_offsets, "targets": mine.targets})
-    return ids.astype(np.int32), mine
+    path = beside(shard, cells)
+    if not Path(path).exists():
+        every = Cells(load(cells)["row_offsets"], map_array(f"{cells}.targets", np.int32), shard.sizes[1])
+        used = np.zeros(len(every) + 1, np.bool_)
+        for first, last in chunks:
+            used[every.label(pairs, first, last)] = True
+        ids = np.flatnonzero(used[:-1])
+        save_array(f"{path}.ids", ids.astype(np.int32))
+        save_array(f"{path}.targets", every.targets[ids])
+        save(path, {"row_offsets": np.searchsorted(ids, every.row_offsets)})
+    targets = map_array(f"{path}.targets", np.int32)
+    return map_array(f"{path}.ids", np.int32), Cells(load(path)["row_offsets"], targets, shard.sizes[1])
 
 
 def _jumped(counts: DirectionCounts) -> Jumped:
