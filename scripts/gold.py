@@ -21,8 +21,8 @@ from aligner.model.scoring import LinearScorer
 from aligner.report.comparison import Evaluation
 from aligner.report.evaluation import count, scores
 from aligner.solvers import Stop
+from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.logistic import LogisticProblem
 from aligner.svm.prices import LinkRewards
 from aligner.training.path import follow_path
 from aligner.training.settings import TrainingSettings, plan
@@ -231,7 +231,7 @@ def learn(
     features = with_words(FeatureSet(), bitext, planned.words)
     edges = features.extract(bitext, statistics)
     problem = planned.problem(edges, links)
-    if centre is not None and isinstance(problem, LogisticProblem):
+    if centre is not None and isinstance(problem, FenchelYoungProblem):
         problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))
     path = follow_path(problem, links, planned, stop=Stop(gap=1e-3, passes=200))
     w = path.results[path.chosen].w

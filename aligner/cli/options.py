@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 Edges = Literal["likely", "all"]
-Loss = Literal["hinge", "logistic"]
+Loss = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Output = Literal["pharaoh", "scored", "jsonl", "tsv"]
 Report = Literal["text", "json"]
@@ -126,7 +126,7 @@ Families = Annotated[
 Candidates = Annotated[Edges, _data(help="Word pairs of a sentence pair that may be links.")]
 FrequentWords = Annotated[int | None, _data(
     metavar="N", help="Frequent words with a feature of their own.", min=0, max=1000,
-    show_default="30 with the logistic loss below 1000 labelled pairs; else 0",
+    show_default="30 below 1000 labelled pairs; else, and with the hinge, 0",
 )]  # fmt: skip
 PriorsFile = Annotated[str | None, _data(
     "--priors", metavar="FILE", help="Priors of eflomal, or a table of fast_align -p: counts to begin with.",
@@ -160,21 +160,25 @@ SkipBad = Annotated[bool, _data("--skip-bad", help="Leave a pair empty if its li
 
 # Objective
 LossName = Annotated[Loss | None, _objective(
-    metavar="LOSS", help="logistic: of every edge; hinge: of the worst matching (maximum margin).",
-    show_default="logistic; hinge with options that are its own, or without some features",
+    metavar="LOSS", help="fenchel-young, sparsemap: of probable matchings; logistic: of edges; hinge: of the worst.",
+    show_default="fenchel-young; hinge with options that are its own, or without some features",
 )]  # fmt: skip
 Regularization = Annotated[float | None, _objective(
-    metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; logistic 3 / labelled pairs",
+    metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; others 3 / labelled pairs",
 )]  # fmt: skip
 Path = Annotated[str | None, _objective(
     metavar="λ:λ:N", help="Choose λ by cross-validated AER from N, falling from first to second (such as 1:1e-4:9).",
 )]  # fmt: skip
 CrossValidate = Annotated[int | None, _objective(
     metavar="K", help="Folds that find the AER of λ; 0: none.", min=0,
-    show_default="5 with --path, and with the logistic loss for 10 to 999 labelled pairs",
+    show_default="5 with --path, and for 10 to 999 labelled pairs without the hinge",
 )]  # fmt: skip
-MissCost = Annotated[float | None, _objective(metavar="c⁺", help="Cost of a missed link.", show_default="3 or 1.5")]
-FalseCost = Annotated[float, _objective(metavar="c⁻", help="Cost of a link outside gold.")]
+MissCost = Annotated[
+    float | None, _objective(metavar="c⁺", help="Cost of a missed link.", show_default="hinge 3; others 0.3", min=0.0)
+]
+FalseCost = Annotated[float | None, _objective(
+    metavar="c⁻", help="Cost of a link outside gold.", show_default="hinge 1; others 0", min=0.0,
+)]  # fmt: skip
 PossibleCost = Annotated[float | None, _objective(
     metavar="c°", help="What a possible link takes off the hinge loss.", min=0.0, show_default="10",
 )]  # fmt: skip

@@ -58,7 +58,7 @@ def train(
     cross_validate: opt.CrossValidate = None,
     fertility: opt.Fertility = None,
     miss_cost: opt.MissCost = None,
-    false_cost: opt.FalseCost = 1.0,
+    false_cost: opt.FalseCost = None,
     possible_cost: opt.PossibleCost = None,
     solver: opt.SolverName = None,
     solver_option: opt.SolverOptions = None,

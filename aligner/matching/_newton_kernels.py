@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aligner.matching._price_kernels import EUCLIDEAN
+from aligner.matching._price_kernels import EUCLIDEAN, FERMI_DIRAC
 from corpora.compiled import SUMS, compiled
 
 FLAT = 1e-15
@@ -25,10 +25,13 @@ def derivatives(geometry, values, u, v, capacity, ceiling, weights, excess, curv
     for j in range(rows):
         total = 0.0
         for k in range(columns):
+            x = values[j, k] - u[j] - v[k]
             if geometry == EUCLIDEAN:
-                x = values[j, k] - u[j] - v[k]
                 z = x if x > 0.0 else 0.0
                 slope = 1.0 if x > 0.0 and x < ceiling else 0.0
+            elif geometry == FERMI_DIRAC:
+                z = 1.0 / (1.0 + np.exp(-x))
+                slope = z * (1.0 - z)
             else:
                 z = weights[j, k]
                 slope = z if z < ceiling else 0.0

@@ -1,8 +1,8 @@
 """Compiled kernels of a projection's prices: the best of one side at given prices of the other, and their gap.
 
 A word's price is the multiplier of its capacity, >= 0: u of rows, v of columns. With x = value - u - v, the EUCLIDEAN
-z of an edge is clip(x, 0, ceiling), the ENTROPIC one min(exp(x), ceiling), which is kept in `weights` before the
-ceiling.
+z of an edge is clip(x, 0, ceiling), the FERMI_DIRAC one 1 / (1 + exp(-x)), and the ENTROPIC one min(exp(x), ceiling),
+which is kept in `weights` before the ceiling.
 """
 
 from __future__ import annotations
@@ -13,13 +13,20 @@ from corpora.compiled import SUMS, compiled
 
 EUCLIDEAN = 0
 ENTROPIC = 1
+FERMI_DIRAC = 2
 
 
 @compiled(fastmath=SUMS, inline="always")
-def clipped_sum(value, other, price, ceiling):
-    """(sum over a word's edges of clip(value - other - price, 0, ceiling), how many are strictly between)."""
+def price_sums(geometry, value, other, price, ceiling):
+    """(sum of the z of a word's edges, not ENTROPIC, and how fast it falls with the price)."""
     total = 0.0
     between = 0.0
+    if geometry == FERMI_DIRAC:
+        for k in range(len(value)):
+            z = 1.0 / (1.0 + np.exp(other[k] + price - value[k]))
+            total += z
+            between += z * (1.0 - z)
+        return total, between
     for k in range(len(value)):
         x = value[k] - other[k] - price
         positive = x > 0.0
@@ -30,16 +37,17 @@ def clipped_sum(value, other, price, ceiling):
 
 
 @compiled
-def euclidean_price(value, other, price, capacity, ceiling):
-    """The p >= 0 of one word at which sum clip(value - other - p, 0, ceiling) <= capacity, and = if p > 0.
+def best_price(geometry, value, other, price, capacity, ceiling):
+    """The p >= 0 of one word at which its z, not ENTROPIC, sum up to <= capacity, and = if p > 0.
 
-    Newton's method from `price` on a falling, piecewise linear function, between bounds that it narrows.
+    Newton's method from `price` on a falling function, between bounds that it narrows.
     """
     low = 0.0
     high = np.inf
+    exact = 4e-16 * capacity if geometry == FERMI_DIRAC else 0.0
     for _ in range(200):
-        total, between = clipped_sum(value, other, price, ceiling)
-        if total == capacity or (total < capacity and price == 0.0):
+        total, between = price_sums(geometry, value, other, price, ceiling)
+        if abs(total - capacity) <= exact or (total < capacity and price == 0.0):
             break
         if total > capacity:
             low = price
@@ -53,6 +61,7 @@ def euclidean_price(value, other, price, capacity, ceiling):
             top = -np.inf
             for k in range(len(value)):
                 top = max(top, value[k] - other[k])
+            top += np.log(len(value)) if geometry == FERMI_DIRAC else 0.0
             high = min(high, max(0.0, top))
             following = max(low, top - capacity) if total == 0.0 else 0.5 * (low + high)
         moved = abs(following - price)
@@ -146,8 +155,8 @@ def fit_rows(geometry, values, u, v, capacity, ceiling, weights):
     rows, columns = weights.shape
     largest = 1.0
     for j in range(rows):
-        if geometry == EUCLIDEAN:
-            u[j] = euclidean_price(values[j], v, u[j], capacity[j], ceiling)
+        if geometry != ENTROPIC:
+            u[j] = best_price(geometry, values[j], v, u[j], capacity[j], ceiling)
             continue
         total = 0.0
         for k in range(columns):
@@ -163,9 +172,9 @@ def fit_rows(geometry, values, u, v, capacity, ceiling, weights):
 def fit_columns(geometry, across, u, v, capacity, ceiling, weights):
     """The columns' best prices at these prices of the rows, in place; like `fit_rows`."""
     rows, columns = weights.shape
-    if geometry == EUCLIDEAN:
+    if geometry != ENTROPIC:
         for k in range(columns):
-            v[k] = euclidean_price(across[k], u, v[k], capacity[k], ceiling)
+            v[k] = best_price(geometry, across[k], u, v[k], capacity[k], ceiling)
         return 1.0
     sums = np.zeros(columns)
     largest = 1.0
@@ -216,6 +225,8 @@ def dual_objective(geometry, values, u, v, u_capacity, v_capacity, ceiling, weig
             if geometry == EUCLIDEAN:
                 x = x if x > 0.0 else 0.0
                 objective += 0.5 * x * x if x < ceiling else x - 0.5
+            elif geometry == FERMI_DIRAC:
+                objective += np.log1p(np.exp(-abs(x))) + max(x, 0.0)
             else:
                 objective += weights[j, k] if x < 0.0 or ceiling == np.inf else 1.0 + x
     return objective
@@ -226,15 +237,18 @@ def make_feasible(geometry, values, u, v, u_capacity, v_capacity, ceiling, weigh
     """plan = the z of these prices, scaled into the polytope.  Returns its duality gap, a sum of terms >= 0, and what
     the gap would be if every x were wrong by 1: the sums of words whose prices are not 0 would be wrong by so much.
 
-    An edge's term z·log z - z - z·x + exp(x) of ENTROPIC, where z = f·exp(x), is bounded by exp(x)·(1 - f)².
+    An edge's term z·log z - z - z·x + exp(x) of ENTROPIC, where z = f·exp(x), is bounded by exp(x)·(1 - f)². That of
+    FERMI_DIRAC, the divergence of z = f·p from p = 1 / (1 + exp(-x)), is by (p - z) (x - log(z / (1 - z))).
     """
     rows, columns = values.shape
     sums, scales = np.zeros(columns), np.empty(columns)
     for j in range(rows):
         for k in range(columns):
+            x = values[j, k] - u[j] - v[k]
             if geometry == EUCLIDEAN:
-                x = values[j, k] - u[j] - v[k]
                 x = x if x > 0.0 else 0.0
+            elif geometry == FERMI_DIRAC:
+                x = 1.0 / (1.0 + np.exp(-x))
             else:
                 x = weights[j, k]
             plan[j, k] = x if x < ceiling else ceiling
@@ -256,8 +270,18 @@ def make_feasible(geometry, values, u, v, u_capacity, v_capacity, ceiling, weigh
             if ceiling < np.inf and base == ceiling:
                 x = values[j, k] - u[j] - v[k]
                 gap += missing * max(0.0, x - ceiling if geometry == EUCLIDEAN else x)
-            gap += (0.5 * base * base if geometry == EUCLIDEAN else base) * missing * missing
-            slope = base if geometry == ENTROPIC else (1.0 if base > 0.0 else 0.0)
+            slope = base
+            if geometry == FERMI_DIRAC:
+                slope = base * (1.0 - base)
+                moved = base * missing
+                if moved != 0.0:
+                    x = values[j, k] - u[j] - v[k]
+                    gap += max(0.0, moved * (x - np.log((base - moved) / (1.0 / (1.0 + np.exp(x)) + moved))))
+            elif geometry == EUCLIDEAN:
+                slope = 1.0 if base > 0.0 else 0.0
+                gap += 0.5 * base * base * missing * missing
+            else:
+                gap += base * missing * missing
             sensitivity += slope * (u[j] + v[k])
             z = base * row_scale * scales[k]
             plan[j, k] = z

@@ -1,14 +1,16 @@
-"""Nearest points of the matching polytope, Euclidean and entropic, of whole batches of lists of edges.
+"""Nearest points of the matching polytope, in three geometries, of whole batches of lists of edges.
 
 Z = { 0 <= z <= 1 : Σ_k z(j,k) <= capacity of row j,  Σ_j z(j,k) <= capacity of column k }
 
 - Euclidean: argmin ½ ‖z − q‖² = clip(q − u_j − v_k, 0, 1), a min-cost quadratic flow  [TLJ06 §4.1].
 - Entropic: argmin Σ z log z − z − z·q, that is KL(z ‖ z' exp(s)) for q = log z' + s: z = min(exp(q − u_j − v_k), 1)
   [TLJ06 §4.2].
+- Fermi-Dirac: argmin Σ z log z + (1 − z) log(1 − z) − z·q: z = 1 / (1 + exp(u_j + v_k − q)), links as of logistic
+  regression where no capacity binds  [BMN20].
 
 The dual variables u, v >= 0, prices of the words, are found exactly: sweeps, each the best prices of all rows and then
 of all columns, and between them Newton steps on the prices of the shorter side, for a piecewise quadratic function
-for Euclidean (which ends at the exact answer) and of a smooth one for entropic. What is returned is feasible but for
+for Euclidean (which ends at the exact answer) and of a smooth one for the others. What is returned is feasible but for
 rounding, and its own duality gap bounds how far it is from the nearest point: ½ ‖z − z*‖² <= gap, as KL(z* ‖ z) <= gap
 for entropic.
 """
@@ -17,15 +19,18 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from aligner.matching import check_scores
-from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
+from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN, FERMI_DIRAC
 from aligner.matching._projection_kernels import project_block
 from corpora.ragged import F64, I64, Bools, Lists, word_offsets
 from corpora.threads import map_threads
+
+GEOMETRIES: Final = {"euclidean": EUCLIDEAN, "entropic": ENTROPIC, "fermi-dirac": FERMI_DIRAC}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +53,14 @@ def nearest_points(
     scores: npt.ArrayLike,
     lists: Lists,
     *,
-    entropic: bool = False,
+    geometry: str = "euclidean",
     row_capacity: npt.ArrayLike = 1.0,
     column_capacity: npt.ArrayLike = 1.0,
     start: Nearest | None = None,
     tolerance: float = 1e-12,
     max_iterations: int = 200,
 ) -> Nearest:
-    """The point of Z nearest to each of many lists of edges: Euclidean, or entropic, whose scores are log z' + s.
+    """The point of Z nearest to each of many lists of edges, in one of the GEOMETRIES; entropic scores are log z' + s.
 
     scores: (E,) of the listed edges, as in `best_matchings`; -inf forbids an edge, as if it were not listed.
     row_capacity, column_capacity: >= 1, of every word or one for all, (ΣJ,) and (ΣK,).
@@ -73,16 +78,15 @@ def nearest_points(
             if given.shape != prices.shape or not (given >= 0.0).all():
                 raise ValueError(f"the {side} prices to start from do not fit the shapes")
             prices[:] = given
-    n = len(lists.shapes)
+    n, kind = len(lists.shapes), GEOMETRIES[geometry]
     found = Nearest(np.empty(len(flat)), u, v, np.empty(n), np.empty(n, np.int64), np.empty(n, np.bool_))
-    geometry = ENTROPIC if entropic else EUCLIDEAN
 
     def work(i: int) -> None:
         rows, columns = slice(*row_starts[i : i + 2]), slice(*column_starts[i : i + 2])
         edges = slice(*lists.offsets[i : i + 2])
         one_link = (u_capacity[rows] == 1.0).all() or (v_capacity[columns] == 1.0).all()
         found.converged[i], found.gaps[i], found.iterations[i] = project_block(
-            geometry, flat[edges], lists.source[edges], lists.target[edges], u_capacity[rows], v_capacity[columns],
+            kind, flat[edges], lists.source[edges], lists.target[edges], u_capacity[rows], v_capacity[columns],
             u[rows], v[columns], np.inf if one_link else 1.0, tolerance, max_iterations, found.z[edges],
         )  # fmt: skip
 

@@ -30,11 +30,11 @@ DEFAULT_POSSIBLE_COST = 10.0
 
 def check_costs(regularization: float, miss_cost: float, false_cost: float, possible_cost: float) -> None:
     """Raise SettingError for a λ or costs that cannot work."""
-    if not (np.isfinite(possible_cost) and possible_cost >= 0):
-        raise SettingError(f"possible cost must be a number from 0 on, not {possible_cost}")
-    for name, value in (("regularization", regularization), ("miss cost", miss_cost), ("false cost", false_cost)):
-        if not (np.isfinite(value) and value > 0):
-            raise SettingError(f"{name} must be a number above 0, not {value}")
+    if not (np.isfinite(regularization) and regularization > 0):
+        raise SettingError(f"regularization must be a number above 0, not {regularization}")
+    for name, value in (("miss cost", miss_cost), ("false cost", false_cost), ("possible cost", possible_cost)):
+        if not (np.isfinite(value) and value >= 0):
+            raise SettingError(f"{name} must be a number from 0 on, not {value}")
 
 
 def label_edges(edges: Edges, links: Links) -> U8:

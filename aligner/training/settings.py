@@ -16,10 +16,9 @@ from aligner.model.default import default_weights
 from aligner.solvers import Solver, make_solver
 from aligner.solvers.newton import Newton
 from aligner.solvers.registry import find_solver
-from aligner.svm import hinge
+from aligner.svm import fenchel_young, hinge
+from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.svm.hinge import MatchingProblem, check_costs
-from aligner.svm.logistic import DEFAULT_MISS_COST as LOGISTIC_MISS_COST
-from aligner.svm.logistic import LogisticProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links
 from corpora.files import StrPath
@@ -28,7 +27,7 @@ from features.candidates import check_candidates
 from features.extractor import FAMILIES
 from features.table import DEFAULT_MEMORY, EdgeTable
 
-LabelledProblem = MatchingProblem | LogisticProblem
+LabelledProblem = MatchingProblem | FenchelYoungProblem
 
 DEFAULT_REGULARIZATION = 0.1
 """λ of the hinge loss."""
@@ -41,17 +40,36 @@ DEFAULT_FOLDS = 5
 FEW_PAIRS = 1000
 """Fewer labelled pairs are held out by default, and have features of words: more cost time and change nothing."""
 
-LOGISTIC_REGULARIZATION = 3.0
-"""λ n of the logistic loss."""
+SMOOTH_REGULARIZATION = 3.0
+"""λ n of other losses."""
 
 FREQUENT_WORDS = 30
-"""Words of each language with a feature of their own, with the logistic loss and few labelled pairs: how these words
+"""Words of each language with a feature of their own, unless by the hinge, with few labelled pairs: how these words
 are linked is what annotators differ in most."""
 
 MOST_WORDS = 1000
 """Words of each language that may have a feature: every edge gets two columns of zeros for each."""
 
-LOSSES = "hinge", "logistic"
+
+@dataclass(frozen=True)
+class Loss:
+    """What a loss is, and its costs where none are given.
+
+    regularizer, links: of a `FenchelYoungProblem`; None: the hinge loss, of a `MatchingProblem`.
+    """
+
+    regularizer: str | None
+    links: int | None
+    miss_cost: float = fenchel_young.DEFAULT_MISS_COST
+    false_cost: float = fenchel_young.DEFAULT_FALSE_COST
+
+
+LOSSES = {
+    "fenchel-young": Loss("fermi-dirac", 2),
+    "sparsemap": Loss("euclidean", 2),
+    "logistic": Loss("fermi-dirac", None),
+    "hinge": Loss(None, None, hinge.DEFAULT_MISS_COST, hinge.DEFAULT_FALSE_COST),
+}
 
 
 @dataclass(frozen=True)
@@ -62,20 +80,22 @@ class TrainingSettings:
     families: of features, see `features.extractor.FAMILIES`; all by default.
     candidates: the edges to look at, likely or all, see `features.candidates`; kept in the model.
     words: of each language, how many of the most frequent in the labelled pairs have a feature of their own; by default
-    30 with the logistic loss below 1,000 labelled pairs, otherwise none.
+    30 below 1,000 labelled pairs, without the hinge; otherwise none.
     priors: a file that the translation models begin with, see `features.translation.priors`.
     sample: of more pairs of text than these a random sample is counted.
     max_labelled: of more labelled pairs a random sample is used.
-    loss: hinge, of the worst matching, or logistic, of every edge, towards the default weights where all families are
-    used (see `logistic.LogisticProblem`); by default logistic there, unless what only the hinge knows is given: solver
-    (bcfw by default), solver_options (see `solvers.SOLVERS`), oracle (assignment) or possible_cost.
-    regularization: λ; by default 0.1 with the hinge, and 3 over the number of labelled pairs with the logistic loss.
+    loss: fenchel-young, of link probabilities that respect the matching, sparsemap, logistic, of every edge by itself,
+    all three towards the default weights where all families are used (see `fenchel_young.FenchelYoungProblem`), or
+    hinge, of the worst matching; by default fenchel-young there, and hinge without some families or where what only it
+    knows is given: solver (bcfw by default), solver_options (see `solvers.SOLVERS`), oracle (assignment) or
+    possible_cost.
+    regularization: λ; by default 0.1 with the hinge, and 3 over the number of labelled pairs with other losses.
     path: (largest λ, smallest λ, how many) to choose λ from, by the AER of cross_validate folds, 5 by default.
-    cross_validate without a path: folds that tell the AER and calibrate the probabilities; by default 5 with the
-    logistic loss and 10 to 999 labelled pairs; 0: none. See `path.follow_path`.
+    cross_validate without a path: folds that tell the AER and calibrate the probabilities; by default 5 with 10 to 999
+    labelled pairs, without the hinge; 0: none. See `path.follow_path`.
     fertility: links a word may have, 3 by default, and 1 for solvers that know no more.
-    miss_cost, false_cost, possible_cost: c⁺ (3, logistic 1.5), c⁻ (1) and c° (10) of the loss, see
-    `hinge.MatchingProblem`.
+    miss_cost, false_cost, possible_cost: c⁺, c⁻ and c° of the loss, see `hinge.MatchingProblem`; by default those of
+    LOSSES, and 10.
     tolerance, max_passes, max_seconds: relative duality gap and limits, of each solution.
     memory: bytes of features, with what solvers need for the longest pair, to hold before they go to a temporary file.
     """
@@ -97,7 +117,7 @@ class TrainingSettings:
     cross_validate: int | None = None
     fertility: int | None = None
     miss_cost: float | None = None
-    false_cost: float = hinge.DEFAULT_FALSE_COST
+    false_cost: float | None = None
     possible_cost: float | None = None
     tolerance: float = 1e-3
     max_passes: int = 200
@@ -122,8 +142,8 @@ class TrainingSettings:
         check_candidates(self.candidates)
         if self.loss is not None and self.loss not in LOSSES:
             raise SettingError(f"unknown loss {self.loss!r} (choose from {', '.join(LOSSES)})")
-        if self.loss == "logistic" and self.hinge_only:
-            what = "the logistic loss has a solver of its own, without oracle, and leaves possible links out"
+        if self.loss not in (None, "hinge") and self.hinge_only:
+            what = f"the {self.loss} loss has a solver of its own, without oracle, and leaves possible links out"
             raise SettingError(f"{what} (leave out what is of the hinge loss only, or choose that)")
         if self.path is not None and self.regularization is not None:
             raise SettingError("a path chooses the regularization (give one of the two)")
@@ -155,12 +175,12 @@ class Plan:
     solver: Solver[Any, Any]
     regularizations: tuple[float, ...]
     miss_cost: float = hinge.DEFAULT_MISS_COST
+    false_cost: float = hinge.DEFAULT_FALSE_COST
+    possible_cost: float = hinge.DEFAULT_POSSIBLE_COST
     folds: int = 0
     words: int = 0
     capacity: int = DEFAULT_FERTILITY
     oracle: str = "assignment"
-    false_cost: float = hinge.DEFAULT_FALSE_COST
-    possible_cost: float = hinge.DEFAULT_POSSIBLE_COST
 
     def __post_init__(self) -> None:
         if not self.regularizations or any(later >= earlier for earlier, later in pairwise(self.regularizations)):
@@ -175,15 +195,16 @@ class Plan:
     def problem(self, edges: EdgeTable, links: Links) -> LabelledProblem:
         """The problem of labelled pairs, with the first λ."""
         costs = {"miss_cost": self.miss_cost, "false_cost": self.false_cost}
-        if self.loss == "logistic":
+        loss = LOSSES[self.loss]
+        if loss.regularizer is not None:
             known = default_weights().weights
             prior = None
             # Weights of some columns mean nothing without those that they were learnt with.
             if set(known) <= set(edges.names):
                 prior = np.array([known.get(name, 0.0) for name in edges.names])
-            return LogisticProblem.from_links(
+            return FenchelYoungProblem.from_links(
                 edges, links, regularization=self.regularizations[0], prior=prior, prior_name="default",
-                capacity=self.capacity, **costs,
+                training_links=loss.links, capacity=self.capacity, regularizer=loss.regularizer, **costs,
             )  # fmt: skip
         return MatchingProblem.from_links(
             edges, links, regularization=self.regularizations[0], possible_cost=self.possible_cost, oracle=self.oracle,
@@ -196,12 +217,12 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
     """What is done for these settings with n labelled pairs.  Raises SettingError for folds they cannot make."""
     all_families = settings.families is None or set(FAMILIES) <= set(settings.families)
     few = n_labels < FEW_PAIRS
-    default_loss = "logistic" if all_families and not settings.hinge_only else "hinge"
-    logistic = (settings.loss or default_loss) == "logistic"
+    name = settings.loss or ("fenchel-young" if all_families and not settings.hinge_only else "hinge")
+    loss, smooth = LOSSES[name], name != "hinge"
 
     folds = settings.cross_validate
     if folds is None:
-        enough = logistic and few and n_labels >= 2 * DEFAULT_FOLDS
+        enough = smooth and few and n_labels >= 2 * DEFAULT_FOLDS
         folds = DEFAULT_FOLDS if settings.path is not None or enough else 0
     if folds and not 2 <= folds <= n_labels:
         what = f"{n_labels} labelled pairs cannot be held out in {folds} folds"
@@ -212,25 +233,24 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
     elif settings.regularization is not None:
         regularizations = (settings.regularization,)
     else:
-        regularizations = (LOGISTIC_REGULARIZATION / max(n_labels, 1) if logistic else DEFAULT_REGULARIZATION,)
-    miss_cost = settings.miss_cost
-    if miss_cost is None:
-        miss_cost = LOGISTIC_MISS_COST if logistic else hinge.DEFAULT_MISS_COST
-
+        regularizations = (SMOOTH_REGULARIZATION / max(n_labels, 1) if smooth else DEFAULT_REGULARIZATION,)
     oracle = settings.oracle or "assignment"
-    name = settings.solver or "bcfw"
-    solver = make_solver(name, **settings.solver_options)
-    one_link = find_solver(name).one_link or not get_oracle(oracle).several
+    solver = make_solver(settings.solver or "bcfw", **settings.solver_options)
+    one_link = find_solver(settings.solver or "bcfw").one_link or not get_oracle(oracle).several
     capacity = settings.fertility
     if capacity is None:
         capacity = 1 if one_link else DEFAULT_FERTILITY
     words = settings.words
     if words is None:
-        words = FREQUENT_WORDS if logistic and few else 0
-    possible_cost = hinge.DEFAULT_POSSIBLE_COST if settings.possible_cost is None else settings.possible_cost
+        words = FREQUENT_WORDS if smooth and few else 0
+
+    def given(value: float | None, default: float) -> float:
+        return default if value is None else value
+
     return Plan(
-        "logistic" if logistic else "hinge", Newton() if logistic else solver, regularizations, miss_cost, folds,
-        words, capacity, oracle, settings.false_cost, possible_cost,
+        name, Newton() if smooth else solver, regularizations, given(settings.miss_cost, loss.miss_cost),
+        given(settings.false_cost, loss.false_cost), given(settings.possible_cost, hinge.DEFAULT_POSSIBLE_COST),
+        folds, words, capacity, oracle,
     )  # fmt: skip
 
 

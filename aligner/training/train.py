@@ -19,7 +19,7 @@ from aligner.progress import Hooks, Progress, tell_passes
 from aligner.report.comparison import in_percent
 from aligner.report.evaluation import error_rate
 from aligner.solvers import Result, Status, Stop, TracePoint
-from aligner.svm.logistic import LogisticProblem
+from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts, to_count
 from aligner.training.path import Place, RegularizationPath, follow_path, scorer_of
 from aligner.training.settings import TrainingSettings, plan
@@ -130,7 +130,7 @@ def train(
     found = decode_edges(edges, scorer, rewards)
     default_aer = None
     of_default = feature_set.families == tuple(FAMILIES) and not feature_set.links
-    if isinstance(problem, LogisticProblem) and of_default and followed.finished_folds == planned.folds > 0:
+    if isinstance(problem, FenchelYoungProblem) and of_default and followed.finished_folds == planned.folds > 0:
         by_default = decode_edges(edges, LinearScorer(problem.prior), rewards)  # not learnt from any of the folds
         default_aer = error_rate(labelled.links, by_default.to_links())
     learns = default_aer is None or row.aer is None or row.aer < default_aer

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
+from scipy.special import entr, expit
 
 from aligner.errors import ScoreError
 from aligner.matching import _projection_kernels as kernels
 from aligner.matching import best_matchings
-from aligner.matching.projection import Nearest, nearest_points
+from aligner.matching.projection import GEOMETRIES, Nearest, nearest_points
 from corpora.ragged import Lists
 
 Project = Callable[..., Nearest]
@@ -25,9 +26,11 @@ def of_all(scores: npt.ArrayLike, shapes: npt.ArrayLike, **settings: Any) -> Nea
     return nearest_points(scores, Lists.of_all(shapes), **settings)
 
 
-nearest_euclidean: Project = partial(of_all, entropic=False)
-nearest_entropic: Project = partial(of_all, entropic=True)
-both = pytest.mark.parametrize("nearest", [nearest_euclidean, nearest_entropic], ids=["euclidean", "entropic"])
+nearest_euclidean: Project = partial(of_all, geometry="euclidean")
+nearest_entropic: Project = partial(of_all, geometry="entropic")
+nearest_fermi_dirac: Project = partial(of_all, geometry="fermi-dirac")
+EVERY = [nearest_euclidean, nearest_entropic, nearest_fermi_dirac]
+every = pytest.mark.parametrize("nearest", EVERY, ids=[*GEOMETRIES])
 scales = pytest.mark.parametrize("scale", [0.3, 3.0, 30.0, 1000.0])
 
 
@@ -41,11 +44,15 @@ def distance(nearest: Project, z: np.ndarray, q: np.ndarray) -> float:
     """What is minimised, up to a constant."""
     if nearest is nearest_euclidean:
         return float(0.5 * z @ z - z @ q)
+    if nearest is nearest_fermi_dirac:
+        return float(-(entr(z) + entr(1.0 - z)).sum() - z @ q)
     return float(z @ np.log(np.maximum(z, 1e-300)) - z.sum() - z @ q)
 
 
 def slope(nearest: Project, z: np.ndarray, q: np.ndarray) -> np.ndarray:
-    return z - q if nearest is nearest_euclidean else np.log(np.maximum(z, 1e-300)) - q
+    if nearest is nearest_euclidean:
+        return z - q
+    return np.log(np.maximum(z, 1e-300)) - q - (nearest is nearest_fermi_dirac) * np.log(np.maximum(1.0 - z, 1e-16))
 
 
 def by_general_solver(nearest: Project, q: np.ndarray, shape: tuple[int, int], capacity: float) -> np.ndarray:
@@ -54,7 +61,7 @@ def by_general_solver(nearest: Project, q: np.ndarray, shape: tuple[int, int], c
         lambda z: distance(nearest, z, q),
         np.full(len(q), 0.5 / max(shape)),
         jac=lambda z: slope(nearest, z, q),
-        bounds=[(1e-12, 1.0)] * len(q),
+        bounds=[(1e-12, 1.0 - 1e-12)] * len(q),
         constraints={"type": "ineq", "fun": lambda z: capacity - matrix @ z, "jac": lambda z: -matrix},
         method="SLSQP",
         options={"maxiter": 1000, "ftol": 1e-14},
@@ -88,7 +95,7 @@ def feasible_points(rng: np.random.Generator, shapes: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     "seed", [*range(0, 12, 3), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12) if n % 3)]
 )
-@both
+@every
 def test_equals_a_general_solver(nearest: Project, seed: int, capacity: float) -> None:
     rng = np.random.default_rng(seed)
     shape = tuple(rng.integers(1, 6, 2).tolist())
@@ -110,7 +117,7 @@ def test_capacities_of_each_word() -> None:
     assert inner <= 1e-9
 
 
-@both
+@every
 @scales
 def test_feasible_and_converged(nearest: Project, scale: float) -> None:
     q, shapes = random_batch(1, scale)
@@ -121,7 +128,7 @@ def test_feasible_and_converged(nearest: Project, scale: float) -> None:
         assert (sums(tuple(shape)) @ z).max() <= 1.0 + 1e-12
 
 
-@both
+@every
 @scales
 def test_variational_inequality(nearest: Project, scale: float) -> None:
     """<∇ at z, y − z> >= 0 for every feasible y, which defines the nearest point; Bregman's form for entropic."""
@@ -153,7 +160,7 @@ def test_entropic_is_idempotent(scale: float) -> None:
     np.testing.assert_allclose(again, z, atol=1e-5)
 
 
-@both
+@every
 @scales
 def test_gaps_are_certificates(nearest: Project, scale: float) -> None:
     """A gap bounds how much worse the point is than the best; also where the search was cut short."""
@@ -167,7 +174,7 @@ def test_gaps_are_certificates(nearest: Project, scale: float) -> None:
         assert worse <= gap + 1e-9 * max(1.0, scale)
 
 
-@both
+@every
 def test_a_warm_start_gives_the_same_answer_in_fewer_iterations(nearest: Project) -> None:
     q, shapes = random_batch(7, 3.0, largest=25)
     start = nearest(q, shapes)
@@ -179,52 +186,59 @@ def test_a_warm_start_gives_the_same_answer_in_fewer_iterations(nearest: Project
     np.testing.assert_allclose(far.z, nearest(-1000.0 * q, shapes).z, atol=1e-6)
 
 
-@both
+@every
 def test_one_word_and_no_words(nearest: Project) -> None:
     """Of 1 x N the constraint that binds is a simplex: the largest scores share it."""
     found = nearest([0.9, 0.8, -5.0], [(1, 3)])
     if nearest is nearest_euclidean:
         np.testing.assert_allclose(found.z, [0.55, 0.45, 0.0], atol=1e-12)
-    else:
+    elif nearest is nearest_entropic:
         np.testing.assert_allclose(found.z, np.exp([0.9, 0.8, -5.0]) / np.exp([0.9, 0.8, -5.0]).sum(), rtol=1e-6)
+    else:
+        np.testing.assert_allclose(found.z, expit(np.array([0.9, 0.8, -5.0]) - found.u), rtol=1e-9)
+        np.testing.assert_allclose(found.z.sum(), 1.0, rtol=1e-12)
     np.testing.assert_allclose(nearest([0.9, 0.8, -5.0], [(3, 1)]).z, found.z, atol=1e-12)
     assert nearest([], [(0, 3), (2, 0)]).z.shape == (0,)
     assert nearest([], np.zeros((0, 2), int)).gaps.shape == (0,)
 
 
-@both
+@every
 @pytest.mark.parametrize("value", [0.4, 7.0, 1e5])
 def test_ties_are_shared(nearest: Project, value: float) -> None:
     z = nearest(np.full(20, value), [(4, 5)]).z
     np.testing.assert_allclose(z, 0.2, rtol=1e-6)
 
 
-@both
+@every
 def test_negative_and_forbidden_edges(nearest: Project) -> None:
     q = np.array([-3.0, -2.0, -np.inf, -1.5])
     z = nearest(q, [(2, 2)]).z
-    np.testing.assert_allclose(z, 0.0 if nearest is nearest_euclidean else np.exp(q), rtol=1e-12)
+    expected = {nearest_euclidean: np.zeros(4), nearest_entropic: np.exp(q), nearest_fermi_dirac: expit(q)}
+    np.testing.assert_allclose(z, expected[nearest], rtol=1e-12)
     forbidden = nearest([5.0, -np.inf, -np.inf, -np.inf], [(2, 2)])
-    np.testing.assert_allclose(forbidden.z, [1.0, 0.0, 0.0, 0.0], atol=1e-12)
+    linked = expit(5.0) if nearest is nearest_fermi_dirac else 1.0
+    np.testing.assert_allclose(forbidden.z, [linked, 0.0, 0.0, 0.0], atol=1e-12)
 
 
-@both
+@every
 def test_large_scores_come_near_the_best_matching(nearest: Project) -> None:
     q, shapes = random_batch(8, 1e6, largest=30)
     linked = best_matchings(q, Lists.of_all(shapes))
     np.testing.assert_allclose(nearest(q, shapes).z[linked], 1.0, atol=1e-5)
 
 
-@both
+@every
 def test_an_edge_that_is_not_listed_scores_minus_infinity(nearest: Project) -> None:
     q, shapes = random_batch(9, 3.0)
-    every, kept = Lists.of_all(shapes), np.random.default_rng(9).random(len(q)) < 0.4
-    lists = Lists(every.source[kept], every.target[kept], shapes, np.append(0, np.cumsum(kept))[every.offsets])
-    found = nearest_points(q[kept], lists, entropic=nearest is nearest_entropic).z
+    rectangles, kept = Lists.of_all(shapes), np.random.default_rng(9).random(len(q)) < 0.4
+    lists = Lists(
+        rectangles.source[kept], rectangles.target[kept], shapes, np.append(0, np.cumsum(kept))[rectangles.offsets]
+    )
+    found = nearest_points(q[kept], lists, **nearest.keywords).z
     np.testing.assert_allclose(found, nearest(np.where(kept, q, -np.inf), shapes).z[kept], atol=1e-12)
 
 
-@both
+@every
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_what_is_refused(nearest: Project, bad: float) -> None:
     with pytest.raises(ScoreError, match="pair 1 are not finite"):

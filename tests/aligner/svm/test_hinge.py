@@ -10,8 +10,8 @@ import pytest
 from aligner.errors import ScoreError, SettingError
 from aligner.matching import best_matchings
 from aligner.svm._corner_kernels import POSSIBLE, SURE
+from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.logistic import LogisticProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
@@ -49,7 +49,7 @@ def test_gold_that_is_not_listed_is_left_out() -> None:
     problem = MatchingProblem.from_links(edges, links, regularization=1.0)
     assert problem.labels.tolist() == [0, SURE]
     assert problem.links_lost == 0
-    assert LogisticProblem.from_links(edges, links, regularization=1.0).signs.tolist() == [-1, 1]
+    assert FenchelYoungProblem.from_links(edges, links, regularization=1.0).gold.tolist() == [0, 1]
 
 
 def test_more_sure_links_beat_any_preference() -> None:

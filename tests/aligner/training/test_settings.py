@@ -11,8 +11,8 @@ import aligner
 from aligner.errors import SettingError
 from aligner.model.default import default_weights
 from aligner.solvers.newton import Newton
+from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.logistic import LogisticProblem
 from aligner.training.settings import (
     DEFAULT_FERTILITY,
     DEFAULT_FOLDS,
@@ -33,24 +33,25 @@ from features.statistics import CorpusStatistics
 @pytest.mark.parametrize(
     ("asked", "pairs", "loss"),
     [
-        ({}, FEW_PAIRS - 1, "logistic"),
-        ({}, FEW_PAIRS, "logistic"),
+        ({}, FEW_PAIRS - 1, "fenchel-young"),
+        ({}, FEW_PAIRS, "fenchel-young"),
         ({"loss": "logistic"}, FEW_PAIRS, "logistic"),
+        ({"loss": "sparsemap"}, 5, "sparsemap"),
         ({"families": ["bias"]}, 5, "hinge"),
-        ({"families": [*FAMILIES]}, 5, "logistic"),
+        ({"families": [*FAMILIES]}, 5, "fenchel-young"),
         ({"loss": "logistic", "families": ["bias"]}, 5, "logistic"),
         ({"loss": "hinge"}, 5, "hinge"),
         ({"solver": "bcfw"}, 5, "hinge"),
         ({"oracle": "scipy"}, 5, "hinge"),
         ({"possible_cost": 0.0}, 5, "hinge"),
         ({"solver_options": {"order": "uniform"}}, 5, "hinge"),
-        ({"miss_cost": 2.0, "regularization": 0.5}, 5, "logistic"),
+        ({"miss_cost": 2.0, "regularization": 0.5}, 5, "fenchel-young"),
     ],
 )
 def test_the_loss(asked: dict[str, Any], pairs: int, loss: str) -> None:
     found = plan(TrainingSettings(**asked), pairs)
     assert found.loss == loss
-    assert isinstance(found.solver, Newton) == (loss == "logistic")
+    assert isinstance(found.solver, Newton) == (loss != "hinge")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_the_plan(asked: dict[str, Any], pairs: int, regularizations: tuple[floa
     found = plan(TrainingSettings(**asked), pairs)
     assert found.regularizations == pytest.approx(regularizations)
     assert found.folds == folds
-    assert found.miss_cost == (3.0 if found.loss == "hinge" else 1.5)
+    assert (found.miss_cost, found.false_cost) == ((3.0, 1.0) if found.loss == "hinge" else (0.3, 0.0))
     assert plan(TrainingSettings(**asked, miss_cost=2.0), pairs).miss_cost == 2.0
     assert found.solutions == len(regularizations) * (1 + folds)
 
@@ -117,7 +118,7 @@ def test_a_fertility_that_no_word_has(fertility: int) -> None:
 )
 def test_plans_that_cannot_be(settings: dict[str, Any], what: str) -> None:
     with pytest.raises(SettingError, match=what):
-        Plan("logistic", Newton(), **settings)
+        Plan("fenchel-young", Newton(), **settings)
 
 
 def test_the_prior_needs_all_families(sample: Path) -> None:
@@ -129,26 +130,26 @@ def test_the_prior_needs_all_families(sample: Path) -> None:
     every = FeatureSet().extract(bitext, statistics)
     default = plan(TrainingSettings(regularization=0.1), 5)
     problem = default.problem(every, links)
-    assert isinstance(problem, LogisticProblem)
+    assert isinstance(problem, FenchelYoungProblem)
     assert problem.prior.tolist() == [known[name] for name in every.names]
     assert "prior:default" in problem.signature
     more = with_words(FeatureSet(), bitext, 4).extract(bitext, statistics)  # of which the default weights know nothing
     problem = default.problem(more, links)
-    assert isinstance(problem, LogisticProblem)
+    assert isinstance(problem, FenchelYoungProblem)
     assert problem.prior.tolist() == [known[name] for name in every.names] + [0.0] * 8
     few = FeatureSet(("bias", "association")).extract(bitext, statistics)
     problem = default.problem(few, links)
-    assert isinstance(problem, LogisticProblem)
+    assert isinstance(problem, FenchelYoungProblem)
     assert not problem.prior.any()
     assert "prior:none" in problem.signature
     assert isinstance(plan(TrainingSettings(solver="bcfw"), 5).problem(few, links), MatchingProblem)
 
 
 @pytest.mark.slow
-def test_few_labels_are_learnt_by_the_logistic_loss(sample: Path) -> None:
+def test_few_labels_are_learnt_over_matchings(sample: Path) -> None:
     training = aligner.train(str(sample / "train"), max_labelled=40)
     record = training.model.record
-    assert (record["loss"], record["folds"], len(record["path"])) == ("logistic", 5, 1)
+    assert (record["loss"], record["folds"], len(record["path"])) == ("fenchel-young", 5, 1)
     assert record["converged"]
     assert record["calibrated_on"] == "held-out folds"
     assert record["features"] == sum(len(family.NAMES) for family in FAMILIES.values()) + 2 * FREQUENT_WORDS

@@ -1,0 +1,248 @@
+"""FenchelYoungProblem: links as the most likely point of the matching polytope, near weights that are known before."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
+from scipy.special import entr, expit, xlogy
+
+from aligner.matching.projection import Nearest, nearest_points
+from aligner.svm import _corner_kernels as _kernels
+from aligner.svm._curvature_kernels import add_pairs
+from aligner.svm.hinge import check_costs, label_edges, take_values
+from aligner.svm.prices import LinkRewards
+from aligner.svm.protocols import Edges, Links
+from corpora.ragged import F64, I64, U8, word_offsets
+from corpora.threads import map_threads
+
+DEFAULT_MISS_COST = 0.3
+DEFAULT_FALSE_COST = 0.0
+
+_EDGES_AT_ONCE = 1 << 14
+"""Edges of the pairs that a thread takes at once; their sums are added up in order, whatever the number of threads."""
+
+_ACCURACY = 1e-10
+"""Gap of a nearest point, which the certificate allows for."""
+
+
+class Regularizer(NamedTuple):
+    """A convex Ω(z), the sum of temperature · omega(z) − offset · z of each edge's z in [0, 1].
+
+    Both are such that the z of a score of 0 is ½ and rises by ¼, as the logistic function does: so weights that are
+    log-odds mean the same to all.
+
+    geometry: of `matching.projection`, which finds the maximisers of ⟨x, z⟩ − omega(z).  omega: of z.
+    conjugate: max_z z x − omega(z), of x.  slope: how fast its maximiser rises with x.
+    """
+
+    geometry: str
+    temperature: float
+    offset: float
+    omega: Callable[[F64], F64]
+    conjugate: Callable[[F64], F64]
+    slope: Callable[[F64], F64]
+
+
+REGULARIZERS: Final = {
+    "fermi-dirac": Regularizer(
+        geometry="fermi-dirac",
+        temperature=1.0,
+        offset=0.0,
+        omega=lambda z: -entr(z) - entr(1.0 - z),
+        conjugate=lambda x: np.logaddexp(0.0, x),
+        slope=lambda x: expit(x) * expit(-x),
+    ),
+    "euclidean": Regularizer(
+        geometry="euclidean",
+        temperature=4.0,
+        offset=2.0,
+        omega=lambda z: 0.5 * z * z,
+        conjugate=lambda x: np.where(x < 1.0, 0.5 * np.maximum(x, 0.0) ** 2, x - 0.5),
+        slope=lambda x: np.where((x > 0.0) & (x < 1.0), 1.0, 0.0),
+    ),
+    "entropic": Regularizer(
+        geometry="entropic",
+        temperature=2.0,
+        offset=-2.0 * float(np.log(2.0)),
+        omega=lambda z: xlogy(z, z) - z,
+        conjugate=lambda x: np.where(x < 0.0, np.exp(np.minimum(x, 0.0)), 1.0 + x),
+        slope=lambda x: np.where(x < 0.0, np.exp(np.minimum(x, 0.0)), 0.0),
+    ),
+}
+
+
+class Sums(NamedTuple):
+    """The loss at some w.  value: its mean.  gradient: (d,), curvature: (d, d) of it.
+
+    entropy: 1/n Σ_i Ω(y_i) − Ω(z_i) + ⟨c_i, z_i − y_i⟩ of the nearest points.  nearest: these, and their prices.
+    """
+
+    value: float
+    entropy: float
+    gradient: F64
+    curvature: F64
+    nearest: Nearest
+
+
+@dataclass(frozen=True, eq=False)
+class FenchelYoungProblem:
+    """A Fenchel-Young loss of labelled pairs on the matching polytope, towards known weights  [BMN20].
+
+        min_w  λ/2 ‖w − w₀‖² + 1/n Σ_i FY(F_iᵀw + c_i; y_i),     FY(s; y) = max_{z ∈ Z} ⟨s, z⟩ − Ω(z) + Ω(y) − ⟨s, y⟩
+
+    Z has the matchings in which a word has `links` links, or as many as gold gives it. The loss is convex and smooth,
+    with the gradient F_i (z*_i − y_i): z* are link probabilities that respect the matching. By regularizer Ω:
+    fermi-dirac, z* = σ(s − prices), logistic regression of each link except that a word's links compete; euclidean,
+    SparseMAP [NMBC18], which is certain of most edges; entropic, whose z* are nearest by Kullback-Leibler divergence.
+    Without `links` every edge is a case of its own: with fermi-dirac, logistic regression.
+
+    Few labels teach more this way than by maximum margin, as every edge counts, and not only those of the worst
+    matching; and w₀, learnt from other languages' gold, needs no data.
+
+    edges: features of n pairs.  labels: (E,) uint8, OTHER, POSSIBLE or SURE; possible ones are left out.
+    prior: (d,) = w₀.  regularization: λ > 0.  miss_cost: −c of sure links, false_cost: c of edges outside gold.
+    capacity: links that a word may have where the weights are used, at no price.  prior_name: of w₀, for the signature.
+    """
+
+    edges: Edges
+    labels: U8
+    prior: F64
+    regularization: float
+    miss_cost: float
+    false_cost: float
+    links: int | None
+    capacity: int
+    regularizer: str
+    prior_name: str
+    links_lost = 0  # capacities are at least those of gold
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def from_links(
+        cls,
+        edges: Edges,
+        links: Links,
+        *,
+        regularization: float,
+        prior: F64 | None = None,
+        prior_name: str = "given",
+        miss_cost: float = DEFAULT_MISS_COST,
+        false_cost: float = DEFAULT_FALSE_COST,
+        training_links: int | None = 1,
+        capacity: int = 1,
+        regularizer: str = "fermi-dirac",
+    ) -> FenchelYoungProblem:
+        """prior: (d,), 0 by default.  training_links: `links`.
+
+        Raises SettingError for costs or λ that cannot work, ValueError where the arguments do not fit.
+        """
+        check_costs(regularization, miss_cost, false_cost, 0.0)
+        if prior is not None and prior.shape != (len(edges.names),):
+            raise ValueError(f"a prior of shape {prior.shape} for {len(edges.names)} features")
+        start, name = (np.zeros(len(edges.names)), "none") if prior is None else (prior.astype(np.float64), prior_name)
+        return cls(
+            edges, label_edges(edges, links), start, float(regularization), float(miss_cost), float(false_cost),
+            training_links, capacity, regularizer, name,
+        )  # fmt: skip
+
+    def take(self, pairs: I64, *, memory: int | None = None) -> FenchelYoungProblem:
+        """The problem of these pairs alone, (m,) indices, in their order: a copy.  memory: see `Edges.take`."""
+        labels = take_values(self.labels, self.edges.lists.offsets, pairs)
+        return replace(self, edges=self.edges.take(pairs, memory=memory), labels=labels)
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.edges)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.edges.names)
+
+    @property
+    def signature(self) -> str:
+        links = "any" if self.links is None else self.links
+        costs = f"miss:{self.miss_cost:g}|false:{self.false_cost:g}"
+        parts = f"{self.regularizer}|lambda:{self.regularization:g}|{costs}|links:{links}"
+        return f"{parts}|prior:{self.prior_name}|fertility:{self.capacity}"
+
+    def rehearsal(self) -> FenchelYoungProblem | None:
+        """None: its kernels are compiled by the sums at the start, before the clock starts."""
+        return None
+
+    def link_rewards(self, w: F64) -> LinkRewards:
+        """Further links of a word cost nothing: their own scores decide."""
+        free = (0.0,) * (self.capacity - 1)
+        return LinkRewards(free, free)
+
+    @cached_property
+    def gold(self) -> F64:
+        """(E,) y: 1 of sure links."""
+        return np.asarray(self.labels == _kernels.SURE, np.float64)
+
+    @cached_property
+    def costs(self) -> F64:
+        """(E,) c, −∞ of possible links, which are no part of the polytope."""
+        return np.array([self.false_cost, -np.inf, -self.miss_cost])[self.labels]
+
+    @cached_property
+    def _words(self) -> tuple[I64, I64, I64]:
+        """The source and target word of each edge, (E,), numbered through all pairs; where those of pairs begin."""
+        lists = self.edges.lists
+        starts = word_offsets(lists.shapes)
+        pair = np.repeat(np.arange(len(lists.shapes)), np.diff(lists.offsets))
+        return starts[pair, 0] + lists.source, starts[pair, 1] + lists.target, starts
+
+    def _capacities(self, words: I64, number: int) -> F64:
+        """Of the words of a side, of each edge's.  number: of words."""
+        free = np.bincount(words, minlength=number) if self.links is None else self.links
+        return np.asarray(np.maximum(np.maximum(np.bincount(words, self.gold, number), free), 1.0))
+
+    def sums(self, w: F64, start: Nearest | None = None) -> Sums:
+        """The loss at w.  start: nearest points of weights nearby."""
+        regularizer = REGULARIZERS[self.regularizer]
+        features, lists, y = self.edges.features, self.edges.lists, self.gold
+        rows, columns, starts = self._words
+        scores = np.empty(len(features))
+        ends = np.searchsorted(lists.offsets, np.arange(_EDGES_AT_ONCE, len(features), _EDGES_AT_ONCE)).tolist()
+        parts = [*zip([0, *ends], [*ends, len(lists.shapes)], strict=True)]
+
+        def score(part: tuple[int, int]) -> None:
+            edges = slice(*lists.offsets[[*part]].tolist())
+            _kernels.score_edges(features[edges], w, scores[edges])
+
+        deque(map_threads(score, parts), maxlen=0)
+        scores += self.costs
+        of_row, of_column = self._capacities(rows, starts[-1, 0]), self._capacities(columns, starts[-1, 1])
+        scaled = (scores + regularizer.offset) / regularizer.temperature
+        nearest = nearest_points(
+            scaled, lists, geometry=regularizer.geometry, row_capacity=of_row, column_capacity=of_column, start=start,
+            tolerance=_ACCURACY,
+        )  # fmt: skip
+        z, x, sure = nearest.z, scaled - nearest.u[rows] - nearest.v[columns], y > 0.0
+
+        def omega(point: F64) -> float:
+            return float((regularizer.temperature * regularizer.omega(point) - regularizer.offset * point).sum())
+
+        target = omega(y[sure])
+        value = float(regularizer.conjugate(x).sum() + of_row @ nearest.u + of_column @ nearest.v)
+        value = regularizer.temperature * value + target - float(scores[sure].sum())
+        costs = np.where(np.isfinite(self.costs), self.costs, 0.0)
+        entropy = target - omega(z) + float(costs @ (z - y))
+        pull, slopes = z - y, regularizer.slope(x) / regularizer.temperature
+
+        def work(part: tuple[int, int]) -> tuple[F64, F64]:
+            gradient, curvature = np.zeros(len(w)), np.zeros((len(w), len(w)))
+            add_pairs(*part, features, lists, starts, pull, slopes, nearest.u, nearest.v, gradient, curvature)
+            return gradient, curvature
+
+        gradient, curvature = np.zeros(len(w)), np.zeros((len(w), len(w)))
+        for its_gradient, its_curvature in map_threads(work, parts):
+            gradient += its_gradient
+            curvature += its_curvature
+        n = self.n_blocks
+        return Sums(value / n, entropy / n, gradient / n, curvature / n, nearest)
