@@ -261,7 +261,9 @@ def left_out(study: Study) -> None:
 
 
 def losses(study: Study) -> None:
-    columns = [(labels, loss) for labels in study.options.labelled for loss in ("hinge", "logistic")]
+    from aligner.training.settings import LOSSES
+
+    columns = [(labels, loss) for labels in study.options.labelled for loss in LOSSES]
     rows = []
     for seen in study.views:
         centre = study.default(seen.gold)

@@ -21,7 +21,8 @@ def derivatives(geometry, values, u, v, capacity, ceiling, weights, excess, curv
     answers: 1 / the column's sum of dz/dx, by which its price answers to the rows'; 0 where it stays at 0.
     """
     rows, columns = values.shape
-    answers[:] = 0.0
+    for k in range(columns):
+        answers[k] = 0.0
     for j in range(rows):
         total = 0.0
         for k in range(columns):
@@ -94,9 +95,9 @@ def newton_step(geometry, values, u, v, capacity, ceiling, weights, longest):
     curvature, system = np.empty((rows, columns)), np.empty((rows, rows))
     derivatives(geometry, values, u, v, capacity, ceiling, weights, excess, curvature, answers)
     for _ in range(3):
-        n = 0
-        idle[:] = 0.0
-        step[:] = 0.0
+        n = np.int64(0)
+        for k in range(columns):
+            idle[k] = 0.0
         for j in range(rows):
             if excess[j] > 0.0 or (u[j] > 0.0 and excess[j] > -np.inf):
                 tight[n] = j

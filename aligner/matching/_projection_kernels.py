@@ -36,6 +36,22 @@ HALVINGS = 12
 
 
 @compiled
+def maximum(values):
+    """The largest entry, here as `copy`: what NumPy has takes long to compile."""
+    top = -np.inf
+    for row in values:
+        for x in row:
+            top = max(top, x)
+    return top
+
+
+@compiled
+def copy(values, other):
+    for j in range(len(values)):
+        other[j] = values[j]
+
+
+@compiled
 def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, limit, plan):
     """Best prices from those given, in place, and the plan; rows <= columns.
 
@@ -44,7 +60,7 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
     rows, columns = values.shape
     weights, bits = np.empty((rows, columns)), np.empty(rows * columns)
     u_trial, v_trial = np.empty(rows), np.empty(columns)
-    highest = max(1.0, np.max(values))
+    highest = max(1.0, maximum(values))
     if geometry == ENTROPIC:
         prices.raise_to_top(across, u, v)
         prices.fill_weights(values, u, v, plan, bits, weights)
@@ -73,7 +89,7 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
         for _ in range(HALVINGS):
             for j in range(rows):
                 u_trial[j] = max(0.0, u[j] + length * step[j])
-            v_trial[:] = v
+            copy(v, v_trial)
             if geometry == ENTROPIC:
                 prices.raise_to_top(across, u_trial, v_trial)
                 prices.fill_weights(values, u_trial, v_trial, plan, bits, weights)
@@ -86,8 +102,8 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
                 break
             length *= 0.5
         if taken:
-            u[:] = u_trial
-            v[:] = v_trial
+            copy(u_trial, u)
+            copy(v_trial, v)
         elif geometry == ENTROPIC:
             prices.fill_weights(values, u, v, plan, bits, weights)
 
@@ -95,8 +111,10 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
 @compiled
 def orient(q, rows, columns, scale, values, across):
     """values = scale · q in a rectangle, -inf where no edge is listed, and across its transpose."""
-    values[:] = -np.inf
-    across[:] = -np.inf
+    for j in range(len(values)):
+        for k in range(len(across)):
+            values[j, k] = -np.inf
+            across[k, j] = -np.inf
     for e in range(len(q)):
         x = q[e] * scale
         values[rows[e], columns[e]] = x
@@ -109,9 +127,11 @@ def search_from_nothing(
 ):
     """`search` without prices to start from: by smaller scores first."""
     scale = 1.0
-    u[:] = 0.0
-    v[:] = 0.0
-    while np.max(q) * scale > START:
+    highest = -np.inf
+    for x in q:
+        highest = max(highest, x)
+    scale_prices(u, v, 0.0)
+    while highest * scale > START:
         scale /= GROWTH
     iterations = 0
     while True:
@@ -125,8 +145,15 @@ def search_from_nothing(
             return converged, gap, iterations
         growth = GROWTH if iterations < limit else 1.0 / scale
         scale *= growth
-        u *= growth
-        v *= growth
+        scale_prices(u, v, growth)
+
+
+@compiled
+def scale_prices(u, v, factor):
+    for j in range(len(u)):
+        u[j] *= factor
+    for k in range(len(v)):
+        v[k] *= factor
 
 
 @compiled
@@ -142,8 +169,7 @@ def project_block(
     """
     J, K = len(row_price), len(column_price)
     if len(q) == 0:
-        row_price[:] = 0.0
-        column_price[:] = 0.0
+        scale_prices(row_price, column_price, 0.0)
         return True, 0.0, 0
     short, long = min(J, K), max(J, K)
     values, across, plan = np.empty((short, long)), np.empty((long, short)), np.empty((short, long))
@@ -152,7 +178,12 @@ def project_block(
     u_capacity, v_capacity = (column_capacity, row_capacity) if J > K else (row_capacity, column_capacity)
     converged = False
     iterations = 0
-    if np.any(u > 0.0) or np.any(v > 0.0):
+    known = False
+    for price in row_price:
+        known = known or price > 0.0
+    for price in column_price:
+        known = known or price > 0.0
+    if known:
         orient(q, rows, columns, 1.0, values, across)
         converged, gap, iterations = search(
             geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, min(limit, PATIENCE), plan
