@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 Edges = Literal["likely", "all"]
+WeightCenter = Literal["default", "zero"]
 Loss = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Output = Literal["pharaoh", "scored", "jsonl", "tsv"]
@@ -166,6 +167,9 @@ LossName = Annotated[Loss | None, _objective(
 Regularization = Annotated[float | None, _objective(
     metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; others 3 / labelled pairs",
 )]  # fmt: skip
+Center = Annotated[WeightCenter | None, _objective(
+    help="Weights that others are drawn to.", show_default="zero with the hinge, otherwise default",
+)]  # fmt: skip
 Path = Annotated[str | None, _objective(
     metavar="λ:λ:N", help="Choose λ by cross-validated AER from N, falling from first to second (such as 1:1e-4:9).",
 )]  # fmt: skip
@@ -174,7 +178,7 @@ CrossValidate = Annotated[int | None, _objective(
     show_default="5 with --path, and for 10 to 999 labelled pairs without the hinge",
 )]  # fmt: skip
 MissCost = Annotated[
-    float | None, _objective(metavar="c⁺", help="Cost of a missed link.", show_default="hinge 3; others 0.3", min=0.0)
+    float | None, _objective(metavar="c⁺", help="Cost of a missed link.", show_default="hinge 3; others 0.6", min=0.0)
 ]
 FalseCost = Annotated[float | None, _objective(
     metavar="c⁻", help="Cost of a link outside gold.", show_default="hinge 1; others 0", min=0.0,

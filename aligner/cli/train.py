@@ -54,6 +54,7 @@ def train(
     cluster: opt.Cluster = None,
     loss: opt.LossName = None,
     regularization: opt.Regularization = None,
+    center: opt.Center = None,
     path: opt.Path = None,
     cross_validate: opt.CrossValidate = None,
     fertility: opt.Fertility = None,

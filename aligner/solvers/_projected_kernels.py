@@ -87,7 +87,7 @@ def projected_steps(order, spectral, edges, scale, point):
         goal = goals[: last - first]
         ahead = points[: last - first]
         score_edges(features, point.w, score)
-        add_costs(edges.labels[first:last], edges.costs, score)
+        add_costs(edges.costs[first:last], score)
         size = 0.0
         for e in range(len(z)):
             ahead[e] = z[e] + scale / point.curvatures[i] * score[e]

@@ -93,9 +93,9 @@ def make_start(geometry, edges, center, of_target, of_center):
             start = start if geometry == EUCLIDEAN else np.exp(start)
             if label == SURE:
                 links += 1
-                add_edge(edges.features, e, edges.costs[label], 1.0, of_target)
+                add_edge(edges.features, e, edges.costs[e], 1.0, of_target)
             if start != 0.0:
-                add_edge(edges.features, e, edges.costs[label], start, of_center)
+                add_edge(edges.features, e, edges.costs[e], start, of_center)
     return links
 
 
@@ -155,7 +155,7 @@ def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
         score_edges(edges.features[begin:end], step.point_w, then)
         size = 0.0
         for e in range(n):
-            cost = edges.costs[edges.labels[begin + e]]
+            cost = edges.costs[begin + e]
             pull[e] = stored.pull[begin + e] if keeps else pull[e] + step.total * cost
             now[e] = step.size * (now[e] + cost)
             then[e] = pull[e] + step.size * (then[e] + cost)
@@ -194,7 +194,7 @@ def three_steps(first, last, edges, stored, step, of_point, of_ahead, moved):
         project(geometry, goal, source, target, capacity, next_row_prices, next_column_prices, ahead)
         moved[1] += distance(geometry, ahead, goal, point, now)
         for e in range(n):
-            cost = edges.costs[edges.labels[begin + e]]
+            cost = edges.costs[begin + e]
             if point[e] != 0.0:
                 add_edge(edges.features, begin + e, cost, point[e], of_point)
             if ahead[e] != 0.0:

@@ -67,7 +67,7 @@ class KernelBlock:
         rows = slice(edges.lists.offsets[block], edges.lists.offsets[block + 1])
         labels = edges.labels[rows]
         scores = self._scores(edges, state.moved / scale, edges.features[rows])
-        augmented = scores + edges.costs[labels]
+        augmented = scores + edges.costs[rows]
         corner = (labels == SURE) - _best(problem.oracle, augmented, edges.lists.take(np.array([block])))
         direction = corner - state.moved[rows]
         slope = -float(direction @ augmented)
@@ -87,12 +87,13 @@ class KernelBlock:
         edges, n, regularization = matchings.arrays, problem.n_blocks, problem.regularization
         coefficients = state.moved / (regularization * n)
         scores = self._scores(edges, coefficients, edges.features)
-        costs = edges.costs[edges.labels]
+        costs = edges.costs
         oracle = matchings.oracle if matchings.oracle.exact else "assignment"
         surplus = _best(oracle, scores + costs, edges.lists) - (edges.labels == SURE)
         hinges, losses = (np.bincount(edges.lists.pairs, surplus * values, n) for values in (scores + costs, costs))
-        worst = int(np.argmin(hinges / np.maximum(1.0, losses)))
-        if hinges[worst] < -HINGE_TOLERANCE * max(1.0, losses[worst]):
+        size = np.maximum(1.0, np.abs(losses))
+        worst = int(np.argmin(hinges / size))
+        if hinges[worst] < -HINGE_TOLERANCE * size[worst]:
             check_code(NEGATIVE_HINGE, worst)
         half_norm = 0.5 * regularization * float(coefficients @ scores)
         return Audit(coefficients, half_norm + float(hinges.mean()), -float(costs @ state.moved) / n - half_norm)

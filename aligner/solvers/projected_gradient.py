@@ -90,5 +90,5 @@ class ProjectedGradient:
     def audit(self, problem: BlockProblem, state: MarginalState) -> Audit:
         w = state.point.w.copy()
         moved = state.point.z - (state.edges.labels == SURE)  # L_i is linear in z, and 0 at the target
-        loss = float(state.edges.costs[state.edges.labels] @ moved) / problem.n_blocks
+        loss = float(state.edges.costs @ moved) / problem.n_blocks
         return judge(problem, w, loss, ask_all(problem, w))

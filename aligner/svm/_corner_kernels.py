@@ -8,7 +8,7 @@ import numpy as np
 
 from aligner.matching._kernels import Flow, bmatch_block, largest, make_flow
 from corpora.compiled import SUMS, compiled
-from corpora.ragged import F32, F64, I64, U8, Bools, Lists
+from corpora.ragged import F32, F64, U8, Bools, Lists
 
 OTHER = 0
 POSSIBLE = 1
@@ -42,17 +42,17 @@ def score_edges(features, w, scores):
 
 
 @compiled
-def add_costs(labels, costs, scores):
-    """Loss-augment: add to each edge what linking it costs, costs[label]  [TLK05]."""
-    for e in range(len(labels)):
-        scores[e] += costs[labels[e]]
+def add_costs(costs, scores):
+    """Loss-augment: add to each edge what linking it costs  [TLK05]."""
+    for e in range(len(costs)):
+        scores[e] += costs[e]
 
 
 class Blocks(NamedTuple):
     """The arrays of a matching problem: what compiled solvers work on.
 
-    features: (E, d) float32.  lists: of the edges.  labels: (E,).  costs: (3,), of linking an edge of
-    each label.  sure: (n,) links of the targets.  gold: (n, d + r) summed features of the targets.
+    features: (E, d) float32.  lists: of the edges.  labels: (E,).  costs: (E,), of linking an edge.
+    target_costs: (n,) of linking the targets.  gold: (n, d + r) summed features of the targets.
     source_capacity, target_capacity: links a word may have, whose prices make the last r columns, see
     `aligner.svm.prices.Fertility`.
     """
@@ -61,7 +61,7 @@ class Blocks(NamedTuple):
     lists: Lists
     labels: U8
     costs: F64
-    sure: I64
+    target_costs: F64
     gold: F64
     source_capacity: int
     target_capacity: int
@@ -89,7 +89,7 @@ def augmented_scores(i, blocks, w, scores):
     """The loss-augmented scores of a block's edges, into scores."""
     first, last = blocks.lists.offsets[i], blocks.lists.offsets[i + 1]
     score_edges(blocks.features[first:last], w, scores)
-    add_costs(blocks.labels[first:last], blocks.costs, scores)
+    add_costs(blocks.costs[first:last], scores)
 
 
 @compiled
@@ -103,13 +103,13 @@ def subtract_further(links, psi):
 def fill_corner(i, linked, blocks, psi):
     """psi = gold - (features of this matching); returns the matching's loss.  linked: (E,) of the block's edges."""
     lists, d = blocks.lists, blocks.features.shape[1]
-    loss = -blocks.costs[SURE] * blocks.sure[i]
+    loss = -blocks.target_costs[i]
     psi[:] = blocks.gold[i]
     links = (np.zeros(lists.shapes[i, 0], np.int64), np.zeros(lists.shapes[i, 1], np.int64))
     first = lists.offsets[i]
     for edge in range(first, lists.offsets[i + 1]):
         if linked[edge - first]:
-            loss += blocks.costs[blocks.labels[edge]]
+            loss += blocks.costs[edge]
             links[0][lists.source[edge]] += 1
             links[1][lists.target[edge]] += 1
             for c in range(d):

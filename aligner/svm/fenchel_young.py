@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,13 +13,13 @@ from scipy.special import entr, expit, xlogy
 from aligner.matching.projection import Nearest, nearest_points
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm._curvature_kernels import add_pairs
-from aligner.svm.hinge import check_costs, label_edges, take_values
+from aligner.svm.hinge import check_costs, check_prior, label_edges, score_all, take_values
 from aligner.svm.prices import LinkRewards
 from aligner.svm.protocols import Edges, Links
 from corpora.ragged import F64, I64, U8, word_offsets
 from corpora.threads import map_threads
 
-DEFAULT_MISS_COST = 0.3
+DEFAULT_MISS_COST = 0.6
 DEFAULT_FALSE_COST = 0.0
 
 _EDGES_AT_ONCE = 1 << 14
@@ -142,9 +141,7 @@ class FenchelYoungProblem:
         Raises SettingError for costs or λ that cannot work, ValueError where the arguments do not fit.
         """
         check_costs(regularization, miss_cost, false_cost, 0.0)
-        if prior is not None and prior.shape != (len(edges.names),):
-            raise ValueError(f"a prior of shape {prior.shape} for {len(edges.names)} features")
-        start, name = (np.zeros(len(edges.names)), "none") if prior is None else (prior.astype(np.float64), prior_name)
+        start, name = check_prior(edges, prior, prior_name)
         return cls(
             edges, label_edges(edges, links), start, float(regularization), float(miss_cost), float(false_cost),
             training_links, capacity, regularizer, name,
@@ -173,6 +170,10 @@ class FenchelYoungProblem:
     def rehearsal(self) -> FenchelYoungProblem | None:
         """None: its kernels are compiled by the sums at the start, before the clock starts."""
         return None
+
+    def weights(self, w: F64) -> F64:
+        """The solver's answer."""
+        return w
 
     def link_rewards(self, w: F64) -> LinkRewards:
         """Further links of a word cost nothing: their own scores decide."""
@@ -207,16 +208,10 @@ class FenchelYoungProblem:
         regularizer = REGULARIZERS[self.regularizer]
         features, lists, y = self.edges.features, self.edges.lists, self.gold
         rows, columns, starts = self._words
-        scores = np.empty(len(features))
+        scores = score_all(self.edges, w) + self.costs
         ends = np.searchsorted(lists.offsets, np.arange(_EDGES_AT_ONCE, len(features), _EDGES_AT_ONCE)).tolist()
         parts = [*zip([0, *ends], [*ends, len(lists.shapes)], strict=True)]
 
-        def score(part: tuple[int, int]) -> None:
-            edges = slice(*lists.offsets[[*part]].tolist())
-            _kernels.score_edges(features[edges], w, scores[edges])
-
-        deque(map_threads(score, parts), maxlen=0)
-        scores += self.costs
         of_row, of_column = self._capacities(rows, starts[-1, 0]), self._capacities(columns, starts[-1, 1])
         scaled = (scores + regularizer.offset) / regularizer.temperature
         nearest = nearest_points(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from corpora.threads import map_threads
 Value = TypeVar("Value", bound=np.generic)
 
 _BLOCKS_AT_ONCE = 512  # by a thread
-_EDGES_AT_ONCE = 1 << 20
+_EDGES_AT_ONCE = 1 << 17
 
 DEFAULT_MISS_COST = 3.0
 DEFAULT_FALSE_COST = 1.0
@@ -35,6 +36,27 @@ def check_costs(regularization: float, miss_cost: float, false_cost: float, poss
     for name, value in (("miss cost", miss_cost), ("false cost", false_cost), ("possible cost", possible_cost)):
         if not (np.isfinite(value) and value >= 0):
             raise SettingError(f"{name} must be a number from 0 on, not {value}")
+
+
+def check_prior(edges: Edges, prior: F64 | None, name: str) -> tuple[F64, str]:
+    """Known weights of edges and their name, 0 if there are none.  Raises ValueError where they do not fit."""
+    if prior is None:
+        return np.zeros(len(edges.names)), "none"
+    if prior.shape != (len(edges.names),):
+        raise ValueError(f"a prior of shape {prior.shape} for {len(edges.names)} features")
+    return prior.astype(np.float64), name
+
+
+def score_all(edges: Edges, w: F64) -> F64:
+    """(E,) w·φ of all edges, on all cores."""
+    scores = np.empty(len(edges.features))
+
+    def work(first: int) -> None:
+        part = slice(first, first + _EDGES_AT_ONCE)
+        _kernels.score_edges(edges.features[part], w, scores[part])
+
+    deque(map_threads(work, range(0, len(scores), _EDGES_AT_ONCE)), maxlen=0)
+    return scores
 
 
 def label_edges(edges: Edges, links: Links) -> U8:
@@ -66,7 +88,9 @@ class MatchingProblem:
     """A structured SVM over matchings with the S/P-aware weighted Hamming loss  [TLK05].
 
     edges: features of n pairs.  labels: (E,) uint8, OTHER, POSSIBLE or SURE, where SURE marks the target matching.
-    gold: (n, d) summed features of the target matchings.  sure: (n,) their sizes.
+    gold: (n, d) summed features of the target matchings.
+    prior: (d,) = w₀, towards which weights are drawn, λ/2 ‖w − w₀‖²: solvers see v = w − w₀, of which `weights` makes
+    w, and edges that cost w₀·φ more to link.  prior_name: of w₀, for the signature.
     regularization: λ > 0.  miss_cost: c⁺, of a sure link left out.  false_cost: c⁻, of a link outside gold.
     possible_cost: c°, which a possible link takes off the loss:
 
@@ -83,13 +107,14 @@ class MatchingProblem:
     edges: Edges
     labels: U8
     gold: F64
-    sure: I64
+    prior: F64
     regularization: float
     miss_cost: float
     false_cost: float
     possible_cost: float
     oracle: Oracle
     links_lost: int
+    prior_name: str
     fertility: Fertility = Fertility()  # noqa: RUF009 - frozen
 
     @classmethod
@@ -99,6 +124,8 @@ class MatchingProblem:
         links: Links,
         *,
         regularization: float,
+        prior: F64 | None = None,
+        prior_name: str = "given",
         miss_cost: float = DEFAULT_MISS_COST,
         false_cost: float = DEFAULT_FALSE_COST,
         possible_cost: float = DEFAULT_POSSIBLE_COST,
@@ -108,7 +135,7 @@ class MatchingProblem:
     ) -> MatchingProblem:
         """Project gold on the matchings: as many sure links as possible, ties by higher preference.
 
-        preference: (E,) in [0, 1], for instance Dice; 0 everywhere by default.
+        preference: (E,) in [0, 1], for instance Dice; 0 everywhere by default.  prior: (d,), 0 by default.
         Raises SettingError for costs, λ or an oracle that cannot work, ValueError where the arguments do not fit.
         """
         check_costs(regularization, miss_cost, false_cost, possible_cost)
@@ -130,10 +157,10 @@ class MatchingProblem:
         labels[sure_edges] = _kernels.POSSIBLE
         labels[target_edges] = _kernels.SURE
         gold = np.zeros((len(edges), len(edges.names) + len(fertility.names)))
+        start, name = check_prior(edges, prior, prior_name)
         problem = cls(
-            edges, labels, gold, np.diff(np.searchsorted(target_edges, edges.lists.offsets)),
-            float(regularization), float(miss_cost), float(false_cost), float(possible_cost),
-            found, len(sure_edges) - len(target_edges), fertility,
+            edges, labels, gold, start, float(regularization), float(miss_cost), float(false_cost),
+            float(possible_cost), found, len(sure_edges) - len(target_edges), name, fertility,
         )  # fmt: skip
         psi = np.empty_like(gold)  # of the targets, whose features are still to be added
         _kernels.fill_corners(np.arange(len(edges)), linked, problem.arrays, psi, np.empty(len(edges)))
@@ -146,11 +173,15 @@ class MatchingProblem:
         """
         labels = take_values(self.labels, self.edges.lists.offsets, pairs)
         edges = self.edges.take(pairs, memory=memory)
-        return replace(self, edges=edges, labels=labels, gold=self.gold[pairs], sure=self.sure[pairs])
+        return replace(self, edges=edges, labels=labels, gold=self.gold[pairs])
 
     @property
     def n_blocks(self) -> int:
         return len(self.edges)
+
+    def weights(self, v: F64) -> F64:
+        """w of a solver's answer: (d,) of edges, and then what prices there are."""
+        return v + np.append(self.prior, np.zeros(self.n_nonpositive))
 
     def link_rewards(self, w: F64) -> LinkRewards:
         """What further links of a word are worth with these weights, of which the last are prices."""
@@ -172,7 +203,7 @@ class MatchingProblem:
     @property
     def signature(self) -> str:
         costs = f"miss:{self.miss_cost:g}|false:{self.false_cost:g}|possible:{self.possible_cost:g}"
-        parts = f"lambda:{self.regularization:g}|{costs}|oracle:{self.oracle.name}"
+        parts = f"lambda:{self.regularization:g}|{costs}|prior:{self.prior_name}|oracle:{self.oracle.name}"
         if self.capacity == 1:
             return parts
         return f"{parts}|fertility:{self.fertility.source_capacity}-{self.fertility.target_capacity}"
@@ -183,16 +214,23 @@ class MatchingProblem:
             return ()
         return (f"the {self.oracle.name} oracle is approximate; the gap was certified with exact matchings",)
 
-    @property
+    @cached_property
     def costs(self) -> F64:
-        """What linking an edge adds to the loss, by its label: OTHER, POSSIBLE, SURE."""
-        return np.array([self.false_cost, -self.possible_cost, -self.miss_cost])
+        """(E,) what linking an edge adds to the loss, and its score by the prior."""
+        by_label = np.array([self.false_cost, -self.possible_cost, -self.miss_cost])[self.labels]
+        return by_label if not self.prior.any() else by_label + score_all(self.edges, self.prior)
+
+    @cached_property
+    def target_costs(self) -> F64:
+        """(n,) the costs of the target matchings."""
+        of_target = self.costs * (self.labels == _kernels.SURE)
+        return np.bincount(self.edges.lists.pairs, of_target, self.n_blocks).astype(np.float64)
 
     @property
     def arrays(self) -> _kernels.Blocks:
         """The arrays for kernels."""
         return _kernels.Blocks(
-            self.edges.features, self.edges.lists, self.labels, self.costs, self.sure,
+            self.edges.features, self.edges.lists, self.labels, self.costs, self.target_costs,
             self.gold, self.fertility.source_capacity, self.fertility.target_capacity,
         )  # fmt: skip
 
@@ -244,8 +282,9 @@ class MatchingProblem:
         _kernels.fill_corners(chosen, linked, arrays, psi, losses)
         if self.oracle.exact:
             hinges = losses - psi @ w
-            worst = int(np.argmin(hinges / np.maximum(1.0, losses)))
-            if hinges[worst] < -_kernels.HINGE_TOLERANCE * max(1.0, losses[worst]):
+            size = np.maximum(1.0, np.abs(losses))
+            worst = int(np.argmin(hinges / size))
+            if hinges[worst] < -_kernels.HINGE_TOLERANCE * size[worst]:
                 check_code(_kernels.NEGATIVE_HINGE, int(chosen[worst]))
 
 

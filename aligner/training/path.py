@@ -18,7 +18,6 @@ from aligner.report.evaluation import bootstrap, count, scores
 from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
 from aligner.solvers.kernel import KernelBlock
 from aligner.svm.kernels import Linear
-from aligner.svm.protocols import Edges
 from aligner.training.settings import LabelledProblem, Plan
 from corpora.alignment import Links
 from corpora.ragged import F64, I64
@@ -186,16 +185,17 @@ def follow_path(
     return RegularizationPath(rows, tuple(results), chosen, len(folds), interrupted, held_out)
 
 
-def scorer_of(solver: Solver[Any, Any], edges: Edges, w: F64) -> Scorer:
-    """The function of an edge's features that a solver's answer is.  edges: of the problem it solved.
+def scorer_of(solver: Solver[Any, Any], problem: LabelledProblem, w: F64) -> Scorer:
+    """The function of an edge's features that a solver's answer to a problem is.
 
     Weights of fertility, which follow those of edges, are left aside; a linear kernel gives weights, too.
     """
+    edges = problem.edges
     if not isinstance(solver, KernelBlock):
-        return LinearScorer(w[: len(edges.names)])
+        return LinearScorer(problem.weights(w)[: len(edges.names)])
     support = np.flatnonzero(w)
     if isinstance(solver.kernel, Linear):
-        return LinearScorer(w[support] @ edges.features[support])
+        return LinearScorer(problem.prior + w[support] @ edges.features[support])
     return KernelScorer(solver.kernel, edges.features[support], w[support])
 
 
@@ -209,7 +209,7 @@ def _hold_out(
     part = problem.take(held_out, memory=memory)
     gold = links.take(held_out)
     for result in solutions(rest, number):
-        scorer = scorer_of(plan.solver, rest.edges, result.w)
+        scorer = scorer_of(plan.solver, rest, result.w)
         found = decode_edges(part.edges, scorer, rest.link_rewards(result.w))
         yield _HeldOut(count(gold, found.to_links()), JudgedLinks.of(found, gold), result.trace[-1])
 
@@ -219,7 +219,7 @@ def _rows(
 ) -> tuple[PathRow, ...]:
     rows = []
     for regularization, result in zip(plan.regularizations, results, strict=False):  # some may be missing
-        end, norm = result.trace[-1], scorer_of(plan.solver, problem.edges, result.w).norm
+        end, norm = result.trace[-1], scorer_of(plan.solver, problem, result.w).norm
         rows.append(PathRow(regularization, norm, end.passes, end.seconds, end.relative_gap))
     if not folds:
         return tuple(rows)

@@ -14,11 +14,13 @@ from aligner.errors import SettingError
 from aligner.matching import get_oracle
 from aligner.model.default import default_weights
 from aligner.solvers import Solver, make_solver
+from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.newton import Newton
 from aligner.solvers.registry import find_solver
 from aligner.svm import fenchel_young, hinge
 from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.svm.hinge import MatchingProblem, check_costs
+from aligner.svm.kernels import Linear
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links
 from corpora.files import StrPath
@@ -64,6 +66,8 @@ class Loss:
     false_cost: float = fenchel_young.DEFAULT_FALSE_COST
 
 
+CENTERS = "default", "zero"
+
 LOSSES = {
     "fenchel-young": Loss("fermi-dirac", 2),
     "sparsemap": Loss("euclidean", 2),
@@ -84,12 +88,13 @@ class TrainingSettings:
     priors: a file that the translation models begin with, see `features.translation.priors`.
     sample: of more pairs of text than these a random sample is counted.
     max_labelled: of more labelled pairs a random sample is used.
-    loss: fenchel-young, of link probabilities that respect the matching, sparsemap, logistic, of every edge by itself,
-    all three towards the default weights where all families are used (see `fenchel_young.FenchelYoungProblem`), or
-    hinge, of the worst matching; by default fenchel-young there, and hinge without some families or where what only it
-    knows is given: solver (bcfw by default), solver_options (see `solvers.SOLVERS`), oracle (assignment) or
-    possible_cost.
+    loss: fenchel-young, of link probabilities that respect the matching, sparsemap, logistic, of every edge by itself
+    (see `fenchel_young.FenchelYoungProblem`), or hinge, of the worst matching; by default fenchel-young, and hinge
+    without some families or where what only it knows is given: solver (bcfw by default), solver_options (see
+    `solvers.SOLVERS`), oracle (assignment) or possible_cost.
     regularization: λ; by default 0.1 with the hinge, and 3 over the number of labelled pairs with other losses.
+    center: the weights that others are drawn to, default, where all families are used, or zero; by default zero with
+    the hinge, and default with other losses.
     path: (largest λ, smallest λ, how many) to choose λ from, by the AER of cross_validate folds, 5 by default.
     cross_validate without a path: folds that tell the AER and calibrate the probabilities; by default 5 with 10 to 999
     labelled pairs, without the hinge; 0: none. See `path.follow_path`.
@@ -113,6 +118,7 @@ class TrainingSettings:
     solver_options: Mapping[str, Any] = field(default_factory=dict)
     oracle: str | None = None
     regularization: float | None = None
+    center: str | None = None
     path: tuple[float, float, int] | None = None
     cross_validate: int | None = None
     fertility: int | None = None
@@ -145,6 +151,8 @@ class TrainingSettings:
         if self.loss not in (None, "hinge") and self.hinge_only:
             what = f"the {self.loss} loss has a solver of its own, without oracle, and leaves possible links out"
             raise SettingError(f"{what} (leave out what is of the hinge loss only, or choose that)")
+        if self.center is not None and self.center not in CENTERS:
+            raise SettingError(f"unknown center {self.center!r} (choose from {', '.join(CENTERS)})")
         if self.path is not None and self.regularization is not None:
             raise SettingError("a path chooses the regularization (give one of the two)")
         if self.cross_validate is not None and (self.cross_validate < 0 or self.cross_validate == 1):
@@ -168,7 +176,7 @@ class Plan:
     regularizations: λ to solve for, descending.  folds: parts of the pairs, each held out once, to choose by; or 0.
     miss_cost, false_cost: c⁺ and c⁻.  capacity: links a word may have.
     words: of each language with a feature of their own.
-    oracle, possible_cost: of the hinge loss only.
+    oracle, possible_cost: of the hinge loss only.  center: of CENTERS.
     """
 
     loss: str
@@ -181,6 +189,7 @@ class Plan:
     words: int = 0
     capacity: int = DEFAULT_FERTILITY
     oracle: str = "assignment"
+    center: str = "default"
 
     def __post_init__(self) -> None:
         if not self.regularizations or any(later >= earlier for earlier, later in pairwise(self.regularizations)):
@@ -194,22 +203,22 @@ class Plan:
 
     def problem(self, edges: EdgeTable, links: Links) -> LabelledProblem:
         """The problem of labelled pairs, with the first λ."""
-        costs = {"miss_cost": self.miss_cost, "false_cost": self.false_cost}
-        loss = LOSSES[self.loss]
+        known, loss = default_weights().weights, LOSSES[self.loss]
+        shared: dict[str, Any] = {
+            "regularization": self.regularizations[0], "miss_cost": self.miss_cost, "false_cost": self.false_cost,
+        }  # fmt: skip
+        # Weights of some columns mean nothing without those that they were learnt with.
+        if self.center == "default" and set(known) <= set(edges.names):
+            shared["prior"] = np.array([known.get(name, 0.0) for name in edges.names])
+            shared["prior_name"] = "default"
         if loss.regularizer is not None:
-            known = default_weights().weights
-            prior = None
-            # Weights of some columns mean nothing without those that they were learnt with.
-            if set(known) <= set(edges.names):
-                prior = np.array([known.get(name, 0.0) for name in edges.names])
             return FenchelYoungProblem.from_links(
-                edges, links, regularization=self.regularizations[0], prior=prior, prior_name="default",
-                training_links=loss.links, capacity=self.capacity, regularizer=loss.regularizer, **costs,
-            )  # fmt: skip
+                edges, links, training_links=loss.links, capacity=self.capacity, regularizer=loss.regularizer, **shared
+            )
         return MatchingProblem.from_links(
-            edges, links, regularization=self.regularizations[0], possible_cost=self.possible_cost, oracle=self.oracle,
+            edges, links, possible_cost=self.possible_cost, oracle=self.oracle,
             preference=edges.features[:, edges.names.index("dice")] if "dice" in edges.names else None,
-            fertility=Fertility(self.capacity, self.capacity), **costs,
+            fertility=Fertility(self.capacity, self.capacity), **shared,
         )  # fmt: skip
 
 
@@ -244,13 +253,17 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
     if words is None:
         words = FREQUENT_WORDS if smooth and few else 0
 
+    center = settings.center or ("default" if smooth else "zero")
+    if not smooth and center == "default" and isinstance(solver, KernelBlock) and not isinstance(solver.kernel, Linear):
+        raise SettingError("a kernel has no default weights to be drawn to (leave out the center, or the kernel)")
+
     def given(value: float | None, default: float) -> float:
         return default if value is None else value
 
     return Plan(
         name, Newton() if smooth else solver, regularizations, given(settings.miss_cost, loss.miss_cost),
         given(settings.false_cost, loss.false_cost), given(settings.possible_cost, hinge.DEFAULT_POSSIBLE_COST),
-        folds, words, capacity, oracle,
+        folds, words, capacity, oracle, center,
     )  # fmt: skip
 
 

@@ -125,7 +125,7 @@ def train(
     )  # fmt: skip
     result, row = followed.results[followed.chosen], followed.rows[followed.chosen]
     point = result.trace[-1]
-    scorer = scorer_of(planned.solver, edges, result.w)
+    scorer = scorer_of(planned.solver, problem, result.w)
     rewards = problem.link_rewards(result.w)
     found = decode_edges(edges, scorer, rewards)
     default_aer = None

@@ -68,7 +68,7 @@ class Polytope:
         slots = np.zeros((len(matrix), len(words)))
         slots[words, range(len(words))] = -1.0
         matrix = np.block([[matrix, slots], [np.zeros((len(words), rows.stop - rows.start)), np.eye(len(words))]])
-        costs = np.concatenate([problem.costs[problem.labels[rows]], np.zeros(len(words))])
+        costs = np.concatenate([problem.costs[rows], np.zeros(len(words))])
         return cls(np.array(gains, float), costs, matrix)
 
 
@@ -80,7 +80,7 @@ def mean_hinge(problem: MatchingProblem | Multiclass, w: np.ndarray) -> float:
     for i in range(problem.n_blocks):
         block = Polytope.of(problem, i)
         answer = linprog(-(block.gains @ w + block.costs), A_ub=block.limits, b_ub=np.ones(len(block.limits)))
-        total += -answer.fun - problem.gold[i] @ w + problem.miss_cost * problem.sure[i]
+        total += -answer.fun - problem.gold[i] @ w - problem.target_costs[i]
     return total / problem.n_blocks
 
 
@@ -114,7 +114,7 @@ def quadratic_program_of_corners(problem: Multiclass) -> float:
 def quadratic_program(problem: MatchingProblem) -> float:
     """The optimum of P by a general solver, on the formulation with duals of the matching as variables.
 
-    min λ/2 ‖w‖² + 1/n Σ_i (1·p_i − w·f_i(y_i) + c⁺|S_i|)  s.t.  gains_i w + costs_i ≤ limits_iᵀp_i;  p ≥ 0, w_f ≤ 0.
+    min λ/2 ‖w‖² + 1/n Σ_i (1·p_i − w·f_i(y_i) + c(y_i))  s.t.  gains_i w + costs_i ≤ limits_iᵀp_i;  p ≥ 0, w_f ≤ 0.
     """
     n, d = problem.n_blocks, problem.n_features
     blocks = [Polytope.of(problem, i) for i in range(n)]
@@ -129,7 +129,7 @@ def quadratic_program(problem: MatchingProblem) -> float:
     matrix, right = np.concatenate(constraints), -np.concatenate([block.costs for block in blocks])
     linear = np.full(size, 1.0 / n)
     linear[:d] = -problem.gold.sum(axis=0) / n
-    constant = problem.miss_cost * problem.sure.sum() / n
+    constant = -problem.target_costs.sum() / n
     start = np.zeros(size)
     start[d:] = problem.miss_cost + problem.false_cost
     free = d - problem.n_nonpositive
@@ -188,6 +188,14 @@ def test_the_optimum_is_that_of_a_quadratic_program(
     judge(make_problem(n=5, d=3, largest=4, seed=seed, listed=0.7), configuration, f"matchings {seed}")
 
 
+@pytest.mark.parametrize("configuration", of_corners(ALL), ids=str)
+def test_the_optimum_near_known_weights_is_that_of_a_quadratic_program(
+    configuration: Configuration, make_problem: MakeProblem
+) -> None:
+    prior = np.array([1.0, -2.0, 0.5])
+    judge(make_problem(n=5, d=3, largest=4, seed=1, listed=0.7, prior=prior), configuration, "near known weights")
+
+
 @pytest.mark.parametrize("seed", [7, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("configuration", of_several_links(ALL), ids=str)
 def test_the_optimum_with_several_links_is_that_of_a_quadratic_program(
@@ -236,20 +244,21 @@ def test_line_search_never_lowers_the_dual(configuration: Configuration, kind: s
 @on_problems(CONFIGURATIONS)
 def test_same_seed_same_bits_and_untouched_problem(configuration: Configuration, kind: str, make: MakeKind) -> None:
     problem = make(kind, 20)
-    before = [array.copy() for array in arrays_of(problem)]
+    before = {name: array.copy() for name, array in arrays_of(problem).items()}
     first, second = (run(problem, configuration.solver, gap=0.0, passes=configuration.passes) for _ in range(2))
     assert first.w.tobytes() == second.w.tobytes()
     assert [(p.primal, p.dual, p.oracle_calls) for p in first.trace] == [
         (p.primal, p.dual, p.oracle_calls) for p in second.trace
     ]
-    for array, copy in zip(arrays_of(problem), before, strict=True):
-        np.testing.assert_array_equal(array, copy)
+    after = arrays_of(problem)
+    for name, copy in before.items():
+        np.testing.assert_array_equal(after[name], copy)
 
 
-def arrays_of(problem: MatchingProblem | Multiclass) -> list[np.ndarray]:
+def arrays_of(problem: MatchingProblem | Multiclass) -> dict[str, np.ndarray]:
     """All arrays that a problem is made of."""
-    values = [*vars(problem).values(), *vars(getattr(problem, "edges", problem)).values()]
-    return [value for value in values if isinstance(value, np.ndarray)]
+    values = vars(problem) | vars(getattr(problem, "edges", problem))
+    return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
 
 COMPILED = [c for c in CONFIGURATIONS if c.name.startswith("bcfw")]

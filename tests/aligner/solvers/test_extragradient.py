@@ -53,7 +53,7 @@ def test_both_forms_give_the_same_iterates(
 def test_steps_are_those_of_their_definition(projection: Projection, make_problem: MakeProblem) -> None:
     """Of one pair with one edge, where the polytope is [0, 1], against the formulas."""
     problem = make_problem(n=1, d=2, largest=1, regularization=0.3)
-    phi, cost = problem.edges.features[0].astype(float), float(problem.costs[problem.labels[0]])
+    phi, cost = problem.edges.features[0].astype(float), float(problem.costs[0])
     target, gamma = problem.gold[0], 0.7
     solver = Extragradient(projection, gamma)
     state = solver.init(problem, np.random.default_rng(0))
@@ -67,7 +67,7 @@ def test_steps_are_those_of_their_definition(projection: Projection, make_proble
     def nearest(z: float, pull: float) -> float:
         return float(np.clip(z + pull, 0, 1)) if projection is Projection.EUCLIDEAN else min(1.0, z * np.exp(pull))
 
-    sure = float(problem.sure[0])
+    sure = float(problem.labels[0] == 2)
     z0 = sure if projection is Projection.EUCLIDEAN else 0.99 * sure + 0.01
     sum_w, sum_z, total = np.zeros(2), 0.0, 0.0
     for _ in range(30):

@@ -90,10 +90,10 @@ def test_audits_are_exact(kernel: Kernel, make_problem: MakeProblem) -> None:
         limits = np.concatenate([np.kron(np.eye(J), np.ones(K)), np.kron(np.ones(J), np.eye(K))])
         assert (limits @ marginals[rows] <= 1 + 1e-12).all()
         assert (marginals[rows] >= -1e-12).all()
-        costs = problem.costs[problem.labels[rows]]
-        losses.append(problem.miss_cost * problem.sure[i] + costs @ marginals[rows])
+        costs = problem.costs[rows]
+        losses.append(costs @ marginals[rows] - problem.target_costs[i])
         answer = linprog(-(scores[rows] + costs), A_ub=limits, b_ub=np.ones(J + K))
-        hinges.append(-answer.fun + problem.miss_cost * problem.sure[i] - scores[rows] @ targets[rows])
+        hinges.append(-answer.fun - problem.target_costs[i] - scores[rows] @ targets[rows])
     best = min(result.trace, key=lambda point: point.primal)
     assert best.primal == pytest.approx(half_norm + np.mean(hinges), rel=1e-8)
     assert best.dual == pytest.approx(np.mean(losses) - half_norm, rel=1e-8)
@@ -176,7 +176,7 @@ def test_a_kernel_learns_what_weights_cannot() -> None:
     for kernel in KERNELS:
         solver = KernelBlock(kernel)
         result = run(problem, solver, gap=1e-2, passes=300)
-        scores = scorer_of(solver, problem.edges, result.w).scores(problem.edges.features)
+        scores = scorer_of(solver, problem, result.w).scores(problem.edges.features)
         found = best_matchings(scores, problem.edges.lists)
         errors[kernel] = (found != (problem.labels == 2)).mean(), result.trace[-1].primal
     for kernel in (Polynomial(2), RBF()):
@@ -272,9 +272,9 @@ def test_only_what_the_oracle_answered_is_kept(make_problem: MakeProblem) -> Non
     problem = make_problem(n=30, largest=12)
     result = run(problem, KernelBlock(RBF()), gap=0.0, passes=1)
     largest = problem.edges.lists.shapes.min(axis=1).sum()  # links of an answer
-    assert 0 < np.count_nonzero(result.w) <= largest + problem.sure.sum()
-    assert largest + problem.sure.sum() < len(result.w)
-    scorer = scorer_of(KernelBlock(RBF()), problem.edges, result.w)
+    assert 0 < np.count_nonzero(result.w) <= largest + (problem.labels == 2).sum()
+    assert largest + (problem.labels == 2).sum() < len(result.w)
+    scorer = scorer_of(KernelBlock(RBF()), problem, result.w)
     assert isinstance(scorer, KernelScorer)
     assert len(scorer.coefficients) == np.count_nonzero(result.w)
     assert scorer.norm**2 == pytest.approx(result.w @ gram(RBF(), problem.edges.features) @ result.w)
@@ -284,7 +284,7 @@ def test_the_scorer_of_a_linear_kernel_and_of_other_solvers_is_weights(make_prob
     problem = make_problem(n=20)
     for solver in (KernelBlock(Linear()), Block()):
         w = run(problem, solver, gap=0.0, passes=3).w
-        scorer = scorer_of(solver, problem.edges, w)
+        scorer = scorer_of(solver, problem, w)
         assert isinstance(scorer, LinearScorer)
         assert scorer.n_features == problem.n_features
 

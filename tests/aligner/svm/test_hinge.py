@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def test_gold_is_projected_on_matchings(make_problem: MakeProblem) -> None:
     assert problem.links_lost == 1
     np.testing.assert_array_equal(problem.labels, [POSSIBLE, SURE, 0, POSSIBLE, 0, SURE])
     np.testing.assert_array_equal(problem.gold, [[0, 1, 0, 0, 0, 1]])
-    assert problem.sure.tolist() == [2]
+    assert (problem.labels == SURE).sum() == 2
     # At w = 0 the worst matching has no sure link and two false ones: loss 2 c+ + 2 c-.
     corners = problem.corners(np.array([0]), np.zeros(6))
     assert corners.losses.tolist() == [2 * 3.0 + 2 * 1.0]
@@ -50,6 +51,25 @@ def test_gold_that_is_not_listed_is_left_out() -> None:
     assert problem.labels.tolist() == [0, SURE]
     assert problem.links_lost == 0
     assert FenchelYoungProblem.from_links(edges, links, regularization=1.0).gold.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("capacity", [1, 2])
+def test_a_prior_moves_the_regulariser_alone(make_problem: Any, capacity: int) -> None:
+    """λ/2 ‖w − w₀‖² and the hinges of w, whatever w₀."""
+    rng = np.random.default_rng(0)
+    prior = rng.standard_normal(5)
+    problem, centred = (make_problem(capacity=capacity, prior=known) for known in (None, prior))
+    v = rng.standard_normal(problem.n_features)
+    v[5:] = -np.abs(v[5:])
+    w = centred.weights(v)
+    np.testing.assert_allclose(w[:5], v[:5] + prior)
+    assert (w[5:] == v[5:]).all()
+    every = np.arange(problem.n_blocks)
+    ours, theirs = problem.corners(every, w), centred.corners(every, v)
+    np.testing.assert_allclose(theirs.losses - theirs.psi @ v, ours.losses - ours.psi @ w, rtol=1e-9, atol=1e-9)
+    part = centred.take(np.array([3, 1]))
+    np.testing.assert_allclose(part.target_costs, centred.target_costs[[3, 1]])
+    assert "prior:given" in centred.signature
 
 
 def test_more_sure_links_beat_any_preference() -> None:
@@ -102,7 +122,7 @@ def test_losses_are_weighted_hamming_distances(capacity: int, oracle: str, make_
     w = np.random.default_rng(1).standard_normal(problem.n_features)
     w[5:] = -0.1 * np.abs(w[5:])
     corners = problem.corners(np.arange(15), w)
-    scores = problem.edges.features @ w[:5] + problem.costs[problem.labels]
+    scores = problem.edges.features @ w[:5] + problem.costs
     rewards = problem.link_rewards(w)
     lists = problem.edges.lists
     best = best_matchings(scores, lists, rewards.source, rewards.target)

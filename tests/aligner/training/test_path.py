@@ -125,7 +125,7 @@ def test_resuming_keeps_the_dual_point(make_example: MakeExample, name: str) -> 
     first, second = follow_path(problem, links, planned(solver, (1.0, 0.2)), stop=Stop(gap=0.0, passes=3)).results
     last: list[np.ndarray] = []
     solve(problem, solver, stop=Stop(gap=0.0, passes=3), callback=lambda _, w: last.append(w))
-    norm = scorer_of(solver, problem.edges, last[-1]).norm
+    norm = scorer_of(solver, problem, last[-1]).norm
     loss = first.trace[-1].dual + 0.5 * norm**2
     assert norm > 0
     assert second.trace[0].passes == 0
@@ -173,7 +173,7 @@ def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample) -> N
             (alignment,) = decode_edges(subset(problem.edges, [i]), LinearScorer(w))
             answer = Links.from_pairs([PairLinks(frozenset(alignment.links), frozenset())])
             tables.append(count(links.take(np.array([i])), answer))
-            projected += int(tables[-1][0, 1]) != int(problem.sure[i])
+            projected += int(tables[-1][0, 1]) != int((problem.labels[problem.edges.lists.pairs == i] == 2).sum())
         counts = np.concatenate(tables)
         assert row.aer == pytest.approx(float(scores(counts.sum(axis=0)).aer), abs=1e-12)
         # The standard error of a ratio of sums, by its linearisation.
@@ -307,7 +307,7 @@ def test_a_part_is_the_problem_of_its_pairs(make_example: MakeExample, memory: i
     assert (isinstance(part.edges.features, np.memmap), part.n_blocks) == (memory == 0, 4)
     for ours, theirs in (
         (part.edges.features, alone.edges.features), (part.edges.lists.offsets, alone.edges.lists.offsets),
-        (part.labels, alone.labels), (part.gold, alone.gold), (part.sure, alone.sure),
+        (part.labels, alone.labels), (part.gold, alone.gold), (part.target_costs, alone.target_costs),
     ):  # fmt: skip
         np.testing.assert_array_equal(ours, theirs)
     w = np.random.default_rng(0).standard_normal(problem.n_features)

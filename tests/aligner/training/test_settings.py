@@ -73,7 +73,7 @@ def test_the_plan(asked: dict[str, Any], pairs: int, regularizations: tuple[floa
     found = plan(TrainingSettings(**asked), pairs)
     assert found.regularizations == pytest.approx(regularizations)
     assert found.folds == folds
-    assert (found.miss_cost, found.false_cost) == ((3.0, 1.0) if found.loss == "hinge" else (0.3, 0.0))
+    assert (found.miss_cost, found.false_cost) == ((3.0, 1.0) if found.loss == "hinge" else (0.6, 0.0))
     assert plan(TrainingSettings(**asked, miss_cost=2.0), pairs).miss_cost == 2.0
     assert found.solutions == len(regularizations) * (1 + folds)
 
