@@ -6,7 +6,7 @@
 
 Tables: gold-dev (with that of README and probabilities), families, left-out, losses, labels. Weights are learnt from
 gold-train (Hansards: and gold-trial) and judged on gold-dev, on which no choice was made, or by cross-validation. Needs
-scikit-learn for default weights without the gold set at hand, and `--data`.
+`--data`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -332,8 +331,6 @@ def main() -> None:
     parser.add_argument("--sizes", default="10000,100000", help="pairs of the Hansards")
     parser.add_argument("--full", action="store_true", help="all sizes of corpora and of labelled pairs")
     asked = parser.parse_args()
-    if find_spec("sklearn") is None:
-        parser.error("default weights without a gold set need scikit-learn (pip install '.[dev]')")
     sizes = "10000,100000,674324" if asked.full else asked.sizes
     full = Options(asked.data, tuple(map(int, sizes.split(","))), 100_000, (60, 1000), 20, asked.write)
     study = Study(full if asked.full else replace(full, most=12_500, labelled=(60,), draws=5))

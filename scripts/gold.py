@@ -20,12 +20,13 @@ from aligner.model.default import REWARDS
 from aligner.model.scoring import LinearScorer
 from aligner.report.comparison import Evaluation
 from aligner.report.evaluation import count, scores
-from aligner.solvers import Stop
+from aligner.solvers import Stop, solve
+from aligner.solvers.newton import Newton
 from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import LinkRewards
 from aligner.training.path import follow_path
-from aligner.training.settings import TrainingSettings, plan
+from aligner.training.settings import LOSSES, TrainingSettings, plan
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.corpus import Corpus
@@ -38,10 +39,10 @@ from features.translation.posteriors import Decoder
 
 F64 = npt.NDArray[np.float64]
 
-OFFSET = 0.3
-"""Added to all scores of default weights: logistic regression weighs a false link as much as a missed one, AER less."""
-STRENGTH = 0.1
-"""C of the logistic regressions that make default weights, in scikit-learn's units."""
+OFFSET = 0.6
+"""Added to all scores of default weights: AER weighs a false link less than a missed one."""
+STRENGTH = 1.0
+"""1 over λ n of the weights of single gold sets, of which default weights are the mean."""
 
 PRIOR = {"hmm_soft": 8.0, "bias": -4.0}
 """The unsupervised decoder as a linear score: above 0 where the soft posterior is above a half."""
@@ -132,18 +133,12 @@ class View:
 
     @cached_property
     def weights(self) -> F64:
-        """A logistic regression of the links on the features of the edges, possible links left out."""
-        from sklearn.linear_model import LogisticRegression
-
-        from aligner.svm._corner_kernels import POSSIBLE, SURE
-        from aligner.svm.hinge import label_edges
-
-        labels = label_edges(self.edges, self.labelled.links)
-        chosen = labels != POSSIBLE
-        regression = LogisticRegression(C=STRENGTH, fit_intercept=False, max_iter=500)
-        regression.fit(self.edges.features[chosen], labels[chosen] == SURE)
-        weights: F64 = regression.coef_[0].astype(np.float64)
-        return weights
+        """What the default loss learns of the set alone."""
+        problem = FenchelYoungProblem.from_links(
+            self.edges, self.labelled.links, regularization=1.0 / (STRENGTH * len(self.labelled.links)),
+            training_links=LOSSES["fenchel-young"].links,
+        )  # fmt: skip
+        return solve(problem, Newton(), stop=Stop(gap=1e-4, passes=100)).w
 
 
 def view(data: Path, name: str, gold: GoldSet, prefix: str, pairs: int) -> View:
@@ -231,10 +226,10 @@ def learn(
     features = with_words(FeatureSet(), bitext, planned.words)
     edges = features.extract(bitext, statistics)
     problem = planned.problem(edges, links)
-    if centre is not None and isinstance(problem, FenchelYoungProblem):
+    if centre is not None and problem.prior_name == "default":
         problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))
     path = follow_path(problem, links, planned, stop=Stop(gap=1e-3, passes=200))
-    w = path.results[path.chosen].w
+    w = problem.weights(path.results[path.chosen].w)
     return Learnt(features, LinearScorer(w[: len(edges.names)]), problem.link_rewards(w), path.held_out)
 
 

@@ -3,7 +3,7 @@
     python scripts/recall.py --write
 
 The default weights, learnt without the gold set at hand, with offsets: more and more links. Means of gold sets of
-sixteen languages, each under its largest corpus of at most 12,500 pairs. Needs scikit-learn, and `--data`.
+sixteen languages, each under its largest corpus of at most 12,500 pairs. Needs `--data`.
 """
 
 from __future__ import annotations
