@@ -3,8 +3,9 @@
     python scripts/train_default.py [--weights aligner/model/default_weights.json]
 
 Each gold set is seen with translation models of several sizes of corpus, its own text among it as in use. Its weights
-are those that the default loss learns from it alone. The default weights are the plain mean over gold sets, where the unsupervised decoder counts as one more set. Probabilities are
-calibrated on the answers to the sets left out. What they are worth: `accuracy.py left-out`. Some ten minutes.
+are what the default loss learns from it alone. The default weights are the plain mean over gold sets, where the
+unsupervised decoder counts as one more set. Probabilities are calibrated on the answers to the sets left out. What they
+are worth: `accuracy.py left-out`. Some ten minutes.
 """
 
 from __future__ import annotations
