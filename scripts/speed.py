@@ -102,7 +102,14 @@ def execute(command: Sequence[object], output: Path | None = None) -> Run:
 
 
 def judged(run: Run, text: Text, *outputs: Path) -> Run:
-    """The run with its AER.  outputs: one file of links, or two directions, combined by the best of all methods."""
+    """The run with the AER of `best_links`."""
+    from gold import aer
+
+    return Run(run.wall, run.cpu, run.peak, aer(text.gold, best_links(text, *outputs)))
+
+
+def best_links(text: Text, *outputs: Path) -> Links:
+    """Links of the gold pairs.  outputs: one file of links, or two directions, combined by the best of all methods."""
     from gold import aer
 
     from corpora.alignment import Links, PairLinks
@@ -117,8 +124,8 @@ def judged(run: Run, text: Text, *outputs: Path) -> Run:
     answers = [read[0]]
     if len(read) == 2:
         answers = [[frozenset(symmetrize(*pair, method)) for pair in zip(*read, strict=True)] for method in METHODS]
-    found = (Links.from_pairs(PairLinks(pair, frozenset()) for pair in answer) for answer in answers)
-    return Run(run.wall, run.cpu, run.peak, min(aer(text.gold, links) for links in found))
+    found = [Links.from_pairs(PairLinks(pair, frozenset()) for pair in answer) for answer in answers]
+    return min(found, key=lambda links: aer(text.gold, links))
 
 
 def ours(text: Text, data: Path, folder: Path) -> dict[str, Run]:
