@@ -195,7 +195,7 @@ def test_no_two_corners_are_further_apart_than_the_diameter(capacity: int, make_
             words = [side[edges.start : edges.stop][linked] for side in (lists.source, lists.target)]
             if all(np.bincount(side).max(initial=0) <= capacity for side in words):
                 psi, losses = np.empty((1, problem.n_features)), np.empty(1)
-                one._fill_with(linked, np.array([0]), np.zeros(problem.n_features), psi, losses, exact=False)
+                one.fill_corners(linked, np.array([0]), np.zeros(problem.n_features), psi, losses, exact=False)
                 found.append(psi[0])
         apart = max(float(np.linalg.norm(x - y)) for x in found for y in found)
         assert apart <= diameter + 1e-9
