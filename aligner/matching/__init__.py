@@ -30,12 +30,17 @@ class Task(NamedTuple):
 
     scores: (E,) of the edges.  lists: their words, rows the source and columns the target words of each pair.
     source_rewards: (B - 1,) of the second link of a row and on, which may have B.  target_rewards: of columns likewise.
+    errors: (n,) how far below the best a pair's answer may score; None: as little as the oracle can.
+    prices: (E,) to be filled with the dual variable v >= 0 of each edge's target word, by oracles that have such; None:
+    not wanted.
     """
 
     scores: F64
     lists: Lists
     source_rewards: F64
     target_rewards: F64
+    errors: F64 | None = None
+    prices: F64 | None = None
 
     @property
     def several(self) -> bool:
@@ -51,12 +56,14 @@ Match = Callable[[Task, Bools], None]
 class Oracle:
     """A way to find best matchings.
 
-    exact: whether its answer is the optimum.  several: whether words may have several links.
+    exact: whether its answer is the optimum.  several: whether words may have several links.  prices: whether it has
+    prices, which certify its answer, see `aligner.matching.prices`.
     """
 
     name: str
     exact: bool
     several: bool
+    prices: bool
     match: Match
 
     def check_several(self) -> None:
@@ -67,11 +74,12 @@ class Oracle:
 
 
 _MODULES = {
-    "assignment": ("aligner.matching.assignment", True, True),
-    "scipy": ("aligner.matching.scipy_assignment", True, False),
-    "flow": ("aligner.matching.flow", True, True),
-    "lp": ("aligner.matching.linprog", True, True),
-    "greedy": ("aligner.matching.greedy", False, True),
+    "assignment": ("aligner.matching.assignment", True, True, True),
+    "scipy": ("aligner.matching.scipy_assignment", True, False, False),
+    "flow": ("aligner.matching.flow", True, True, False),
+    "lp": ("aligner.matching.linprog", True, True, False),
+    "greedy": ("aligner.matching.greedy", False, True, False),
+    "auction": ("aligner.matching.auction", False, False, True),
 }
 ORACLES = tuple(_MODULES)
 
@@ -81,8 +89,8 @@ def get_oracle(name: str) -> Oracle:
     """The oracle of that name; its libraries are imported now and not before.  Raises SettingError."""
     if name not in _MODULES:
         raise SettingError(f"unknown oracle {name!r} (choose from {', '.join(ORACLES)})")
-    path, exact, several = _MODULES[name]
-    return Oracle(name, exact, several, import_module(path).match)
+    path, exact, several, prices = _MODULES[name]
+    return Oracle(name, exact, several, prices, import_module(path).match)
 
 
 def best_matchings(
@@ -104,13 +112,27 @@ def best_matchings(
     Raises ScoreError on NaN or +inf, naming the pair, ValueError where the arrays do not fit or rewards are not as
     said, and SettingError for an oracle that knows one link a word only.
     """
+    return answer(make_task(scores, lists, source_rewards, target_rewards), oracle)
+
+
+def make_task(
+    scores: npt.ArrayLike, lists: Lists, source_rewards: npt.ArrayLike = (), target_rewards: npt.ArrayLike = ()
+) -> Task:
+    """The task of `best_matchings`, checked."""
     flat = check_scores(scores, lists, "best matching")
-    source, target = check_rewards("source", source_rewards), check_rewards("target", target_rewards)
+    return Task(flat, lists, check_rewards("source", source_rewards), check_rewards("target", target_rewards))
+
+
+def answer(task: Task, oracle: str | Oracle) -> Bools:
+    """(E,) which edges this oracle links.  Raises SettingError for one that cannot do what the task asks."""
     chosen = oracle if isinstance(oracle, Oracle) else get_oracle(oracle)
-    if len(source) + len(target) > 0:
+    if task.several:
         chosen.check_several()
-    linked = np.zeros(len(flat), np.bool_)
-    chosen.match(Task(flat, lists, source, target), linked)
+    if task.prices is not None and not chosen.prices:
+        able = ", ".join(name for name in ORACLES if _MODULES[name][3])
+        raise SettingError(f"the {chosen.name} oracle has no prices (choose from {able})")
+    linked = np.zeros(len(task.scores), np.bool_)
+    chosen.match(task, linked)
     return linked
 
 

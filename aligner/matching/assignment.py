@@ -9,7 +9,7 @@ import numpy as np
 
 from aligner.matching import Task
 from aligner.matching._kernels import bmatch_blocks
-from corpora.ragged import F64, I64, Bools, word_offsets
+from corpora.ragged import F64, I64, Bools, Lists, word_offsets
 from corpora.threads import cores, map_threads
 
 _EDGES_WORTH_A_THREAD = 50_000
@@ -20,17 +20,19 @@ def match(task: Task, linked: Bools) -> None:
 
     Words of one side that nothing else limits take their best edges, as long as these are worth their rewards: an upper
     bound, and the optimum of a pair where no word of the other side must pay for it. For the few pairs that are left
-    there is a path for each link, O(capacity · J) of O(edges + words²) each, far from that as a rule.
+    there is a path for each link, O(capacity · J) of O(edges + words²) each, far from that as a rule. Prices, if they
+    are wanted, are those of paths, for all pairs.
     """
-    lists, edges = task.lists, np.flatnonzero(task.scores > 0.0)
-    pair = np.searchsorted(lists.offsets, edges, side="right") - 1
-    first = word_offsets(lists.shapes)
-    rows, columns = (first[pair, side] + lists[side][edges] for side in (0, 1))
+    if task.prices is not None:
+        _match_by_paths(task, np.ones(len(task.lists.shapes), np.bool_), linked)
+        return
+    edges = np.flatnonzero(task.scores > 0.0)
+    pair, rows, columns = edge_words(task.lists, edges)
     sides = (rows, task.source_rewards), (columns, task.target_rewards)
     left = np.arange(len(edges))
-    contended = np.zeros(len(lists.shapes), np.bool_)
+    contended = np.zeros(len(task.lists.shapes), np.bool_)
     for (words, rewards), (others, prices) in (sides, sides[::-1]):
-        kept = left[_best(task.scores[edges[left]], words[left], rewards)]
+        kept = left[best_edges(task.scores[edges[left]], words[left], rewards)]
         links = np.bincount(others[kept])
         contended[:] = False
         contended[pair[kept[links[others[kept]] > _free(prices)]]] = True
@@ -41,12 +43,20 @@ def match(task: Task, linked: Bools) -> None:
     _match_by_paths(task, contended, linked)
 
 
+def edge_words(lists: Lists, edges: I64) -> tuple[I64, I64, I64]:
+    """(pair, source word, target word) of these edges, (m,) each; words counted through all pairs."""
+    pair = np.searchsorted(lists.offsets, edges, side="right") - 1
+    first = word_offsets(lists.shapes)
+    source, target = (first[pair, side] + lists[side][edges] for side in (0, 1))
+    return pair, source, target
+
+
 def _free(rewards: F64) -> int:
     """How many links of a word cost nothing."""
     return 1 + int(np.count_nonzero(rewards == 0.0))
 
 
-def _best(scores: F64, words: I64, rewards: F64) -> I64:
+def best_edges(scores: F64, words: I64, rewards: F64) -> I64:
     """Those of m edges of positive scores that their words take, as (n,) indices, if nothing else limits the words."""
     crowded = np.flatnonzero(np.bincount(words)[words] > _free(rewards))
     crowded = crowded[np.lexsort((-scores[crowded], words[crowded]))]
@@ -61,9 +71,10 @@ def _match_by_paths(task: Task, pairs: Bools, linked: Bools) -> None:
     lists, edges = task.lists.take(np.flatnonzero(pairs)), np.repeat(pairs, np.diff(task.lists.offsets))
     scores = task.scores[edges]
     found = np.empty(len(scores), np.bool_)
+    prices = np.empty(len(scores)) if task.prices is None else task.prices
 
     def run(part: tuple[int, int]) -> None:
-        bmatch_blocks(scores, lists, *part, task.source_rewards, task.target_rewards, found)
+        bmatch_blocks(scores, lists, *part, task.source_rewards, task.target_rewards, found, prices)
 
     parts = _parts(lists.offsets)
     if len(parts) == 1:

@@ -127,9 +127,10 @@ def _interval(interval: Interval) -> str:
 def format_audit(point: TracePoint) -> str:
     """The figures of one audit, a line."""
     bound = "" if point.bound is None else f" (bound {point.bound:.2e})"
+    cheap = f" ({point.cheap_steps:,} steps without)" if point.cheap_steps else ""
     return (
         f"pass {point.passes:g}: primal {point.primal:.6g}, dual {point.dual:.6g}, "
-        f"relative gap {point.relative_gap:.2e}{bound}, {point.oracle_calls:,} oracle calls, "
+        f"relative gap {point.relative_gap:.2e}{bound}, {point.oracle_calls:,} oracle calls{cheap}, "
         f"{point.audit_calls:,} of audits"
     )
 

@@ -113,8 +113,7 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
     if line_search:
         gamma = kernels.best_step(regularization, direction, loss_gain, point.w, longest)
     else:
-        n = len(point.block_loss)
-        gamma = 2.0 * n / (point.steps[0] + 2.0 * n)
+        gamma = kernels.fixed_step(point)
     kernels.move_block(i, gamma, direction, loss_gain, point)
     if kind != PAIRWISE:
         growth = 1.0 - gamma if kind == FORWARD else 1.0 + gamma

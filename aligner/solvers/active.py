@@ -12,12 +12,12 @@ _SLOTS = 8
 """Corners that a block can keep at first."""
 
 
-def new_point(problem: BlockProblem) -> Point:
+def new_point(problem: BlockProblem, share: float = 1.0) -> Point:
     """All mass on the targets: w = 0, ℓ = 0."""
     n, d = problem.n_blocks, problem.n_features
     return Point(
         np.zeros(d), np.zeros(d), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d), np.zeros(1),
-        np.zeros(1, np.int64), problem.n_nonpositive,
+        np.zeros(1, np.int64), problem.n_nonpositive, share,
     )  # fmt: skip
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil
+from dataclasses import dataclass, replace
+from math import ceil, inf
+from typing import Any
 
 import numpy as np
 
+from aligner.errors import SettingError
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers.active import larger_pool, new_point, new_pool, rescale
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
-from aligner.solvers.orders import ByGap, Order, Permuted
+from aligner.solvers.orders import ByGap, Order, Permuted, Uniform
+from aligner.solvers.rates import Rate, step_size
 from aligner.solvers.records import Audit
 from aligner.solvers.steps import Away, Forward, Pairwise
 from aligner.svm.corners import check_code
-from aligner.svm.protocols import BlockProblem
+from aligner.svm.protocols import BlockProblem, GoodCorner, Wanted
 from corpora.ragged import I64
 
 _BLOCKS_AT_ONCE = 8192
@@ -38,6 +41,9 @@ class BlockState:
     """The dual point and, where the solver uses them, the gaps and corners of the blocks.
 
     regularization: the λ that block_w and the corners are scaled by.  sweeps: since all gaps were last asked for.
+    kept: what the problem knows of its earlier answers, see `BlockProblem.good_corner`.  rate: what theory knows of the
+    solver here, None where it is nothing, or not asked for.  start: the gap at which steps began.
+    cheap: steps on corners that the oracle was not asked for.
     """
 
     rng: np.random.Generator
@@ -45,7 +51,11 @@ class BlockState:
     point: kernels.Point
     gaps: kernels.Gaps
     pool: active.Pool | None
+    kept: Any
+    rate: Rate | None
+    start: float = inf
     sweeps: int = 0
+    cheap: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,9 @@ class Block:
     with line search the dual never falls; away and pairwise steps converge linearly  [OAD16 App. B].
     cache: each block keeps corners and uses the best of them where it promises enough, instead of the oracle
     [OAD16 §3.2]; worth it where the oracle is dear.
+    error, share: δ and ν of answers that need not be exact, see `solvers.rates`: an additive error of ½ δ γ_k D_i²/(λn)
+    in H_i at step k, for oracles that can use it, and a cheap corner in place of the oracle's where it provably has a
+    share ν of the block's gap. Such steps are taken in Python.
     Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept.
     """
 
@@ -63,11 +76,24 @@ class Block:
     step: Forward | Away | Pairwise = Forward()  # noqa: RUF009 - frozen
     average: Average = Average.NONE
     cache: bool = False
+    error: float = 0.0
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.error < inf:
+            raise SettingError(f"error must be a number from 0 on, not {self.error}")
+        if not 0 < self.share <= 1:
+            raise SettingError(f"share must be above 0 and at most 1, not {self.share}")
 
     @property
     def signature(self) -> str:
         parts = ["bcfw", f"order:{self.order.name}", f"step:{self.step.name}", f"average:{self.average.value}"]
-        return "|".join([*parts, "cache"] if self.cache else parts)
+        parts += ["cache"] * self.cache + [f"error:{self.error:g}|share:{self.share:g}"] * (not self._asks_exactly)
+        return "|".join(parts)
+
+    @property
+    def _asks_exactly(self) -> bool:
+        return self.error == 0 and self.share == 1
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState:
         n, d = problem.n_blocks, problem.n_features
@@ -75,7 +101,11 @@ class Block:
         known = n if keeps_corners or isinstance(self.order, ByGap) else 0
         gaps = kernels.Gaps(np.full(known, np.inf), np.zeros(1))
         pool = new_pool(n, d) if keeps_corners else None
-        return BlockState(rng, problem.regularization, new_point(problem), gaps, pool)
+        point, kept = new_point(problem, self.share), None if self._asks_exactly else problem.nothing_kept()
+        known = isinstance(self.order, Uniform) and not keeps_corners
+        diameters = problem.diameters() if known or self.error > 0 else None
+        rate = None if diameters is None else Rate(diameters, share=self.share, error=self.error, known=known)
+        return BlockState(rng, problem.regularization, point, gaps, pool, kept, rate)
 
     def resume(self, problem: BlockProblem, state: BlockState) -> None:
         """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
@@ -91,13 +121,16 @@ class Block:
             calls += n
         gaps.total[0] = gaps.last[np.isfinite(gaps.last)].sum()  # free of what rounding has collected
         state.sweeps += 1
-        take_steps = self._generic_steps if problem.compiled() is None else self._compiled_steps
+        generic = problem.compiled() is None or not self._asks_exactly
+        take_steps = self._generic_steps if generic else self._compiled_steps
         by_gap = self.order if isinstance(self.order, ByGap) and np.isfinite(gaps.last).all() else None
         at_once = ceil(n / _DRAWS_A_SWEEP) if by_gap else _BLOCKS_AT_ONCE
         order = self.order.draw(n, state.rng)
         for first in range(0, n, at_once):
             part = order[first : first + at_once]
-            calls += take_steps(problem, state, by_gap.redraw(gaps.last, len(part), state.rng) if by_gap else part)
+            new = take_steps(problem, state, by_gap.redraw(gaps.last, len(part), state.rng) if by_gap else part)
+            state.cheap += len(part) - new
+            calls += new
         # The running sums collect rounding errors that would pass into the gap.
         if state.pool is not None:
             active.settle(point, state.pool)
@@ -139,18 +172,17 @@ class Block:
         for block in order.tolist():
             place = active.kept_answer(block, gaps, regularization, point, state.pool) if self.cache else -1
             if place < 0:
-                corners = problem.corners(np.array([block]), point.w)
-                psi, loss = corners.psi[0].copy(), float(corners.losses[0])
-                calls += 1
+                corner = self._corner(problem, state, block)
+                calls += corner.asked
                 if len(gaps.last) > 0:
-                    hinge = loss - float(psi @ point.w)
+                    hinge = corner.loss - float(corner.psi @ point.w)
                     kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, point.w, regularization, point))
                 if state.pool is None:
-                    kernels.forward_step(block, psi, loss, self.step.line_search, regularization, point)
+                    kernels.forward_step(block, corner.psi, corner.loss, self.step.line_search, regularization, point)
                 else:
                     if not active.make_room(block, _KEPT, state.pool):
                         state.pool = larger_pool(state.pool, block)
-                    place = active.take_answer(block, psi, loss, regularization, point, state.pool)
+                    place = active.take_answer(block, corner.psi, corner.loss, regularization, point, state.pool)
             if state.pool is not None:
                 active.active_step(
                     block, place, self.step.kind, self.step.line_search, self.cache, regularization, direction, point,
@@ -158,6 +190,20 @@ class Block:
                 )  # fmt: skip
             kernels.count_step(self.average.code, point)
         return calls
+
+    def _corner(self, problem: BlockProblem, state: BlockState, block: int) -> GoodCorner:
+        """The oracle's corner of a block, or one that is good enough  [LJSP13 App. C]."""
+        point = state.point
+        if self._asks_exactly:
+            corners = problem.corners(np.array([block]), point.w)
+            return GoodCorner(corners.psi[0].copy(), float(corners.losses[0]), True)
+        n, regularization = problem.n_blocks, problem.regularization
+        floor = n * float(point.block_loss[block] - regularization * (point.block_w[block] @ point.w))
+        error = 0.0
+        if state.rate is not None:
+            gamma = step_size(n, self.share, int(point.steps[0]))
+            error = 0.5 * self.error * gamma * float(state.rate.diameters[block]) ** 2 / (regularization * n)
+        return problem.good_corner(block, point.w, Wanted(floor, self.share, error), state.kept)
 
     def _is_stale(self, state: BlockState) -> bool:
         return isinstance(self.order, ByGap) and state.sweeps >= _SWEEPS_BETWEEN_REFRESHES
@@ -177,4 +223,9 @@ class Block:
         used = not averaged and self._is_stale(state)
         if used:
             self._refresh(state, answers)
-        return judge(problem, w, float(loss[0]), answers, used=used)
+        found = judge(problem, w, float(loss[0]), answers, used=used)
+        bound, step = None, int(point.steps[0])
+        if state.rate is not None:
+            state.start = found.primal - found.dual if step == 0 else state.start
+            bound = state.rate.gap_bound(problem.regularization, state.start, step, self.average)
+        return replace(found, bound=bound, cheap=state.cheap)

@@ -98,7 +98,7 @@ def solve(
                 gap = best.primal - dual
                 point = TracePoint(
                     passes, oracle_calls, audit_calls, seconds, audit.primal, audit.dual, gap,
-                    gap / max(1.0, abs(best.primal)), audit.bound,
+                    gap / max(1.0, abs(best.primal)), audit.bound, audit.cheap,
                 )  # fmt: skip
                 judged.append(_Judged(point, audit, best, dual))
                 go_on = callback(point, audit.w) if callback is not None else None

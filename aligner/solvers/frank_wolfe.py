@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
 from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
+from aligner.solvers.rates import Rate
 from aligner.solvers.records import Audit
 from aligner.solvers.steps import Forward
 from aligner.svm.protocols import BlockProblem
@@ -19,11 +21,13 @@ from corpora.ragged import F64
 class BatchState:
     """The dual point (v, loss), its average, the passes done, and the oracle's answers where an audit had them.
 
-    v: (d,), of which `clip` makes w.
+    v: (d,), of which `clip` makes w.  rate: what theory knows of it.  start: the first gap.
     """
 
     v: F64
     mean_v: F64
+    rate: Rate | None = None
+    start: float = inf
     loss: float = 0.0
     mean_loss: float = 0.0
     passes: int = 0
@@ -51,7 +55,11 @@ class BatchState:
         answers = ask_all(problem, w)
         if not averaged:
             self.answers = answers
-        return judge(problem, w, loss, answers, used=not averaged)
+        found, bound = judge(problem, w, loss, answers, used=not averaged), None
+        if self.rate is not None:
+            self.start = found.primal - found.dual if self.passes == 0 else self.start
+            bound = self.rate.gap_bound(problem.regularization, self.start, self.passes, average)
+        return replace(found, bound=bound)
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,9 @@ class FrankWolfe:
         return f"frank-wolfe|step:{self.step.name}|average:{self.average.value}"
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BatchState:
-        return BatchState(np.zeros(problem.n_features), np.zeros(problem.n_features))
+        diameters = problem.diameters()
+        rate = None if diameters is None else Rate(diameters, at_once=True)
+        return BatchState(np.zeros(problem.n_features), np.zeros(problem.n_features), rate)
 
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
         answers, calls = state.ask(problem)

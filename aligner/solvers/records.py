@@ -48,7 +48,8 @@ class TracePoint:
     audit_calls: those that only measured.  seconds: of solving.  primal, dual: P(w) and D at the present iterate.
     gap: the certificate, the least primal less the greatest dual of all audits so far: the best iterate is no further
     from the optimum.  relative_gap: gap / max(1, |least primal|).
-    bound: what theory promises of the gap, of solvers that have such a bound.
+    bound: what theory promises of the gap, in the mean over seeds, where it promises something.
+    cheap_steps: those so far on corners that the oracle was not asked for: kept ones, or greedy ones.
     """
 
     passes: float
@@ -60,6 +61,7 @@ class TracePoint:
     gap: float
     relative_gap: float
     bound: float | None = None
+    cheap_steps: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,7 @@ class Audit:
 
     w: the answer.  primal, dual: P(w), and D at a feasible dual point of the solver's.
     used: whether the solver moves on from the oracle's answers given here, so that they count as solving.
-    bound: what theory promises of the gap.  notes: what a user should know of how the figures came about.
+    bound, cheap: see `TracePoint`.  notes: what a user should know of how the figures came about.
     """
 
     w: F64
@@ -76,6 +78,7 @@ class Audit:
     dual: float
     used: bool = False
     bound: float | None = None
+    cheap: int = 0
     notes: tuple[str, ...] = ()
 
 

@@ -40,6 +40,7 @@ _MARGINAL: dict[str, type | str] = {**_VISITING, "step": "projected_gradient:Gra
 _SADDLE: dict[str, type | str] = {"projection": "extragradient:Projection", "radius": float, "restarts": bool}
 _KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING}
 _BLOCK: dict[str, type | str] = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
+_BLOCK |= {"error": float, "share": float}
 
 SOLVERS: Mapping[str, Entry] = {
     "frank-wolfe": Entry("frank_wolfe:FrankWolfe", _BATCH),

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.matching import Oracle, best_matchings, get_oracle
+from aligner.matching import Oracle, Task, answer, best_matchings, get_oracle, make_task
 from aligner.svm import _corner_kernels as _kernels
+from aligner.svm import approximate
 from aligner.svm.corners import check_code
 from aligner.svm.prices import Fertility, LinkRewards
-from aligner.svm.protocols import Corners, Edges, Links
-from corpora.ragged import F64, I64, U8
+from aligner.svm.protocols import Corners, Edges, GoodCorner, Links, Wanted
+from corpora.ragged import F64, I64, U8, Bools
 from corpora.threads import map_threads
 
 Value = TypeVar("Value", bound=np.generic)
@@ -270,7 +271,17 @@ class MatchingProblem:
     def _fill_compiled(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
         check_code(*_kernels.block_corners(chosen, self.arrays, w, psi, losses))
 
-    def _fill(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
+    def good_corner(self, block: int, w: F64, wanted: Wanted, kept: approximate.Kept) -> GoodCorner:
+        return approximate.good_corner(self, block, w, wanted, kept)
+
+    def nothing_kept(self) -> approximate.Kept:
+        return approximate.Kept(np.zeros(len(self.labels)), self.labels == _kernels.SURE)
+
+    def diameters(self) -> F64:
+        return approximate.diameters(self)
+
+    def task(self, chosen: I64, w: F64) -> Task:
+        """The loss-augmented matchings of these blocks."""
         if not np.isfinite(w).all():
             check_code(_kernels.NOT_FINITE, -1)
         arrays, lists = self.arrays, self.edges.lists.take(chosen)
@@ -278,9 +289,15 @@ class MatchingProblem:
         for i, block in enumerate(chosen.tolist()):
             _kernels.augmented_scores(block, arrays, w, scores[lists.offsets[i] : lists.offsets[i + 1]])
         rewards = self.link_rewards(w)
-        linked = best_matchings(scores, lists, rewards.source, rewards.target, oracle=self.oracle)
-        _kernels.fill_corners(chosen, linked, arrays, psi, losses)
-        if self.oracle.exact:
+        return make_task(scores, lists, rewards.source, rewards.target)
+
+    def _fill(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
+        self.fill_corners(answer(self.task(chosen, w), self.oracle), chosen, w, psi, losses, exact=self.oracle.exact)
+
+    def fill_corners(self, linked: Bools, chosen: I64, w: F64, psi: F64, losses: F64, *, exact: bool) -> None:
+        """The corners of these matchings.  exact: whether they must not be worse than the targets."""
+        _kernels.fill_corners(chosen, linked, self.arrays, psi, losses)
+        if exact:
             hinges = losses - psi @ w
             size = np.maximum(1.0, np.abs(losses))
             worst = int(np.argmin(hinges / size))

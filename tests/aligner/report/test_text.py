@@ -245,3 +245,4 @@ def test_an_audit_is_a_line() -> None:
         "pass 3: primal 1.25, dual 1, relative gap 2.00e-01, 1,500 oracle calls, 2,000 of audits"
     )
     assert "2.00e-01 (bound 4.00e+00)," in format_audit(replace(point, bound=4.0))
+    assert ", 1,500 oracle calls (1,100 steps without), " in format_audit(replace(point, cheap_steps=1100))

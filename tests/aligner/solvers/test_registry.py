@@ -33,6 +33,7 @@ def test_options_are_read_as_a_user_writes_them() -> None:
     assert make_solver("bcfw", order="uniform", average="suffix") == Block(Uniform(), Forward(), Average.SUFFIX)
     assert make_solver("bcfw-away") == make_solver("bcfw", order="gap", step="away", cache="yes")
     assert make_solver("bcfw-away", cache="no") == make_solver("bcfw-away", cache=False) == Block(ByGap(), Away())
+    assert make_solver("bcfw", error="0.5", share="0.9") == Block(error=0.5, share=0.9)
     assert make_solver("randomized-away", sample="0.5") == RandomizedAway(sample=0.5)
     given = make_solver("extragradient", projection="entropic", radius="2", restarts="true")
     assert given == Extragradient(Projection.ENTROPIC, 2.0, True)
@@ -43,7 +44,7 @@ def test_options_are_read_as_a_user_writes_them() -> None:
     ("name", "options", "message"),
     [
         ("simplex", {}, "unknown solver 'simplex' (choose from frank-wolfe, "),
-        ("bcfw", {"sample": "1"}, "bcfw has no option sample (it has order, step, average, cache)"),
+        ("bcfw", {"sample": "1"}, "bcfw has no option sample (it has order, step, average, cache, error, share)"),
         ("cutting-plane", {"order": "gap"}, "cutting-plane has no option order (it has none)"),
         ("bcfw", {"order": "x"}, "unknown order 'x' (choose from uniform, permuted, gap)"),
         ("bcfw", {"step": "spectral"}, "unknown step 'spectral' (choose from line-search, decreasing, away, pairwise)"),
@@ -51,6 +52,8 @@ def test_options_are_read_as_a_user_writes_them() -> None:
         ("randomized-away", {"sample": "half"}, "sample must be a number, not 'half'"),
         ("kernel-bcfw", {"kernel": "polynomial", "degree": "2.5"}, "degree must be a whole number, not '2.5'"),
         ("kernel-bcfw", {"kernel": "polynomial", "degree": 2.5}, "degree must be a whole number, not 2.5"),
+        ("bcfw", {"share": "0"}, "share must be above 0 and at most 1, not 0.0"),
+        ("bcfw", {"error": "-1"}, "error must be a number from 0 on, not -1.0"),
         ("randomized-away", {"sample": "0"}, "sample must be a share above 0 and at most 1, not 0.0"),
     ],
 )
