@@ -98,7 +98,7 @@ def _with_words(
 
 def transposed(links: PairLinks) -> PairLinks:
     """Source and target swapped."""
-    return PairLinks(*(frozenset((k, j) for j, k in kind) for kind in links))
+    return PairLinks(*(frozenset((k, j) for j, k in kind) for kind in (links.sure, links.possible)))
 
 
 def symmetrize_files(
