@@ -14,35 +14,38 @@ from corpora.alignment import Links, PairLinks
 from corpora.ragged import F64, Lists, edge_offsets
 from features.families.neighbours import DIAGONAL, fill_neighbours
 
-PAIRS_AT_ONCE = 1024
-
 UNANIMOUS = 1000.0
-"""Added to the score of an edge that all systems are sure of, which no price of a further link outweighs."""
+"""Added to the score of an edge that all systems are sure of: no price outweighs it."""
+
+NAMES = "agree", "doubt", "beside"
+"""What `agreement` says of an edge."""
+
+_PAIRS_AT_ONCE = 1024
 
 
 def combine(rows: Iterable[Sequence[PairLinks]]) -> Iterator[PairLinks]:
     """The consensus of systems, pair by pair: the best b-matching of the edges that some system links.
 
-    rows: the links by each system of a pair, possible ones and probabilities among them.
-    The links of a single system that is sure of all of them, or of copies of it, are their consensus.
+    A further link of a word has a price; what all systems are sure of is linked whatever it costs. So the consensus of
+    one system, or of copies of it, is its links; of a system with probabilities, those above about a half.
+    rows: the links of a pair by each system; possible ones are links, too.
     """
     known = default_weights().consensus
-    weights, price = np.array([known["agree"], known["doubt"], known["beside"]]), known["price"]
+    weights, price = np.array([known[name] for name in NAMES]), known["price"]
     rows = iter(rows)
-    while part := list(islice(rows, PAIRS_AT_ONCE)):
-        lists, found = agreement([Links.from_pairs(system) for system in zip(*part, strict=True)])
-        scores = found @ weights + UNANIMOUS * (found[:, 0] == 1.0)
-        most = max((int(np.bincount(ends).max(initial=0)) for ends in lists_ends(lists)), default=0)
-        further = (price,) * most  # as many as words have edges: what limits them is the price
-        yield from best_alignments(scores, lists, LinkRewards(further, further)).to_links()
+    while part := list(islice(rows, _PAIRS_AT_ONCE)):
+        yield from decode(*agreement([Links.from_pairs(system) for system in zip(*part, strict=True)]), weights, price)
 
 
-def lists_ends(lists: Lists) -> tuple[F64, F64]:
-    raise NotImplementedError
+def decode(lists: Lists, found: F64, weights: F64, price: float) -> Links:
+    """The best b-matchings of edges with these columns of NAMES.  price: at most 0, of each further link of a word."""
+    scores = found @ weights + UNANIMOUS * (found[:, 0] == 1.0)
+    further = (price,) * int(lists.shapes.max(initial=0))  # a word may have every link: their price decides
+    return best_alignments(scores, lists, LinkRewards(further, further)).to_links()
 
 
 def agreement(systems: Sequence[Links]) -> tuple[Lists, F64]:
-    """The edges that some system links, and (E, 3) what decides on each.
+    """The edges that some system links, and (E, 3) the columns of NAMES.
 
     m is the mean probability, over the systems that link anything in the pair.
     agree: 2m - 1.  doubt: 4m (1 - m), 1 where opinions are divided and 0 where there is but one.  beside: this, times

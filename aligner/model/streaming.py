@@ -78,9 +78,7 @@ class LinksFile(NamedTuple):
     pairs: Iterator[PairLinks]
 
     @classmethod
-    def open(
-        cls, path: str, lengths: Iterable[tuple[int, int]] | None = None, *, probable: bool = True
-    ) -> LinksFile:
+    def open(cls, path: str, lengths: Iterable[tuple[int, int]] | None = None, *, probable: bool = True) -> LinksFile:
         """lengths: of the sentences, where they can be read beforehand; NAACL links need them to be complete.
 
         probable: scores of links are probabilities.
