@@ -71,7 +71,7 @@ class Links:
                 sure.extend(b"\x01" * len(ordered))
             positions.extend(chain.from_iterable(ordered))
             if pair.probabilities or probability:
-                probability.extend(repeat(1.0, ends[-2] - len(probability)))  # of pairs before the first with any
+                probability.extend(repeat(1.0, ends[-1] - len(probability)))  # of pairs before the first with any
                 probability.extend([pair.probabilities.get(link, 1.0) for link in ordered])
             ends.append(len(sure))
         both = np.frombuffer(positions, dtype=np.int32).reshape(-1, 2)
