@@ -43,7 +43,7 @@ def test_probabilities_of_links_are_checked_before_the_work(model: Path, sample:
     broken = write(tmp_path / "broken", lines[0], "0-0:0", *lines[2:])
     for command in (
         ["align", sample / "test", "--links", f"neural={broken}"],
-        ["train", sample / "test", "--links", f"neural={broken}", "-m", tmp_path / "M"],
+        ["train", sample / "test", "--links", f"neural={broken}", "-m", tmp_path / "M", "-q"],
     ):
         assert "'0-0:0' has no probability" in refused(*command, line=2)
     # Scores of links that are to be judged are of any kind.
