@@ -169,7 +169,10 @@ def regression(parts: Sequence[tuple[F64, F64, F64, float]], columns: int) -> F6
             p = 1.0 / (1.0 + np.exp(-(known[chosen] + part @ w)))
             gradient += share * (part.T @ (p - (signs[chosen] > 0)))
             hessian += share * ((part * (p * (1.0 - p))[:, None]).T @ part)
-        w -= np.linalg.solve(hessian, gradient)
+        step = np.linalg.solve(hessian, gradient)
+        w -= step
+        if np.abs(step).max() < 1e-5:
+            break
     return w
 
 
@@ -194,26 +197,31 @@ def of_links(sets: Sequence[Judged]) -> tuple[F64, list[list[Any]]]:
     views = [one.view for one in sets]
     bias = SHIFT * (np.array(FeatureSet().names) == "bias")
     cases = []
-    for one in sets:
+    for number, one in enumerate(sets):
+        of_set = np.eye(len(sets))[number]
         scores = one.view.edges.features @ default_weights(views, one.gold)
         shift = one.view.edges.features @ bias
         signs = signs_of(one.view.edges.lists, one.view.labelled.links)
+        # How far off the default scores are of themselves is learnt without links, so as to be no merit of these.
+        nothing = np.tile(np.append(np.zeros(4), of_set), (len(signs), 1)), signs, scores - shift, 1.0
+        cases.append((one.gold, (), one.view.labelled.links, one.view.edges.lists, scores, nothing))
         for names in one.given:
             columns, gold = one.columns(names), one.systems(names)[1]
             lists = one.view.edges.lists.take(np.arange(len(gold)))
             known = scores[: len(columns)]
+            columns = np.hstack([columns, np.tile(of_set, (len(columns), 1))])
             part = columns, signs[: len(columns)], known - shift[: len(columns)], 1.0 / len(one.given)
             cases.append((one.gold, names, gold, lists, known, part))
     rows = []
     for one in sets:
-        w = regression([case[-1] for case in cases if case[0] != one.gold], 4)
+        w = regression([case[-1] for case in cases if case[0] != one.gold], 4 + len(sets))[:4]
         for name, names, gold, lists, known, (columns, *_) in cases:
-            if name == one.gold and not set(names) & set(NEURAL):  # of which there are no others to learn from
-                pair = [known, known + columns @ w]
-                found = [f"{aer(gold, best_alignments(s, lists, REWARDS).to_links()):.2f}" for s in pair]
+            if name == one.gold and names and not set(names) & set(NEURAL):  # there are no others to learn from
+                scores = known, known + columns[:, :4] @ w
+                found = [f"{aer(gold, best_alignments(known, lists, REWARDS).to_links()):.2f}" for known in scores]
                 alone = [f"{aer(gold, links):.2f}" for links in one.systems(names)[0]]
                 rows.append([name, ", ".join(names), ", ".join(alone), *found])
-    return regression([case[-1] for case in cases], 4), rows
+    return regression([case[-1] for case in cases], 4 + len(sets))[:4], rows
 
 
 def of_consensus(sets: Sequence[Judged]) -> tuple[F64, list[list[Any]]]:
