@@ -6,8 +6,6 @@
 
 Tables: gold-dev (with that of README and probabilities), others, families, left-out, losses, labels. Weights are learnt
 from gold-train (Hansards: and gold-trial, but for others) and judged on gold-dev, on which no choice was made, or by
-Tables: gold-dev (with that of README and probabilities), others, families, left-out, losses, labels. Weights are learnt
-from gold-train (Hansards: and gold-trial, but for others) and judged on gold-dev, on which no choice was made, or by
 cross-validation. Needs `--data`.
 """
 
