@@ -188,7 +188,7 @@ def test_an_old_file_is_kept_without_force(texts: list[Path], tmp_path: Path) ->
         (["a", "b", "--seconds", "-1"], "seconds must be 0 or more, not -1.0"),
         (["a", "b", "--seconds", "nan"], "seconds must be 0 or more, not nan"),
         (["a", "b", "--links", "c", "--skip-bad"], "leave out --max-length, --skip-bad"),
-        (["a", "b", "--links", "c", "--unsupervised"], "leave `links` out"),
+        (["a", "b", "--links", "c", "--unsupervised"], "leave --links out"),
         (["a", "b", "-m", "M", "--directions", "P"], "--directions is for text without a model"),
         (["a", "b", "-m", "M", "--links", "c", "--skip-bad"], "leave out --max-length, --skip-bad"),
         (["a", "b", "-m", "M", "--links", "c", "--max-length", "9"], "leave out --max-length, --skip-bad"),
