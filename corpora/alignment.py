@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from corpora.errors import CorpusError
 from corpora.files import StrPath
-from corpora.ragged import I32, I64, Bools
+from corpora.ragged import F32, I32, I64, Bools
 
 Link = tuple[int, int]
 
 
 class PairLinks(NamedTuple):
-    """The links of one sentence pair as 0-based (source, target) positions; possible excludes sure."""
+    """The links of one sentence pair as 0-based (source, target) positions; possible excludes sure.
+
+    probabilities: of links, in (0, 1]; 1 of those that are not there.
+    """
 
     sure: frozenset[Link]
     possible: frozenset[Link]
+    probabilities: Mapping[Link, float] = MappingProxyType({})
 
 
 NO_LINKS = PairLinks(frozenset(), frozenset())
@@ -48,13 +53,15 @@ class Links:
     sure: Bools  # (m,) False: possible
     offsets: I64  # (n + 1,)
     format: str = ""
+    probability: F32 | None = None  # (m,) None: 1 of every link
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[PairLinks], format: str = "") -> Links:
-        """Pack a stream of pairs, keeping 9 bytes a link and 8 a pair."""
+        """Pack a stream of pairs, keeping 9 bytes a link, 13 if there are probabilities, and 8 a pair."""
         ends = array("q", [0])
         positions = array("i")  # source, target, source, target, ...
         sure = bytearray()
+        probability = array("f")
         for pair in pairs:
             if pair.possible:
                 ordered = sorted(pair.sure | pair.possible)
@@ -63,6 +70,9 @@ class Links:
                 ordered = sorted(pair.sure)
                 sure.extend(b"\x01" * len(ordered))
             positions.extend(chain.from_iterable(ordered))
+            if pair.probabilities or probability:
+                probability.extend(repeat(1.0, ends[-1] - len(probability)))  # of pairs before the first with any
+                probability.extend([pair.probabilities.get(link, 1.0) for link in ordered])
             ends.append(len(sure))
         both = np.frombuffer(positions, dtype=np.int32).reshape(-1, 2)
         return cls(
@@ -71,15 +81,23 @@ class Links:
             sure=np.frombuffer(sure, dtype=np.bool_),
             offsets=np.frombuffer(ends, dtype=np.int64),
             format=format,
+            probability=np.frombuffer(probability, dtype=np.float32) if probability else None,
         )
 
     @classmethod
     def from_sets(cls, pairs: Iterable[Iterable[Link]]) -> Links:
-        """Pack a stream of sets of links, all sure."""
-        return cls.from_pairs(PairLinks(frozenset((j, k) for j, k in links), frozenset()) for links in pairs)
+        """Pack a stream of sets of links, all sure, or of mappings from links to probabilities."""
+        return cls.from_pairs(
+            PairLinks(frozenset((j, k) for j, k in links), frozenset(), links if isinstance(links, Mapping) else {})
+            for links in pairs
+        )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def probabilities(self, rows: slice = slice(None)) -> F32:
+        """Of some links, or of all."""
+        return np.ones(len(self.source[rows]), np.float32) if self.probability is None else self.probability[rows]
 
     def __getitem__(self, index: int) -> PairLinks:
         """The links of pair ``index`` (negative counts from the end); IndexError beyond the last."""
@@ -90,7 +108,11 @@ class Links:
         possible: set[Link] = set()
         for link, is_sure in zip(links, self.sure[rows].tolist(), strict=True):
             (sure if is_sure else possible).add(link)
-        return PairLinks(frozenset(sure), frozenset(possible))
+        if self.probability is None:
+            return PairLinks(frozenset(sure), frozenset(possible))
+        positions = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
+        probabilities = dict(zip(positions, self.probability[rows].tolist(), strict=True))
+        return PairLinks(frozenset(sure), frozenset(possible), probabilities)
 
     def take(self, pairs: I64) -> Links:
         """The links of these pairs, (m,) indices, in their order."""
@@ -103,6 +125,7 @@ class Links:
         if not isinstance(other, Links):
             return NotImplemented
         names = ("offsets", "source", "target", "sure")
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+        same = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+        return same and np.array_equal(self.probabilities(), other.probabilities())
 
     __hash__ = None  # type: ignore[assignment]  # equal by content, and arrays have no hash

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
@@ -98,7 +98,8 @@ def _with_words(
 
 def transposed(links: PairLinks) -> PairLinks:
     """Source and target swapped."""
-    return PairLinks(*(frozenset((k, j) for j, k in kind) for kind in links))
+    sure, possible = (frozenset((k, j) for j, k in kind) for kind in (links.sure, links.possible))
+    return PairLinks(sure, possible, {(k, j): probability for (j, k), probability in links.probabilities.items()})
 
 
 def symmetrize_files(
@@ -109,10 +110,17 @@ def symmetrize_files(
     Both are written source-target, unless transpose_reverse.  Raises CorpusError where one file is shorter.
     """
     there = map(transposed, open_links(reverse)) if transpose_reverse else open_links(reverse)
-    for number, (one, other) in enumerate(zip_longest(open_links(forward), there)):
-        if one is None or other is None:
-            shorter, longer = (forward, reverse) if one is None else (reverse, forward)
-            what = f"ends after {number} pairs, but {os.fspath(longer)} goes on"
-            raise CorpusError(shorter, number, what, hint="line n of both files must be one pair")
+    for one, other in side_by_side([forward, reverse], [open_links(forward), there]):
         combined = symmetrize(one.sure | one.possible, other.sure | other.possible, method)
         yield PairLinks(frozenset(combined), frozenset())
+
+
+def side_by_side(files: Sequence[StrPath], streams: Sequence[Iterable[PairLinks]]) -> Iterator[tuple[PairLinks, ...]]:
+    """The links of each pair by every file.  Raises CorpusError where one is shorter."""
+    for number, row in enumerate(zip_longest(*streams)):
+        ended = [links is None for links in row]
+        if any(ended):
+            shorter, longer = files[ended.index(True)], files[ended.index(False)]
+            what = f"ends after {number} pairs, but {os.fspath(longer)} goes on"
+            raise CorpusError(shorter, number, what, hint="line n of all files must be one pair")
+        yield row

@@ -45,7 +45,7 @@ def count_links(corpus: Corpus, links: Iterable[PairLinks]) -> LinkCounts:
     """
     ids: tuple[dict[bytes, int], ...] = {NULL.encode(): 0}, {NULL.encode(): 0}
     latest, keys, counts = array("q"), np.empty(0, np.int64), np.empty(0)
-    for text, (sure, possible) in zip(corpus.texts(), links, strict=True):
+    for text, (sure, possible, _) in zip(corpus.texts(), links, strict=True):
         corpus.check_utf8([text])
         source, target = (
             [index.setdefault(token, len(index)) for token in side.split()]

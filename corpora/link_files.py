@@ -22,6 +22,9 @@ INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0, "j
 LINK_FORMATS = tuple(INDEX_BASES)
 WRITTEN_FORMATS = LINK_FORMATS[:-1]  # but jsonl, which has scores, too
 
+KINDS = "statistical", "neural"
+"""Kinds of aligners. Of a file without a kind nothing more is known than of a statistical one."""
+
 Lengths = Iterable[tuple[int, int]]  # source and target words of each sentence pair
 
 
@@ -46,12 +49,14 @@ def open_links(
     format: str | None = None,
     lengths: Lengths | None = None,
     sentences: Sequence[int] | None = None,
+    probable: bool = False,
 ) -> LinkStream:
     """The links of each pair of a file (or ``-``).
 
     format: one of LINK_FORMATS; None: from the first lines, and talp from the name.
     lengths: of the sentences of the text, against which the links and their number are checked.
     sentences: in the NAACL format, the numbers of the text's sentences; None: 1, 2, ...
+    probable: scores of links, in the formats that have any, are probabilities; otherwise they are ignored.
 
     Raises CorpusError on an unknown format, a broken link, and whatever disagrees with ``lengths``.
     """
@@ -70,15 +75,31 @@ def open_links(
             parse = parse_a3 if format == "giza" else parse_comtrans
             pairs, step = (pair.links for pair in parse(lines, path)), 3
         case "jsonl":
-            pairs, step = parse_jsonl(lines, path), 1
+            pairs, step = parse_jsonl(lines, path, probable=probable), 1
         case _:
-            pairs, step = parse_pharaoh(lines, path, base=INDEX_BASES[format]), 1
+            pairs, step = parse_pharaoh(lines, path, base=INDEX_BASES[format], probable=probable), 1
     return LinkStream(pairs if lengths is None else _checked(pairs, lengths, path, step), format)
 
 
-def read_links(path: StrPath, *, lengths: Lengths | None = None, sentences: Sequence[int] | None = None) -> Links:
+def kind_of_links(given: str) -> tuple[str, str]:
+    """The kind of an aligner, one of KINDS, and the file of its links, given as FILE or KIND=FILE.
+
+    >>> kind_of_links("neural=test.links"), kind_of_links("test.links")
+    (('neural', 'test.links'), ('statistical', 'test.links'))
+    """
+    kind, _, file = given.partition("=")
+    return (kind, file) if kind in KINDS and file else (KINDS[0], given)
+
+
+def read_links(
+    path: StrPath,
+    *,
+    lengths: Lengths | None = None,
+    sentences: Sequence[int] | None = None,
+    probable: bool = False,
+) -> Links:
     """All links of a file, packed; see ``open_links``."""
-    return open_links(path, lengths=lengths, sentences=sentences).read()
+    return open_links(path, lengths=lengths, sentences=sentences, probable=probable).read()
 
 
 def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: int) -> Iterator[PairLinks]:

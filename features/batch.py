@@ -15,7 +15,7 @@ from corpora.bitext import Bitext, Text
 from corpora.compiled import MAXIMA, compiled
 from corpora.ragged import F32, F64, I32, I64, Lists
 from corpora.threads import shared_property
-from features.candidates import LEAST, LEAST_DICE, Listing, collect, mark_likely, mark_links
+from features.candidates import LEAST, LEAST_DICE, Listing, collect, find_links, mark_likely
 from features.statistics import CorpusStatistics
 from features.translation.posteriors import Beliefs, Decoder
 from features.word_pairs import Pairs, WordPairs, spread
@@ -152,7 +152,7 @@ class EdgeBatch:
         least = LEAST if listing.posteriors else LEAST_DICE
         mark_likely(signal, highest, least, self.tokens, self.text.translation, marks)
         for links in listing.others:
-            mark_links(links, self.pairs, self.tokens, marks)
+            marks[find_links(links, self.pairs, self.tokens)[0]] = True
         cells, lists = collect(self.tokens, marks)
         return Listed(lists, cells, *self.rectangles.part(cells))
 

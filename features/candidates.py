@@ -9,7 +9,7 @@ import numpy as np
 from corpora import SettingError
 from corpora.alignment import Links
 from corpora.compiled import MAXIMA, compiled
-from corpora.ragged import I64, Bools, Lists
+from corpora.ragged import F32, I64, Bools, Lists
 from features.word_pairs import Pairs
 
 CANDIDATES = "likely", "all"
@@ -75,11 +75,12 @@ def mark_likely(signal, highest, least, pairs, translation, listed):
             edge += K
 
 
-def mark_links(links: Links, pairs: range, tokens: Pairs, listed: Bools) -> None:
-    """Mark the links of some pairs of a bitext, which have these tokens."""
+def find_links(links: Links, pairs: range, tokens: Pairs) -> tuple[I64, F32]:
+    """(m,) the places of the links of some pairs of a bitext, which have these tokens, and their probabilities."""
     chosen = slice(links.offsets[pairs.start], links.offsets[pairs.stop])
     pair = np.repeat(np.arange(len(pairs)), np.diff(links.offsets[pairs.start : pairs.stop + 1]))
-    listed[tokens.edge_offsets[pair] + links.source[chosen] * tokens.shapes[pair, 1] + links.target[chosen]] = True
+    cells = tokens.edge_offsets[pair] + links.source[chosen] * tokens.shapes[pair, 1] + links.target[chosen]
+    return cells, links.probabilities(chosen)
 
 
 def count_unlisted(lists: Lists, links: Links) -> int:

@@ -19,8 +19,7 @@ from corpora.ragged import Lists
 from corpora.threads import map_threads
 from features.batch import EdgeBatch, Encoded
 from features.candidates import Listing, check_candidates
-from features.families import indicators
-from features.families.links import fill as fill_links
+from features.families import indicators, links
 from features.statistics import CorpusStatistics
 from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, gather, round_to_grid
 from features.translation.lexicon import KINDS
@@ -66,7 +65,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """Which families, which words and which other aligners' links (a column each), in the order of the columns.
+    """Which families, which other aligners' links (see `families.links`) and which words, in the order of the columns.
 
     words: of the source and of the target language, as the corpus is normalised, each an indicator of its edges, named
     ``source:word`` and ``target:word``.  candidates: which edges have features, one of `candidates.CANDIDATES`.
@@ -96,9 +95,9 @@ class FeatureSet:
 
     def _columns(self) -> Iterator[tuple[str, str]]:
         yield from ((family, name) for family in self.families for name in find_family(family).NAMES)
+        yield from (("links", f"links:{name}{column}") for name in self.links for column in links.NAMES)
         for side, words in zip(("source", "target"), self.words, strict=True):
             yield from (("words", f"{side}:{word}") for word in words)
-        yield from (("links", f"links:{name}") for name in self.links)
 
     @property
     def lexicons(self) -> tuple[str, ...]:
@@ -134,11 +133,11 @@ class FeatureSet:
         """The number of columns of each of the `parts`, whether they are of word pairs, and what fills them."""
         for family in map(find_family, self.families):
             yield len(family.NAMES), getattr(family, "OF_WORD_PAIRS", False), partial(family.fill, batch)
+        for other in batch.text.listing.others:
+            yield len(links.NAMES), False, partial(links.fill, batch, other)
         for side, words in enumerate(self.words):
             if words:
                 yield len(words), False, partial(indicators.fill, batch, side, words)
-        for other in batch.text.listing.others:
-            yield 1, False, partial(fill_links, batch, other)
 
     def extract(
         self,

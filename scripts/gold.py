@@ -30,9 +30,11 @@ from aligner.training.settings import LOSSES, TrainingSettings, plan
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.corpus import Corpus
+from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.extractor import FeatureSet, with_words
+from features.families.links import numbered
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable
 from features.translation.posteriors import Decoder
@@ -98,17 +100,22 @@ WIKIPEDIA: Mapping[str, GoldSet] = {
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Gold pairs: text and links."""
+    """Gold pairs: text, links, and other aligners' links."""
 
     bitext: Bitext
     links: Links
     corpora: tuple[Corpus, ...]
+    others: tuple[Links, ...] = ()
 
     @classmethod
-    def open(cls, data: Path, prefixes: Iterable[str], source: str, target: str) -> Labelled:
+    def open(
+        cls, data: Path, prefixes: Iterable[str], source: str, target: str, others: Iterable[str] = ()
+    ) -> Labelled:
+        """others: files of other aligners' links of these pairs."""
         corpora = tuple(open_corpus(str(data / prefix), source=source, target=target) for prefix in prefixes)
         bitext = read_bitext(corpora, Normalizer(), Normalizer())
-        return cls(bitext, Links.from_pairs(pair for part in corpora for pair in part.links()), corpora)
+        links = Links.from_pairs(pair for part in corpora for pair in part.links())
+        return cls(bitext, links, corpora, tuple(read_links(data / other, probable=True) for other in others))
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +213,8 @@ class Learnt:
     rewards: LinkRewards
     held_out: JudgedLinks | None
 
-    def align(self, bitext: Bitext, statistics: CorpusStatistics) -> Alignments:
-        return decode_edges(self.features.extract(bitext, statistics), self.scorer, self.rewards)
+    def align(self, bitext: Bitext, statistics: CorpusStatistics, others: Sequence[Links] = ()) -> Alignments:
+        return decode_edges(self.features.extract(bitext, statistics, links=others), self.scorer, self.rewards)
 
 
 def learn(
@@ -215,16 +222,17 @@ def learn(
     pairs: npt.NDArray[np.int64],
     statistics: CorpusStatistics,
     centre: F64 | None = None,
+    kinds: Sequence[str] = (),
     **settings: Any,
 ) -> Learnt:
     """Learn from some of the labelled pairs as `aligner train` does with these settings.
 
-    centre: default weights in place of those that come with the program.
+    centre: default weights in place of those that come with the program.  kinds: of the others of the labelled pairs.
     """
     planned = plan(TrainingSettings(**settings), len(pairs))
     links, bitext = labelled.links.take(pairs), labelled.bitext.take(pairs)
-    features = with_words(FeatureSet(), bitext, planned.words)
-    edges = features.extract(bitext, statistics)
+    features = with_words(FeatureSet(links=numbered(kinds)), bitext, planned.words)
+    edges = features.extract(bitext, statistics, links=[other.take(pairs) for other in labelled.others])
     problem = planned.problem(edges, links)
     if centre is not None and problem.prior_name == "default":
         problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))

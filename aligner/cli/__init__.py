@@ -17,6 +17,7 @@ from aligner._version import __version__
 from aligner.cli.align import align
 from aligner.cli.annotate import annotate
 from aligner.cli.answers import answer, answers_for_errors, prepare_streams
+from aligner.cli.combine import combine
 from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
 from aligner.cli.fast_align import fast_align
@@ -79,6 +80,7 @@ _EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     lexicon: ("lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex"),
     convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
     symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
+    combine: ("combine test.wa test.links > both", "combine test.wa test.links test.scored --text test -o best.links"),
     priors: ("priors my.model > my.priors", "priors my.model --to fast-align -o my.table"),
     fast_align: ("fast-align -i joint -d -o -v > forward", "fast-align -i joint -d -o -v -r -p table > reverse"),
     warm_up: ("warm-up", "warm-up --threads 1"),

@@ -16,7 +16,7 @@ from aligner._version import __version__
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
-from aligner.cli.texts import check_number_of_links, check_texts, open_for_model, open_other_tokens, skipping_pairs
+from aligner.cli.texts import check_texts, open_for_model, open_other_tokens, skipping_pairs, with_others
 from aligner.progress import Progress, ignore, progress_bar
 from corpora import SettingError
 from corpora.errors import CorpusError
@@ -137,8 +137,6 @@ def align(
     if model is not None:
         for name in given:
             raise SettingError(f"--{name} is for text without a model (leave out --{name}, or -m)")
-    elif links:
-        raise SettingError("--links are a feature of trained models (give the model that has them with -m)")
     elif shard or resume or cluster:
         raise SettingError("without a model all text is read before any is aligned (give one with -m)")
     if columns and target is not None:
@@ -180,8 +178,9 @@ def align(
         else:
             given |= {"offset": offset} | ({} if candidates is None else {"candidates": candidates})
             align_without_model(
-                source, target, columns, answers, given, sample=None if sample is None else (sample, seed)
-            )
+                source, target, columns, answers, given, sample=None if sample is None else (sample, seed),
+                names=links or [],
+            )  # fmt: skip
 
 
 def align_with_model(
@@ -205,7 +204,7 @@ def align_with_model(
             loaded = loaded.with_offset(options["offset"])
         if options["candidates"] is not None:
             loaded = loaded.with_candidates(options["candidates"])
-        check_number_of_links(loaded, model, names)
+        loaded, names = with_others(loaded, model, names)
         corpus = open_for_model(loaded, model, source, target, options["columns"])
         if options["shard"]:
             corpus = corpus.shard(*options["shard"])
@@ -244,20 +243,22 @@ def _taken_up(answer: Answer, blocks: "Blocks", corpus: "Corpus", model: str, ma
 def align_without_model(
     source: str, target: str | None, columns: tuple[str, str] | None, answers: list[Answer], given: dict[str, Any],
     on_model: Callable[["TranslationModel"], None] = ignore, sample: tuple[int, int] | None = None,
+    names: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Align a text by its own statistics.
 
     given: options of translation models and of their decoding.  on_model: told the translation models.
-    sample: how many pairs to count, and a seed.
+    sample: how many pairs to count, and a seed.  names: of files of other aligners' links, or KIND=FILE.
     """
     from corpora.files import refuse_inputs, spilling_beside
 
     with spilling_beside(answers[0].path), progress_bar(answers[0].quiet) as show:
         answers[0].until_written.enter_context(compiling_ahead())
-        from aligner.model.streaming import align_lines, check_corpus, kept, read_again
+        from aligner.model.streaming import LinksFile, align_lines, check_corpus, kept, read_again
         from aligner.model.unsupervised import Unsupervised
         from corpora.bitext import read_bitext
         from corpora.corpus import sample as draw
+        from corpora.link_files import kind_of_links
         from corpora.normalize import Normalizer
         from corpora.readers import open_corpus, open_texts
         from features.translation.priors import read_priors
@@ -265,12 +266,15 @@ def align_without_model(
         if given.pop("unsupervised", False):
             given.setdefault("decoding", "soft")
         priors, normalizers = given.pop("priors", None), (Normalizer(), Normalizer())
-        settings = Unsupervised(**given, priors=read_priors(priors, normalizers))
+        others = [kind_of_links(name) for name in names]
+        settings = Unsupervised(
+            **given, priors=read_priors(priors, normalizers), kinds=tuple(kind for kind, _ in others)
+        )
         corpus = answers[0].skipping(
             open_corpus(source, columns=columns) if target is None else open_texts(source, target)
         )
         for answer in answers:
-            refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, priors])
+            refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, priors, *(file for _, file in others)])
         with_text = answers[0].format_ == "jsonl" or answers[0].remap is not None or sample is not None
         corpus = kept(corpus) if with_text else corpus
         pairs, counted = None, [corpus]
@@ -279,6 +283,7 @@ def align_without_model(
             counted = draw(counted, [pairs], *sample)
         bitext = read_bitext(counted, *normalizers, lambda pairs: show(Progress("reading", pairs, None, "pairs")))
         other = open_other_tokens(answers[0].remap, corpus, normalizers, [answer.path for answer in answers])
+        links = [] if sample else settings.read_links([file for _, file in others], bitext)
         if not answers[0].quiet:
             say(corpus.description())
 
@@ -287,9 +292,10 @@ def align_without_model(
             return ((list(islice(texts, len(part))), part) for part in parts)
 
         if pairs is None:
-            found = [with_texts(parts) for parts in settings.align_directions(bitext, show, on_model)]
+            found = [with_texts(parts) for parts in settings.align_directions(bitext, show, on_model, links)]
         else:
-            found = [align_lines(settings.weighted(bitext, show)[0], corpus, read_again(corpus, pairs))]
+            streams = [LinksFile.open(file, corpus.lengths()) for _, file in others]
+            found = [align_lines(settings.weighted(bitext, show)[0], corpus, read_again(corpus, pairs), streams)]
             del bitext
     for answer, parts in zip(answers, found, strict=False):  # the directions where they are wanted
         answer.write(normalizers, parts, len(bitext) if pairs is None else pairs, other)

@@ -10,7 +10,7 @@ import typer
 from aligner.cli import options as opt
 from aligner.cli.answers import say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
-from aligner.cli.texts import check_number_of_links, open_for_model
+from aligner.cli.texts import open_for_model, with_others
 from aligner.progress import progress_bar
 
 
@@ -51,7 +51,7 @@ def annotate(
             corpus = open_texts(source, target)
         else:
             loaded = load(model)
-            check_number_of_links(loaded, model, [])
+            with_others(loaded, model, [])
             corpus = open_for_model(loaded, model, source, target)
         if not corpus.can_be_read_twice:
             raise CorpusError(source, 0, "is not a file", hint="write the text into files first")

@@ -1,7 +1,7 @@
 """``aligner features``."""
 
 from aligner.cli import options as opt
-from aligner.cli.texts import check_number_of_links
+from aligner.cli.texts import with_others
 from aligner.progress import Progress, progress_bar
 from corpora.errors import CorpusError
 
@@ -35,10 +35,10 @@ def features(
             raise CorpusError(model, 0, what, hint="give a model of another solver")
         labelled = None
         if gold:
-            check_number_of_links(loaded, model, links or [])
+            loaded, others = with_others(loaded, model, links or [])
             source, target = source or loaded.languages[0], target or loaded.languages[1]
             corpora = [open_corpus(prefix, source=source, target=target) for prefix in gold]
-            labelled = read_labelled(corpora, loaded.normalizers, links or ())
+            labelled = read_labelled(corpora, loaded.normalizers, others)
         report = describe_model(
             loaded, labelled, memory=memory,
             on_progress=lambda done, total: show(Progress("ablation", done, total, "alignments of the pairs")),

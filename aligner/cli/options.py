@@ -118,7 +118,9 @@ GoldPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelle
 SourceLanguage = Annotated[str | None, _data("--source", metavar="L", help="Language (file suffix) of the source.")]
 TargetLanguage = Annotated[str | None, _data("--target", metavar="L", help="Language (file suffix) of the target.")]
 MaxLabelled = Annotated[int, _data(metavar="N", help="Of more labelled pairs use a random sample.", min=1)]
-LinksFiles = Annotated[list[str] | None, _data(metavar="FILE", help="Another aligner's links, as feature; repeatable.")]
+LinksFiles = Annotated[list[str] | None, _data(
+    metavar="[KIND=]FILE", help="Another aligner's links, i-j or i-j:p; KIND is neural or statistical; repeatable.",
+)]  # fmt: skip
 Sample = Annotated[int | None, _data(metavar="N", help="Of more pairs count a random sample.", min=1)]
 Update = Annotated[str | None, _data(metavar="MODEL", help="Add the text to this model, whose weights stay.")]
 Families = Annotated[

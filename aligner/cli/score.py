@@ -40,7 +40,7 @@ def score(
             loaded = load(model)
             corpus = open_for_model(loaded, model, source, target)
             refuse_inputs(output, [*corpus.files, model, links])
-            pairs = check_texts(corpus, [links])
-            streams = [LinksFile.open(links, corpus.lengths() if pairs else None)]
+            pairs = check_texts(corpus, [links], probable=False)
+            streams = [LinksFile.open(links, corpus.lengths() if pairs else None, probable=False)]
             parts = align_lines(loaded, corpus, read_again(corpus, pairs or 0), streams, given=True)
         answer.write(loaded.normalizers, parts, pairs)

@@ -8,7 +8,7 @@ import typer
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
-from aligner.cli.texts import check_number_of_links, check_texts, open_for_model
+from aligner.cli.texts import check_texts, open_for_model, with_others
 from aligner.progress import Progress, progress_bar
 from corpora.errors import CorpusError
 
@@ -41,8 +41,7 @@ def suggest(
         from corpora.files import refuse_inputs, write_atomically
         from corpora.readers import open_corpus
 
-        loaded = load(model)
-        check_number_of_links(loaded, model, links or [])
+        loaded, others = with_others(load(model), model, links or [])
         corpus = open_for_model(loaded, model, source, target)
         languages = corpus.source_language or loaded.languages[0], corpus.target_language or loaded.languages[1]
         if None in languages or languages[0] == languages[1]:
@@ -51,16 +50,16 @@ def suggest(
         labelled = [open_corpus(prefix, source=first, target=second) for prefix in gold or []]
         outputs = [f"{output}.{suffix}" for suffix in (*languages, "wa")]
         for name in outputs:
-            refuse_inputs(name, [model, *(links or []), *(file for text in (corpus, *labelled) for file in text.files)])
+            refuse_inputs(name, [model, *others, *(file for text in (corpus, *labelled) for file in text.files)])
         files = [written.enter_context(write_atomically(name, force=force)) for name in outputs]
-        if check_texts(corpus, links or []) == 0:
+        if check_texts(corpus, others) == 0:
             raise CorpusError(source, 0, "there are no lines to choose from", hint="check the file name")
         known = {
             (b" ".join(line.split()).decode(errors="replace"), b" ".join(other.split()).decode(errors="replace"))
             for text in labelled
             for _, line, other in text.texts()
         }
-        streams = [LinksFile.open(name, corpus.lengths()) for name in links or []]
+        streams = [LinksFile.open(name, corpus.lengths()) for name in others]
         found = choose(
             loaded, corpus, number, order=order, seed=seed, links=streams, known=known,
             on_progress=lambda pairs: show(Progress("aligning", pairs, None, "pairs")),

@@ -26,12 +26,22 @@ def named_files(given: Sequence[str]) -> tuple[list[str] | None, list[str]]:
     return None if files == list(given) else [name or file for name, _, file in parts], files
 
 
-def check_number_of_links(loaded: Model, model: str, names: Sequence[str]) -> None:
-    """Raise CorpusError unless there are as many files of other aligners' links as the model was trained with."""
+def with_others(loaded: Model, model: str, given: Sequence[str]) -> tuple[Model, list[str]]:
+    """The model for other aligners' links, and the files of these, given as FILE or KIND=FILE.
+
+    Raises CorpusError unless there are as many files as the model was trained with, or it has the default weights.
+    """
+    from aligner.model.default import with_links
+    from corpora.link_files import kind_of_links
+
+    others = [kind_of_links(one) for one in given]
     wanted = len(loaded.features.links)
-    if len(names) != wanted:
-        what = f"was trained with {wanted} --links, but here there are {len(names)}"
+    if wanted == 0 and "default_weights" in loaded.record:
+        loaded = with_links(loaded, [kind for kind, _ in others])
+    elif len(others) != wanted:
+        what = f"was trained with {wanted} --links, but here there are {len(others)}"
         raise CorpusError(model, 0, what, hint="give as many, in the same order")
+    return loaded, [file for _, file in others]
 
 
 def open_for_model(
@@ -51,10 +61,12 @@ def open_for_model(
     return corpus
 
 
-def check_texts(corpus: Corpus, names: Sequence[str], told: Callable[[bytes], object] = len) -> int | None:
+def check_texts(
+    corpus: Corpus, names: Sequence[str], told: Callable[[bytes], object] = len, *, probable: bool = True
+) -> int | None:
     """Read text and links through once, so that errors come before the work; its pairs, None of what is read once.
 
-    told: hears of all text.
+    told: hears of all text.  probable: scores of links are probabilities.
     """
     from aligner.model.streaming import check_corpus
     from corpora.link_files import open_links
@@ -63,7 +75,7 @@ def check_texts(corpus: Corpus, names: Sequence[str], told: Callable[[bytes], ob
         return None
     pairs = check_corpus(corpus, told)
     for name in names:
-        for _ in open_links(name, lengths=corpus.lengths()):
+        for _ in open_links(name, lengths=corpus.lengths(), probable=probable):
             pass
     return pairs
 

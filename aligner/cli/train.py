@@ -85,6 +85,7 @@ def train(
     """
     from aligner.report.text import format_audit, format_interruption, format_training, summarize_training
     from corpora.files import refuse_inputs, spilling_beside, write_atomically, write_packed
+    from corpora.link_files import kind_of_links
     from corpora.normalize import Normalizer
     from corpora.readers import group_corpora, open_corpus
 
@@ -117,7 +118,8 @@ def train(
     elif not labelled:
         refuse_options(context, _WITHOUT_LABELS, "without labelled pairs, which are not there (give --gold)")
     gold_texts = [open_corpus(group, source=source, target=target) for group in group_corpora(gold or [])]
-    inputs = [update, priors, *(links or []), *(file for text in (*texts, *gold_texts) for file in text.files)]
+    others = [kind_of_links(one)[1] for one in links or []]
+    inputs = [update, priors, *others, *(file for text in (*texts, *gold_texts) for file in text.files)]
     for name in filter(None, (model, trace)):
         refuse_inputs(name, inputs)
     training = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,31 +18,46 @@ from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
 from aligner.svm.prices import LinkRewards
 from corpora.normalize import Normalizer
+from corpora.ragged import F64
 from features.extractor import FAMILIES, FeatureSet
+from features.families.links import numbered
 from features.statistics import CorpusStatistics
 
 REWARDS = LinkRewards((0.0, 0.0), (0.0, 0.0))
 """Rewards of further links: up to three links a word, at no price, as the weights were learnt edge by edge."""
+
+_NUMBER = re.compile(r"^(links:[a-z]+)-[0-9]+")
 
 
 @dataclass(frozen=True)
 class DefaultWeights:
     """Weights by the name of the feature, from scores to probabilities, and how both came to be.
 
-    See ``scripts/train_default.py``.
+    See ``scripts/train_default.py``, and ``scripts/train_links.py`` for what is of other aligners' links:
+    links: weights by the kind of the aligner, ``links:KIND`` and ``links:KIND:pair``.  consensus: see `consensus`.
     """
 
     weights: Mapping[str, float]
     calibration: Calibration
     record: Mapping[str, Any]
+    links: Mapping[str, float]
+    consensus: Mapping[str, float]
+
+    def of(self, names: Sequence[str]) -> F64:
+        """(d,) the weights of these features, 0 of a family that is new."""
+        known = {**self.weights, **self.links}
+        return np.array([known.get(_NUMBER.sub(r"\1", name), 0.0) for name in names])
 
 
 @cache
 def default_weights() -> DefaultWeights:
     """The weights and the calibration that come with the program."""
-    content = json.loads(files("aligner.model").joinpath("default_weights.json").read_text("utf-8"))
+    folder = files("aligner.model")
+    content, others = (
+        json.loads(folder.joinpath(f"{name}_weights.json").read_text("utf-8")) for name in ("default", "links")
+    )
     calibration = Calibration(**{name: tuple(values) for name, values in content["calibration"].items()})
-    return DefaultWeights(content["weights"], calibration, content["record"])
+    return DefaultWeights(content["weights"], calibration, content["record"], others["links"], others["consensus"])
 
 
 def default_model(
@@ -58,6 +74,16 @@ def default_model(
     """
     features = FeatureSet(tuple(FAMILIES), candidates=candidates)
     found = default_weights()
-    weights = np.array([found.weights.get(name, 0.0) for name in features.names])  # 0 of a family that is new
     facts = {"version": __version__, "default_weights": dict(found.record), **(record or {})}
-    return Model(LinearScorer(weights), features, statistics, normalizers, languages, facts, REWARDS, found.calibration)
+    scorer = LinearScorer(found.of(features.names))
+    return Model(scorer, features, statistics, normalizers, languages, facts, REWARDS, found.calibration)
+
+
+def with_links(model: Model, kinds: Sequence[str]) -> Model:
+    """A model with the default weights, and those for the links of other aligners of these kinds.
+
+    kinds: of `corpora.link_files.KINDS`.
+    """
+    links = FeatureSet(families=(), links=numbered(kinds)).names if kinds else ()
+    weights = np.concatenate([model.weights, default_weights().of(links)])
+    return replace(model, scorer=LinearScorer(weights), features=replace(model.features, links=numbered(kinds)))

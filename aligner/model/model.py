@@ -100,7 +100,8 @@ class Model:
     ) -> Alignment:
         """Align one sentence pair, given as tokens.
 
-        links: other aligners' links of the pair, one set for each file the model was trained with.
+        links: other aligners' links of the pair, a set or a mapping to probabilities for each file the model was
+        trained with.
         Raises AlignerError where these are missing or out of range; TypeError on strings instead of tokens.
         """
         # Not by way of threads, which take longer to start than a sentence to align.
@@ -152,13 +153,13 @@ class Model:
         encoded = self.features.encode(bitext, self.statistics, links)
         return Alignments.join([self._align_batch(batch) for batch in batches(encoded)])
 
-    def align_text(self, bitext: Bitext) -> Iterator[Alignments]:
+    def align_text(self, bitext: Bitext, links: Sequence[Links] = ()) -> Iterator[Alignments]:
         """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
 
-        Raises AlignerError where the model needs other aligners' links.
+        links: as in `align_bitext`.  Raises AlignerError where these do not fit the model or the bitext.
         """
-        self._check_files(0)
-        return map_threads(self._align_batch, batches(self.features.encode(bitext, self.statistics)))
+        self.check_links(bitext, links)
+        return map_threads(self._align_batch, batches(self.features.encode(bitext, self.statistics, links)))
 
     def _align_batch(self, batch: EdgeBatch) -> Alignments:
         return self._finished(

@@ -78,9 +78,12 @@ class LinksFile(NamedTuple):
     pairs: Iterator[PairLinks]
 
     @classmethod
-    def open(cls, path: str, lengths: Iterable[tuple[int, int]] | None = None) -> LinksFile:
-        """lengths: of the sentences, where they can be read beforehand; NAACL links need them to be complete."""
-        return cls(path, open_links(path, lengths=lengths).pairs)
+    def open(cls, path: str, lengths: Iterable[tuple[int, int]] | None = None, *, probable: bool = True) -> LinksFile:
+        """lengths: of the sentences, where they can be read beforehand; NAACL links need them to be complete.
+
+        probable: scores of links are probabilities.
+        """
+        return cls(path, open_links(path, lengths=lengths, probable=probable).pairs)
 
     def take(self, lines: list[TextLine]) -> Links:
         """The links of these lines.  Raises CorpusError where they end, or leave the sentences."""

@@ -11,12 +11,14 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.model.decoding import Alignments, best_alignments
-from aligner.model.default import default_model
+from aligner.model.default import default_model, with_links
 from aligner.model.model import Model, check_offset
 from aligner.progress import Progress, ignore, tell_passes
 from aligner.svm.prices import LinkRewards
+from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.files import StrPath
+from corpora.link_files import kind_of_links, read_links
 from corpora.normalize import Normalizer
 from corpora.ragged import Lists
 from corpora.readers import open_corpus, open_texts
@@ -59,6 +61,7 @@ class Unsupervised:
     iterations: passes of the HMM for each lexicon.  seconds: passes that would end later are left out, but for one of
     Model 1 and one of the HMM for each lexicon; the result then depends on the speed of the machine.
     priors: counts of other text, see `features.translation.priors.read_priors`.
+    kinds: of other aligners whose links the default weights look at, of `corpora.link_files.KINDS`.
     What is None has the default of `features.translation.expectation.Settings`.
     """
 
@@ -70,6 +73,7 @@ class Unsupervised:
     iterations: int | None = None
     seconds: float | None = None
     priors: TranslationModel | None = None
+    kinds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.decoding is None and self.threshold is not None:
@@ -84,6 +88,9 @@ class Unsupervised:
         check_candidates(self.candidates)
         if self.offset and self.decoding is not None:
             raise SettingError("an offset is of the default weights' scores, which are left out (give `threshold`)")
+        if self.kinds and self.decoding is not None:
+            what = "links of other aligners are features of the default weights, which are left out"
+            raise SettingError(f"{what} (leave `links` out, or `decoding`)")
         if self.candidates != "likely" and self.decoding is not None:
             raise SettingError("candidates are edges of the default weights, which are left out (leave both out)")
         if self.null is not None and not 0.0 < self.null < 1.0:
@@ -107,27 +114,35 @@ class Unsupervised:
             bitext, Settings(**settings), lexicons=lexicons, priors=self.priors, on_pass=tell_passes(on_progress)
         )
 
-    def align(self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore) -> Iterator[Alignments]:
+    def align(
+        self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore, links: Sequence[Links] = ()
+    ) -> Iterator[Alignments]:
         """Align a bitext: some pairs at a time, in order, on all cores; few are held.
 
         on_progress: told of each pass of the translation models, which are ready when this returns.
+        links: of other aligners, one for each of `kinds`.
         """
-        return self.align_directions(bitext, on_progress)[0]
+        return self.align_directions(bitext, on_progress, links=links)[0]
+
+    def read_links(self, files: Sequence[StrPath], bitext: Bitext) -> list[Links]:
+        """Other aligners' links of the pairs of a bitext.  Raises CorpusError where they do not fit it."""
+        sizes = list(zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True)) if files else []
+        return [read_links(file, lengths=sizes, probable=True) for file in files]
 
     def align_directions(
         self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore,
-        on_model: Callable[[TranslationModel], None] = ignore,
+        on_model: Callable[[TranslationModel], None] = ignore, links: Sequence[Links] = (),
     ) -> tuple[Iterator[Alignments], ...]:  # fmt: skip
         """What `align` gives, and the same text decoded forward and in reverse, by the same translation models.
 
-        on_model: told of these.
+        on_model: told of these.  links: see `align`.
         """
         if self.decoding is not None:
             translation = self.estimate(bitext, AGREEING, on_progress)
             found = self.decode(translation, bitext)
         else:
             model, translation = self.weighted(bitext, on_progress)
-            found = model.align_text(bitext)
+            found = model.align_text(bitext, links)
         on_model(translation)
         return found, *(Unsupervised(way).decode(translation, bitext) for way in DIRECTIONS)
 
@@ -138,7 +153,7 @@ class Unsupervised:
         counted = CorpusStatistics.from_bitext(bitext, lexicons=(), priors=self.priors)
         translation = self.estimate(bitext, tuple(KINDS), on_progress)
         model = default_model(replace(counted, translation=translation), candidates=self.candidates)
-        return model.with_offset(self.offset), translation
+        return with_links(model.with_offset(self.offset), self.kinds), translation
 
     def decode(self, model: TranslationModel, bitext: Bitext) -> Iterator[Alignments]:
         """Align a bitext, known to the model or not, by translation models alone; the parts are those of `align`.
@@ -169,6 +184,7 @@ def align(
     target: StrPath | None = None,
     *,
     priors: StrPath | None = None,
+    links: Sequence[StrPath] = (),
     on_progress: Callable[[Progress], None] = ignore,
     **settings: Any,
 ) -> Alignments:
@@ -176,19 +192,23 @@ def align(
 
     text: pairs of (source tokens, target tokens), or the path of a corpus, or of a source text with its target.
     priors: a file of counts of other text, see `features.translation.priors`.
+    links: files of other aligners' links of the pairs, each as FILE or KIND=FILE, see `corpora.link_files.KINDS`.
     settings: other fields of `Unsupervised`, such as ``offset=0.5`` or ``decoding="union"``.
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings; TypeError on strings for tokens.
     """
     normalizers = Normalizer(), Normalizer()
-    chosen = Unsupervised(**settings, priors=read_priors(priors, normalizers))  # complains now, not after the reading
+    others = [kind_of_links(os.fspath(file)) for file in links]
+    kinds = tuple(kind for kind, _ in others)
+    chosen = Unsupervised(**settings, priors=read_priors(priors, normalizers), kinds=kinds)  # complains before reading
     if isinstance(text, str | os.PathLike):
         corpus = open_corpus(text) if target is None else open_texts(text, target)
         text = read_bitext([corpus], *normalizers)
     elif not isinstance(text, Bitext):
         text = BitextBuilder(*normalizers).add_pairs(text).bitext()
     parts, done = [], 0
-    for part in chosen.align(text, on_progress) if len(text) else ():
+    read = chosen.read_links([file for _, file in others], text)
+    for part in chosen.align(text, on_progress, read) if len(text) else ():
         parts.append(part)
         done += len(part)
         on_progress(Progress("aligning", done, len(text), "pairs"))

@@ -20,7 +20,7 @@ from corpora.bitext import Bitext, read_bitext
 from corpora.corpus import Corpus, sample
 from corpora.errors import CorpusError
 from corpora.files import StrPath
-from corpora.link_files import read_links
+from corpora.link_files import kind_of_links, read_links
 from corpora.normalize import Normalizer
 from corpora.readers import group_corpora, open_corpus
 
@@ -142,7 +142,7 @@ def _gold_links(corpora: Sequence[Corpus]) -> Links:
 
 def _read_others(files: Paths, bitext: Bitext) -> tuple[Links, ...]:
     lengths = list(zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True))
-    return tuple(read_links(path, lengths=lengths) for path in as_list(files))
+    return tuple(read_links(kind_of_links(path)[1], lengths=lengths, probable=True) for path in as_list(files))
 
 
 def _check_languages(bitext: Bitext, labelled: Bitext, gold: Corpus) -> None:

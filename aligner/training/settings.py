@@ -203,13 +203,13 @@ class Plan:
 
     def problem(self, edges: EdgeTable, links: Links) -> LabelledProblem:
         """The problem of labelled pairs, with the first λ."""
-        known, loss = default_weights().weights, LOSSES[self.loss]
+        known, loss = default_weights(), LOSSES[self.loss]
         shared: dict[str, Any] = {
             "regularization": self.regularizations[0], "miss_cost": self.miss_cost, "false_cost": self.false_cost,
         }  # fmt: skip
         # Weights of some columns mean nothing without those that they were learnt with.
-        if self.center == "default" and set(known) <= set(edges.names):
-            shared["prior"] = np.array([known.get(name, 0.0) for name in edges.names])
+        if self.center == "default" and set(known.weights) <= set(edges.names):
+            shared["prior"] = known.of(edges.names)
             shared["prior_name"] = "default"
         if loss.regularizer is not None:
             return FenchelYoungProblem.from_links(

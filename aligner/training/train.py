@@ -12,7 +12,7 @@ from aligner._version import __version__
 from aligner.errors import SettingError
 from aligner.model.calibration import Calibration, JudgedLinks
 from aligner.model.decoding import decode_edges
-from aligner.model.default import default_model
+from aligner.model.default import default_model, with_links
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
 from aligner.progress import Hooks, Progress, tell_passes
@@ -24,9 +24,11 @@ from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora,
 from aligner.training.path import Place, RegularizationPath, follow_path, scorer_of
 from aligner.training.settings import TrainingSettings, plan
 from corpora.corpus import Corpus
+from corpora.link_files import kind_of_links
 from corpora.threads import one_blas_thread
 from features.candidates import count_unlisted
 from features.extractor import FAMILIES, FeatureSet, with_words
+from features.families.links import numbered
 from features.statistics import CorpusStatistics
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.priors import read_priors
@@ -69,7 +71,8 @@ def train(
     there are none the default weights, with a warning. These are kept, too, where they make no more errors in held-out
     pairs than what was learnt (``record["default_aer"]``). The text of gold is not counted, so that its words look as
     those of new text will.
-    links: files of other aligners' links of the labelled pairs, in order; a feature each.
+    links: files of other aligners' links of the labelled pairs, in order, each as FILE or KIND=FILE, see
+    `corpora.link_files.KINDS`; features of its own each.
     engine: who counts the corpora.
     given: fields of `settings.TrainingSettings`, such as ``loss="hinge", max_passes=20``.
 
@@ -77,9 +80,9 @@ def train(
     """
     settings = TrainingSettings(**given)
     started = time.perf_counter()
-    numbered = tuple(str(n) for n, _ in enumerate(as_list(links), 1))
+    kinds = [kind_of_links(path)[0] for path in as_list(links)]
     families = tuple(FAMILIES if settings.families is None else settings.families)
-    feature_set = FeatureSet(families, numbered, candidates=settings.candidates)
+    feature_set = FeatureSet(families, numbered(kinds), candidates=settings.candidates)
     texts = open_corpora(corpora, settings.languages, hooks)
     if not gold and not any(text.has_links for text in texts):
         model = _train_unlabelled(texts, settings, as_list(links), hooks, engine)
@@ -129,12 +132,12 @@ def train(
     rewards = problem.link_rewards(result.w)
     found = decode_edges(edges, scorer, rewards)
     default_aer = None
-    of_default = feature_set.families == tuple(FAMILIES) and not feature_set.links
+    of_default = feature_set.families == tuple(FAMILIES)
     if isinstance(problem, FenchelYoungProblem) and of_default and followed.finished_folds == planned.folds > 0:
         by_default = decode_edges(edges, LinearScorer(problem.prior), rewards)  # not learnt from any of the folds
         default_aer = error_rate(labelled.links, by_default.to_links())
     learns = default_aer is None or row.aer is None or row.aer < default_aer
-    columns = len((feature_set if learns else FeatureSet()).names)  # the default weights know no words
+    columns = len((feature_set if learns else replace(feature_set, words=((), ()))).names)  # the default knows no words
     # Without folds the model has seen these pairs: with few of them its links look surer than those of new text.
     judged = JudgedLinks.of(found, labelled.links) if followed.held_out is None else followed.held_out
     record = {
@@ -180,7 +183,7 @@ def train(
             statistics, normalizers=model.normalizers, languages=languages, record=record,
             candidates=settings.candidates,
         )  # fmt: skip
-        model = replace(default, rewards=rewards)
+        model = replace(with_links(default, kinds), rewards=rewards)
     return Training(model, followed)
 
 

@@ -13,17 +13,24 @@ from corpora.files import StrPath
 LINE = re.compile(rb'\s*\{\s*"source":\s*\[.*\}\s*')
 
 
-def parse_jsonl(lines: Iterable[bytes], path: StrPath) -> Iterator[PairLinks]:
-    """The links of each line, all sure.  CorpusError on a line that is not such an object, or a link out of range."""
+def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False) -> Iterator[PairLinks]:
+    """The links of each line, all sure.  CorpusError on a line that is not such an object, or a link out of range.
+
+    probable: their scores are probabilities.
+    """
     for number, line in enumerate(lines, 1):
         try:
             values = json.loads(line)
             lengths = len(values["source"]), len(values["target"])
-            links = frozenset((j, k) for j, k, *_ in values["links"])
+            scores = {(j, k): score for j, k, *rest in values["links"] for score in (*rest, 1.0)[:1]}
+            links = frozenset(scores)
             if any(type(place) is not int or place < 0 for link in links for place in link):
                 raise ValueError("no position of a word")
+            if probable and not all(0.0 < score <= 1.0 for score in scores.values()):
+                raise ValueError("no probability")
         except (LookupError, RecursionError, TypeError, ValueError) as error:
             what = f"{quoted(line)} is no object of tokens and links"
             raise CorpusError(path, number, what, hint="lines are those that aligner writes as jsonl") from error
-        check_range(found := PairLinks(links, frozenset()), *lengths, path, number)
+        found = PairLinks(links, frozenset(), scores if probable else {})
+        check_range(found, *lengths, path, number)
         yield found

@@ -9,20 +9,24 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from corpora.alignment import PairLinks
+from corpora.alignment import Link, PairLinks
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
 
 # Nine digits keep every position within an int32.
-_SCORE = rb"(?::[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)?"
+_SCORE = rb"(?::([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?))?"
 _LINK = re.compile(rb"(?<!\S)([0-9]{1,9})([-?p])([0-9]{1,9})" + _SCORE + rb"(?!\S)")
 _HINT = "links are i-j (sure), i?j or ipj (possible), separated by spaces"
 
 
-def parse_links(line: bytes | str, path: StrPath, line_number: int, base: int = 0) -> PairLinks:
-    """The links of one line, whose positions count from ``base``; a score in ``i-j:0.83`` is ignored.
+def parse_links(
+    line: bytes | str, path: StrPath, line_number: int, base: int = 0, *, probable: bool = False
+) -> PairLinks:
+    """The links of one line, whose positions count from ``base``.
 
-    A link that is both sure and possible is sure.  Raises CorpusError naming the token that is not a link.
+    A link that is both sure and possible is sure.  probable: a score, as in ``i-j:0.83``, is a probability, of which a
+    link that is there twice has the greatest; otherwise it is ignored.  Raises CorpusError naming the token that is not
+    a link.
 
     >>> sorted(parse_links("0-0 2-1 1?1", "gold.wa", 1).sure)
     [(0, 0), (2, 1)]
@@ -33,13 +37,21 @@ def parse_links(line: bytes | str, path: StrPath, line_number: int, base: int = 
     if len(found) != len(tokens):
         token = next(token for token in tokens if not _LINK.fullmatch(token))
         raise CorpusError(path, line_number, f"{quoted(token)} is not a link", hint=_HINT)
-    for token, (source, _, target) in zip(tokens, found, strict=True) if base else ():
+    for token, (source, _, target, _) in zip(tokens, found, strict=True) if base else ():
         if int(source) < base or int(target) < base:
             what = f"{quoted(token)} has a position below {base}, where counting starts"
             raise CorpusError(path, line_number, what, hint="is the file counted from 0?")
-    sure = frozenset([(int(i) - base, int(j) - base) for i, kind, j in found if kind == b"-"])
-    possible = frozenset([(int(i) - base, int(j) - base) for i, kind, j in found if kind != b"-"])
-    return PairLinks(sure, possible - sure)
+    sure = frozenset([(int(i) - base, int(j) - base) for i, kind, j, _ in found if kind == b"-"])
+    possible = frozenset([(int(i) - base, int(j) - base) for i, kind, j, _ in found if kind != b"-"])
+    probabilities: dict[Link, float] = {}
+    if probable and b":" in content:
+        for token, (source, _, target, score) in zip(tokens, found, strict=True):
+            probability, link = float(score or 1), (int(source) - base, int(target) - base)
+            if not 0.0 < probability <= 1.0:
+                what = f"{quoted(token)} has no probability"
+                raise CorpusError(path, line_number, what, hint="give i-j:p with p above 0 and at most 1, or i-j alone")
+            probabilities[link] = max(probability, probabilities.get(link, 0.0))
+    return PairLinks(sure, possible - sure, probabilities)
 
 
 def is_links(line: bytes) -> bool:
@@ -60,10 +72,12 @@ def format_links(links: PairLinks, base: int = 0) -> str:
     )
 
 
-def parse_pharaoh(lines: Iterable[bytes], path: StrPath, base: int = 0) -> Iterator[PairLinks]:
-    """The links of each line of a Pharaoh file (base 0) or a TALP file (base 1); ``path`` is for errors."""
+def parse_pharaoh(
+    lines: Iterable[bytes], path: StrPath, base: int = 0, *, probable: bool = False
+) -> Iterator[PairLinks]:
+    """The links of each line of a Pharaoh file (base 0) or a TALP file (base 1), see `parse_links`."""
     for number, line in enumerate(lines, 1):
-        yield parse_links(line, path, number, base)
+        yield parse_links(line, path, number, base, probable=probable)
 
 
 def write_pharaoh(stream: BinaryIO, pairs: Iterable[PairLinks], base: int = 0) -> None:

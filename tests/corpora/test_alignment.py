@@ -14,15 +14,18 @@ LINK = st.tuples(st.integers(0, 60), st.integers(0, 60))
 @st.composite
 def pair_links(draw: st.DrawFn) -> PairLinks:
     sure = draw(st.frozensets(LINK, max_size=8))
-    return PairLinks(sure, draw(st.frozensets(LINK, max_size=8)) - sure)
+    possible = draw(st.frozensets(LINK, max_size=8)) - sure
+    if not draw(st.booleans()):
+        return PairLinks(sure, possible)
+    return PairLinks(sure, possible, {link: draw(st.sampled_from([0.25, 0.5])) for link in sure | possible})
 
 
 @given(st.lists(pair_links(), max_size=6))
 def test_packing_keeps_every_pair(pairs: list[PairLinks]) -> None:
     links = Links.from_pairs(iter(pairs))
     assert len(links) == len(pairs)
-    assert list(links) == pairs
-    assert [links[index - len(pairs)] for index in range(len(pairs))] == pairs
+    assert [explicit(pair) for pair in links] == [explicit(pair) for pair in pairs]
+    assert [explicit(links[index - len(pairs)]) for index in range(len(pairs))] == [explicit(pair) for pair in pairs]
 
 
 @given(st.lists(pair_links(), max_size=6))
@@ -38,7 +41,22 @@ def test_rows_are_sorted_within_pairs(pairs: list[PairLinks]) -> None:
 
 @given(st.lists(pair_links(), max_size=4), st.lists(pair_links(), max_size=4))
 def test_equality_is_equality_of_pairs(left: list[PairLinks], right: list[PairLinks]) -> None:
-    assert (Links.from_pairs(left) == Links.from_pairs(right)) == (left == right)
+    same = [explicit(pair) for pair in left] == [explicit(pair) for pair in right]
+    assert (Links.from_pairs(left) == Links.from_pairs(right)) == same
+
+
+def explicit(links: PairLinks) -> PairLinks:
+    """With the probability of each link."""
+    every = {link: links.probabilities.get(link, 1.0) for link in links.sure | links.possible}
+    return links._replace(probabilities=every)
+
+
+def test_sets_and_mappings_to_probabilities() -> None:
+    both = Links.from_sets([{(0, 1): 0.5, (2, 0): 1.0}, {(1, 1)}])
+    assert both.probabilities().tolist() == [0.5, 1.0, 1.0]
+    assert both == Links.from_sets([{(2, 0): 1.0, (0, 1): 0.5}, {(1, 1): 1.0}])
+    assert both != Links.from_sets([{(0, 1), (2, 0)}, {(1, 1)}])
+    assert both.take(np.array([1, 0])).probabilities().tolist() == [1.0, 0.5, 1.0]
 
 
 def test_a_link_that_is_sure_differs_from_one_that_is_possible() -> None:

@@ -44,7 +44,8 @@ def set_batch(monkeypatch: pytest.MonkeyPatch, edges_at_once: int) -> None:
 
 def test_names_are_those_of_the_columns(case: Case) -> None:
     table = EVERY.extract(case.bitext, case.statistics, links=diagonals(case.bitext))
-    assert table.names == (*(n for f in FAMILIES.values() for n in f.NAMES), *OF_WORDS, "links:other", "links:third")
+    of_links = "links:other", "links:other:pair", "links:third", "links:third:pair"
+    assert table.names == (*(n for f in FAMILIES.values() for n in f.NAMES), *of_links, *OF_WORDS)
     alone = FeatureSet(("position", "bias"), candidates="all").extract(case.bitext, case.statistics)
     assert alone.names == ("position", "position_root", "position_square", "bias")
     for column, name in enumerate(alone.names):

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import run
 from whole_texts import posteriors
 
 import aligner
 from aligner.model.decoding import Alignment, Alignments, decode_edges
-from aligner.model.default import REWARDS, default_model, default_weights
+from aligner.model.default import REWARDS, default_model, default_weights, with_links
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
+from aligner.report.evaluation import error_rate
 from aligner.training.train import update_model
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
+from corpora.link_files import KINDS, read_links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.extractor import FAMILIES, FeatureSet
+from features.families.links import NAMES, numbered
 from features.statistics import CorpusStatistics
 
 
@@ -131,3 +136,59 @@ def test_an_empty_corpus_changes_nothing(text: Bitext) -> None:
     same = statistics.updated(BitextBuilder(Normalizer(), Normalizer()).bitext())
     for name, array in statistics.to_arrays().items():
         np.testing.assert_array_equal(array, same.to_arrays()[name])
+
+
+@pytest.fixture(scope="module")
+def gold(sample: Path) -> Links:
+    return read_links(sample / "train.wa")
+
+
+def test_links_of_other_aligners(model: Model, text: Bitext, gold: Links) -> None:
+    """Whoever denies what they say is wrong more often, and the more so the surer the kind of aligner is."""
+    wrong = [
+        error_rate(gold, Alignments.join([*with_links(model, kinds).align_text(text, [gold] * len(kinds))]).to_links())
+        for kinds in ([], ["statistical"], ["neural"], ["statistical", "neural"])
+    ]
+    assert wrong == sorted(wrong, reverse=True)
+    assert wrong[0] > 1.2 * wrong[2]
+
+
+def test_aligners_that_say_nothing_change_nothing(model: Model, text: Bitext, gold: Links) -> None:
+    nothing = Links.from_sets([()] * len(text))
+    assert Alignments.join([*with_links(model, ["neural"]).align_text(text, [nothing])]).to_links() == links_of(
+        model, text
+    )
+    both = [*with_links(model, ["neural", "statistical"]).align_text(text, [gold, nothing])]
+    alone = [*with_links(model, ["neural"]).align_text(text, [gold])]
+    assert Alignments.join(both).to_links() == Alignments.join(alone).to_links()
+
+
+def test_links_are_probabilities_of_1(model: Model, text: Bitext, gold: Links) -> None:
+    certain, half = (
+        replace(gold, probability=np.full(len(gold.source), probability, np.float32)) for probability in (1.0, 0.5)
+    )
+    found = [Alignments.join([*with_links(model, ["neural"]).align_text(text, [one])]) for one in (gold, certain, half)]
+    assert np.array_equal(found[0].scores, found[1].scores)
+    assert found[0].to_links() == found[1].to_links() != found[2].to_links()
+
+
+def test_a_kind_of_aligner_has_weights() -> None:
+    names = {f"links:{kind}{column}" for kind in KINDS for column in NAMES}
+    assert set(default_weights().links) == names
+    columns = FeatureSet((), links=numbered([*KINDS, KINDS[1]])).names
+    assert (default_weights().of(columns)[[0, 2, 4]] > 0).all()
+    assert (default_weights().of(columns)[[1, 3, 5]] < 0).all()
+
+
+@pytest.mark.slow
+def test_text_is_aligned_beside_links(sample: Path, tmp_path: Path) -> None:
+    """As the default model does that has counted it."""
+    text = [f"{sample}/train.{language}" for language in ("en", "fr")]
+    named = f"neural={sample / 'train.wa'}"
+    found = aligner.align(*text, links=[named])
+    counted(sample / "train").save(tmp_path / "M")
+    lines = run("align", *text, "-m", tmp_path / "M", "--links", named, "-q").stdout
+    assert lines == found.lines().decode() == run("align", *text, "--links", named, "-q").stdout
+    assert lines != run("align", *text, "--links", sample / "train.wa", "-q").stdout
+    sampled = run("align", *text, "--links", named, "-q", "--sample", 1000).stdout
+    assert sampled == lines

@@ -43,3 +43,11 @@ def test_links_are_read_back(source: list[str], target: list[str], data: st.Data
 def test_what_is_no_answer(line: bytes, what: str) -> None:
     with pytest.raises(CorpusError, match=f"^x:2: .*{what}"):
         list(parse_jsonl([GOOD, line], "x"))
+
+
+def test_scores_are_probabilities_where_they_are_wanted() -> None:
+    (found,) = parse_jsonl([GOOD], "x", probable=True)
+    assert found == PairLinks(frozenset({(0, 0)}), frozenset(), {(0, 0): 0.5})
+    for score in (b"0", b"-1", b"2", b"NaN", b'"a"'):
+        with pytest.raises(CorpusError, match="no object of tokens and links"):
+            list(parse_jsonl([GOOD.replace(b"0.5]]", score + b"]]")], "x", probable=True))

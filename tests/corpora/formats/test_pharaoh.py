@@ -2,12 +2,14 @@
 
 import io
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.alignment import NO_LINKS, PairLinks
+from corpora.conversion import transposed
 from corpora.errors import CorpusError
 from corpora.formats.pharaoh import format_links, is_links, parse_links, parse_pharaoh, write_pharaoh
 from corpora.link_files import open_links
@@ -89,5 +91,30 @@ def test_direction_trap(data: Path) -> None:
     """The reversed CRLF copy of the trial gold links is their transposition."""
     gold = list(open_links(data / "hansards" / "gold-trial.wa", format="pharaoh"))
     reversed_ = list(open_links(data / "formats" / "trial.reversed.wa", format="pharaoh"))
-    assert [PairLinks(*(frozenset((j, i) for i, j in links) for links in pair)) for pair in reversed_] == gold
+    assert [transposed(pair) for pair in reversed_] == gold
     assert reversed_ != gold
+
+
+@given(st.dictionaries(LINK, st.floats(0, 1, exclude_min=True), max_size=8), st.randoms(), st.sampled_from([0, 1]))
+def test_probabilities_whatever_the_order(links: dict[tuple[int, int], float], random: Random, base: int) -> None:
+    tokens = [f"{j + base}-{k + base}:{p!r}" for (j, k), p in links.items()]
+    random.shuffle(tokens)
+    found = parse_links(" ".join(tokens), "a", 1, base, probable=True)
+    assert found == PairLinks(frozenset(links), frozenset(), links)
+    assert parse_links(" ".join(tokens), "a", 1, base) == PairLinks(frozenset(links), frozenset())
+
+
+def test_decimal_notations() -> None:
+    line = "0-0:1 0-1:1.0 0-2:.5 0-3:5e-1 0-4:+0.25 0-5:1. 0-6 1?0:0.5 2-2:0.25 2-2:0.5 3-3 3-3:0.5"
+    found = parse_links(line, "a", 1, probable=True)
+    assert [found.probabilities[0, k] for k in range(7)] == [1.0, 1.0, 0.5, 0.5, 0.25, 1.0, 1.0]
+    assert (found.probabilities[1, 0], found.possible) == (0.5, {(1, 0)})
+    assert (found.probabilities[2, 2], found.probabilities[3, 3]) == (0.5, 1.0)  # the greatest of a link given twice
+
+
+@pytest.mark.parametrize("score", ["0", "-0.5", "1.01", "1e-999", "1e9"])
+def test_what_is_no_probability(score: str) -> None:
+    with pytest.raises(CorpusError, match=rf"a:7: '0-1:{score}' has no probability \(give i-j:p") as refusal:
+        parse_links(f"0-0 0-1:{score}", "a", 7, probable=True)
+    assert refusal.value.line == 7
+    assert parse_links(f"0-0 0-1:{score}", "a", 7).probabilities == {}

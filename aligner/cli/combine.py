@@ -1,0 +1,37 @@
+"""``aligner combine``."""
+
+from typing import Annotated
+
+import typer
+
+from aligner.cli import options as opt
+from aligner.progress import progress_bar, tell_items
+
+
+def combine(
+    links: Annotated[list[str], typer.Argument(metavar="LINKS", help="Links of each aligner, i-j or i-j:probability.")],
+    text: opt.LinkedText = None,
+    output: opt.OutputFile = "-",
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Combine the links of several aligners, or of several runs of one, into the best consensus.
+
+    What all of them link is linked; where they disagree, weights that come with the program decide.
+    """
+    with progress_bar(quiet) as show:
+        from aligner.model.consensus import combine as consensus
+        from corpora.conversion import side_by_side
+        from corpora.files import refuse_inputs, write_packed
+        from corpora.formats.pharaoh import write_pharaoh
+        from corpora.link_files import open_links
+        from corpora.readers import open_corpus
+
+        corpus = None if text is None else open_corpus(text)
+        refuse_inputs(output, [*links, *(() if corpus is None else corpus.files)])
+        lengths = [None if corpus is None else corpus.lengths() for _ in links]
+        streams = [open_links(file, lengths=one, probable=True) for file, one in zip(links, lengths, strict=True)]
+        found = consensus(side_by_side(links, streams))
+        with write_packed(output, force=force) as file:
+            write_pharaoh(file, tell_items(show, "writing", found))
