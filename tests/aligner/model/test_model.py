@@ -106,7 +106,7 @@ def test_links_of_other_aligners(linked: Model, gold: Links, pairs: Pairs) -> No
         sum(len(set(alignment) & sure) for alignment, sure in zip(answers, links, strict=True))
         for answers in (found, without)
     ]
-    assert linked.weights[linked.features.names.index("links:1")] > 0
+    assert linked.weights[linked.features.names.index("links:statistical-1")] > 0
     assert hits[0] > hits[1]
 
 

@@ -65,7 +65,7 @@ def test_ablation_is_the_model_without_weights(model: Model, gold: Labelled) -> 
         f"{side}:{w}" for side, those in zip(("source", "target"), model.features.words, strict=True) for w in those
     ]
     assert len(words) == 6
-    others = {"words": words, "links": ["links:1"]}
+    others = {"links": ["links:statistical-1", "links:statistical-1:pair"], "words": words}
     for name, family in families.items():
         columns = [feature.name for feature in report.features if feature.family == name]
         assert family.columns == (4 if name == FERTILITY_FAMILY else len(columns))
