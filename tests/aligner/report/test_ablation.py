@@ -60,7 +60,7 @@ def test_ablation_is_the_model_without_weights(model: Model, gold: Labelled) -> 
         assert feature.weight == model.weights[names.index(feature.name)]
         assert feature.ablation == pytest.approx(without([feature.name]) - report.aer, abs=1e-12)
     families = {family.name: family for family in report.families}
-    assert [*families] == [*model.features.families, "words", "links", FERTILITY_FAMILY]
+    assert [*families] == [*model.features.families, "links", "words", FERTILITY_FAMILY]
     words = [
         f"{side}:{w}" for side, those in zip(("source", "target"), model.features.words, strict=True) for w in those
     ]
