@@ -41,7 +41,7 @@ from features.translation.posteriors import Decoder
 
 F64 = npt.NDArray[np.float64]
 
-OFFSET = 0.6
+OFFSET = 0.3
 """Added to all scores of default weights: AER weighs a false link less than a missed one."""
 STRENGTH = 1.0
 """1 over λ n of the weights of single gold sets, of which default weights are the mean."""

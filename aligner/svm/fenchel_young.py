@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from aligner.svm.hinge import check_costs, check_prior, label_edges, score_all, 
 from aligner.svm.prices import LinkRewards
 from aligner.svm.protocols import Edges, Links
 from corpora.ragged import F64, I64, U8, word_offsets
-from corpora.threads import map_threads
+from corpora.threads import map_threads, shared_property
 
 DEFAULT_MISS_COST = 0.6
 DEFAULT_FALSE_COST = 0.0
@@ -180,17 +179,17 @@ class FenchelYoungProblem:
         free = (0.0,) * (self.capacity - 1)
         return LinkRewards(free, free)
 
-    @cached_property
+    @shared_property
     def gold(self) -> F64:
         """(E,) y: 1 of sure links."""
         return np.asarray(self.labels == _kernels.SURE, np.float64)
 
-    @cached_property
+    @shared_property
     def costs(self) -> F64:
         """(E,) c, −∞ of possible links, which are no part of the polytope."""
         return np.array([self.false_cost, -np.inf, -self.miss_cost])[self.labels]
 
-    @cached_property
+    @shared_property
     def _words(self) -> tuple[I64, I64, I64]:
         """The source and target word of each edge, (E,), numbered through all pairs; where those of pairs begin."""
         lists = self.edges.lists

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from aligner.svm.corners import check_code
 from aligner.svm.prices import Fertility, LinkRewards
 from aligner.svm.protocols import Corners, Edges, GoodCorner, Links, Wanted
 from corpora.ragged import F64, I64, U8, Bools
-from corpora.threads import map_threads
+from corpora.threads import map_threads, shared_property
 
 Value = TypeVar("Value", bound=np.generic)
 
@@ -215,13 +214,13 @@ class MatchingProblem:
             return ()
         return (f"the {self.oracle.name} oracle is approximate; the gap was certified with exact matchings",)
 
-    @cached_property
+    @shared_property
     def costs(self) -> F64:
         """(E,) what linking an edge adds to the loss, and its score by the prior."""
         by_label = np.array([self.false_cost, -self.possible_cost, -self.miss_cost])[self.labels]
         return by_label if not self.prior.any() else by_label + score_all(self.edges, self.prior)
 
-    @cached_property
+    @shared_property
     def target_costs(self) -> F64:
         """(n,) the costs of the target matchings."""
         of_target = self.costs * (self.labels == _kernels.SURE)

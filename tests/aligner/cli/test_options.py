@@ -25,6 +25,8 @@ SOLVER_OPTIONS = {
     "step": "decreasing",
     "average": "weighted",
     "cache": "false",
+    "error": "0.5",
+    "share": "0.5",
     "sample": "0.5",
     "projection": "entropic",
     "radius": "1",

@@ -145,7 +145,7 @@ def test_an_edge_that_is_not_listed_scores_minus_infinity(oracle: str, seed: int
     offsets = np.append(0, np.cumsum(kept))[every.offsets]
     lists = Lists(every.source[kept], every.target[kept], shapes, offsets)
     scores = rng.standard_normal(len(kept)) + 0.5
-    rewards = [-rng.random(1), -np.cumsum(rng.random(2))] if oracle != "scipy" else []
+    rewards = [-rng.random(1), -np.cumsum(rng.random(2))] if get_oracle(oracle).several else []
     found = np.zeros(len(kept), bool)
     found[kept] = best_matchings(scores[kept], lists, *rewards, oracle=oracle)
     forbidden = best_matchings(np.where(kept, scores, -np.inf), every, *rewards, oracle=oracle)

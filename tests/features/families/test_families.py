@@ -267,5 +267,7 @@ def test_links(case: Case, columns: Columns) -> None:
         for j in range(J)
         for k in range(K)
     ]
-    assert columns(links, 1, Links.from_pairs(pairs))[:, 0].tolist() == expected
+    says = [float(bool(linked)) for linked, (J, K) in zip(chosen, shapes, strict=True) for _ in range(J * K)]
+    found = columns(links, len(links.NAMES), Links.from_pairs(pairs))
+    assert found.T.tolist() == [expected, says]
     assert sum(expected) > 10
