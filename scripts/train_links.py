@@ -289,6 +289,7 @@ def main() -> None:
     print(consensus, links)
     if options.weights is not None:
         kinds = ("links:neural", "links:neural:pair", "links:statistical", "links:statistical:pair")
+        links = np.where(np.repeat(links[::2] > 0, 2), links, 0.0)  # what an aligner links is no evidence against it
         content = {
             "version": __version__,
             "links": {name: round(float(w), 3) for name, w in zip(kinds, links, strict=True)},

@@ -125,6 +125,7 @@ def test_examples_of_the_help_run(sample: Path, tmp_path: Path, monkeypatch: pyt
         shutil.copy(file, tmp_path)
     shutil.copy(sample / "test.wa", tmp_path / "fwd")
     shutil.copy(sample / "test.wa", tmp_path / "rev")
+    shutil.copy(sample / "test.wa", tmp_path / "test.scored")
     (tmp_path / "joint").write_text("the old bridge . ||| le vieux pont .\n")
     monkeypatch.chdir(tmp_path)
     for examples in _EXAMPLES.values():

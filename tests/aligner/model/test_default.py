@@ -176,8 +176,9 @@ def test_a_kind_of_aligner_has_weights() -> None:
     names = {f"links:{kind}{column}" for kind in KINDS for column in NAMES}
     assert set(default_weights().links) == names
     columns = FeatureSet((), links=numbered([*KINDS, KINDS[1]])).names
-    assert (default_weights().of(columns)[[0, 2, 4]] > 0).all()
-    assert (default_weights().of(columns)[[1, 3, 5]] < 0).all()
+    assert (default_weights().of(columns)[[0, 2, 4]] >= 0).all()
+    assert (default_weights().of(columns)[[1, 3, 5]] <= 0).all()
+    assert default_weights().links["links:neural"] > 1
 
 
 @pytest.mark.slow

@@ -46,11 +46,10 @@ def test_what_helps_is_kept(sample: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("other", ["cross_validate", "links", "families", "loss"])
+@pytest.mark.parametrize("other", ["cross_validate", "families", "loss"])
 def test_what_cannot_be_compared_is_learnt(sample: Path, other: str) -> None:
     given = {
         "cross_validate": 0,
-        "links": sample / "train.wa",
         "families": ["bias", "association"],
         "loss": "hinge",
     }
