@@ -286,7 +286,6 @@ def main() -> None:
     links, beside = of_links(sets)
     header = ["gold set", "`--links`", "alone", "default", "default with `--links`"]
     publish("links", markdown(header, with_mean(beside), words=2), pages=[PAGE], write=options.write)
-    print(consensus, links)
     if options.weights is not None:
         kinds = ("links:neural", "links:neural:pair", "links:statistical", "links:statistical:pair")
         links = np.where(np.repeat(links[::2] > 0, 2), links, 0.0)  # what an aligner links is no evidence against it

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
+from aligner.matching.projection import GEOMETRIES
 from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
 from aligner.solvers.records import Audit
@@ -41,7 +41,7 @@ class Projection(Enum):
     @property
     def code(self) -> int:
         """Its code in the kernels."""
-        return EUCLIDEAN if self is Projection.EUCLIDEAN else ENTROPIC
+        return GEOMETRIES[self.value]
 
 
 class Candidate(NamedTuple):

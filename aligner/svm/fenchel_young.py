@@ -193,14 +193,19 @@ class FenchelYoungProblem:
     def _words(self) -> tuple[I64, I64, I64]:
         """The source and target word of each edge, (E,), numbered through all pairs; where those of pairs begin."""
         lists = self.edges.lists
-        starts = word_offsets(lists.shapes)
-        pair = np.repeat(np.arange(len(lists.shapes)), np.diff(lists.offsets))
+        starts, pair = word_offsets(lists.shapes), lists.pairs
         return starts[pair, 0] + lists.source, starts[pair, 1] + lists.target, starts
 
-    def _capacities(self, words: I64, number: int) -> F64:
-        """Of the words of a side, of each edge's.  number: of words."""
-        free = np.bincount(words, minlength=number) if self.links is None else self.links
-        return np.asarray(np.maximum(np.maximum(np.bincount(words, self.gold, number), free), 1.0))
+    @shared_property
+    def _capacities(self) -> tuple[F64, F64]:
+        """(ΣJ,) and (ΣK,) links of each word."""
+
+        def of_side(words: I64, number: int) -> F64:
+            free = np.bincount(words, minlength=number) if self.links is None else self.links
+            return np.asarray(np.maximum(np.maximum(np.bincount(words, self.gold, number), free), 1.0))
+
+        rows, columns, starts = self._words
+        return of_side(rows, starts[-1, 0]), of_side(columns, starts[-1, 1])
 
     def sums(self, w: F64, start: Nearest | None = None) -> Sums:
         """The loss at w.  start: nearest points of weights nearby."""
@@ -211,7 +216,7 @@ class FenchelYoungProblem:
         ends = np.searchsorted(lists.offsets, np.arange(_EDGES_AT_ONCE, len(features), _EDGES_AT_ONCE)).tolist()
         parts = [*zip([0, *ends], [*ends, len(lists.shapes)], strict=True)]
 
-        of_row, of_column = self._capacities(rows, starts[-1, 0]), self._capacities(columns, starts[-1, 1])
+        of_row, of_column = self._capacities
         scaled = (scores + regularizer.offset) / regularizer.temperature
         nearest = nearest_points(
             scaled, lists, geometry=regularizer.geometry, row_capacity=of_row, column_capacity=of_column, start=start,
