@@ -17,7 +17,7 @@ from aligner.svm.protocols import BlockDefaults, Corners
 MakeProblem = Callable[..., MatchingProblem]
 
 NUMBERS: dict[str, tuple[object, ...]] = {
-    "sample": (0.3, 1.0), "kernel": ("linear", "polynomial"), "error": (0.3,), "share": (0.4,),
+    "sample": (0.3, 1.0), "kernel": ("linear", "polynomial"), "repeats": (3,), "error": (0.3,), "share": (0.4,),
 }  # fmt: skip
 """The values of options without choices that the contract is tried with, beside their defaults."""
 

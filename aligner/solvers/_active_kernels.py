@@ -1,4 +1,4 @@
-"""Compiled kernels of away and pairwise steps of blocks, on sets of corners that each block keeps."""
+"""Compiled kernels of away, pairwise and blended steps of blocks, on sets of corners that each block keeps."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from corpora.ragged import F64, I64
 FORWARD = 0
 AWAY = 1
 PAIRWISE = 2
+BLENDED = 3
 
 FULL = 8
 """A block, or the pool, cannot keep another corner: nothing was done for this block."""
@@ -64,10 +65,10 @@ def make_room(i, limit, pool):
 def kept_extremes(i, regularization, w, pool):
     """Of a block's corners: (place of the best, its H/n, place of the worst of the active set, its H/n) at w.
 
-    The fifth value is the size of the active set.
+    The next values are the place of the best of the active set, its H/n, and the size of the active set.
     """
-    best, worst, active = -1, -1, 0
-    highest, lowest = -np.inf, np.inf
+    best, worst, top, active = -1, -1, -1, 0
+    highest, lowest, upmost = -np.inf, np.inf, -np.inf
     for slot in range(pool.counts[i]):
         place = pool.slots[i, slot]
         value = pool.losses[place]
@@ -79,24 +80,28 @@ def kept_extremes(i, regularization, w, pool):
             active += 1
             if value < lowest:
                 lowest, worst = value, place
-    return best, highest, worst, lowest, active
+            if value > upmost:
+                upmost, top = value, place
+    return best, highest, worst, lowest, top, upmost, active
 
 
 @compiled
 def active_step(i, towards, kind, line_search, keep, regularization, direction, point, pool):
-    """A step of block i, given the place of the corner the oracle or the pool has named  [LJ15 Alg. 1 and 2].
+    """A step of block i, given the place of the corner the oracle or the pool has named  [LJ15 Alg. 1 and 2; TTP22].
 
-    kind: FORWARD, AWAY or PAIRWISE; the last two need line search.  keep: whether corners of weight 0 stay.
-    direction: (d,) scratch.
+    kind: FORWARD, AWAY, PAIRWISE or BLENDED; all but the first need line search.  keep: whether corners of weight 0
+    stay.  direction: (d,) scratch.
     """
     d = len(point.w)
     weights = pool.weights
-    _, _, worst, lowest, active = kept_extremes(i, regularization, point.w, pool)
+    _, _, worst, lowest, top, upmost, active = kept_extremes(i, regularization, point.w, pool)
     own = point.block_loss[i]
     highest = pool.losses[towards]
     for c in range(d):
         own -= regularization * point.block_w[i, c] * point.w[c]
         highest -= regularization * pool.vectors[towards, c] * point.w[c]
+    if kind == BLENDED and upmost - lowest >= highest - own:
+        kind, towards = PAIRWISE, top
     if kind == PAIRWISE:
         longest = weights[worst]
         loss_gain = pool.losses[towards] - pool.losses[worst]
@@ -135,7 +140,7 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
 @compiled
 def kept_answer(i, gaps, regularization, point, pool):
     """The place of a kept corner that is good enough in place of the oracle's, or -1  [OAD16 §3.2]."""
-    best, highest, _, _, _ = kept_extremes(i, regularization, point.w, pool)
+    best, highest = kept_extremes(i, regularization, point.w, pool)[:2]
     gap = kernels.block_gap(i, highest * len(point.block_loss), point.w, regularization, point)
     enough = max(SHARE_OF_BLOCK * gaps.last[i], SHARE_OF_ALL * gaps.total[0] / len(gaps.last))
     return best if gap >= enough and gap > 0.0 else -1
@@ -167,8 +172,8 @@ def take_answer(i, psi, loss, regularization, point, pool):
 class Rule(NamedTuple):
     """Which steps are taken, and how.
 
-    kind: FORWARD, AWAY or PAIRWISE.  cached: whether kept corners may stand in for the oracle.  limit: of the corners a
-    block keeps for that.  average: of the iterates.
+    kind: FORWARD, AWAY, PAIRWISE or BLENDED.  cached: whether kept corners may stand in for the oracle.  limit: of the
+    corners a block keeps for that.  average: of the iterates.
     """
 
     kind: int

@@ -6,6 +6,7 @@ import numpy as np
 
 from aligner.solvers._active_kernels import Pool
 from aligner.solvers._block_kernels import Point
+from aligner.solvers.records import Active, DualPoint
 from aligner.svm.protocols import BlockProblem
 
 _SLOTS = 8
@@ -42,6 +43,18 @@ def larger_pool(pool: Pool, block: int) -> Pool:
         free, n_free = np.roll(np.arange(2 * size), size), np.array([size])
         pool = pool._replace(vectors=vectors, losses=losses, weights=weights, free=free, n_free=n_free)
     return pool
+
+
+def of_blocks(point: Point, pool: Pool | None) -> DualPoint:
+    """The point with what each block adds to it, and its corners where they are kept."""
+    active = None
+    if pool is not None:
+        kept = np.arange(pool.slots.shape[1]) < pool.counts[:, None]
+        blocks, places = np.nonzero(kept)[0], pool.slots[kept]
+        used = pool.weights[places] > 0.0
+        blocks, places = blocks[used], places[used]
+        active = Active(blocks, pool.weights[places], pool.vectors[places], pool.losses[places])
+    return DualPoint(point.v, float(point.loss[0]), active, None, point.block_w, point.block_loss)
 
 
 def rescale(point: Point, pool: Pool | None, old: float, new: float) -> float:

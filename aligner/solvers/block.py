@@ -1,4 +1,8 @@
-"""Block-coordinate Frank-Wolfe: an order of the blocks times a step  [LJSP13 Alg. 4, OAD16]."""
+"""Block-coordinate Frank-Wolfe: an order of the blocks times a step  [LJSP13 Alg. 4, OAD16].
+
+[RSSS06] Rousu, Saunders, Szedmak and Shawe-Taylor 2006, Kernel-based learning of hierarchical multilabel
+classification models.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,13 @@ import numpy as np
 from aligner.errors import SettingError
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
-from aligner.solvers.active import larger_pool, new_point, new_pool, rescale
+from aligner.solvers.active import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import ByGap, Order, Permuted, Uniform
 from aligner.solvers.rates import Rate, step_size
-from aligner.solvers.records import Audit
-from aligner.solvers.steps import Away, Forward, Pairwise
+from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.steps import BlockStep, Forward
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem, GoodCorner, Wanted
 from corpora.ragged import I64
@@ -64,6 +68,7 @@ class Block:
 
     Guarantee: with forward steps in uniform order the expected gap falls as O(1/k) after k steps  [LJSP13 Thm. 3];
     with line search the dual never falls; away and pairwise steps converge linearly  [OAD16 App. B].
+    repeats: steps in a row of each block drawn, each with the oracle's answer at the w of the last  [RSSS06].
     cache: each block keeps corners and uses the best of them where it promises enough, instead of the oracle
     [OAD16 §3.2]; worth it where the oracle is dear.
     error, share: δ and ν of answers that need not be exact, see `solvers.rates`: an additive error of ½ δ γ_k D_i²/(λn)
@@ -73,13 +78,16 @@ class Block:
     """
 
     order: Order = Permuted()  # noqa: RUF009 - frozen
-    step: Forward | Away | Pairwise = Forward()  # noqa: RUF009 - frozen
+    step: BlockStep = Forward()  # noqa: RUF009 - frozen
     average: Average = Average.NONE
     cache: bool = False
+    repeats: int = 1
     error: float = 0.0
     share: float = 1.0
 
     def __post_init__(self) -> None:
+        if self.repeats < 1:
+            raise SettingError(f"repeats must be at least 1, not {self.repeats}")
         if not 0 <= self.error < inf:
             raise SettingError(f"error must be a number from 0 on, not {self.error}")
         if not 0 < self.share <= 1:
@@ -88,7 +96,8 @@ class Block:
     @property
     def signature(self) -> str:
         parts = ["bcfw", f"order:{self.order.name}", f"step:{self.step.name}", f"average:{self.average.value}"]
-        parts += ["cache"] * self.cache + [f"error:{self.error:g}|share:{self.share:g}"] * (not self._asks_exactly)
+        parts += ["cache"] * self.cache + [f"repeats:{self.repeats}"] * (self.repeats > 1)
+        parts += [f"error:{self.error:g}|share:{self.share:g}"] * (not self._asks_exactly)
         return "|".join(parts)
 
     @property
@@ -102,7 +111,7 @@ class Block:
         gaps = kernels.Gaps(np.full(known, np.inf), np.zeros(1))
         pool = new_pool(n, d) if keeps_corners else None
         point, kept = new_point(problem, self.share), None if self._asks_exactly else problem.nothing_kept()
-        known = isinstance(self.order, Uniform) and not keeps_corners
+        known = isinstance(self.order, Uniform) and not keeps_corners and self.repeats == 1
         diameters = problem.diameters() if known or self.error > 0 else None
         rate = None if diameters is None else Rate(diameters, share=self.share, error=self.error, known=known)
         return BlockState(rng, problem.regularization, point, gaps, pool, kept, rate)
@@ -128,7 +137,10 @@ class Block:
         order = self.order.draw(n, state.rng)
         for first in range(0, n, at_once):
             part = order[first : first + at_once]
-            new = take_steps(problem, state, by_gap.redraw(gaps.last, len(part), state.rng) if by_gap else part)
+            if by_gap:
+                part = by_gap.redraw(gaps.last, len(part), state.rng)
+            part = np.repeat(part, self.repeats)
+            new = take_steps(problem, state, part)
             state.cheap += len(part) - new
             calls += new
         # The running sums collect rounding errors that would pass into the gap.
@@ -229,3 +241,6 @@ class Block:
             state.start = found.primal - found.dual if step == 0 else state.start
             bound = state.rate.gap_bound(problem.regularization, state.start, step, self.average)
         return replace(found, bound=bound, cheap=state.cheap)
+
+    def dual_point(self, problem: BlockProblem, state: BlockState) -> DualPoint:
+        return of_blocks(state.point, state.pool)

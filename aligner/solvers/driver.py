@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from aligner.errors import AlignerError, ScoreError
-from aligner.solvers.records import Audit, Result, Status, Stop, TracePoint
+from aligner.solvers.records import Audit, DualPoint, Result, Status, Stop, TracePoint
 from aligner.svm.protocols import Problem
 from corpora.ragged import F64
 from corpora.threads import one_blas_thread
@@ -48,6 +48,10 @@ class Solver(Protocol[Solvable, State]):
         """
         ...
 
+    def dual_point(self, problem: Solvable, state: State) -> DualPoint | None:
+        """Where the state is in the dual; None if it keeps no single point."""
+        ...
+
 
 @one_blas_thread()
 def solve(
@@ -57,11 +61,13 @@ def solve(
     stop: Stop = Stop(),  # noqa: B008 - frozen
     seed: int = 0,
     callback: Callable[[TracePoint, F64], bool | None] | None = None,
+    measure: Callable[[F64], float] | None = None,
     state: Any = None,
 ) -> Result:
     """Minimise the regularised loss of a problem until one of the stopping rules holds.
 
     callback: called after each audit with its numbers and weights; solving stops if it returns False.
+    measure: called at each audit with its weights, for `TracePoint.measured`; it takes no time of solving.
     state: to go on from, made by the solver's `init` and changed in place; by default a new one.
     Each audit evaluates the objective exactly, by one oracle call for each block. The answer is the best iterate of all
     audits; the least primal less the greatest dual certifies it.
@@ -75,7 +81,8 @@ def solve(
 
     def ended(status: Status) -> Result:
         w, notes = (judged[-1].best.w, judged[-1].last.notes) if judged else (np.zeros(problem.n_features), ())
-        return Result(w, status, tuple(one.point for one in judged), signature, (*problem.notes, *notes))
+        trace = tuple(one.point for one in judged)
+        return Result(w, status, trace, signature, (*problem.notes, *notes), solver.dual_point(problem, state))
 
     try:
         _rehearse(problem, solver)
@@ -98,7 +105,7 @@ def solve(
                 gap = best.primal - dual
                 point = TracePoint(
                     passes, oracle_calls, audit_calls, seconds, audit.primal, audit.dual, gap,
-                    gap / max(1.0, abs(best.primal)), audit.bound, audit.cheap,
+                    gap / max(1.0, abs(best.primal)), audit.bound, audit.cheap, measure and measure(audit.w),
                 )  # fmt: skip
                 judged.append(_Judged(point, audit, best, dual))
                 go_on = callback(point, audit.w) if callback is not None else None

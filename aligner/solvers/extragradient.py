@@ -13,7 +13,7 @@ from aligner.errors import SettingError
 from aligner.matching.projection import GEOMETRIES
 from aligner.solvers import _saddle_kernels as kernels
 from aligner.solvers.audit import ask_all, dual_value, primal_value
-from aligner.solvers.records import Audit
+from aligner.solvers.records import Audit, DualPoint
 from aligner.solvers.saddle import Look, Start, feature_norm, look_ahead, measure_start
 from aligner.svm._corner_kernels import Blocks
 from aligner.svm.protocols import BlockProblem, edges_of
@@ -270,3 +270,9 @@ class Extragradient:
         if self.restarts:
             notes.append("restarts keep five numbers for each edge in memory")
         return Audit(best.w.copy(), best.upper, lower, bound=bound, notes=tuple(notes))
+
+    def dual_point(self, problem: BlockProblem, state: SaddleState) -> DualPoint:
+        """The mean of z; its marginals are not kept."""
+        of_z = state.sum_z / state.total if state.total > 0.0 else state.of_ahead
+        moved = (state.start.of_target - of_z) / problem.n_blocks
+        return DualPoint(moved[:-1] / problem.regularization, -float(moved[-1]))

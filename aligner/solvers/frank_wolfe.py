@@ -11,7 +11,7 @@ from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.rates import Rate
-from aligner.solvers.records import Audit
+from aligner.solvers.records import Audit, DualPoint
 from aligner.solvers.steps import Forward
 from aligner.svm.protocols import BlockProblem
 from corpora.ragged import F64
@@ -104,3 +104,6 @@ class FrankWolfe:
 
     def audit(self, problem: BlockProblem, state: BatchState) -> Audit:
         return state.audit(problem, self.average)
+
+    def dual_point(self, problem: BlockProblem, state: BatchState) -> DualPoint:
+        return DualPoint(state.v, state.loss)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from aligner.matching import Oracle, best_matchings
-from aligner.solvers.orders import Order, Permuted
-from aligner.solvers.records import Audit
+from aligner.solvers._block_kernels import average_weight
+from aligner.solvers.averages import Average
+from aligner.solvers.orders import Permuted, Visiting
+from aligner.solvers.rates import step_size
+from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.steps import Forward
 from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE, Blocks
 from aligner.svm.corners import check_code
 from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature, make_kernel
@@ -18,47 +23,59 @@ from corpora.ragged import F32, F64, Lists
 
 @dataclass(eq=False)
 class KernelState:
-    """moved: (E,) = y - z, from the target matchings y to the marginals z of the dual point.
+    """moved: (E,) = y - z, from the target matchings y to the marginals z of the dual point.  mean: (E,) its average.
 
     The weights in the kernel's space are w = Σ_e moved[e] Φ(φ_e) / (λn), and the losses ℓ = -Σ_e costs[e] moved[e] / n,
-    because L_i is linear in z and 0 at y.
+    because L_i is linear in z and 0 at y.  steps: those done.
     """
 
     rng: np.random.Generator
     moved: F64
+    mean: F64
+    steps: int = 0
 
 
 @dataclass(frozen=True)
 class KernelBlock:
-    """Block-coordinate Frank-Wolfe with line search, in the feature space of a kernel on edges  [LJSP13 Alg. B.1].
+    """Block-coordinate Frank-Wolfe in the feature space of a kernel on edges  [LJSP13 Alg. B.1].
 
     The features of a matching are a sum over its edges, so that the dual variables of all matchings of a block come
     down to their marginals: one number for each edge that the target or some answer of the oracle has, the support.
     These are the expansion of the weights in the kernel.
 
-    Guarantee: as of `Block` with forward steps; with the linear kernel its iterates, too. Time of a pass: as many
-    values of the kernel as edges × support. Solver memory: a number for each edge.
+    Guarantee: as of `Block` with forward steps; with the linear kernel its iterates, too. Steps add one matching each,
+    so that O(R²/(λε)) matchings are enough for a gap of ε, R the longest ψ_i; a note tells the edges that have weight.
+    Time of a pass: as many values of the kernel as edges × support. Solver memory: two numbers for each edge.
     The weights it returns are coefficients (E,) of the edges, mostly 0: the others have the support.
     """
 
     kernel: Kernel = RBF()  # noqa: RUF009 - frozen
-    order: Order = Permuted()  # noqa: RUF009 - frozen
+    order: Visiting = Permuted()  # noqa: RUF009 - frozen
+    step: Forward = Forward()  # noqa: RUF009 - frozen
+    average: Average = Average.NONE
 
     @property
     def signature(self) -> str:
-        return f"kernel-bcfw|{kernel_signature(self.kernel)}|order:{self.order.name}"
+        parts = ["kernel-bcfw", kernel_signature(self.kernel), f"order:{self.order.name}", f"step:{self.step.name}"]
+        return "|".join([*parts, f"average:{self.average.value}"])
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> KernelState:
-        return KernelState(rng, np.zeros(len(edges_of(problem, "kernel-bcfw").arrays.labels)))
+        edges = len(edges_of(problem, "kernel-bcfw").arrays.labels)
+        return KernelState(rng, np.zeros(edges), np.zeros(edges))
 
     def resume(self, problem: BlockProblem, state: KernelState) -> None:
         """Go on from the same dual point in a problem that differs in λ only: its marginals are the same."""
+        state.steps = 0  # averages and decreasing steps begin anew
 
     def sweep(self, problem: BlockProblem, state: KernelState) -> int:
         matchings = edges_of(problem, "kernel-bcfw")
         edges = matchings.arrays
         for block in self.order.draw(problem.n_blocks, state.rng).tolist():
             self._step(matchings, edges, state, block)
+            rho = average_weight(self.average.code, state.steps)
+            if rho > 0.0:
+                state.mean += rho * (state.moved - state.mean)
+            state.steps += 1
         return problem.n_blocks
 
     def _step(self, problem: EdgeProblem, edges: Blocks, state: KernelState, block: int) -> None:
@@ -70,13 +87,16 @@ class KernelBlock:
         augmented = scores + edges.costs[rows]
         corner = (labels == SURE) - _best(problem.oracle, augmented, edges.lists.take(np.array([block])))
         direction = corner - state.moved[rows]
-        slope = -float(direction @ augmented)
-        if slope <= 0:
-            return
-        changed = np.flatnonzero(direction)
-        features, along = edges.features[rows][changed], direction[changed]
-        curvature = float(along @ expand(self.kernel, features, along, features)) / scale
-        gamma = min(1.0, slope / curvature) if curvature > 0 else 1.0
+        if self.step.line_search:
+            slope = -float(direction @ augmented)
+            if slope <= 0:
+                return
+            changed = np.flatnonzero(direction)
+            features, along = edges.features[rows][changed], direction[changed]
+            curvature = float(along @ expand(self.kernel, features, along, features)) / scale
+            gamma = min(1.0, slope / curvature) if curvature > 0 else 1.0
+        else:
+            gamma = step_size(problem.n_blocks, 1.0, state.steps)
         if gamma < 1:
             state.moved[rows] += gamma * direction
         else:  # exactly, so that what leaves the support is 0
@@ -85,7 +105,8 @@ class KernelBlock:
     def audit(self, problem: BlockProblem, state: KernelState) -> Audit:
         matchings = edges_of(problem, "kernel-bcfw")
         edges, n, regularization = matchings.arrays, problem.n_blocks, problem.regularization
-        coefficients = state.moved / (regularization * n)
+        moved = state.mean if self.average is not Average.NONE and state.steps > 0 else state.moved
+        coefficients = moved / (regularization * n)
         scores = self._scores(edges, coefficients, edges.features)
         costs = edges.costs
         oracle = matchings.oracle if matchings.oracle.exact else "assignment"
@@ -96,7 +117,16 @@ class KernelBlock:
         if hinges[worst] < -HINGE_TOLERANCE * size[worst]:
             check_code(NEGATIVE_HINGE, worst)
         half_norm = 0.5 * regularization * float(coefficients @ scores)
-        return Audit(coefficients, half_norm + float(hinges.mean()), -float(costs @ state.moved) / n - half_norm)
+        note = f"{np.count_nonzero(moved):,} of {len(moved):,} edges have weight in the kernel's expansion"
+        dual = -float(costs @ moved) / n - half_norm
+        return Audit(coefficients, half_norm + float(hinges.mean()), dual, notes=(note,))
+
+    def dual_point(self, problem: BlockProblem, state: KernelState) -> DualPoint:
+        """Its v are coefficients of the edges."""
+        edges = edges_of(problem, "kernel-bcfw").arrays
+        scale = problem.regularization * problem.n_blocks
+        loss = -float(edges.costs @ state.moved) / problem.n_blocks
+        return DualPoint(state.moved / scale, loss, marginals=(edges.labels == SURE) - state.moved)
 
     def _scores(self, edges: Blocks, coefficients: F64, features: F32) -> F64:
         """Σ_e coefficients[e] K(φ_e, ·) of edges with these features."""
@@ -116,8 +146,8 @@ def kernel_block(
     kernel: str = "rbf",
     degree: int | None = None,
     bandwidth: float | None = None,
-    order: Order = Permuted(),  # noqa: B008 - frozen
+    **options: Any,
 ) -> KernelBlock:
     """The solver with the kernel of this name and its parameters."""
     given = {name: value for name, value in (("degree", degree), ("bandwidth", bandwidth)) if value is not None}
-    return KernelBlock(make_kernel(kernel, **given), order)
+    return KernelBlock(make_kernel(kernel, **given), **options)

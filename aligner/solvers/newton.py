@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.solvers.records import Audit
+from aligner.solvers.records import Audit, DualPoint
 from aligner.svm.fenchel_young import FenchelYoungProblem, Sums
 from corpora.ragged import F64
 
@@ -79,6 +79,10 @@ class Newton:
         pull = -sums.gradient
         dual = sums.entropy - float(problem.prior @ pull) - float(pull @ pull) / (2 * problem.regularization)
         return Audit(state.w.copy(), _primal(problem, state.w, sums), dual)
+
+    def dual_point(self, problem: FenchelYoungProblem, state: NewtonState) -> DualPoint:
+        v = -state.sums.gradient / problem.regularization
+        return DualPoint(v, state.sums.entropy, marginals=state.sums.nearest.z)
 
 
 def _primal(problem: FenchelYoungProblem, w: F64, sums: Sums) -> float:

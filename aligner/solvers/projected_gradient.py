@@ -10,7 +10,7 @@ import numpy as np
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.audit import ask_all, judge
 from aligner.solvers.orders import Permuted, Uniform
-from aligner.solvers.records import Audit
+from aligner.solvers.records import Audit, DualPoint
 from aligner.svm._corner_kernels import SURE, Blocks
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem, edges_of
@@ -92,3 +92,8 @@ class ProjectedGradient:
         moved = state.point.z - (state.edges.labels == SURE)  # L_i is linear in z, and 0 at the target
         loss = float(state.edges.costs @ moved) / problem.n_blocks
         return judge(problem, w, loss, ask_all(problem, w))
+
+    def dual_point(self, problem: BlockProblem, state: MarginalState) -> DualPoint:
+        moved = state.point.z - (state.edges.labels == SURE)
+        loss = float(state.edges.costs @ moved) / problem.n_blocks
+        return DualPoint(state.point.w, loss, marginals=state.point.z)

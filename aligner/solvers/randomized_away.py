@@ -10,10 +10,10 @@ import numpy as np
 from aligner.errors import SettingError
 from aligner.solvers import _active_kernels as kernels
 from aligner.solvers._block_kernels import Point
-from aligner.solvers.active import larger_pool, new_point, new_pool, rescale
+from aligner.solvers.active import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.audit import ask_all, judge
-from aligner.solvers.orders import Permuted, Uniform
-from aligner.solvers.records import Audit
+from aligner.solvers.orders import Permuted, Visiting
+from aligner.solvers.records import Audit, DualPoint
 from aligner.svm.protocols import BlockProblem, Corners
 from corpora.ragged import F64, I64
 
@@ -58,7 +58,7 @@ class RandomizedAway:
     Solver memory: n · d numbers for the blocks' shares of w, and d for each corner in use.
     """
 
-    order: Uniform | Permuted = Permuted()  # noqa: RUF009 - frozen
+    order: Visiting = Permuted()  # noqa: RUF009 - frozen
     sample: float = 0.01
 
     def __post_init__(self) -> None:
@@ -103,3 +103,6 @@ class RandomizedAway:
     def audit(self, problem: BlockProblem, state: RandomizedState) -> Audit:
         w = state.point.w.copy()
         return judge(problem, w, float(state.point.loss[0]), ask_all(problem, w))
+
+    def dual_point(self, problem: BlockProblem, state: RandomizedState) -> DualPoint:
+        return of_blocks(state.point, state.pool)

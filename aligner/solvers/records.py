@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import inf
 
-from corpora.ragged import F64
+from corpora.ragged import F64, I64
 
 
 class Status(Enum):
@@ -50,6 +50,7 @@ class TracePoint:
     from the optimum.  relative_gap: gap / max(1, |least primal|).
     bound: what theory promises of the gap, in the mean over seeds, where it promises something.
     cheap_steps: those so far on corners that the oracle was not asked for: kept ones, or greedy ones.
+    measured: what `solve` was asked to measure of w, such as the error on held-out text.
     """
 
     passes: float
@@ -62,6 +63,38 @@ class TracePoint:
     relative_gap: float
     bound: float | None = None
     cheap_steps: int = 0
+    measured: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Active:
+    """The corners of positive weight in a dual point.
+
+    blocks: (m,) whose they are; -1 for corners of all blocks at once.  weights: (m,), 1 in sum over each block.
+    v: (m, d) = ψ_i(z)/(λn), or the sum of that over all blocks.  losses: (m,) = L_i(z)/n, or the sum.
+    """
+
+    blocks: I64
+    weights: F64
+    v: F64
+    losses: F64
+
+
+@dataclass(frozen=True, eq=False)
+class DualPoint:
+    """A feasible point α of the dual, by what its solver keeps of it; the solver's own arrays, not copies.
+
+    v: (d,) = Σ_i Σ_z α_i(z) ψ_i(z)/(λn), of which `audit.clip` makes w.  loss: ℓ = Σ_i Σ_z α_i(z) L_i(z)/n.
+    active: its corners.  marginals: (E,) z of the parts of all blocks, see `svm.protocols.SaddleProblem`.
+    block_v, block_losses: what each block adds to v, n of them, and to the loss, (n,).
+    """
+
+    v: F64
+    loss: float
+    active: Active | None = None
+    marginals: F64 | None = None
+    block_v: F64 | None = None
+    block_losses: F64 | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +121,7 @@ class Result:
 
     The best audit has the least primal; of equal ones it is the last. Of a kernelised solver the weights are
     coefficients of the training edges  (see `solvers.kernel`).
+    dual_point: where the solver stood at the end, if it keeps one; of solvers that average it is not the average.
     """
 
     w: F64
@@ -95,6 +129,7 @@ class Result:
     trace: tuple[TracePoint, ...]
     signature: str
     notes: tuple[str, ...] = ()
+    dual_point: DualPoint | None = None
 
     @property
     def primal(self) -> float:

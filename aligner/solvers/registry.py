@@ -38,14 +38,15 @@ _VISITING: dict[str, type | str] = {"order": "orders:VISITING_ORDERS"}
 _BATCH: dict[str, type | str] = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
 _MARGINAL: dict[str, type | str] = {**_VISITING, "step": "projected_gradient:GradientStep"}
 _SADDLE: dict[str, type | str] = {"projection": "extragradient:Projection", "radius": float, "restarts": bool}
-_KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING}
+_KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING, **_BATCH}
 _BLOCK: dict[str, type | str] = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
-_BLOCK |= {"error": float, "share": float}
+_BLOCK |= {"repeats": int, "error": float, "share": float}
 
 SOLVERS: Mapping[str, Entry] = {
     "frank-wolfe": Entry("frank_wolfe:FrankWolfe", _BATCH),
     "away-frank-wolfe": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.AWAY"}),
     "pairwise-frank-wolfe": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.PAIRWISE"}),
+    "blended-frank-wolfe": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.BLENDED"}),
     "cutting-plane": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.FULL"}),
     "subgradient": Entry("frank_wolfe:FrankWolfe", _AVERAGE, {"step": "steps:DECREASING"}),
     "stochastic-subgradient": Entry("subgradient:StochasticSubgradient", {**_VISITING, **_AVERAGE}),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligner.solvers.audit import clip
+from aligner.solvers.records import Active, DualPoint
 from corpora.ragged import F64, Bools
 
 _RIDGE = 1e-9
@@ -106,6 +107,14 @@ class Mixture:
     @property
     def loss(self) -> float:
         return float(self.weights @ self.losses)
+
+    @property
+    def dual_point(self) -> DualPoint:
+        """The mixture, whose points are of all blocks at once."""
+        used = self.weights > 0.0
+        none = np.full(np.count_nonzero(used), -1)
+        active = Active(none, self.weights[used], self.points[used], self.losses[used])
+        return DualPoint(self.weights @ self.points, self.loss, active)
 
     def find(self, point: F64, loss: float) -> int:
         """The place of this point, which is added with weight 0 if it is new."""

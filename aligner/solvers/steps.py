@@ -1,4 +1,8 @@
-"""Steps: how a block moves among its corners."""
+"""Steps: how a block moves among its corners.
+
+[LJ15] Lacoste-Julien and Jaggi 2015, On the global linear convergence of Frank-Wolfe optimization variants.
+[TTP22] Tsuji, Tanaka and Pokutta 2022, Pairwise conditional gradients without swap steps and sparser kernel herding.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,21 @@ class Pairwise:
     kind: int = kernels.PAIRWISE
 
 
+@dataclass(frozen=True)
+class Blended:
+    """Pairwise among the corners in use, or towards the oracle's corner, whichever promises more  [TTP22 Alg. 1].
+
+    Guarantee: as of Pairwise, but no step swaps one corner for another; the fewest corners are in use.
+    """
+
+    name: str = "blended"
+    line_search: bool = True
+    kind: int = kernels.BLENDED
+
+
+BlockStep = Forward | Away | Pairwise | Blended
+
 DECREASING = Forward(line_search=False)
 FORWARD_STEPS: dict[str, Forward] = {step.name: step for step in (Forward(), DECREASING)}
 
-STEPS: dict[str, Forward | Away | Pairwise] = {**FORWARD_STEPS, "away": Away(), "pairwise": Pairwise()}
+STEPS: dict[str, BlockStep] = {**FORWARD_STEPS, **{step.name: step for step in (Away(), Pairwise(), Blended())}}

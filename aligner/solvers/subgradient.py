@@ -9,8 +9,8 @@ import numpy as np
 from aligner.solvers import _subgradient_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.averages import Average
-from aligner.solvers.orders import Permuted, Uniform
-from aligner.solvers.records import Audit
+from aligner.solvers.orders import Permuted, Visiting
+from aligner.solvers.records import Audit, DualPoint
 from aligner.solvers.simplex import Mixture
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem
@@ -47,7 +47,7 @@ class StochasticSubgradient:
     mixture are forgotten, which leaves about d of them, d numbers each.
     """
 
-    order: Uniform | Permuted = Permuted()  # noqa: RUF009 - frozen
+    order: Visiting = Permuted()  # noqa: RUF009 - frozen
     average: Average = Average.WEIGHTED
 
     @property
@@ -89,6 +89,9 @@ class StochasticSubgradient:
         lower.optimise(problem.regularization)
         lower.keep(lower.weights > 0)
         return Audit(w, primal_value(problem, w, answers), dual_value(problem, lower.w, lower.loss))
+
+    def dual_point(self, problem: BlockProblem, state: WalkState) -> DualPoint:
+        return state.lower.dual_point
 
 
 def block_weights(walk: kernels.Walk, *, averaged: bool) -> F64:

@@ -26,7 +26,7 @@ from solver_configurations import (
 from aligner.errors import SettingError
 from aligner.matching import ORACLES, get_oracle
 from aligner.solvers import SOLVERS, Status, make_solver
-from aligner.solvers.audit import ask_all, primal_value
+from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.averages import Average
 from aligner.solvers.block import Block
 from aligner.solvers.frank_wolfe import FrankWolfe
@@ -239,6 +239,38 @@ def test_line_search_never_lowers_the_dual(configuration: Configuration, kind: s
     trace = run(make(kind, 30), configuration.solver, gap=1e-6, passes=60).trace
     assert all(later.dual >= earlier.dual - 1e-12 for earlier, later in pairwise(trace))
     assert trace[-1].dual > trace[0].dual
+
+
+@on_problems(of_corners(CONFIGURATIONS))
+def test_the_dual_point_is_one(configuration: Configuration, kind: str, make: MakeKind) -> None:
+    """Feasible, by the parts that it is told in, and with the dual value of the last audit where that is its own."""
+    problem = make(kind, 12)
+    scale = problem.regularization * problem.n_blocks
+    result = run(problem, configuration.solver, gap=-1.0, passes=6)
+    point = result.dual_point
+    assert point is not None
+    value = dual_value(problem, clip(point.v, problem.n_nonpositive), point.loss)
+    assert value <= result.primal + 1e-9
+    if configuration.never_lowers_the_dual:
+        assert value == pytest.approx(result.trace[-1].dual, rel=1e-9)
+    if point.active is not None:
+        active = point.active
+        assert (active.weights > 0).all()
+        sums = np.bincount(active.blocks + 1, active.weights)
+        assert sums[sums > 0] == pytest.approx(1.0)
+        assert len(set(active.blocks.tolist())) == (1 if active.blocks[0] < 0 else problem.n_blocks)
+        np.testing.assert_allclose(active.weights @ active.v, point.v, atol=1e-9)
+        assert active.weights @ active.losses == pytest.approx(point.loss)
+    if point.block_v is not None and point.block_losses is not None:
+        np.testing.assert_allclose(point.block_v.sum(axis=0), point.v, atol=1e-9)
+        assert point.block_losses.sum() == pytest.approx(point.loss)
+    if point.marginals is not None and isinstance(problem, MatchingProblem) and kind == "matchings":
+        moved = (problem.labels == 2) - point.marginals
+        np.testing.assert_allclose(moved @ problem.edges.features / scale, point.v, atol=1e-9)
+        lists = problem.edges.lists
+        assert point.marginals.min() >= 0
+        for words in (lists.source, lists.target):
+            assert np.bincount(lists.pairs * 100 + words, point.marginals).max() <= 1 + 1e-9
 
 
 @on_problems(CONFIGURATIONS)

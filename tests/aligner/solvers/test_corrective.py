@@ -161,9 +161,17 @@ def best_on_the_way(mixture: Mixture, direction: np.ndarray, regularization: flo
     )
 
 
-@pytest.mark.parametrize("pairwise_step", [False, True])
-def test_a_shift_is_the_best_on_its_way(pairwise_step: bool) -> None:
-    """Of random mixtures, along the direction of [LJ15 Alg. 1 and 2]."""
+LENGTHS = {
+    Correction.AWAY: {(True, -1), (True, 0), (False, 1)},
+    Correction.PAIRWISE: {(False, -1), (False, 0), (False, 1)},
+    Correction.BLENDED: {(False, -1), (False, 0), (False, 1)},
+}
+"""Whether a step is away, and how many corners more have weight after it, of what must happen."""
+
+
+@pytest.mark.parametrize("correction", LENGTHS)
+def test_a_shift_is_the_best_on_its_way(correction: Correction) -> None:
+    """Of random mixtures, along the direction of [LJ15 Alg. 1 and 2; TTP22 Alg. 1]."""
     rng = np.random.default_rng(0)
     kinds = set()
     for _ in range(100):
@@ -171,14 +179,19 @@ def test_a_shift_is_the_best_on_its_way(pairwise_step: bool) -> None:
         mixture = Mixture(rng.standard_normal((5, 3)), rng.uniform(0, 2, 5), weights)
         gradient = mixture.losses - 0.7 * mixture.points @ mixture.w
         corner, worst = gradient.argmax(), np.where(weights > 0, gradient, np.inf).argmin()
+        top = np.where(weights > 0, gradient, -np.inf).argmax()
         forward, away = np.eye(5)[corner] - weights, weights - np.eye(5)[worst]
-        direction = forward + away if pairwise_step else max(forward, away, key=gradient.dot)
+        direction = {
+            Correction.AWAY: max(forward, away, key=gradient.dot),
+            Correction.PAIRWISE: forward + away,
+            Correction.BLENDED: max(np.eye(5)[top] - np.eye(5)[worst], forward, key=gradient.dot),
+        }[correction]
         best = best_on_the_way(mixture, direction, 0.7)
-        shift_weight(mixture, int(corner), 0.7, pairwise=pairwise_step)
+        shift_weight(mixture, int(corner), 0.7, correction)
         assert value(mixture, mixture.weights, 0.7) == pytest.approx(best, abs=1e-7)
         assert mixture.weights.min() > 1e-15
         kinds.add((direction is away, len(mixture.weights) - np.count_nonzero(weights)))
-    assert kinds >= ({(False, -1), (False, 0), (False, 1)} if pairwise_step else {(True, -1), (True, 0), (False, 1)})
+    assert kinds >= LENGTHS[correction]
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 20])

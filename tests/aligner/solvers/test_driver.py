@@ -66,6 +66,9 @@ class Told:
     def audit(self, problem: object, state: list[Audit]) -> Audit:
         return state[0]
 
+    def dual_point(self, problem: object, state: list[Audit]) -> None:
+        return None
+
 
 class Nothing(BlockDefaults):
     """A problem of one block and one feature that nobody looks into."""

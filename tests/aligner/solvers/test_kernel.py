@@ -15,9 +15,11 @@ from aligner.errors import ScoreError, SettingError
 from aligner.matching import Match, Oracle, Task, best_matchings, get_oracle
 from aligner.model.scoring import KernelScorer, LinearScorer
 from aligner.solvers import Result, Solver, Status, Stop, make_solver, solve
+from aligner.solvers.averages import Average
 from aligner.solvers.block import Block
 from aligner.solvers.kernel import KernelBlock
-from aligner.solvers.orders import Order, Permuted, Uniform
+from aligner.solvers.orders import Cyclic, Permuted, Uniform, Visiting
+from aligner.solvers.steps import DECREASING, Forward
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial
 from aligner.training.path import scorer_of
@@ -57,13 +59,17 @@ def run(problem: Any, solver: Solver[Any, Any], **limits: Any) -> Result:
     return solve(problem, solver, stop=Stop(**limits), seed=3)
 
 
-@pytest.mark.parametrize("order", [Uniform(), Permuted()], ids=lambda order: order.name)
-def test_with_the_linear_kernel_it_is_bcfw(order: Order, make_problem: MakeProblem) -> None:
+@pytest.mark.parametrize("order", [Uniform(), Permuted(), Cyclic()], ids=lambda order: order.name)
+@pytest.mark.parametrize("step", [Forward(), DECREASING], ids=lambda step: step.name)
+@pytest.mark.parametrize("average", [Average.NONE, Average.WEIGHTED])
+def test_with_the_linear_kernel_it_is_bcfw(
+    order: Visiting, step: Forward, average: Average, make_problem: MakeProblem
+) -> None:
     """Iterate by iterate; its coefficients are the expansion of the weights."""
     problem = make_problem(n=40, d=6)
     for passes in (1, 2, 5, 12):
-        ours = run(problem, KernelBlock(Linear(), order), gap=-1.0, passes=passes)
-        theirs = run(problem, Block(order), gap=-1.0, passes=passes)
+        ours = run(problem, KernelBlock(Linear(), order, step, average), gap=-1.0, passes=passes)
+        theirs = run(problem, Block(order, step, average), gap=-1.0, passes=passes)
         w = problem.edges.features.astype(np.float64).T @ ours.w
         np.testing.assert_allclose(w, theirs.w, rtol=1e-8, atol=1e-8)
         for our, their in zip(ours.trace, theirs.trace, strict=True):
@@ -320,7 +326,8 @@ def test_kernels_by_options() -> None:
         ({"degree": 2}, "the rbf kernel has no degree"),
         ({"kernel": "linear", "bandwidth": 2.0}, "the linear kernel has no bandwidth"),
         ({"order": "gap"}, "unknown order"),
-        ({"step": "decreasing"}, "kernel-bcfw has no option step"),
+        ({"step": "away"}, "unknown step"),
+        ({"cache": True}, "kernel-bcfw has no option cache"),
     ):
         with pytest.raises(SettingError, match=message):
             make_solver("kernel-bcfw", **wrong)

@@ -44,10 +44,18 @@ def test_options_are_read_as_a_user_writes_them() -> None:
     ("name", "options", "message"),
     [
         ("simplex", {}, "unknown solver 'simplex' (choose from frank-wolfe, "),
-        ("bcfw", {"sample": "1"}, "bcfw has no option sample (it has order, step, average, cache, error, share)"),
+        (
+            "bcfw",
+            {"sample": "1"},
+            "bcfw has no option sample (it has order, step, average, cache, repeats, error, share)",
+        ),
         ("cutting-plane", {"order": "gap"}, "cutting-plane has no option order (it has none)"),
-        ("bcfw", {"order": "x"}, "unknown order 'x' (choose from uniform, permuted, gap)"),
-        ("bcfw", {"step": "spectral"}, "unknown step 'spectral' (choose from line-search, decreasing, away, pairwise)"),
+        ("bcfw", {"order": "x"}, "unknown order 'x' (choose from uniform, permuted, cyclic, gap)"),
+        (
+            "bcfw",
+            {"step": "spectral"},
+            "unknown step 'spectral' (choose from line-search, decreasing, away, pairwise, blended)",
+        ),
         ("bcfw", {"cache": "maybe"}, "unknown cache 'maybe' (choose from true, yes, on, 1, false, no, off, 0)"),
         ("randomized-away", {"sample": "half"}, "sample must be a number, not 'half'"),
         ("kernel-bcfw", {"kernel": "polynomial", "degree": "2.5"}, "degree must be a whole number, not '2.5'"),

@@ -17,7 +17,7 @@ from aligner.model.scoring import LinearScorer
 from aligner.report.evaluation import count, scores
 from aligner.solvers import SOLVERS, Solver, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
-from aligner.solvers.records import Audit
+from aligner.solvers.records import Audit, DualPoint
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import BlockProblem
 from aligner.training.path import Place, RegularizationPath, Resumable, follow_path, scorer_of
@@ -68,6 +68,9 @@ class Cold:
 
     def audit(self, problem: BlockProblem, state: Any) -> Audit:
         return self.solver.audit(problem, state)
+
+    def dual_point(self, problem: BlockProblem, state: Any) -> DualPoint | None:
+        return self.solver.dual_point(problem, state)
 
 
 def planned(solver: Solver[Any, Any], regularizations: tuple[float, ...], folds: int = 0, **costs: Any) -> Plan:
