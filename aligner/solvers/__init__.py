@@ -17,25 +17,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aligner.solvers.atomic import least_squares
+    from aligner.solvers.checking import check_problem
     from aligner.solvers.driver import Solver, solve
-    from aligner.solvers.records import Result, Status, Stop, TracePoint
+    from aligner.solvers.records import DualPoint, Result, Status, Stop, TracePoint
     from aligner.solvers.registry import SOLVERS, make_solver
+    from aligner.svm.protocols import BlockDefaults, BlockProblem, Corners
 
 _HOMES = {
-    "SOLVERS": "registry",
-    "Result": "records",
-    "Solver": "driver",
-    "Status": "records",
-    "Stop": "records",
-    "TracePoint": "records",
-    "make_solver": "registry",
-    "solve": "driver",
+    "solvers.atomic": ("least_squares",),
+    "solvers.checking": ("check_problem",),
+    "solvers.driver": ("Solver", "solve"),
+    "solvers.records": ("DualPoint", "Result", "Status", "Stop", "TracePoint"),
+    "solvers.registry": ("SOLVERS", "make_solver"),
+    "svm.protocols": ("BlockDefaults", "BlockProblem", "Corners"),
 }
 
-__all__ = ["SOLVERS", "Result", "Solver", "Status", "Stop", "TracePoint", "make_solver", "solve"]
+__all__ = [
+    "SOLVERS",
+    "BlockDefaults",
+    "BlockProblem",
+    "Corners",
+    "DualPoint",
+    "Result",
+    "Solver",
+    "Status",
+    "Stop",
+    "TracePoint",
+    "check_problem",
+    "least_squares",
+    "make_solver",
+    "solve",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'aligner.solvers' has no attribute {name!r}")
-    return getattr(import_module(f"aligner.solvers.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"aligner.{home}"), name)
+    raise AttributeError(f"module 'aligner.solvers' has no attribute {name!r}")

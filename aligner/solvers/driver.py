@@ -12,7 +12,7 @@ import numpy as np
 
 from aligner.errors import AlignerError, ScoreError
 from aligner.solvers.records import Audit, DualPoint, Result, Status, Stop, TracePoint
-from aligner.svm.protocols import Problem
+from aligner.svm.protocols import BlockProblem, Problem
 from corpora.ragged import F64
 from corpora.threads import one_blas_thread
 
@@ -110,6 +110,8 @@ def solve(
                 judged.append(_Judged(point, audit, best, dual))
                 go_on = callback(point, audit.w) if callback is not None else None
                 status = _status(point, stop, out_of_time, go_on)
+                if status is Status.CONVERGED and not _believable(problem, best.w):
+                    status = Status.NOT_THE_BEST
                 if status is not None:
                     return ended(status)
                 next_audit = max(passes + 1, ceil(passes * stop.audit_growth))
@@ -143,6 +145,15 @@ def _rehearse(problem: Problem, solver: Solver[Any, Any]) -> None:
             for _ in range(_REHEARSED):
                 solver.sweep(small, state)
             solver.audit(small, state)
+
+
+def _believable(problem: Problem, w: F64) -> bool:
+    """Whether the answers of an oracle that is called from Python stand a small trial; compiled ones have tests."""
+    if not isinstance(problem, BlockProblem) or problem.compiled() is not None:
+        return True
+    from aligner.solvers.checking import answers_are_best  # which loads numba
+
+    return answers_are_best(problem, w)
 
 
 def _status(point: TracePoint, stop: Stop, out_of_time: bool, go_on: bool | None) -> Status | None:

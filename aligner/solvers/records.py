@@ -20,6 +20,7 @@ class Status(Enum):
     INTERRUPTED = "interrupted; the weights are those of the best audit"
     NOT_FINITE = "the weights are no longer finite; those returned are of the best audit"
     NEGATIVE_GAP = "the duality gap is negative: an oracle answered worse than the target, and nothing is certified"
+    NOT_THE_BEST = "an oracle's answers are not the best, and nothing is certified (check_problem says more)"
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,7 @@ class Problem(Protocol):
         """A small problem with arrays of the same types, on which solvers compile; None: nothing is compiled."""
 
 
+@runtime_checkable
 class BlockProblem(Problem, Protocol):
     """All that Frank-Wolfe, cutting-plane and subgradient solvers know of a problem.
 

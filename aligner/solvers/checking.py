@@ -1,0 +1,133 @@
+"""check_problem(): what solvers take for granted of a problem, tried on some of its blocks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from aligner.errors import OracleError
+from aligner.solvers.audit import ask_all, clip
+from aligner.svm.protocols import BlockProblem, Corners
+from corpora.ragged import F64, I64, Bools
+
+_ROUNDING = 1e-7
+"""Differences of H_i that are taken for rounding, relative to the largest terms of H_i."""
+
+
+class _Met(NamedTuple):
+    """The corners of some blocks at w, psi (m, d) and losses (m,), and H of them there."""
+
+    w: F64
+    psi: F64
+    losses: F64
+
+    def hinges(self, w: F64) -> F64:
+        hinges: F64 = self.losses - self.psi @ w
+        return hinges
+
+    def rounding(self, w: F64) -> F64:
+        """(m,) how far H may be off."""
+        terms: F64 = np.abs(self.losses) + np.abs(self.psi) @ np.abs(w)
+        return _ROUNDING * np.maximum(1.0, terms)
+
+
+def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> None:
+    """Try out what solvers take for granted of a problem; to be called once, when a problem has been written.
+
+    blocks: how many, drawn at random, are asked about, at five weights.  Raises OracleError, with one line, where
+
+    - sizes, λ, or the shapes and types of corners are wrong, or corners are not finite;
+    - an oracle's answer depends on the company of other blocks or on earlier calls, or its arguments are changed;
+    - H_i(z) = L_i(z) − w·ψ_i(z) of an answer of `exact_corners` is below 0, which the target has, or below that of a
+      corner met at other weights: a sign is wrong, or something else than H_i is maximised;
+    - an answer of `corners` is better than that of `exact_corners`;
+    - two corners are further apart than `diameters` says, or compiled passes find other answers.
+    """
+    for name in ("n_blocks", "n_features"):
+        size = getattr(problem, name)
+        _require(isinstance(size, int | np.integer) and size >= 1, f"{name} is {size!r} (a whole number from 1 on)")
+    n, d, free = problem.n_blocks, problem.n_features, problem.n_features - problem.n_nonpositive
+    _require(0 <= free <= d, f"n_nonpositive is {problem.n_nonpositive!r} (from 0 to n_features)")
+    finite = bool(np.isfinite(problem.regularization) and problem.regularization > 0)
+    _require(finite, f"regularization is {problem.regularization!r} (a number above 0)")
+    rng = np.random.default_rng(seed)
+    chosen = np.sort(rng.choice(n, min(n, blocks), replace=False))
+    directions = rng.standard_normal((2, d))
+    first = _ask(problem, chosen, clip(directions[0], problem.n_nonpositive), exact=True)
+    size = max(1.0, float(first.losses.max())) / max(1e-300, float(np.abs(first.psi @ first.w).max()))
+    weights = [clip(scale * w, problem.n_nonpositive) for w in directions for scale in (size, -0.1 * size)]
+    met = [_ask(problem, chosen, w, exact=True) for w in [np.zeros(d), *weights]]
+    for one in met:
+        _check_best(chosen, one, met)
+        near = _ask(problem, chosen, one.w, exact=False)
+        worse = near.hinges(one.w) > one.hinges(one.w) + one.rounding(one.w)
+        _require(not worse.any(), f"corners() answers better than exact_corners() at block {_first(chosen, worse)}")
+        if problem.compiled() is not None:
+            compiled = ask_all(problem, one.w).hinges[chosen]
+            other = np.abs(compiled - one.hinges(one.w)) > one.rounding(one.w)
+            _require(not other.any(), f"compiled() has another best corner of block {_first(chosen, other)}")
+    diameters = problem.diameters()
+    if diameters is not None:
+        _require(diameters.shape == (n,), f"diameters() has shape {diameters.shape} for {n} blocks")
+        apart = np.max([np.linalg.norm(a.psi - b.psi, axis=1) for a in met for b in met], axis=0)
+        far = apart > diameters[chosen] * (1.0 + _ROUNDING)
+        _require(not far.any(), f"corners of block {_first(chosen, far)} are further apart than diameters() says")
+
+
+def answers_are_best(problem: BlockProblem, w: F64, blocks: int = 16) -> bool:
+    """Whether the first blocks' exact answers at w are as good there as the targets and their answers at −w, 0, ±1."""
+    chosen, signs = np.arange(min(problem.n_blocks, blocks)), np.sign(np.random.default_rng(0).standard_normal(len(w)))
+    ways = [w, *(clip(way, problem.n_nonpositive) for way in (-w, 0.0 * w, signs, -signs))]
+    found = [problem.exact_corners(chosen, way) for way in ways]
+    met = [_Met(way, corners.psi, corners.losses) for way, corners in zip(ways, found, strict=True)]
+    try:
+        _check_best(chosen, met[0], met)
+    except OracleError:
+        return False
+    return True
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise OracleError(what)
+
+
+def _first(chosen: I64, wrong: Bools) -> int:
+    return int(chosen[int(np.argmax(wrong))])
+
+
+def _ask(problem: BlockProblem, chosen: I64, w: F64, *, exact: bool) -> _Met:
+    """The corners of these blocks, after some tries that must make no difference."""
+    name = "exact_corners()" if exact else "corners()"
+    find = problem.exact_corners if exact else problem.corners
+    given, asked = chosen.copy(), w.copy()
+    together = find(given, asked)
+    _require(isinstance(together, Corners), f"{name} returns {type(together).__name__} (Corners(psi, losses))")
+    shapes, wanted = (np.shape(together.psi), np.shape(together.losses)), ((len(chosen), len(w)), (len(chosen),))
+    _require(shapes == wanted, f"{name} has psi {shapes[0]} and losses {shapes[1]} (not {wanted[0]} and {wanted[1]})")
+    psi, losses = (np.array(array, np.float64) for array in (together.psi, together.losses))
+    _require(bool(np.isfinite(psi).all() and np.isfinite(losses).all()), f"{name} has numbers that are not finite")
+    met = _Met(w, psi, losses)
+    again = find(given, asked)
+    same = np.array_equal(again.psi, psi) and np.array_equal(again.losses, losses)
+    _require(same, f"{name} answers otherwise when asked again (an oracle must be deterministic)")
+    kept = np.array_equal(together.psi, psi) and np.array_equal(together.losses, losses)
+    _require(kept, f"a later call of {name} changes the arrays of an earlier one (return new ones)")
+    _require(np.array_equal(given, chosen) and np.array_equal(asked, w), f"{name} changes its arguments")
+    alone = [find(np.array([block]), asked) for block in chosen.tolist()]
+    hinges = np.array([one.losses[0] - one.psi[0] @ w for one in alone])
+    other = np.abs(hinges - met.hinges(w)) > met.rounding(w)
+    _require(not other.any(), f"{name} answers otherwise when block {_first(chosen, other)} is asked alone")
+    return met
+
+
+def _check_best(chosen: I64, one: _Met, met: list[_Met]) -> None:
+    best, rounding = one.hinges(one.w), one.rounding(one.w)
+    below = best < -rounding
+    what = f"H = L − w·ψ is {best.min():.3g} at block {_first(chosen, below)}, below the target's 0"
+    _require(not below.any(), f"{what} (ψ is the target's features less the answer's; losses are not negative)")
+    for other in met:
+        worse = other.hinges(one.w) > best + rounding + other.rounding(one.w)
+        what = f"the answer for block {_first(chosen, worse)} is not the best: another corner has a greater L − w·ψ"
+        _require(not worse.any(), f"{what} (the oracle must maximise that; is a sign wrong?)")
