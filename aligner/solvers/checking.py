@@ -49,8 +49,8 @@ def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> 
         _require(isinstance(size, int | np.integer) and size >= 1, f"{name} is {size!r} (a whole number from 1 on)")
     n, d, free = problem.n_blocks, problem.n_features, problem.n_features - problem.n_nonpositive
     _require(0 <= free <= d, f"n_nonpositive is {problem.n_nonpositive!r} (from 0 to n_features)")
-    finite = bool(np.isfinite(problem.regularization) and problem.regularization > 0)
-    _require(finite, f"regularization is {problem.regularization!r} (a number above 0)")
+    positive = 0 < problem.regularization < np.inf
+    _require(positive, f"regularization is {problem.regularization!r} (a number above 0)")
     rng = np.random.default_rng(seed)
     chosen = np.sort(rng.choice(n, min(n, blocks), replace=False))
     directions = rng.standard_normal((2, d))

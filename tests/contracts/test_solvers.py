@@ -294,7 +294,8 @@ def arrays_of(problem: MatchingProblem | Multiclass) -> dict[str, np.ndarray]:
 
 
 COMPILED = [c for c in CONFIGURATIONS if c.name.startswith("bcfw") and c["share"] is None]
-COMPILED += [Configuration(c.name, c.options[:-2]) for c in CONFIGURATIONS if c["share"] is not None]
+COMPILED += [Configuration(c.name, c.options[:-3]) for c in CONFIGURATIONS if c["share"] is not None]
+COMPILED.append(Configuration("bcfw", (("order", "cyclic"), ("repeats", 3))))
 COMPILED.append(Configuration("bcfw", (("step", "decreasing"), ("average", "weighted"))))
 
 
