@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from aligner.solvers.driver import Solver, solve
     from aligner.solvers.records import DualPoint, Result, Status, Stop, TracePoint
     from aligner.solvers.registry import SOLVERS, make_solver
+    from aligner.solvers.regularization import regularization_path
+    from aligner.solvers.signs import Signed
     from aligner.svm.protocols import BlockDefaults, BlockProblem, Corners
 
 _HOMES = {
@@ -30,6 +32,8 @@ _HOMES = {
     "solvers.driver": ("Solver", "solve"),
     "solvers.records": ("DualPoint", "Result", "Status", "Stop", "TracePoint"),
     "solvers.registry": ("SOLVERS", "make_solver"),
+    "solvers.regularization": ("regularization_path",),
+    "solvers.signs": ("Signed",),
     "svm.protocols": ("BlockDefaults", "BlockProblem", "Corners"),
 }
 
@@ -40,6 +44,7 @@ __all__ = [
     "Corners",
     "DualPoint",
     "Result",
+    "Signed",
     "Solver",
     "Status",
     "Stop",
@@ -47,6 +52,7 @@ __all__ = [
     "check_problem",
     "least_squares",
     "make_solver",
+    "regularization_path",
     "solve",
 ]
 

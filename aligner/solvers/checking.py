@@ -46,7 +46,9 @@ def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> 
     """
     for name in ("n_blocks", "n_features"):
         size = getattr(problem, name)
-        _require(isinstance(size, int | np.integer) and size >= 1, f"{name} is {size!r} (a whole number from 1 on)")
+        _require(
+            isinstance(size, int | np.integer) and bool(size >= 1), f"{name} is {size!r} (a whole number from 1 on)"
+        )
     n, d, free = problem.n_blocks, problem.n_features, problem.n_features - problem.n_nonpositive
     _require(0 <= free <= d, f"n_nonpositive is {problem.n_nonpositive!r} (from 0 to n_features)")
     positive = 0 < problem.regularization < np.inf

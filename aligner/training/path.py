@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count as count_up
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from aligner.progress import ignore
 from aligner.report.evaluation import bootstrap, count, scores
 from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
 from aligner.solvers.kernel import KernelBlock
+from aligner.solvers.regularization import Resumable
 from aligner.svm.kernels import Linear
 from aligner.training.settings import LabelledProblem, Plan
 from corpora.alignment import Links
@@ -25,15 +26,6 @@ from features.table import DEFAULT_MEMORY
 
 _RESAMPLES = 1000
 """Bootstrap resamples of a standard error."""
-
-
-@runtime_checkable
-class Resumable(Protocol):
-    """A solver that can go on in a problem that differs in λ only."""
-
-    def resume(self, problem: Any, state: Any) -> None:
-        """Make the state one of this problem, in place, at the same dual point."""
-        ...
 
 
 @dataclass(frozen=True)

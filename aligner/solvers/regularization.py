@@ -1,0 +1,92 @@
+"""The whole regularisation path, to within a known error at every λ  [OAD16 §4, App. E]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from aligner.errors import SettingError
+from aligner.solvers.driver import Solver, solve
+from aligner.solvers.records import Stop
+from aligner.svm.protocols import BlockProblem
+from corpora.ragged import F64
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A solver that can go on in a problem that differs in λ only."""
+
+    def resume(self, problem: Any, state: Any) -> None:
+        """Make the state one of this problem, in place, at the same dual point."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Weights (d,) that are good enough for all λ from smallest to largest.  passes: it took to find them."""
+
+    largest: float
+    smallest: float
+    w: F64
+    passes: float
+
+
+def regularization_path(
+    problem_at: Callable[[float], BlockProblem],
+    solver: Solver[BlockProblem, Any],
+    *,
+    largest: float,
+    smallest: float,
+    error: float,
+    share: float = 0.5,
+    stop: Stop = Stop(passes=1000),  # noqa: B008 - frozen
+    seed: int = 0,
+) -> Iterator[Piece]:
+    """Pieces from the largest λ down to the smallest, each with P_λ(w) − P_λ* <= error at all its λ.
+
+    A solution at λ, w with the dual point (v, ℓ), is kept at λ' < λ, where α shrinks to (λ'/λ) α, the rest of each
+    block on its target. That has the same v and the loss (λ'/λ) ℓ, so that the gap grows linearly,
+
+        gap(λ') = gap(λ) + (λ − λ') (ℓ/λ − (‖w‖² + ‖clip(v)‖²)/2),
+
+    and the next piece begins where it has reached the error. Each is solved to `share` of the error: a small one makes
+    few long pieces, a large one many cheap ones.
+
+    problem_at: the problem with this λ, all else equal.  error: not relative, in the units of the losses.
+    stop: limits of each piece.  A solver that is `Resumable` goes on from the dual point of the piece before.
+    Raises SettingError for numbers that cannot be, for solvers that keep no dual point or tell of their average, and
+    where a piece is not solved within `stop`.
+    """
+    if not (0 < smallest <= largest < inf and error > 0 and 0 < share < 1):
+        raise SettingError("smallest and largest must be ordered and above 0, error above 0, and share between 0 and 1")
+    regularization, state = largest, None
+    while True:
+        problem = problem_at(regularization)
+        if state is not None and isinstance(solver, Resumable):
+            solver.resume(problem, state)
+        else:
+            state = solver.init(problem, np.random.default_rng(seed))
+        size = max(1.0, solver.audit(problem, state).primal)
+        limits = Stop(share * error / size, stop.passes, stop.seconds, stop.audit_growth, stop.interrupted)
+        result = solve(problem, solver, stop=limits, seed=seed, state=state)
+        point = result.dual_point
+        if point is None:
+            raise SettingError(f"{solver.signature} keeps no dual point to follow (choose bcfw, for instance)")
+        w, free = result.w, problem.n_features - problem.n_nonpositive
+        v = np.append(point.v[:free], np.minimum(point.v[free:], 0.0))
+        squares = 0.5 * float(w @ w + v @ v)
+        gap = result.primal - (point.loss - 0.5 * regularization * float(v @ v))
+        if gap > error:
+            raise SettingError(
+                f"λ {regularization:.4g}: {result.status.value}, with a gap of {gap:.3g} (allow more passes)"
+            )
+        growth = point.loss / regularization - squares
+        end = smallest if growth <= 0 else max(smallest, regularization - (error - gap) / growth)
+        yield Piece(regularization, end, w, result.trace[-1].passes)
+        if end <= smallest:
+            return
+        regularization = end

@@ -1,0 +1,52 @@
+"""The path over all λ keeps its error between the λ that were solved for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from solver_configurations import MakeProblem, Multiclass, run
+
+from aligner.errors import SettingError
+from aligner.solvers import make_solver
+from aligner.solvers.audit import ask_all, primal_value
+from aligner.solvers.regularization import regularization_path
+from aligner.svm.protocols import BlockProblem
+
+KINDS = "matchings", "b-matchings", "multiclass"
+
+
+@pytest.fixture
+def family(request: pytest.FixtureRequest, make_problem: MakeProblem) -> Callable[[float], BlockProblem]:
+    if request.param == "multiclass":
+        return lambda regularization: replace(Multiclass.random(), regularization=regularization)
+    problem = make_problem(n=15, d=4, capacity=1 if request.param == "matchings" else 2)
+    return lambda regularization: replace(problem, regularization=regularization)
+
+
+@pytest.mark.parametrize("family", KINDS, indirect=True)
+@pytest.mark.parametrize("name", ["bcfw-pairwise", "cutting-plane"])
+def test_the_error_is_kept_at_every_regularization(family: Callable[[float], BlockProblem], name: str) -> None:
+    problem, none = family(1.0), np.zeros(family(1.0).n_features)
+    error = 0.1 * primal_value(problem, none, ask_all(problem, none))
+    pieces = list(regularization_path(family, make_solver(name), largest=1.0, smallest=0.05, error=error))
+    assert (pieces[0].largest, pieces[-1].smallest) == (1.0, 0.05)
+    assert all(piece.smallest == following.largest for piece, following in pairwise(pieces))
+    assert 1 < len(pieces) < 100
+    for piece in pieces[:: max(1, len(pieces) // 4)]:
+        for regularization in (piece.smallest, (piece.smallest + piece.largest) / 2):
+            problem = family(float(regularization))
+            best = run(problem, make_solver("bcfw-pairwise"), gap=1e-3, passes=3000)
+            excess = primal_value(problem, piece.w, ask_all(problem, piece.w)) - best.primal
+            assert excess <= error + 1e-6
+
+
+@pytest.mark.parametrize("family", ["matchings"], indirect=True)
+def test_what_cannot_be_followed_is_told(family: Callable[[float], BlockProblem]) -> None:
+    with pytest.raises(SettingError, match="must be ordered"):
+        next(regularization_path(family, make_solver("bcfw"), largest=0.1, smallest=0.2, error=0.1))
+    with pytest.raises(SettingError, match="allow more passes"):
+        next(regularization_path(family, make_solver("subgradient"), largest=1e-3, smallest=1e-4, error=1e-9))
