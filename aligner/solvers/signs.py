@@ -18,7 +18,7 @@ class Signed(BlockDefaults):
     Solvers know weights that must not be above 0, and take them to be the last: here columns are put in that order, and
     those of the others' sign are turned round. `weights` makes w of the problem within of a solver's answer.
 
-    positive, negative: columns whose weights must be >= 0, or <= 0.  Raises ValueError where they are no columns, or not
+    positive, negative: columns whose weights must be >= 0, or <= 0.  Raises ValueError where they are none, or not
     different, or have weights that the problem itself keeps from being above 0.
     """
 
