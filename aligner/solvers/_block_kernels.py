@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligner.svm._corner_kernels import DONE, block_corner, make_scratch
+from aligner.svm._answers import DONE, block_corner, make_scratch
 from corpora.compiled import SUMS, compiled
 from corpora.ragged import F64, I64
 

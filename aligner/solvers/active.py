@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from aligner.errors import SettingError
 from aligner.solvers._active_kernels import Pool
 from aligner.solvers._block_kernels import Point
 from aligner.solvers.records import Active, DualPoint
 from aligner.svm.protocols import BlockProblem
+
+_MOST_BYTES = 1 << 31
+"""Of the shares of all blocks, where the corners are sparse."""
 
 _SLOTS = 8
 """Corners that a block can keep at first."""
 
 
 def new_point(problem: BlockProblem, share: float = 1.0) -> Point:
-    """All mass on the targets: w = 0, ℓ = 0."""
+    """All mass on the targets: w = 0, ℓ = 0.  Raises SettingError where corners are sparse and this is not worth it."""
     n, d = problem.n_blocks, problem.n_features
+    if problem.sparse and 8 * n * d > _MOST_BYTES:
+        raise SettingError(
+            f"this solver keeps {d:,} numbers for each of {n:,} blocks (bcfw with forward steps keeps fewer)"
+        )
     return Point(
         np.zeros(d), np.zeros(d), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d), np.zeros(1),
         np.zeros(1, np.int64), problem.n_nonpositive, share,

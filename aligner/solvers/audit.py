@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from aligner.solvers.records import Audit
-from aligner.svm import _corner_kernels as _kernels
+from aligner.svm import _chain_kernels as chains
+from aligner.svm import _corner_kernels as matchings
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem
 from corpora.ragged import F64
 from corpora.threads import map_threads
 
-_BLOCKS_AT_ONCE = 16384
+_SUMS: dict[type, Any] = {matchings.Blocks: matchings.sum_corners, chains.ChainBlocks: chains.sum_chain_corners}
+
+_BYTES_AT_ONCE = 1 << 28
+"""Of corners that a problem gives in Python."""
 
 _BLOCKS_OF_A_THREAD = 512
 """Blocks that a thread takes at once; their sums are added up in order, whatever the number of threads."""
@@ -57,17 +62,19 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
         """Sums over some blocks of ψ_i (2, d) and L_i (2,), plain, and each times its share; no corner is kept."""
         psi, losses = np.zeros((2, len(w))), np.zeros(2)
         last = min(first + _BLOCKS_OF_A_THREAD, n)
-        check_code(*_kernels.sum_corners(first, last, blocks, w, share, hinges, psi, losses))
+        sum_corners = _SUMS[type(blocks)]
+        check_code(*sum_corners(first, last, blocks, w, share, hinges, psi, losses))
         return psi, losses
 
     def sum_generic(first: int) -> tuple[F64, F64]:
-        part = np.arange(first, min(first + _BLOCKS_AT_ONCE, n))
+        part = np.arange(first, min(first + at_once, n))
         corners = find(part, w)
         hinges[part] = corners.losses - corners.psi @ w
         psi = np.stack([corners.psi.sum(axis=0), share[part] @ corners.psi])
         return psi, np.array([corners.losses.sum(), share[part] @ corners.losses])
 
-    some, many = range(0, n, _BLOCKS_OF_A_THREAD), range(0, n, _BLOCKS_AT_ONCE)
+    at_once = max(1, _BYTES_AT_ONCE // (8 * len(w)))
+    some, many = range(0, n, _BLOCKS_OF_A_THREAD), range(0, n, at_once)
     for psi, losses in map(sum_generic, many) if blocks is None else map_threads(sum_compiled, some):
         total_psi += psi
         total_losses += losses

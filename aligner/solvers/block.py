@@ -15,12 +15,14 @@ import numpy as np
 from aligner.errors import SettingError
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
+from aligner.solvers import sparse
 from aligner.solvers.active import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import ByGap, Order, Permuted, Uniform
 from aligner.solvers.rates import Rate, step_size
 from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.sparse import SparseState
 from aligner.solvers.steps import BlockStep, Forward
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem, GoodCorner, Wanted
@@ -74,7 +76,8 @@ class Block:
     error, share: δ and ν of answers that need not be exact, see `solvers.rates`: an additive error of ½ δ γ_k D_i²/(λn)
     in H_i at step k, for oracles that can use it, and a cheap corner in place of the oracle's where it provably has a
     share ν of the block's gap. Such steps are taken in Python.
-    Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept.
+    Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept; where corners are sparse
+    2 numbers for each feature that those of a block have touched, see `sparse`.
     """
 
     order: Order = Permuted()  # noqa: RUF009 - frozen
@@ -101,10 +104,18 @@ class Block:
         return "|".join(parts)
 
     @property
+    def _is_forward(self) -> bool:
+        """Whether nothing is known of a block but its share."""
+        plain = isinstance(self.step, Forward) and not isinstance(self.order, ByGap)
+        return plain and not self.cache and self._asks_exactly
+
+    @property
     def _asks_exactly(self) -> bool:
         return self.error == 0 and self.share == 1
 
-    def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState:
+    def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState | SparseState:
+        if problem.sparse and self._is_forward:
+            return sparse.init(problem, rng)
         n, d = problem.n_blocks, problem.n_features
         keeps_corners = self.cache or not isinstance(self.step, Forward)
         known = n if keeps_corners or isinstance(self.order, ByGap) else 0
@@ -116,13 +127,18 @@ class Block:
         rate = None if diameters is None else Rate(diameters, share=self.share, error=self.error, known=known)
         return BlockState(rng, problem.regularization, point, gaps, pool, kept, rate)
 
-    def resume(self, problem: BlockProblem, state: BlockState) -> None:
+    def resume(self, problem: BlockProblem, state: BlockState | SparseState) -> None:
         """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
+        if isinstance(state, SparseState):
+            sparse.resume(problem, state)
+            return
         state.regularization = rescale(state.point, state.pool, state.regularization, problem.regularization)
         state.point.steps[0] = 0  # averages and decreasing steps begin anew
         state.gaps.last[:] = np.inf
 
-    def sweep(self, problem: BlockProblem, state: BlockState) -> int:
+    def sweep(self, problem: BlockProblem, state: BlockState | SparseState) -> int:
+        if isinstance(state, SparseState):
+            return sparse.sweep(self, problem, state)
         point, gaps, n = state.point, state.gaps, problem.n_blocks
         calls = 0
         if self._is_stale(state):
@@ -208,7 +224,7 @@ class Block:
         point = state.point
         if self._asks_exactly:
             corners = problem.corners(np.array([block]), point.w)
-            return GoodCorner(corners.psi[0].copy(), float(corners.losses[0]), True)
+            return GoodCorner(corners.dense[0].copy(), float(corners.losses[0]), True)
         n, regularization = problem.n_blocks, problem.regularization
         floor = n * float(point.block_loss[block] - regularization * (point.block_w[block] @ point.w))
         error = 0.0
@@ -226,7 +242,9 @@ class Block:
         state.gaps.last[:] = np.maximum(answers.hinges / len(values) - values, 0.0)
         state.sweeps = 0
 
-    def audit(self, problem: BlockProblem, state: BlockState) -> Audit:
+    def audit(self, problem: BlockProblem, state: BlockState | SparseState) -> Audit:
+        if isinstance(state, SparseState):
+            return sparse.audit(self, problem, state)
         point = state.point
         averaged = self.average is not Average.NONE and point.steps[0] > 0
         v, loss = (point.mean_v, point.mean_loss) if averaged else (point.v, point.loss)
@@ -242,5 +260,7 @@ class Block:
             bound = state.rate.gap_bound(problem.regularization, state.start, step, self.average)
         return replace(found, bound=bound, cheap=state.cheap)
 
-    def dual_point(self, problem: BlockProblem, state: BlockState) -> DualPoint:
+    def dual_point(self, problem: BlockProblem, state: BlockState | SparseState) -> DualPoint:
+        if isinstance(state, SparseState):
+            return sparse.dual_point(state)
         return of_blocks(state.point, state.pool)

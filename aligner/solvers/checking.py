@@ -15,6 +15,9 @@ _ROUNDING = 1e-7
 """Differences of H_i that are taken for rounding, relative to the largest terms of H_i."""
 
 
+_MOST_NUMBERS = 1 << 22
+
+
 class _Met(NamedTuple):
     """The corners of some blocks at w, psi (m, d) and losses (m,), and H of them there."""
 
@@ -35,7 +38,8 @@ class _Met(NamedTuple):
 def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> None:
     """Try out what solvers take for granted of a problem; to be called once, when a problem has been written.
 
-    blocks: how many, drawn at random, are asked about, at five weights.  Raises OracleError, with one line, where
+    blocks: how many, drawn at random, are asked about, at five weights; fewer where there are millions of features.
+    Raises OracleError, with one line, where
 
     - sizes, λ, or the shapes and types of corners are wrong, or corners are not finite;
     - an oracle's answer depends on the company of other blocks or on earlier calls, or its arguments are changed;
@@ -54,7 +58,7 @@ def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> 
     positive = 0 < problem.regularization < np.inf
     _require(positive, f"regularization is {problem.regularization!r} (a number above 0)")
     rng = np.random.default_rng(seed)
-    chosen = np.sort(rng.choice(n, min(n, blocks), replace=False))
+    chosen = np.sort(rng.choice(n, min(n, blocks, max(2, _MOST_NUMBERS // d)), replace=False))
     directions = rng.standard_normal((2, d))
     first = _ask(problem, chosen, clip(directions[0], problem.n_nonpositive), exact=True)
     size = max(1.0, float(first.losses.max())) / max(1e-300, float(np.abs(first.psi @ first.w).max()))
@@ -79,10 +83,11 @@ def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> 
 
 def answers_are_best(problem: BlockProblem, w: F64, blocks: int = 16) -> bool:
     """Whether the first blocks' exact answers at w are as good there as the targets and their answers at −w, 0, ±1."""
-    chosen, signs = np.arange(min(problem.n_blocks, blocks)), np.sign(np.random.default_rng(0).standard_normal(len(w)))
+    chosen = np.arange(min(problem.n_blocks, blocks, max(2, _MOST_NUMBERS // len(w))))
+    signs = np.sign(np.random.default_rng(0).standard_normal(len(w)))
     ways = [w, *(clip(way, problem.n_nonpositive) for way in (-w, 0.0 * w, signs, -signs))]
     found = [problem.exact_corners(chosen, way) for way in ways]
-    met = [_Met(way, corners.psi, corners.losses) for way, corners in zip(ways, found, strict=True)]
+    met = [_Met(way, corners.dense, corners.losses) for way, corners in zip(ways, found, strict=True)]
     try:
         _check_best(chosen, met[0], met)
     except OracleError:
@@ -108,17 +113,17 @@ def _ask(problem: BlockProblem, chosen: I64, w: F64, *, exact: bool) -> _Met:
     _require(isinstance(together, Corners), f"{name} returns {type(together).__name__} (Corners(psi, losses))")
     shapes, wanted = (np.shape(together.psi), np.shape(together.losses)), ((len(chosen), len(w)), (len(chosen),))
     _require(shapes == wanted, f"{name} has psi {shapes[0]} and losses {shapes[1]} (not {wanted[0]} and {wanted[1]})")
-    psi, losses = (np.array(array, np.float64) for array in (together.psi, together.losses))
+    psi, losses = (np.array(array, np.float64) for array in (together.dense, together.losses))
     _require(bool(np.isfinite(psi).all() and np.isfinite(losses).all()), f"{name} has numbers that are not finite")
     met = _Met(w, psi, losses)
     again = find(given, asked)
-    same = np.array_equal(again.psi, psi) and np.array_equal(again.losses, losses)
+    same = np.array_equal(again.dense, psi) and np.array_equal(again.losses, losses)
     _require(same, f"{name} answers otherwise when asked again (an oracle must be deterministic)")
-    kept = np.array_equal(together.psi, psi) and np.array_equal(together.losses, losses)
+    kept = np.array_equal(together.dense, psi) and np.array_equal(together.losses, losses)
     _require(kept, f"a later call of {name} changes the arrays of an earlier one (return new ones)")
     _require(np.array_equal(given, chosen) and np.array_equal(asked, w), f"{name} changes its arguments")
     alone = [find(np.array([block]), asked) for block in chosen.tolist()]
-    hinges = np.array([one.losses[0] - one.psi[0] @ w for one in alone])
+    hinges = np.array([one.losses[0] - one.dense[0] @ w for one in alone])
     other = np.abs(hinges - met.hinges(w)) > met.rounding(w)
     _require(not other.any(), f"{name} answers otherwise when block {_first(chosen, other)} is asked alone")
     return met

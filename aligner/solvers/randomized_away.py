@@ -91,7 +91,7 @@ class RandomizedAway:
             taken = 0
             while taken < len(blocks):
                 taken = kernels.take_answers(
-                    blocks, taken, corners.psi, corners.losses, state.regularization, state.point, state.pool
+                    blocks, taken, corners.dense, corners.losses, state.regularization, state.point, state.pool
                 )
                 if taken < len(blocks):
                     state.pool = larger_pool(state.pool, int(blocks[taken]))

@@ -69,7 +69,7 @@ class StochasticSubgradient:
         if blocks is None:
             for block in order.tolist():
                 corners = problem.corners(np.array([block]), walk.w)
-                kernels.visit(block, corners.psi[0], float(corners.losses[0]), average, regularization, walk)
+                kernels.visit(block, corners.dense[0], float(corners.losses[0]), average, regularization, walk)
         else:
             for first in range(0, len(order), _BLOCKS_AT_ONCE):
                 part = order[first : first + _BLOCKS_AT_ONCE]

@@ -76,7 +76,7 @@ class Scratch(NamedTuple):
 
 
 @compiled
-def make_scratch(blocks):
+def matching_scratch(blocks):
     """Scratch for the largest of the blocks."""
     first, last = np.int64(0), len(blocks.lists.shapes)  # no literal, for which more would be compiled
     _, edges = largest(blocks.lists, first, last)
@@ -132,7 +132,7 @@ def fill_corners(chosen, linked, blocks, psi, losses):
 
 
 @compiled
-def block_corner(i, blocks, w, scratch, psi):
+def matching_corner(i, blocks, w, scratch, psi):
     """The corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [LJSP13].
 
     Fills psi (d + r,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)).
@@ -162,9 +162,9 @@ def block_corner(i, blocks, w, scratch, psi):
 @compiled
 def block_corners(chosen, blocks, w, psi, losses):
     """The corners of many blocks: fills psi (m, d + r) and losses (m,).  Returns (code, block at fault)."""
-    scratch = make_scratch(blocks)
+    scratch = matching_scratch(blocks)
     for b in range(len(chosen)):
-        code, losses[b], _ = block_corner(chosen[b], blocks, w, scratch, psi[b])
+        code, losses[b], _ = matching_corner(chosen[b], blocks, w, scratch, psi[b])
         if code != DONE:
             return code, chosen[b]
     return DONE, -1
@@ -177,10 +177,10 @@ def sum_corners(first, last, blocks, w, shares, hinges, psi, losses):
     shares: (n,).  Fills hinges[first:last], and adds to psi (2, d + r) and losses (2,) the sums of ψ_i and L_i, then
     those of each times its share.  Returns (code, block at fault).
     """
-    scratch = make_scratch(blocks)
+    scratch = matching_scratch(blocks)
     own = np.empty(len(w))
     for i in range(first, last):
-        code, loss, hinges[i] = block_corner(i, blocks, w, scratch, own)
+        code, loss, hinges[i] = matching_corner(i, blocks, w, scratch, own)
         if code != DONE:
             return code, i
         losses[0] += loss

@@ -117,6 +117,8 @@ class MatchingProblem:
     prior_name: str
     fertility: Fertility = Fertility()  # noqa: RUF009 - frozen
 
+    sparse = False
+
     @classmethod
     def from_links(
         cls,

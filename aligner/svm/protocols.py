@@ -59,10 +59,19 @@ class Links(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """Corners of m blocks, (m, d) psi = ψ_i(z_i) and (m,) losses = L_i(z_i), which is all that tells them apart."""
+    """Corners of m blocks, (m, d) psi = ψ_i(z_i) and (m,) losses = L_i(z_i), which is all that tells them apart.
 
-    psi: F64
+    psi: an array, or a scipy.sparse.csr_array where the problem is `sparse`.
+    """
+
+    psi: Any
     losses: F64
+
+    @property
+    def dense(self) -> F64:
+        """psi as an array."""
+        psi: F64 = self.psi if isinstance(self.psi, np.ndarray) else self.psi.toarray()
+        return psi
 
 
 @dataclass(frozen=True)
@@ -124,6 +133,10 @@ class BlockProblem(Problem, Protocol):
     def n_nonpositive(self) -> int:
         """How many of the weights, the last ones, must not be above 0."""
 
+    @property
+    def sparse(self) -> bool:
+        """Whether corners are sparse rows, so that solvers that can keep what is not 0 of each block."""
+
     def corners(self, blocks: I64, w: F64) -> Corners:
         """argmax_z L_i(z) − w·ψ_i(z) for each of these blocks, as well as the oracle can."""
 
@@ -139,8 +152,8 @@ class BlockProblem(Problem, Protocol):
     def diameters(self) -> F64 | None:
         """(n,) at least ‖ψ_i(z) − ψ_i(z')‖ of any two corners of a block; None: not known, nor then any bound."""
 
-    def compiled(self) -> Blocks | None:
-        """The arrays that compiled solvers can work on; None where its oracle is not the one that kernels have."""
+    def compiled(self) -> Any:
+        """The arrays that compiled solvers can work on, see `_answers`; None where kernels do not have its oracle."""
 
     def rehearsal(self) -> BlockProblem | None: ...
 
@@ -149,6 +162,7 @@ class BlockDefaults:
     """What a block problem need not say: inherit it, and give n_blocks, n_features, regularization and corners."""
 
     n_nonpositive = 0
+    sparse = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -160,7 +174,7 @@ class BlockDefaults:
 
     def good_corner(self: BlockProblem, block: int, w: F64, wanted: Wanted, kept: Any) -> GoodCorner:
         corners = self.exact_corners(np.array([block]), w)
-        return GoodCorner(corners.psi[0].copy(), float(corners.losses[0]), True)
+        return GoodCorner(corners.dense[0].copy(), float(corners.losses[0]), True)
 
     def nothing_kept(self) -> Any:
         return None
@@ -168,11 +182,11 @@ class BlockDefaults:
     def diameters(self) -> F64 | None:
         return None
 
-    def compiled(self) -> Blocks | None:
+    def compiled(self) -> Any:
         return None
 
     def rehearsal(self: BlockProblem) -> BlockProblem | None:
-        return TargetOnly(self.n_features, self.regularization, self.n_nonpositive)
+        return TargetOnly(self.n_features, self.regularization, self.n_nonpositive, self.sparse)
 
 
 @dataclass(frozen=True)
@@ -182,10 +196,16 @@ class TargetOnly(BlockDefaults):
     n_features: int
     regularization: float
     n_nonpositive: int = 0
+    sparse: bool = False
     n_blocks = 1
 
     def corners(self, blocks: I64, w: F64) -> Corners:
-        return Corners(np.zeros((len(blocks), self.n_features)), np.zeros(len(blocks)))
+        shape = len(blocks), self.n_features
+        if self.sparse:
+            from scipy.sparse import csr_array
+
+            return Corners(csr_array(shape), np.zeros(len(blocks)))
+        return Corners(np.zeros(shape), np.zeros(len(blocks)))
 
 
 @runtime_checkable

@@ -1,0 +1,153 @@
+"""Compiled kernels of block-coordinate Frank-Wolfe where each block touches few of the features."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from aligner.solvers._block_kernels import average_weight
+from aligner.svm._chain_kernels import chain_scratch, make_entries, sparse_corner
+from corpora.compiled import compiled
+from corpora.ragged import F64, I32, I64
+
+DONE = 0
+FULL = 8
+"""The shares have no room for another block's: nothing was done for it."""
+
+
+class SparsePoint(NamedTuple):
+    """A dual point and its running average, changed in place  [LJSP13 §5: the union of supports].
+
+    v: (d,) = Σ_i of the blocks' shares.  w: (d,) = clip(v).  loss: (1,), block_loss: (n,).
+    behind: (d,), scale: (1,), of which the average of v is v − scale · behind: what a step does not touch stays as it
+    is.  mean_loss: (1,).  steps: (1,).
+    columns, values: (P,) those of block i at begins[i] : begins[i] + sizes[i], with room for rooms[i].
+    end: (1,) of all rooms.  places: (d,) a workspace of zeros.
+    """
+
+    v: F64
+    w: F64
+    loss: F64
+    block_loss: F64
+    behind: F64
+    scale: F64
+    mean_loss: F64
+    steps: I64
+    columns: I64
+    values: F64
+    begins: I64
+    sizes: I64
+    rooms: I64
+    end: I64
+    places: I32
+    n_nonpositive: int
+
+
+@compiled
+def make_room(i, more, point):
+    """Room for so many more entries of a block, at the end if need be; False if there is none."""
+    size = point.sizes[i]
+    if size + more <= point.rooms[i]:
+        return True
+    room = 2 * size + more
+    begin = point.end[0]
+    if begin + room > len(point.columns):
+        return False
+    old = point.begins[i]
+    for e in range(size):
+        point.columns[begin + e] = point.columns[old + e]
+        point.values[begin + e] = point.values[old + e]
+    point.begins[i], point.rooms[i] = begin, room
+    point.end[0] += room
+    return True
+
+
+@compiled
+def sparse_step(i, columns, values, corner_loss, line_search, average, regularization, point, change):
+    """A forward step of a block towards the corner ψ_i of these entries, L_i  [LJSP13 Alg. 4]; there is room for it.
+
+    columns: some may be there more than once.  change: a workspace of at least as many as the block's entries then.
+    """
+    n, begin, size = len(point.block_loss), point.begins[i], point.sizes[i]
+    share = 1.0 / (regularization * n)
+    for e in range(size):
+        point.places[point.columns[begin + e]] = e + 1
+        change[e] = -point.values[begin + e]
+    for e in range(len(columns)):
+        column = columns[e]
+        if point.places[column] == 0:
+            point.columns[begin + size], point.values[begin + size], change[size] = column, 0.0, 0.0
+            size += 1
+            point.places[column] = size
+        change[point.places[column] - 1] += share * values[e]
+    point.sizes[i] = size
+    loss_gain = corner_loss / n - point.block_loss[i]
+    slope, curvature = loss_gain, 0.0
+    for e in range(size):
+        column = point.columns[begin + e]
+        point.places[column] = 0
+        slope -= regularization * change[e] * point.w[column]
+        curvature += regularization * change[e] * change[e]
+    gamma = 2.0 * n / (point.steps[0] + 2.0 * n)
+    if line_search:
+        gamma = min(1.0, max(0.0, slope / curvature)) if curvature > 0.0 else (1.0 if slope > 0.0 else 0.0)
+    free = len(point.v) - point.n_nonpositive
+    for e in range(size):
+        column = point.columns[begin + e]
+        change[e] *= gamma
+        point.values[begin + e] += change[e]
+        point.v[column] += change[e]
+        point.w[column] = point.v[column] if column < free else min(0.0, point.v[column])
+    point.block_loss[i] += gamma * loss_gain
+    point.loss[0] += gamma * loss_gain
+    rho = average_weight(average, point.steps[0])
+    if rho == 1.0:
+        point.behind[:] = 0.0
+        point.scale[0] = 1.0
+        point.mean_loss[0] = point.loss[0]
+    elif rho > 0.0:
+        for e in range(size):
+            point.behind[point.columns[begin + e]] += change[e] / point.scale[0]
+        point.scale[0] *= 1.0 - rho
+        point.mean_loss[0] += rho * (point.loss[0] - point.mean_loss[0])
+    point.steps[0] += 1
+
+
+@compiled
+def sparse_steps(order, start, line_search, average, chain, regularization, point):
+    """Forward steps of sequences from position `start` of the order on: (code, block at fault, position reached)."""
+    scratch, entries = chain_scratch(chain), make_entries(chain)
+    change = np.empty(0)
+    for t in range(start, len(order)):
+        i = order[t]
+        code, n, loss, _ = sparse_corner(i, chain, point.w, scratch, entries)
+        if code != DONE:
+            return code, i, t
+        if not make_room(i, n, point):
+            return FULL, i, t
+        if point.rooms[i] > len(change):
+            change = np.empty(point.rooms[i])
+        sparse_step(
+            i, entries.columns[:n], entries.values[:n], loss, line_search, average, regularization, point, change
+        )
+    return DONE, -1, len(order)
+
+
+@compiled
+def settle_sparse(point):
+    """Make v anew from the blocks' shares, free of rounding errors; the average stays where it is."""
+    free = len(point.v) - point.n_nonpositive
+    if point.scale[0] > 0.0:
+        for c in range(len(point.v)):
+            point.behind[c] -= point.v[c] / point.scale[0]
+    point.v[:] = 0.0
+    for i in range(len(point.sizes)):
+        for e in range(point.begins[i], point.begins[i] + point.sizes[i]):
+            point.v[point.columns[e]] += point.values[e]
+    for c in range(len(point.v)):
+        point.w[c] = point.v[c] if c < free else min(0.0, point.v[c])
+    if point.scale[0] > 0.0:
+        for c in range(len(point.v)):
+            point.behind[c] += point.v[c] / point.scale[0]
+    point.loss[0] = point.block_loss.sum()

@@ -1,0 +1,114 @@
+"""Block-coordinate Frank-Wolfe with sparse shares: memory in proportion to what the corners of each block touch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aligner.solvers import _sparse_kernels as kernels
+from aligner.solvers.audit import ask_all, clip, judge
+from aligner.solvers.averages import Average
+from aligner.solvers.records import Audit, DualPoint
+from aligner.svm.corners import check_code
+from aligner.svm.protocols import BlockProblem
+from corpora.ragged import I64
+
+if TYPE_CHECKING:
+    from aligner.solvers.block import Block
+
+_BLOCKS_AT_ONCE = 8192
+"""Blocks of one compiled call, between which Ctrl-C is heard."""
+
+_LEAST_ROOM = 1 << 20
+"""Entries of the shares that there is room for beside twice those in use; no corner has more."""
+
+
+@dataclass(eq=False)
+class SparseState:
+    """The dual point, and the λ that it is scaled by."""
+
+    rng: np.random.Generator
+    regularization: float
+    point: kernels.SparsePoint
+
+
+def init(problem: BlockProblem, rng: np.random.Generator) -> SparseState:
+    """All mass on the targets."""
+    n, d = problem.n_blocks, problem.n_features
+    (v, w, behind), (begins, sizes, rooms) = np.zeros((3, d)), np.zeros((3, n), np.int64)
+    point = kernels.SparsePoint(
+        v, w, np.zeros(1), np.zeros(n), behind, np.zeros(1), np.zeros(1), np.zeros(1, np.int64),
+        np.empty(0, np.int64), np.empty(0), begins, sizes, rooms, np.zeros(1, np.int64), np.zeros(d, np.int32),
+        problem.n_nonpositive,
+    )  # fmt: skip
+    return SparseState(rng, problem.regularization, point)
+
+
+def resume(problem: BlockProblem, state: SparseState) -> None:
+    """The same dual point at the problem's λ; averages and decreasing steps begin anew."""
+    point, shrinkage = state.point, state.regularization / problem.regularization
+    for vectors in (point.v, point.w, point.values):
+        vectors *= shrinkage
+    point.steps[0], state.regularization = 0, problem.regularization
+
+
+def sweep(config: Block, problem: BlockProblem, state: SparseState) -> int:
+    order = np.repeat(config.order.draw(problem.n_blocks, state.rng), config.repeats)
+    take_steps = _generic_steps if problem.compiled() is None else _compiled_steps
+    for first in range(0, len(order), _BLOCKS_AT_ONCE):
+        take_steps(config, problem, state, order[first : first + _BLOCKS_AT_ONCE])
+    kernels.settle_sparse(state.point)
+    return len(order)
+
+
+def _compiled_steps(config: Block, problem: BlockProblem, state: SparseState, order: I64) -> None:
+    done, line_search, average = 0, config.step.line_search, config.average.code
+    while done < len(order):
+        code, block, done = kernels.sparse_steps(
+            order, done, line_search, average, problem.compiled(), problem.regularization, state.point
+        )
+        if code == kernels.FULL:
+            _enlarge(state)
+        else:
+            check_code(code, block)
+
+
+def _generic_steps(config: Block, problem: BlockProblem, state: SparseState, order: I64) -> None:
+    for block in order.tolist():
+        corners = problem.corners(np.array([block]), state.point.w)
+        columns, values = corners.psi.indices.astype(np.int64), corners.psi.data.astype(np.float64)
+        if not kernels.make_room(block, len(columns), state.point):
+            _enlarge(state, len(columns))
+            kernels.make_room(block, len(columns), state.point)
+        kernels.sparse_step(
+            block, columns, values, float(corners.losses[0]), config.step.line_search, config.average.code,
+            problem.regularization, state.point, np.empty(state.point.rooms[block]),
+        )  # fmt: skip
+
+
+def _enlarge(state: SparseState, more: int = 0) -> None:
+    """Twice the room and more, after the shares have moved together."""
+    point = state.point
+    begins = np.cumsum(point.sizes) - point.sizes
+    kept = np.repeat(point.begins - begins, point.sizes) + np.arange(point.sizes.sum())
+    room = 2 * len(kept) + more + _LEAST_ROOM
+    columns, values = np.empty(room, np.int64), np.empty(room)
+    columns[: len(kept)], values[: len(kept)] = point.columns[kept], point.values[kept]
+    state.point = point._replace(
+        columns=columns, values=values, begins=begins, rooms=point.sizes.copy(), end=np.array([len(kept)])
+    )
+
+
+def audit(config: Block, problem: BlockProblem, state: SparseState) -> Audit:
+    point = state.point
+    averaged = config.average is not Average.NONE and point.steps[0] > 0
+    v = point.v - point.scale[0] * point.behind if averaged else point.v
+    w = clip(v, problem.n_nonpositive)
+    loss = point.mean_loss if averaged else point.loss
+    return judge(problem, w, float(loss[0]), ask_all(problem, w))
+
+
+def dual_point(state: SparseState) -> DualPoint:
+    return DualPoint(state.point.v, float(state.point.loss[0]), None, None, None, state.point.block_loss)

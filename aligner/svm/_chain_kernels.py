@@ -1,0 +1,334 @@
+"""Compiled kernels of label sequences: scores, Viterbi's algorithm, forward-backward, and corners."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from corpora.compiled import compiled
+from corpora.ragged import F32, F64, I32, I64
+
+DONE = 0
+NOT_FINITE = 2
+
+
+class ChainBlocks(NamedTuple):
+    """The arrays of sequences of tokens.
+
+    columns, values: the features of all tokens, those of token t at starts[t] : starts[t + 1].  labels: (N,) the right
+    ones.  offsets: (n + 1,) where sequences begin.  n_inputs: p.  n_labels: M.  biases: whether there are any.
+
+    Weights are those of feature c and label y at c·M + y, then of labels a, b of neighbours at p·M + a·M + b, then,
+    if there are biases, M of each label, M of the first of a sequence and M of the last.
+    """
+
+    columns: I32
+    values: F32
+    starts: I64
+    labels: I32
+    offsets: I64
+    n_inputs: int
+    n_labels: int
+    biases: bool
+
+
+class ChainScratch(NamedTuple):
+    """Workspaces for the longest sequence.  scores: (T, M).  ahead: (T, M).  before: (T, M).  path: (T,)."""
+
+    scores: F64
+    ahead: F64
+    before: I32
+    path: I32
+
+
+@compiled
+def chain_scratch(chain):
+    longest = 0
+    for i in range(len(chain.offsets) - 1):
+        longest = max(longest, chain.offsets[i + 1] - chain.offsets[i])
+    M = chain.n_labels
+    return ChainScratch(
+        np.empty((longest, M)), np.empty((longest, M)), np.empty((longest, M), np.int32), np.empty(longest, np.int32)
+    )
+
+
+@compiled
+def token_scores(i, chain, w, cost, scores):
+    """scores[t, y] of the labels of sequence i, and the cost where they are wrong."""
+    M, p = chain.n_labels, chain.n_inputs
+    first, last = chain.offsets[i], chain.offsets[i + 1]
+    bias = (p + M) * M
+    for t in range(first, last):
+        row = scores[t - first]
+        for y in range(M):
+            row[y] = cost
+        row[chain.labels[t]] = 0.0
+        for e in range(chain.starts[t], chain.starts[t + 1]):
+            value, place = chain.values[e], chain.columns[e] * M
+            for y in range(M):
+                row[y] += value * w[place + y]
+        if chain.biases:
+            for y in range(M):
+                row[y] += w[bias + y]
+                if t == first:
+                    row[y] += w[bias + M + y]
+                if t == last - 1:
+                    row[y] += w[bias + 2 * M + y]
+
+
+@compiled
+def best_path(T, steps, scratch):
+    """The path of greatest score, into scratch.path, and its score  [Viterbi 1967].  steps: (M·M,) of neighbours."""
+    M = scratch.scores.shape[1]
+    scratch.ahead[0] = scratch.scores[0]
+    for t in range(1, T):
+        total, row, before = scratch.ahead[t - 1], scratch.ahead[t], scratch.before[t]
+        for b in range(M):
+            row[b] = total[0] + steps[b]
+            before[b] = 0
+        for a in range(1, M):
+            for b in range(M):
+                found = total[a] + steps[a * M + b]
+                if found > row[b]:
+                    row[b] = found
+                    before[b] = a
+        for b in range(M):
+            row[b] += scratch.scores[t, b]
+    best = 0
+    for y in range(1, M):
+        if scratch.ahead[T - 1, y] > scratch.ahead[T - 1, best]:
+            best = y
+    scratch.path[T - 1] = best
+    for t in range(T - 1, 0, -1):
+        scratch.path[t - 1] = scratch.before[t, scratch.path[t]]
+    return scratch.ahead[T - 1, best]
+
+
+@compiled
+def answer(i, chain, w, cost, scratch):
+    """The best labels of sequence i, into scratch.path, where each wrong one adds `cost`; returns their score."""
+    M, T = chain.n_labels, chain.offsets[i + 1] - chain.offsets[i]
+    token_scores(i, chain, w, cost, scratch.scores)
+    begin = chain.n_inputs * M
+    return best_path(T, w[begin : begin + M * M], scratch)
+
+
+@compiled
+def count_entries(i, chain):
+    """The most entries that ψ_i has."""
+    first, last = chain.offsets[i], chain.offsets[i + 1]
+    return 2 * (chain.starts[last] - chain.starts[first]) + 5 * (last - first) + 4
+
+
+@compiled
+def corner_entries(i, chain, path, columns, values):
+    """ψ_i of this path as columns, some more than once, and values; returns (how many there are, L_i)."""
+    M, p, biases = chain.n_labels, chain.n_inputs, chain.biases
+    first, last = chain.offsets[i], chain.offsets[i + 1]
+    bias, n, wrong = (p + M) * M, 0, 0
+    for t in range(first, last):
+        y, z = chain.labels[t], path[t - first]
+        if y != z:
+            wrong += 1
+            for e in range(chain.starts[t], chain.starts[t + 1]):
+                place, value = chain.columns[e] * M, chain.values[e]
+                columns[n], values[n] = place + y, value
+                columns[n + 1], values[n + 1] = place + z, -value
+                n += 2
+            if biases:
+                for kind in range(3):
+                    if kind == 0 or (kind == 1 and t == first) or (kind == 2 and t == last - 1):
+                        columns[n], values[n] = bias + kind * M + y, 1.0
+                        columns[n + 1], values[n + 1] = bias + kind * M + z, -1.0
+                        n += 2
+        if t + 1 < last:
+            of_target = y * M + chain.labels[t + 1]
+            of_path = z * M + path[t + 1 - first]
+            if of_target != of_path:
+                columns[n], values[n] = p * M + of_target, 1.0
+                columns[n + 1], values[n + 1] = p * M + of_path, -1.0
+                n += 2
+    return n, wrong / (last - first)
+
+
+class Entries(NamedTuple):
+    """A workspace for the entries of one corner: columns and values, (most,)."""
+
+    columns: I64
+    values: F64
+
+
+@compiled
+def make_entries(chain):
+    most = 0
+    for i in range(len(chain.offsets) - 1):
+        most = max(most, count_entries(i, chain))
+    return Entries(np.empty(most, np.int64), np.empty(most))
+
+
+@compiled
+def sparse_corner(i, chain, w, scratch, entries):
+    """The corner argmax_z L_i(z) − w·ψ_i(z) of a block by its entries: (code, how many, L_i(z), H_i(z; w))."""
+    T = chain.offsets[i + 1] - chain.offsets[i]
+    found = answer(i, chain, w, 1.0 / T, scratch)
+    if not np.isfinite(found):
+        return NOT_FINITE, 0, 0.0, 0.0
+    n, loss = corner_entries(i, chain, scratch.path, entries.columns, entries.values)
+    hinge = loss
+    for e in range(n):
+        hinge -= entries.values[e] * w[entries.columns[e]]
+    return DONE, n, loss, hinge
+
+
+@compiled
+def chain_corner(i, chain, w, scratch, psi):
+    """The same with psi (d,): (code, L_i(z), H_i(z; w))."""
+    entries = Entries(np.empty(count_entries(i, chain), np.int64), np.empty(count_entries(i, chain)))
+    code, n, loss, hinge = sparse_corner(i, chain, w, scratch, entries)
+    psi[:] = 0.0
+    for e in range(n):
+        psi[entries.columns[e]] += entries.values[e]
+    return code, loss, hinge
+
+
+@compiled
+def chain_corners(chosen, chain, w, ends, columns, values, losses):
+    """The entries of the corners of many blocks, one after the other, those of the b-th up to ends[b].
+
+    Returns (code, block at fault).
+    """
+    scratch, entries, end = chain_scratch(chain), make_entries(chain), 0
+    for b in range(len(chosen)):
+        code, n, losses[b], _ = sparse_corner(chosen[b], chain, w, scratch, entries)
+        if code != DONE:
+            return code, chosen[b]
+        columns[end : end + n] = entries.columns[:n]
+        values[end : end + n] = entries.values[:n]
+        end += n
+        ends[b] = end
+    return DONE, -1
+
+
+@compiled
+def sum_chain_corners(first, last, chain, w, shares, hinges, psi, losses):
+    """What `_block_corners.sum_corners` does, in time of what is not 0."""
+    scratch, entries = chain_scratch(chain), make_entries(chain)
+    for i in range(first, last):
+        code, n, loss, hinges[i] = sparse_corner(i, chain, w, scratch, entries)
+        if code != DONE:
+            return code, i
+        losses[0] += loss
+        losses[1] += shares[i] * loss
+        for e in range(n):
+            psi[0, entries.columns[e]] += entries.values[e]
+            psi[1, entries.columns[e]] += shares[i] * entries.values[e]
+    return DONE, -1
+
+
+@compiled
+def best_labels(chain, w, labels):
+    """The best labels of all sequences, one after the other, (N,)."""
+    scratch = chain_scratch(chain)
+    for i in range(len(chain.offsets) - 1):
+        answer(i, chain, w, 0.0, scratch)
+        labels[chain.offsets[i] : chain.offsets[i + 1]] = scratch.path[: chain.offsets[i + 1] - chain.offsets[i]]
+
+
+@compiled
+def log_sum(values):
+    """log Σ exp(values)."""
+    most = values[0]
+    for y in range(1, len(values)):
+        most = max(most, values[y])
+    total = 0.0
+    for y in range(len(values)):
+        total += np.exp(values[y] - most)
+    return most + np.log(total)
+
+
+@compiled
+def chain_marginals(T, M, points, marginals):
+    """The marginals of p(z) ∝ exp ⟨points, z⟩ over the labellings of a chain, and log Σ exp  [forward-backward].
+
+    points, marginals: (T·M + (T − 1)·M·M,), of the labels of each token and then of each two neighbours.
+    """
+    ahead, back = np.empty((T, M)), np.zeros((T, M))
+    terms = np.empty(M)
+    ahead[0] = points[:M]
+    for t in range(1, T):
+        edges = points[T * M + (t - 1) * M * M :]
+        for b in range(M):
+            for a in range(M):
+                terms[a] = ahead[t - 1, a] + edges[a * M + b]
+            ahead[t, b] = log_sum(terms) + points[t * M + b]
+    for t in range(T - 2, -1, -1):
+        edges = points[T * M + t * M * M :]
+        for a in range(M):
+            for b in range(M):
+                terms[b] = back[t + 1, b] + edges[a * M + b] + points[(t + 1) * M + b]
+            back[t, a] = log_sum(terms)
+    whole = log_sum(ahead[T - 1])
+    for t in range(T):
+        for y in range(M):
+            marginals[t * M + y] = np.exp(ahead[t, y] + back[t, y] - whole)
+        if t + 1 < T:
+            edge = T * M + t * M * M
+            for a in range(M):
+                for b in range(M):
+                    end = points[(t + 1) * M + b] + back[t + 1, b] - whole
+                    marginals[edge + a * M + b] = np.exp(ahead[t, a] + points[edge + a * M + b] + end)
+    return whole
+
+
+@compiled
+def chain_scores(chosen, chain, w, starts, scores):
+    """F_iᵀ w + c_i of the parts of these blocks, those of the b-th from starts[b] on."""
+    M = chain.n_labels
+    steps = w[chain.n_inputs * M :]
+    for b in range(len(chosen)):
+        i = chosen[b]
+        T = chain.offsets[i + 1] - chain.offsets[i]
+        own = scores[starts[b] : starts[b + 1]]
+        token_scores(i, chain, w, 1.0 / T, own[: T * M].reshape(T, M))
+        for t in range(T - 1):
+            for s in range(M * M):
+                own[T * M + t * M * M + s] = steps[s]
+
+
+@compiled
+def chain_moments(chosen, chain, z, starts, moments):
+    """moments (d + 1,) += Σ F_i z_i and Σ c_i·z_i of these blocks."""
+    M, p = chain.n_labels, chain.n_inputs
+    bias = (p + M) * M
+    for b in range(len(chosen)):
+        i = chosen[b]
+        first, last = chain.offsets[i], chain.offsets[i + 1]
+        T = last - first
+        own = z[starts[b] : starts[b + 1]]
+        for t in range(T):
+            for y in range(M):
+                share = own[t * M + y]
+                if share != 0.0:
+                    if y != chain.labels[first + t]:
+                        moments[len(moments) - 1] += share / T
+                    for e in range(chain.starts[first + t], chain.starts[first + t + 1]):
+                        moments[chain.columns[e] * M + y] += share * chain.values[e]
+                    if chain.biases:
+                        moments[bias + y] += share
+                        if t == 0:
+                            moments[bias + M + y] += share
+                        if t == T - 1:
+                            moments[bias + 2 * M + y] += share
+        for t in range(T - 1):
+            for s in range(M * M):
+                moments[p * M + s] += own[T * M + t * M * M + s]
+
+
+@compiled
+def all_marginals(chosen, chain, points, starts, marginals):
+    """`chain_marginals` of these blocks."""
+    for b in range(len(chosen)):
+        T = chain.offsets[chosen[b] + 1] - chain.offsets[chosen[b]]
+        own = slice(starts[b], starts[b + 1])
+        chain_marginals(T, chain.n_labels, points[own], marginals[own])

@@ -1,0 +1,184 @@
+"""ChainProblem: structured SVMs over label sequences, such as letters of words or chunks of sentences  [TGK03; LJSP13].
+
+[TGK03] Taskar, Guestrin and Koller 2003, Max-margin Markov networks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from aligner.errors import ScoreError, SettingError
+from aligner.svm import _chain_kernels as kernels
+from aligner.svm.protocols import BlockDefaults, Corners
+from corpora.ragged import F64, I32, I64
+from corpora.threads import shared_property
+
+
+@dataclass(frozen=True, eq=False)
+class ChainProblem(BlockDefaults):
+    """A structured SVM over label sequences with the normalised Hamming loss  [LJSP13 §6].
+
+        score of a labelling y = Σ_t x_t·w_{y_t} + Σ_t v(y_t, y_{t+1}), and with `biases` those of labels, of the first
+        label and of the last;    L(z) = the share of labels that are wrong;    ψ(z) = φ(x, y) − φ(x, z)
+
+    arrays: see `_chain_kernels.ChainBlocks`.  regularization: λ > 0.
+    Corners are sparse rows: those of a sentence touch few of a million weights.
+    The oracle is Viterbi's, in O(T M²) for T tokens and M labels; `nearest` is forward-backward, as dear.
+    """
+
+    arrays: kernels.ChainBlocks
+    regularization: float
+
+    sparse = True
+
+    @classmethod
+    def of(
+        cls,
+        features: npt.ArrayLike | csr_array,
+        labels: npt.ArrayLike,
+        lengths: npt.ArrayLike,
+        *,
+        regularization: float,
+        n_labels: int | None = None,
+        biases: bool = False,
+    ) -> ChainProblem:
+        """A problem of sequences one after the other.
+
+        features: (N, p) of all tokens, an array or a scipy.sparse one.  labels: (N,) from 0 on.  lengths: (n,) of the
+        sequences, >= 1.  n_labels: M; as many as there are in the labels by default.  Raises ValueError where they do
+        not fit or are not finite, SettingError for a λ that is not above 0.
+        """
+        if not 0 < regularization < np.inf:
+            raise SettingError(f"regularization must be a number above 0, not {regularization}")
+        rows = csr_array(features, dtype=np.float32)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        given, sizes = np.asarray(labels), np.asarray(lengths, np.int64)
+        if given.shape != (rows.shape[0],) or sizes.ndim != 1 or len(sizes) == 0 or sizes.sum() != len(given):
+            raise ValueError(
+                f"features of {rows.shape[0]} tokens, {given.shape} labels, and lengths adding up to {sizes.sum()}"
+            )
+        if (sizes < 1).any() or not np.isfinite(rows.data).all():
+            raise ValueError("sequences must have at least one token, and features must be finite")
+        most = int(given.max()) + 1 if n_labels is None else n_labels
+        if given.min() < 0 or given.max() >= most:
+            raise ValueError(f"labels must be from 0 to {most - 1}, not {given.min()} to {given.max()}")
+        arrays = kernels.ChainBlocks(
+            rows.indices.astype(np.int32), rows.data, rows.indptr.astype(np.int64), given.astype(np.int32),
+            np.concatenate([[0], np.cumsum(sizes)]), rows.shape[1], most, biases,
+        )  # fmt: skip
+        return cls(arrays, float(regularization))
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.arrays.offsets) - 1
+
+    @property
+    def n_features(self) -> int:
+        M = self.arrays.n_labels
+        return (self.arrays.n_inputs + M + 3 * self.arrays.biases) * M
+
+    @property
+    def signature(self) -> str:
+        kind = "|biases" if self.arrays.biases else ""
+        return f"chains:{self.n_blocks}|labels:{self.arrays.n_labels}|lambda:{self.regularization:g}{kind}"
+
+    def compiled(self) -> kernels.ChainBlocks:
+        return self.arrays
+
+    def rehearsal(self) -> ChainProblem:
+        """The shortest sequence."""
+        shortest = int(np.diff(self.arrays.offsets).argmin())
+        return self.take(np.array([shortest]))
+
+    def take(self, sequences: I64) -> ChainProblem:
+        """The problem of these sequences alone, (m,) indices, in their order: a copy."""
+        arrays = self.arrays
+        sizes = np.diff(arrays.offsets)[sequences]
+        tokens = np.concatenate([np.arange(*arrays.offsets[i : i + 2]) for i in sequences.tolist()])
+        rows = csr_array((arrays.values, arrays.columns, arrays.starts), (len(arrays.labels), arrays.n_inputs))
+        return ChainProblem.of(
+            rows[tokens], arrays.labels[tokens], sizes, regularization=self.regularization, n_labels=arrays.n_labels,
+            biases=arrays.biases,
+        )  # fmt: skip
+
+    def corners(self, blocks: I64, w: F64) -> Corners:
+        """argmax_z L_i(z) − w·ψ_i(z) for each of these blocks.  Raises ScoreError where w is not finite."""
+        chosen = np.ascontiguousarray(blocks, np.int64)
+        tokens = self.arrays.starts[self.arrays.offsets]
+        most = int((2 * np.diff(tokens) + 5 * np.diff(self.arrays.offsets) + 4)[chosen].sum())
+        columns, values, ends = np.empty(most, np.int64), np.empty(most), np.zeros(len(chosen) + 1, np.int64)
+        losses = np.empty(len(chosen))
+        if kernels.chain_corners(chosen, self.arrays, w, ends[1:], columns, values, losses)[0] != kernels.DONE:
+            raise ScoreError("the weights are not finite")
+        end, shape = int(ends[-1]), (len(chosen), self.n_features)
+        rows = csr_array((values[:end], columns[:end], ends), shape)
+        rows.sum_duplicates()
+        return Corners(rows, losses)
+
+    def predict(self, w: F64) -> I32:
+        """(N,) the labels of greatest score; raises ValueError where w does not fit."""
+        if w.shape != (self.n_features,):
+            raise ValueError(f"{w.shape} weights for {self.n_features} features")
+        labels = np.empty_like(self.arrays.labels)
+        kernels.best_labels(self.arrays, w, labels)
+        return labels
+
+    def error(self, w: F64) -> float:
+        """The share of all tokens that are labelled wrong."""
+        return float(np.mean(self.predict(w) != self.arrays.labels))
+
+    def diameters(self) -> F64:
+        """(n,) at least ‖ψ_i(z) − ψ_i(z')‖: each token moves two labels' features, each two neighbours two entries."""
+        arrays = self.arrays
+        squares = np.append(0.0, np.cumsum(arrays.values.astype(np.float64) ** 2))[arrays.starts]
+        lengths = np.sqrt(np.maximum(0.0, np.diff(squares)) + 3.0 * arrays.biases)
+        of_tokens = np.add.reduceat(lengths, arrays.offsets[:-1])
+        found: F64 = np.sqrt(2.0) * np.hypot(of_tokens, np.maximum(0, np.diff(arrays.offsets) - 1))
+        return found
+
+    # What `SaddleProblem` asks for.
+
+    geometries = ("entropic",)
+
+    @shared_property
+    def parts(self) -> I64:
+        T, M = np.diff(self.arrays.offsets), self.arrays.n_labels
+        return np.concatenate([[0], np.cumsum(T * M + (T - 1) * M * M)])
+
+    @shared_property
+    def target(self) -> F64:
+        M, arrays = self.arrays.n_labels, self.arrays
+        found = np.zeros(self.parts[-1])
+        for i in range(self.n_blocks):
+            y = arrays.labels[arrays.offsets[i] : arrays.offsets[i + 1]].astype(np.int64)
+            T = np.arange(len(y))
+            own = found[self.parts[i] : self.parts[i + 1]]
+            own[T * M + y] = 1.0
+            own[len(y) * M + T[:-1] * M * M + y[:-1] * M + y[1:]] = 1.0
+        return found
+
+    def scores(self, blocks: I64, w: F64) -> F64:
+        starts = self._starts(blocks)
+        found = np.empty(starts[-1])
+        kernels.chain_scores(blocks, self.arrays, w, starts, found)
+        return found
+
+    def moments(self, blocks: I64, z: F64) -> F64:
+        found = np.zeros(self.n_features + 1)
+        kernels.chain_moments(blocks, self.arrays, z, self._starts(blocks), found)
+        return found
+
+    def nearest(self, blocks: I64, points: F64, geometry: str) -> F64:
+        if not np.isfinite(points).all():
+            raise ScoreError("the weights are not finite")
+        found = np.empty_like(points)
+        kernels.all_marginals(blocks, self.arrays, points, self._starts(blocks), found)
+        return found
+
+    def _starts(self, blocks: I64) -> I64:
+        return np.concatenate([[0], np.cumsum(np.diff(self.parts)[blocks])])
