@@ -25,6 +25,7 @@ SOLVER_OPTIONS = {
     "step": "decreasing",
     "average": "weighted",
     "cache": "false",
+    "repeats": "2",
     "error": "0.5",
     "share": "0.5",
     "sample": "0.5",
