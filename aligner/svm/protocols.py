@@ -209,6 +209,37 @@ class TargetOnly(BlockDefaults):
 
 
 @runtime_checkable
+class SaddleProblem(BlockProblem, Protocol):
+    """A block problem whose features are linear in parts of an answer, so that it has marginals z_i  [TLJ06 §2].
+
+    P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z [w·(F_i z − F_i y_i) + c_i·(z − y_i)], z_i in the hull of a block's answers: a
+    number for each *part* of it (an edge, a class, a label or two neighbouring ones). Those of all blocks lie one after
+    the other.
+    """
+
+    @property
+    def geometries(self) -> tuple[str, ...]:
+        """Of euclidean and entropic those that `nearest` knows."""
+
+    @property
+    def parts(self) -> I64:
+        """(n + 1,) where the parts of each block begin."""
+
+    @property
+    def target(self) -> F64:
+        """(parts[-1],) the right answers y."""
+
+    def scores(self, blocks: I64, w: F64) -> F64:
+        """F_iᵀ w + c_i of the parts of these blocks, one block after the other: the gradient in z, but for 1/n."""
+
+    def moments(self, blocks: I64, z: F64) -> F64:
+        """(d + 1,) Σ_i (F_i z_i, c_i·z_i) over these blocks, of whose parts z is."""
+
+    def nearest(self, blocks: I64, points: F64, geometry: str) -> F64:
+        """The z_i nearest to points: argmax ⟨points, z⟩ − Ω(z), Ω ½ ‖z‖² (euclidean) or negative entropy (entropic)."""
+
+
+@runtime_checkable
 class EdgeProblem(BlockProblem, Protocol):
     """A block problem over matchings whose edges are at hand, as `aligner.svm.hinge.MatchingProblem` is: see there."""
 
