@@ -24,7 +24,7 @@ from corpora.files import StrPath
 from corpora.threads import map_threads
 
 MAGIC = b"ALIGNER\x1a"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 _PREFIX = struct.Struct("<8sIII")
 _ALIGNMENT = 64

@@ -27,7 +27,6 @@ from corpora.threads import map_threads
 from features.candidates import check_candidates
 from features.statistics import CorpusStatistics
 from features.translation.expectation import Settings
-from features.translation.lexicon import AGREEING, KINDS
 from features.translation.model import TranslationModel
 from features.translation.posteriors import DEFAULT_THRESHOLD, Decoder, Posteriors
 from features.translation.priors import read_priors
@@ -100,19 +99,11 @@ class Unsupervised:
         if self.seconds is not None and not self.seconds >= 0.0:
             raise SettingError(f"seconds must be 0 or more, not {self.seconds}")
 
-    def estimate(
-        self, bitext: Bitext, lexicons: Sequence[str] = AGREEING, on_progress: Callable[[Progress], None] = ignore
-    ) -> TranslationModel:
-        """Translation models of a bitext.
-
-        lexicons: of `features.translation.lexicon.KINDS`; `decode` looks at the agreeing ones.
-        on_progress: told of each pass.
-        """
+    def estimate(self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore) -> TranslationModel:
+        """Translation models of a bitext.  on_progress: told of each pass."""
         given = {"p0": self.null, "iterations_hmm": self.iterations, "seconds": self.seconds}
         settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        return train_translation(
-            bitext, Settings(**settings), lexicons=lexicons, priors=self.priors, on_pass=tell_passes(on_progress)
-        )
+        return train_translation(bitext, Settings(**settings), priors=self.priors, on_pass=tell_passes(on_progress))
 
     def align(
         self, bitext: Bitext, on_progress: Callable[[Progress], None] = ignore, links: Sequence[Links] = ()
@@ -138,7 +129,7 @@ class Unsupervised:
         on_model: told of these.  links: see `align`.
         """
         if self.decoding is not None:
-            translation = self.estimate(bitext, AGREEING, on_progress)
+            translation = self.estimate(bitext, on_progress)
             found = self.decode(translation, bitext)
         else:
             model, translation = self.weighted(bitext, on_progress)
@@ -151,7 +142,7 @@ class Unsupervised:
     ) -> tuple[Model, TranslationModel]:
         """The model by which a bitext is aligned without a decoding, and its translation models."""
         counted = CorpusStatistics.from_bitext(bitext, lexicons=(), priors=self.priors)
-        translation = self.estimate(bitext, tuple(KINDS), on_progress)
+        translation = self.estimate(bitext, on_progress)
         model = default_model(replace(counted, translation=translation), candidates=self.candidates)
         return with_links(model.with_offset(self.offset), self.kinds), translation
 

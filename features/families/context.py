@@ -8,14 +8,14 @@ from corpora.compiled import compiled
 from features.batch import EdgeBatch
 from features.families.neighbours import DIAGONAL, fill_neighbours
 from features.table import Matrix
-from features.translation.lexicon import AGREEING
+from features.translation.lexicon import KINDS
 
 NAMES = (
     "soft_before", "soft_after", "soft_before_crossed", "soft_after_crossed",
     "soft_left", "soft_right", "soft_above", "soft_below",
     "anchor_before", "anchor_after", "anchor_nearest", "anchor_none",
 )  # fmt: skip
-LEXICONS = AGREEING
+LEXICONS = tuple(KINDS)
 _STEPS = np.concatenate([DIAGONAL, [(0, -1), (0, 1), (-1, 0), (1, 0)]])
 ANCHOR = 0.5
 """An edge whose posterior is above is an anchor: what is near it should be linked alike."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from features.batch import EdgeBatch
 from features.families.hmm import on_log_scale
 from features.table import Matrix
-from features.translation.lexicon import AGREEING
+from features.translation.lexicon import KINDS
 
 NAMES = tuple(f"directional_{name}" for name in ("forward", "reverse", "log", "lexical", "lexical_log"))
-LEXICONS = *AGREEING, "directional"
+LEXICONS = tuple(KINDS)
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:

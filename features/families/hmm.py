@@ -8,7 +8,7 @@ from corpora.compiled import compiled
 from features.batch import EdgeBatch
 from features.families import competition
 from features.table import Matrix, Vector
-from features.translation.lexicon import AGREEING
+from features.translation.lexicon import KINDS
 
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 """Posteriors above which a score may change its slope: a linear score of the posterior alone cannot follow links."""
@@ -16,19 +16,19 @@ FLOOR = 1e-4
 """Posteriors below are all the same on the logarithmic scale."""
 
 NAMES = (
-    *("hmm_forward", "hmm_reverse", "hmm_soft", "hmm_words", "hmm_prefixes", "hmm_log"),
+    *("hmm_forward", "hmm_reverse", "hmm_soft", "hmm_words", "hmm_pieces", "hmm_log"),
     *(f"hmm_above_{knot:g}" for knot in KNOTS),
     *(f"hmm_{name}" for name in competition.NAMES),
     *("hmm_rivals_row", "hmm_rivals_column", "hmm_null_source", "hmm_null_target"),
 )
-LEXICONS = AGREEING
+LEXICONS = tuple(KINDS)
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
     """What the HMM of `features.translation.model` believes; each in [0, 1] but for margins, in [-1, 1]  [LTKJ06 §5].
 
-    hmm_forward, hmm_reverse: posterior p(a_k = j | both sentences) of each direction, the mean of the agreeing
-    lexicons.  hmm_soft: s, the geometric mean of both directions; hmm_words, hmm_prefixes: the same of one lexicon.
+    hmm_forward, hmm_reverse: posterior p(a_k = j | both sentences) of each direction, the mean of the
+    lexicons.  hmm_soft: s, the geometric mean of both directions; hmm_words, hmm_pieces: the same of one lexicon.
     hmm_log: `on_log_scale` of s.  hmm_above_x: max(0, s - x) / (1 - x), pieces of a piecewise linear function.
     hmm_rank … hmm_mutual_best: as `features.families.competition`, of s.
     hmm_rivals: half the sum of s over the other edges of the word, at most 1: its expected further links.
@@ -38,7 +38,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     out[:, 0] = hmm.forward.take(cells)
     out[:, 1] = hmm.reverse.take(cells)
     out[:, 2] = soft = batch.soft.take(cells)
-    for column, name in enumerate(("words", "prefixes"), 3):
+    for column, name in enumerate(("words", "pieces"), 3):
         out[:, column] = batch.beliefs.soft.get(name, batch.soft).take(cells)
     out[:, 5] = on_log_scale(soft)
     for column, knot in enumerate(KNOTS, 6):

@@ -7,7 +7,7 @@ import numpy as np
 from corpora.ragged import I32, I64, Bools
 from features.batch import EdgeBatch, Encoded, Words
 from features.table import Matrix
-from features.translation.lexicon import AGREEING
+from features.translation.lexicon import KINDS
 from features.words import NUMERIC, PUNCTUATION
 
 SHARES = (0.02, 0.1, 0.3)
@@ -21,7 +21,7 @@ NAMES = (
     *("both_frequent", "one_frequent", "one_punctuation", "one_numeric"),
     *("soft_frequent_source", "soft_frequent_target", "soft_rare", "repeated_distance"),
 )
-LEXICONS = AGREEING
+LEXICONS = tuple(KINDS)
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:

@@ -6,19 +6,19 @@ from features.batch import EdgeBatch
 from features.families import competition
 from features.families.hmm import on_log_scale
 from features.table import Matrix
-from features.translation.lexicon import AGREEING
+from features.translation.lexicon import KINDS
 
 NAMES = (
     *("lexical_forward", "lexical_reverse", "lexical_soft", "lexical_log"),
     *(f"lexical_{name}" for name in competition.NAMES),
 )
-LEXICONS = AGREEING
+LEXICONS = tuple(KINDS)
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
     """Posteriors of IBM Model 1 with the lexicons of the HMM; each in [0, 1] but for margins, in [-1, 1]  [BDDM93].
 
-    lexical_forward, lexical_reverse: of each direction, the mean of the agreeing lexicons.  lexical_soft: s, their
+    lexical_forward, lexical_reverse: of each direction, the mean of the lexicons.  lexical_soft: s, their
     geometric mean.  lexical_log: s on the scale of `families.hmm`.  lexical_rank … lexical_mutual_best: as in
     `features.families.competition`.
     """

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corpora.bitext import Bitext, Text
-from corpora.ragged import F32, F64, I32, I64
+from corpora.ragged import F32, F64
 from features.cooccurrence import MINIMUM_DICE
 from features.translation import jumps
 from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeights
@@ -50,7 +50,7 @@ class Settings:
 
     iterations_1: int = 2
     iterations_hmm: int = 1
-    batches: int = 8
+    batches: int = 16
     agreement: bool = True
     p0: float = 0.2
     uniform: float = 0.1
@@ -107,43 +107,25 @@ def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> F32:
     return np.asarray(np.maximum(total / max(total.sum(), TINY), TINY), np.float32)
 
 
-def of_classes(found: Parameters, classes: tuple[I32, I32], sizes: tuple[int, int], agreement: bool) -> Parameters:
-    """Parameters of IBM Model 1 of classes of words.
-
-    classes: (V_source,), (V_target,) of each word.  sizes: numbers of classes.
-    """
-    cells, parents = found.cells.coarsen(*classes, *sizes)
-    counts = np.zeros((len(cells) + 1, 1 if agreement else 2))
-    for column in range(counts.shape[1]):
-        of_words = found.counts[:-1, min(column, found.counts.shape[1] - 1)]
-        counts[:-1, column] = np.bincount(parents, of_words, len(cells))
-    forward = found.forward._replace(null=np.bincount(classes[1], found.forward.null, sizes[1]).astype(np.float64))
-    reverse = found.reverse._replace(null=np.bincount(classes[0], found.reverse.null, sizes[0]).astype(np.float64))
-    return found._replace(cells=cells, counts=counts, forward=forward, reverse=reverse)
-
-
 class Training:
     """The state of training one lexicon.
 
     prior: what was counted in other text, of the same words; it is added to what is counted in this one.
-    start: what Model 1 has counted in the same text; the HMM begins with it.
+    anew: whether IBM Model 1 begins evenly; else training begins with the prior.
     """
 
     def __init__(
         self, name: str, bitext: Bitext, widths: Sequence[int | None], settings: Settings,
-        on_pass: Callable[[Pass], None] | None, prior: Parameters | None = None, start: Parameters | None = None,
+        on_pass: Callable[[Pass], None] | None, prior: Parameters | None = None, anew: bool = True,
         engine: Engine = THIS_MACHINE,
     ) -> None:  # fmt: skip
         self.name, self.widths, self.settings, self.on_pass = name, widths, settings, on_pass
         self.bitext, self.prior = bitext, prior
         self.text = engine.expectation(bitext, settings.batches)
-        self.long_steps = 0 if start is None and prior is not None else jumps.LONG_STEPS
+        self.started = not anew
+        self.long_steps = jumps.LONG_STEPS if anew else 0
         self.steps = 0
-        self.iterations_1 = settings.iterations_1 if start is None else 0
-        if start is None:
-            cells = Cells.from_table(engine.cooccurrences(bitext, settings.minimum_dice, None))
-        else:
-            cells = start.cells
+        cells = Cells.from_table(engine.cooccurrences(bitext, settings.minimum_dice, None))
         occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
         if prior is None:
             groups = jumps.group_words(occurrences[0]), jumps.group_words(occurrences[1])
@@ -153,13 +135,10 @@ class Training:
             forward, forward_jumps = _extend(prior.forward, prior.weights[0], occurrences[0])
             reverse, reverse_jumps = _extend(prior.reverse, prior.weights[1], occurrences[1])
             self.jumps = forward_jumps, reverse_jumps
-            mine = cells
-            cells, places = prior.cells.merge(mine)
-            self.prior = prior._replace(
-                cells=cells, counts=_placed(prior.counts, places, len(cells)), forward=forward, reverse=reverse
-            )
-            if start is not None:
-                start = start._replace(counts=_placed(start.counts, mine.merge(prior.cells)[1], len(cells)))
+            cells, places = prior.cells.merge(cells)
+            counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))
+            counts[places] = prior.counts[:-1]
+            self.prior = prior._replace(cells=cells, counts=counts, forward=forward, reverse=reverse)
         self.occurrences = occurrences
         self.use(cells)
         forward, reverse = (
@@ -167,10 +146,7 @@ class Training:
             for words, weights in zip((cells.n_targets, cells.n_sources), self.jumps, strict=True)
         )
         counts = np.zeros((len(cells) + 1, 1 if settings.agreement else 2))
-        if start is not None:
-            counts[:], forward.null[:], reverse.null[:] = start.counts, start.forward.null, start.reverse.null
         self.counts = Counts(counts, forward, reverse, np.zeros(2))
-        self.started = start is not None or prior is not None
 
     def use(self, cells: Cells) -> None:
         names = self.bitext.source.vocabulary.words, self.bitext.target.vocabulary.words
@@ -182,7 +158,7 @@ class Training:
         """All passes, or those until the deadline, of `time.monotonic`, one of Model 1 and of the HMM at least."""
         settings = self.settings
         iteration = 0
-        for hmm, passes in ((False, self.iterations_1), (True, settings.iterations_hmm)):
+        for hmm, passes in ((False, settings.iterations_1), (True, settings.iterations_hmm)):
             for number in range(passes):
                 start = time.monotonic()
                 self.counts.log_likelihoods[:] = 0.0
@@ -276,13 +252,6 @@ class Training:
             array *= weight
         for direction, inside in zip((counts.forward, counts.reverse), weights, strict=True):
             direction.jumps.needs[:] /= inside
-
-
-def _placed(counts: F64, places: I64, cells: int) -> F64:
-    """Counts of so many cells, of which some have these places; (cells + 1, 1 or 2)."""
-    placed = np.zeros((cells + 1, counts.shape[1]))
-    placed[places] = counts[:-1]
-    return placed
 
 
 def _arrays(counts: Counts) -> Iterator[tuple[F64, float]]:

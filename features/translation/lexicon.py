@@ -30,22 +30,21 @@ from features.words import WordTable
 class Kind(NamedTuple):
     """What a lexicon is of.
 
-    widths: letters of the classes of each level, from fine to coarse; None is the word itself.
+    whole: whether of words, or of their `translation.pieces`.
+    widths: letters of the classes of each level, from fine to coarse; None is the word or piece itself.
     agreement: whether both directions are trained together  [LTK06], or each by itself.
     """
 
+    whole: bool
     widths: tuple[int | None, ...]
     agreement: bool
 
 
 KINDS: Mapping[str, Kind] = {
-    "words": Kind((None, 5, 3), agreement=True),
-    "prefixes": Kind((5, 3), agreement=True),
-    "directional": Kind((None, 5, 3), agreement=False),
+    "words": Kind(True, (None, 5, 3), agreement=True),
+    "pieces": Kind(False, (None,), agreement=False),
 }
-
-AGREEING = tuple(name for name, kind in KINDS.items() if kind.agreement)
-"""Lexicons whose posteriors are averaged, and are enough to align without labels."""
+"""Lexicons whose posteriors are averaged."""
 
 PSEUDO_COUNTS: Mapping[int | None, float] = {None: 10.0, 5: 10.0, 3: 1.0}
 """K of a level, by the width of its classes."""
@@ -251,9 +250,9 @@ def _compare(letters, offsets, other, other_offsets, row_offsets, targets, weigh
 
 
 class SideOfLevel(NamedTuple):
-    """The words of a text at one level of a lexicon, in one language.
+    """The units of a text at one level of a lexicon, in one language.
 
-    known: (V,) class of each word or -1.  above: (V,) the same at the level above.  shares, unseen: see `Side`.
+    known: (V,) class of each unit or -1.  above: (V,) the same at the level above.  shares, unseen: see `Side`.
     scale: see `Table`.  letters, bounds: spelling of the words' finest classes.
     """
 

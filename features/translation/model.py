@@ -2,10 +2,9 @@
 
 A hidden Markov model of each direction [VNT96], whose jumps depend on the words that are left [He07] and reached,
 trained after a few iterations of IBM Model 1 [BDDM93] so that both directions agree [LTK06]: a link counts in the
-expectation step as often as both make it, the product of their posteriors. There are two such lexicons, of words and of
-their first five letters, each smoothed by coarser classes (`lexicon`); their posteriors are averaged. A third
-one, of words, has its directions trained apart: links of one word with several others survive there, and its errors
-are others.
+expectation step as often as both make it, the product of their posteriors. Such is the lexicon of words, smoothed by
+coarser classes (`lexicon`). The other one, of pieces of words (`pieces`), has its directions trained apart: links of
+one word with several others survive there, and its errors are others. Their posteriors are averaged.
 
 [BDDM93] Brown, Della Pietra, Della Pietra and Mercer 1993, The mathematics of statistical machine translation.
 [VNT96] Vogel, Ney and Tillmann 1996, HMM-based word alignment in statistical translation.
@@ -17,7 +16,7 @@ are others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -32,6 +31,7 @@ from features.translation._translation_kernels import Chain, DirectionCounts
 from features.translation.cells import Cells
 from features.translation.expectation import Parameters, null_emissions
 from features.translation.lexicon import KINDS, PSEUDO_COUNTS, UNSEEN, Table, build_levels, classify, estimate
+from features.translation.pieces import Units
 from features.words import WordTable, check_offsets, pack_words, unpack_words
 
 
@@ -174,13 +174,17 @@ class Tables:
     chain: Chain
 
 
+Names = list[tuple[Sequence[str], ...]]
+"""Of the classes of both languages, from fine to coarse."""
+
+
 @dataclass(frozen=True, eq=False)
 class TranslationModel:
     """All that is kept of training, as arrays.
 
     source_words, target_words: spelling of each word.  source_counts: (V_source,), target_counts: (V_target,) int64,
     occurrences in the training text.  lexicons: by name, of `translation.lexicon.KINDS`.  known: what follows from
-    them, if it is at hand: `tables`, and the names of `classes`.
+    them, if it is at hand: `tables` and `names`.
     p0: probability of NULL.  uniform: share of jumps to anywhere.  smoothing: factor of pseudo-counts.
     """
 
@@ -192,7 +196,7 @@ class TranslationModel:
     p0: float
     uniform: float
     smoothing: float
-    known: tuple[Mapping[str, Tables], Mapping[int, tuple[list[str], list[str]]]] | None = None
+    known: tuple[Mapping[str, Tables], Mapping[str, Names]] | None = None
 
     @shared_property
     def tables(self) -> Mapping[str, Tables]:
@@ -200,31 +204,37 @@ class TranslationModel:
         return self.known[0] if self.known else {name: self._tables(name) for name in self.lexicons}
 
     @shared_property
-    def classes(self) -> Mapping[int | None, tuple[Mapping[str, int], Mapping[str, int]]]:
-        """The numbers of the classes of each width, in order of first appearance, of both languages."""
-        found: dict[int | None, Any] = {None: (self.source_words.index, self.target_words.index)}
-        for width, names in self._class_names().items():
-            found[width] = tuple({name: i for i, name in enumerate(side)} for side in names)
-        return found
-
-    def _class_names(self) -> Mapping[int, tuple[list[str], list[str]]]:
+    def names(self) -> Mapping[str, Names]:
+        """The classes of each lexicon, in order of first appearance."""
         if self.known:
             return self.known[1]
+        found: dict[str, Names] = {}
         words = self.source_words.words(), self.target_words.words()
-        widths = {width for name in self.lexicons for width in KINDS[name].widths if width is not None}
-        return {width: (classify(words[0], width)[0], classify(words[1], width)[0]) for width in sorted(widths)}
+        for name in self.lexicons:
+            levels = [tuple(Units.of(side, KINDS[name].whole).names for side in words)]
+            levels += [tuple(classify(side, width)[0] for side in levels[-1]) for width in KINDS[name].widths[1:]]
+            found[name] = levels
+        return found
+
+    @shared_property
+    def classes(self) -> Mapping[str, list[tuple[Mapping[str, int], ...]]]:
+        """The numbers of the classes of each lexicon, of both languages, from fine to coarse."""
+        return {
+            name: [tuple({one: i for i, one in enumerate(side)} for side in level) for level in levels]
+            for name, levels in self.names.items()
+        }
 
     def _tables(self, name: str) -> Tables:
-        widths = KINDS[name].widths
-        sources, source_classes = classify(self.source_words.words(), widths[0])
-        targets, target_classes = classify(self.target_words.words(), widths[0])
-        source_counts = np.bincount(source_classes, self.source_counts, len(sources)).astype(np.float64)
-        target_counts = np.bincount(target_classes, self.target_counts, len(targets)).astype(np.float64)
-        found = self.lexicons[name].parameters((source_counts, target_counts))
-        levels = build_levels(found.cells, sources, targets, source_counts, target_counts, widths, self.smoothing)
+        kind, (sources, targets) = KINDS[name], self.names[name][0]
+        units = (Units.of(side.words(), kind.whole) for side in (self.source_words, self.target_words))
+        counts = [
+            one.occurrences(side) for one, side in zip(units, (self.source_counts, self.target_counts), strict=True)
+        ]
+        found = self.lexicons[name].parameters((counts[0], counts[1]))
+        levels = build_levels(found.cells, sources, targets, counts[0], counts[1], kind.widths, self.smoothing)
         null = (
-            _with_unseen(found.reverse.null, source_counts, self.smoothing),
-            _with_unseen(found.forward.null, target_counts, self.smoothing),
+            _with_unseen(found.reverse.null, counts[0], self.smoothing),
+            _with_unseen(found.forward.null, counts[1], self.smoothing),
         )
         return self._with_chain(name, estimate(levels, found.counts), *null)
 
@@ -265,10 +275,12 @@ class TranslationModel:
                 for field in fields(Table):
                     if field.name not in of_lexicon:
                         arrays[f"tables.{name}.{depth}.{field.name}"] = getattr(level, field.name)
-        for width, names in self._class_names().items():
-            for side, words in zip(_SIDES, names, strict=True):
-                place = f"classes.{width}.{side}"
-                arrays[f"{place}.letters"], arrays[f"{place}.offsets"] = pack_words(words)
+        for name, levels in self.names.items():
+            for depth, of_level in enumerate(levels):
+                for side, names in zip(_SIDES, of_level, strict=True):
+                    if depth > 0 or not KINDS[name].whole:
+                        place = f"classes.{name}.{depth}.{side}"
+                        arrays[f"{place}.letters"], arrays[f"{place}.offsets"] = pack_words(names)
         return arrays
 
     @classmethod
@@ -277,22 +289,22 @@ class TranslationModel:
     ) -> TranslationModel:
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
         counts = arrays["source_counts"], arrays["target_counts"]
-        names: dict[int, tuple[list[str], list[str]]] = {}
-        for width in sorted({int(key.split(".")[1]) for key in arrays if key.startswith("classes.")}):
-            parts = [[arrays[f"classes.{width}.{side}.{part}"] for part in ("letters", "offsets")] for side in _SIDES]
-            for letters, offsets in parts:
-                check_offsets(offsets, len(offsets) - 1, letters)
-            names[width] = unpack_words(*parts[0]), unpack_words(*parts[1])
         found = [name for name in KINDS if f"lexicons.{name}.targets" in arrays]
         _check({key.split(".")[1] for key in arrays if key.startswith("lexicons.")} == set(found))
         lexicons = {name: Lexicon.from_arrays(arrays, f"lexicons.{name}.") for name in found}
         words = source_words, target_words
         _check(list(map(len, counts)) == list(map(len, words)) and arrays["settings"].shape == (3,))
         tables: dict[str, Tables] = {}
+        names: dict[str, Names] = {}
         p0, uniform, smoothing = arrays["settings"].tolist()
         model = cls(*words, *counts, lexicons, p0, uniform, smoothing, (tables, names))
         for name, lexicon in lexicons.items():
-            sizes = [tuple(map(len, words if width is None else names[width])) for width in KINDS[name].widths]
+            names[name] = [
+                tuple(table.words() for table in words) if KINDS[name].whole and depth == 0
+                else tuple(_read_names(arrays, f"classes.{name}.{depth}.{side}") for side in _SIDES)
+                for depth in range(len(KINDS[name].widths))
+            ]  # fmt: skip
+            sizes = [tuple(map(len, level)) for level in names[name]]
             lexicon.check(*sizes[0])
             levels = []
             for depth, (size, above) in enumerate(zip(sizes, [*sizes[1:], (1, 1)], strict=True)):
@@ -306,6 +318,12 @@ class TranslationModel:
 
 _SIDES = "source", "target"
 _NULL = "null_source", "null_target"
+
+
+def _read_names(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> list[str]:
+    letters, offsets = arrays[f"{place}.letters"], arrays[f"{place}.offsets"]
+    check_offsets(offsets, len(offsets) - 1, letters)
+    return unpack_words(letters, offsets)
 
 
 def _read_table(arrays: Mapping[str, npt.NDArray[Any]], name: str, depth: int) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from corpora.alignment import Link, Links, PairLinks
-from corpora.bitext import Bitext, Text
+from corpora.bitext import Bitext
 from corpora.ragged import F32, F64, I32, I64
 from corpora.symmetrize import symmetrize
 from features.translation._translation_kernels import infer_both
-from features.translation.lexicon import AGREEING, SPELLING, SideOfLevel, back_off, class_name
+from features.translation.lexicon import KINDS, SPELLING, SideOfLevel, back_off, class_name
 from features.translation.model import Tables, TranslationModel
+from features.translation.pieces import Units, cut_pairs, gather
 from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread
 from features.words import WordTable
 
@@ -104,8 +105,8 @@ def _likeliest(posteriors: F32) -> set[Link]:
 class Beliefs(NamedTuple):
     """What the lexicons say of links.
 
-    hmm: the mean of the agreeing ones by the HMM.  lexical: by IBM Model 1, which knows no order.  soft: (E,) the soft
-    intersection of the HMM by each of them, by its name.  directional: HMM and Model 1 of the lexicon of that name.
+    hmm: their mean by the HMM.  lexical: by IBM Model 1, which knows no order.  soft: (E,) the soft intersection of the
+    HMM by each of them, by its name.  directional: HMM and Model 1 of the one whose directions were trained apart.
     """
 
     hmm: Posteriors
@@ -116,112 +117,119 @@ class Beliefs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """The words of a text as the lexicons know them, looked up once for all that have classes of the same width.
+    """The words of a text in one language as a lexicon knows them.
 
-    classes: (V,) class or -1 each, by the width of the classes.  spelling: of the classes that are finest in a lexicon.
+    units: of each word.  classes: (V of the units,) class or -1 of each, at each level.  spelling: of the units.
     """
 
-    classes: Mapping[int | None, I32]
-    spelling: Mapping[int | None, WordTable]
+    units: Units
+    classes: Sequence[I32]
+    spelling: WordTable
 
     @classmethod
-    def look_up(cls, text: Text, model: TranslationModel, side: int) -> _Known:
-        words = text.vocabulary.words
-        classes: dict[int | None, I32] = {}
-        for width, indices in model.classes.items():
-            known = (indices[side].get(class_name(word, width), -1) for word in words)
-            classes[width] = np.fromiter(known, np.int32, len(words))
-        finest = {tables.widths[0] for tables in model.tables.values()}
-        return cls(classes, {w: WordTable.from_words([class_name(word, w) for word in words]) for w in finest})
+    def look_up(cls, words: Sequence[str], model: TranslationModel, name: str, side: int) -> _Known:
+        units = Units.of(words, KINDS[name].whole)
+        classes = []
+        for width, indices in zip(KINDS[name].widths, model.classes[name], strict=True):
+            known = (indices[side].get(class_name(unit, width), -1) for unit in units.names)
+            classes.append(np.fromiter(known, np.int32, len(units.names)))
+        return cls(units, classes, WordTable.from_words(units.names))
 
     def level(self, tables: Tables, depth: int, side: str) -> SideOfLevel:
-        """The words, of the source or the target, at one level of a lexicon."""
-        widths, level = tables.widths, tables.levels[depth]
-        known, spelling = self.classes[widths[depth]], self.spelling[widths[0]]
+        """The units, of the source or the target, at one level of the lexicon."""
+        level, known = tables.levels[depth], self.classes[depth]
         shares, unseen, scale = (getattr(level, f"{side}_{name}") for name in ("shares", "unseen", "scale"))
         return SideOfLevel(
-            known=known, above=self.classes[widths[depth + 1]] if depth + 1 < len(widths) else np.zeros_like(known),
-            shares=shares, unseen=unseen, scale=scale, letters=spelling.plain_letters, bounds=spelling.plain_offsets,
+            known=known, above=self.classes[depth + 1] if depth + 1 < len(self.classes) else np.zeros_like(known),
+            shares=shares, unseen=unseen, scale=scale, letters=self.spelling.plain_letters,
+            bounds=self.spelling.plain_offsets,
         )  # fmt: skip
 
 
 class Decoder:
-    """A bitext, known to the model or not, with its vocabularies looked up once."""
+    """A bitext, known to the model or not, with its vocabularies looked up once.
+
+    Raises ValueError where the model has no lexicon.
+    """
 
     def __init__(self, bitext: Bitext, model: TranslationModel) -> None:
         self.bitext, self.model = bitext, model
-        self._source = _Known.look_up(bitext.source, model, 0)
-        self._target = _Known.look_up(bitext.target, model, 1)
+        if not model.lexicons:
+            raise ValueError(f"there are no posteriors without one of the lexicons {' and '.join(KINDS)}")
+        words = bitext.source.vocabulary.words, bitext.target.vocabulary.words
+        self._known = {
+            name: (_Known.look_up(words[0], model, name, 0), _Known.look_up(words[1], model, name, 1))
+            for name in model.lexicons
+        }
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """First and last + 1 of the pairs to decode at once; all pairs, in order."""
         return runs(Pairs.cut(self.bitext, 0, len(self.bitext)).edge_offsets, _EDGES_AT_ONCE)
 
     def posteriors(self, first: int, last: int) -> Posteriors:
-        """Of pairs first .. last by the HMM, the mean of the agreeing lexicons."""
+        """Of pairs first .. last by the HMM, the mean of the lexicons."""
         pairs = Pairs.cut(self.bitext, first, last)
         words = WordPairs.of(pairs, len(self.bitext.source.vocabulary), len(self.bitext.target.vocabulary))
-        agreeing, total = self._agreeing(), np.zeros((2, pairs.edge_offsets[-1]), np.float32)
-        likelihoods: list[F64] = []
-        for tables in agreeing.values():
-            found, of_lexicon = self._decode(pairs, tables, self._emissions(tables, words))
-            total += found
-            likelihoods.append(of_lexicon)
-        total /= np.float32(len(agreeing))
-        return Posteriors.of(pairs, total, likelihoods[0])
+        found = [self._decode(name, pairs, words, (True,))[0] for name in self.model.lexicons]
+        total: F32 = np.mean([both for both, _ in found], axis=0, dtype=np.float32)
+        return Posteriors.of(pairs, total, found[0][1])
 
     def beliefs(self, pairs: Pairs, words: WordPairs) -> Beliefs:
         """Of some pairs of the bitext by both models.  words: their word pairs."""
-        agreeing, soft = self._agreeing(), {}
+        soft, apart = {}, None
         totals = np.zeros((2, 2, pairs.edge_offsets[-1]), np.float32)
         likelihoods: list[F64] = []
-        for name, tables in agreeing.items():
-            found = self._both(pairs, words, tables)
-            soft[name] = Posteriors.of(pairs, *found[0]).soft
+        for name in self.model.lexicons:
+            found = self._decode(name, pairs, words, (True, False))
             for total, (of_lexicon, by_model) in zip(totals, found, strict=True):
                 total += of_lexicon
                 likelihoods.append(by_model)
+            hmm, lexical = (Posteriors.of(pairs, *one) for one in found)
+            soft[name] = hmm.soft
+            if not KINDS[name].agreement:
+                apart = hmm, lexical
             del found, of_lexicon  # a long pair takes much
-        totals /= np.float32(len(agreeing))
+        totals /= np.float32(len(self.model.lexicons))
         hmm, lexical = map(partial(Posteriors.of, pairs), totals, likelihoods)
-        if (directional := self.model.tables.get("directional")) is None:
-            return Beliefs(hmm, lexical, soft, None)
-        one, other = self._both(pairs, words, directional)
-        return Beliefs(hmm, lexical, soft, (Posteriors.of(pairs, *one), Posteriors.of(pairs, *other)))
+        return Beliefs(hmm, lexical, soft, apart)
 
-    def _agreeing(self) -> Mapping[str, Tables]:
-        found = {name: tables for name, tables in self.model.tables.items() if name in AGREEING}
-        if not found:
-            raise ValueError(f"there are no posteriors without one of the lexicons {' and '.join(AGREEING)}")
+    def _decode(self, name: str, pairs: Pairs, words: WordPairs, by_hmm: Sequence[bool]) -> list[_Decoded]:
+        """Posteriors (2, E) of both directions by a lexicon, by the HMM or IBM Model 1, and log likelihoods."""
+        source, target = (side.units for side in self._known[name])
+        units, whole = pairs, KINDS[name].whole
+        if not whole:
+            units, *bounds = cut_pairs(pairs, source, target)
+            words = WordPairs.of(units, len(source.names), len(target.names))
+        emissions = self._emissions(name, words)
+        found = []
+        for hmm in by_hmm:
+            both = emissions if hmm is by_hmm[-1] else emissions.copy()
+            likelihoods = self._infer(name, units, both, hmm)
+            found.append((both if whole else gather(both, units, pairs, *bounds), likelihoods))
         return found
 
-    def _both(self, pairs: Pairs, words: WordPairs, tables: Tables) -> tuple[_Decoded, _Decoded]:
-        """By the HMM and by IBM Model 1."""
-        emissions = self._emissions(tables, words)
-        mixed = self._decode(pairs, tables, emissions.copy(), hmm=False)
-        return self._decode(pairs, tables, emissions), mixed
-
-    def _decode(self, pairs: Pairs, tables: Tables, emissions: F32, hmm: bool = True) -> _Decoded:
-        """Posteriors of the HMM, or of IBM Model 1, in place of the emissions of both directions, (2, E)."""
-        chain, finest = tables.chain, tables.widths[0]
+    def _infer(self, name: str, units: Pairs, emissions: F32, hmm: bool) -> F64:
+        """Posteriors in place of the emissions of both directions, (2, edges of units); returns log likelihoods."""
+        tables, (source, target) = self.model.tables[name], (side.classes[0] for side in self._known[name])
         # With the groups of the words of the text.
-        forward = chain.forward._replace(groups=chain.forward.groups[self._source.classes[finest]])
-        reverse = chain.reverse._replace(groups=chain.reverse.groups[self._target.classes[finest]])
-        chain = chain._replace(forward=forward, reverse=reverse)
-        null = tables.null_target[self._target.classes[finest]], tables.null_source[self._source.classes[finest]]
-        return emissions, infer_both(0, len(pairs.edge_offsets) - 1, pairs, null, chain, hmm, emissions)
+        forward = tables.chain.forward._replace(groups=tables.chain.forward.groups[source])
+        reverse = tables.chain.reverse._replace(groups=tables.chain.reverse.groups[target])
+        chain = tables.chain._replace(forward=forward, reverse=reverse)
+        null = tables.null_target[target], tables.null_source[source]
+        return infer_both(0, len(units.edge_offsets) - 1, units, null, chain, hmm, emissions)
 
-    def _emissions(self, tables: Tables, words: WordPairs) -> F32:
-        """(2, E) probabilities of the words of each edge, in both directions, found once for each word pair."""
-        finest, places = tables.widths[0], tables.levels[0]
-        known = self._source.classes[finest], self._target.classes[finest]
-        of_pairs, _ = find_cells(words.source, words.target, *known, places.row_offsets, places.targets)
+    def _emissions(self, name: str, words: WordPairs) -> F32:
+        """(2, E) probabilities of the units of each edge, in both directions, found once for each pair of them."""
+        tables, known = self.model.tables[name], self._known[name]
+        places = tables.levels[0]
+        finest = known[0].classes[0], known[1].classes[0]
+        of_pairs, _ = find_cells(words.source, words.target, *finest, places.row_offsets, places.targets)
         missing = np.flatnonzero(of_pairs < 0)
         sources, targets = words.source.take(missing), words.target.take(missing)
         both = np.ones((2, len(of_pairs)), np.float32)
         for depth in range(len(tables.levels) - 1, -1, -1):
             level = tables.levels[depth]
-            source, target = self._source.level(tables, depth, "source"), self._target.level(tables, depth, "target")
+            source, target = known[0].level(tables, depth, "source"), known[1].level(tables, depth, "target")
             at, cells, spelling = np.arange(len(of_pairs)), of_pairs, SPELLING * self.model.smoothing
             if depth > 0:
                 at, spelling = missing, 0.0

@@ -24,8 +24,7 @@ from features.translation import jumps
 from features.translation._lattice_kernels import END, INSIDE, START, WINDOW, JumpWeights
 from features.translation._translation_kernels import DirectionCounts
 from features.translation.cells import Cells
-from features.translation.expectation import Parameters, Settings, of_classes
-from features.translation.lexicon import KINDS, classify
+from features.translation.expectation import Parameters, Settings
 from features.translation.model import Direction, Lexicon, TranslationModel
 from features.words import WordTable
 
@@ -73,7 +72,7 @@ class Priors(NamedTuple):
         return Priors(links, self.target, self.source, self.reverse, self.forward)
 
     def to_model(self, normalizers: tuple[Normalizer, Normalizer]) -> TranslationModel:
-        """Lexicons that have these counts, of normalised words, and no others."""
+        """A lexicon of words that has these counts, normalised, and no others."""
         known = one, other = [WordIds(normalizer) for normalizer in normalizers]
         linked: defaultdict[tuple[int, int], float] = defaultdict(float)
         null: list[defaultdict[int, float]] = [defaultdict(float), defaultdict(float)]
@@ -95,11 +94,7 @@ class Priors(NamedTuple):
         seen_target = np.bincount(pairs[:, 1], counts[:-1, 0], n_target) + forward.null
         weights = forward_weights, reverse_weights
         found = Parameters(cells, counts, forward, reverse, weights, (seen, seen_target))
-        lexicons = {}
-        for name, (widths, agreement) in KINDS.items():
-            (sources, of_source), (targets, of_target) = (classify(words, widths[0]) for words in names)
-            sizes = len(sources), len(targets)
-            lexicons[name] = Lexicon.from_parameters(of_classes(found, (of_source, of_target), sizes, agreement))
+        lexicons = {"words": Lexicon.from_parameters(found)}
         usual, whole = Settings(), [np.ceil(side).astype(np.int64) for side in found.occurrences]
         return TranslationModel(
             WordTable.from_words(names[0]), WordTable.from_words(names[1]), whole[0], whole[1], lexicons, usual.p0,

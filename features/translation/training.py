@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from corpora.bitext import Bitext, Text, Vocabulary
-from corpora.ragged import I32, I64
+from corpora.ragged import I64
 from features.translation.counting import THIS_MACHINE, Engine
-from features.translation.expectation import MOST_EDGES, Parameters, Pass, Settings, Training, of_classes
-from features.translation.lexicon import KINDS, classify
+from features.translation.expectation import MOST_EDGES, Pass, Settings, Training
+from features.translation.lexicon import KINDS
 from features.translation.model import Lexicon, TranslationModel
+from features.translation.pieces import Units
 from features.words import WordTable
 
 UPDATE = Settings(iterations_1=0)
@@ -31,7 +32,7 @@ def train_translation(
 ) -> TranslationModel:
     """Estimate translation models of a bitext, on all cores.
 
-    lexicons: of `translation.lexicon.KINDS`; the HMM of each begins with the same IBM Model 1, of words.
+    lexicons: of `translation.lexicon.KINDS`.
     priors: counts of other text, which are evidence as in `update_translation`; see `translation.priors`.
     on_pass: called after each pass.  engine: who counts the text.
 
@@ -90,54 +91,32 @@ def _train(
     if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
         raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(KINDS)}, each once")
     began = time.monotonic()
-    fitting = bitext.source.lengths * bitext.target.lengths <= MOST_EDGES
-    if not fitting.all():
-        bitext = bitext.take(np.flatnonzero(fitting))
+    bitext = _fitting(bitext)
     source, target = extend(bitext.source, start.source_words), extend(bitext.target, start.target_words)
-    share = settings.seconds / (len(lexicons) + 1)
-
-    def prior_of(name: str, classes: list[tuple[list[str], I32]]) -> Parameters | None:
-        if name not in start.lexicons:
-            return None
-        seen = [
-            np.bincount(ids[: len(counts)], counts, len(names)).astype(np.float64)
-            for (names, ids), counts in zip(classes, (start.source_counts, start.target_counts), strict=True)
-        ]
-        return start.lexicons[name].parameters((seen[0], seen[1]))
-
-    model_1 = None
-    if anew and settings.iterations_1 > 0:
-        prior = prior_of("words", [classify(text.vocabulary.words, None) for text in (source, target)])
-        bare = replace(settings, iterations_hmm=0, agreement=settings.agreement or prior is not None)
-        training = Training("words", Bitext(source, target), KINDS["words"].widths, bare, on_pass, prior, None, engine)
-        training.started = False  # the words that a prior does not know would translate nothing
-        training.run(began + share)
-        model_1 = training.counted()
+    words = source.vocabulary.words, target.vocabulary.words
     found = {}
-    for number, name in enumerate(lexicons, 2):
-        widths = KINDS[name].widths
-        classes = [classify(text.vocabulary.words, widths[0]) for text in (source, target)]
-        classified = Bitext(_classified(source, *classes[0]), _classified(target, *classes[1]))
-        prior, begin, agreement = prior_of(name, classes), None, settings.agreement and KINDS[name].agreement
-        if prior is not None:
+    for number, name in enumerate(lexicons, 1):
+        kind, prior, agreement = KINDS[name], None, settings.agreement and KINDS[name].agreement
+        units = Units.of(words[0], kind.whole), Units.of(words[1], kind.whole)
+        if name in start.lexicons:
+            seen = units[0].occurrences(start.source_counts), units[1].occurrences(start.target_counts)
+            prior = start.lexicons[name].parameters(seen)
             agreement = prior.counts.shape[1] == 1
-        if model_1 is not None:
-            of_words, sizes = (classes[0][1], classes[1][1]), (len(classes[0][0]), len(classes[1][0]))
-            begin = of_classes(model_1, of_words, sizes, agreement)
+        text = _fitting(Bitext(units[0].text(source), units[1].text(target)))
         chosen = replace(settings, agreement=agreement)
-        training = Training(name, classified, widths, chosen, on_pass, prior, begin, engine)
-        found[name] = Lexicon.from_parameters(training.run(began + number * share))
+        training = Training(name, text, kind.widths, chosen, on_pass, prior, anew or prior is None, engine)
+        found[name] = Lexicon.from_parameters(training.run(began + number * settings.seconds / len(lexicons)))
     counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))
     return TranslationModel(
-        WordTable.from_words(source.vocabulary.words), WordTable.from_words(target.vocabulary.words), *counts, found,
+        WordTable.from_words(words[0]), WordTable.from_words(words[1]), *counts, found,
         settings.p0, settings.uniform, settings.smoothing,
     )  # fmt: skip
 
 
-def _classified(text: Text, names: list[str], classes: I32) -> Text:
-    if names == text.vocabulary.words:
-        return text
-    return Text(classes[text.ids], text.offsets, Vocabulary(names), text.language)
+def _fitting(bitext: Bitext) -> Bitext:
+    """The pairs that are not too long."""
+    fitting = bitext.source.lengths * bitext.target.lengths <= MOST_EDGES
+    return bitext if fitting.all() else bitext.take(np.flatnonzero(fitting))
 
 
 def extend(text: Text, known: WordTable) -> Text:

@@ -22,10 +22,10 @@ from aligner.solvers.registry import Entry
 
 NAMES = ("lexical",)
 OF_WORD_PAIRS = True
-LEXICONS = ("prefixes",)
+LEXICONS = ("pieces",)
 
 def fill(batch, out):
-    assert [*batch.text.statistics.translation.lexicons] == ["prefixes"]
+    assert [*batch.text.statistics.translation.lexicons] == ["pieces"]
     assert len(out) == len(batch.listed.word_pairs.source)
     out[:] = 0.5
 
@@ -65,7 +65,7 @@ def test_they_are_found_by_name() -> None:
 @pytest.mark.usefixtures("installed")
 def test_a_family_says_what_it_looks_at() -> None:
     features = FeatureSet(("bias", "ones"))
-    assert features.lexicons == ("prefixes",)
+    assert features.lexicons == ("pieces",)
     bitext = BitextBuilder(Normalizer(), Normalizer()).add_pairs([(["a", "b", "a"], ["c", "c"])]).bitext()
     edges = features.extract(bitext, CorpusStatistics.from_bitext(bitext, lexicons=features.lexicons))
     assert (edges.features == [1.0, 0.5]).all()

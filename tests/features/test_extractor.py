@@ -202,9 +202,9 @@ def test_a_part_at_a_time_is_the_whole(case: Case) -> None:
     ("families", "lexicons"),
     [
         (("bias", "association"), ()),
-        (("bias", "kinds"), ("words", "prefixes")),
-        (("bias", "directional"), ("words", "prefixes", "directional")),
-        (tuple(FAMILIES), ("words", "prefixes", "directional")),
+        (("bias", "kinds"), ("words", "pieces")),
+        (("bias", "directional"), ("words", "pieces")),
+        (tuple(FAMILIES), ("words", "pieces")),
     ],
 )
 def test_families_say_which_lexicons_they_look_at(

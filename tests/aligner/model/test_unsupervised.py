@@ -22,7 +22,6 @@ from corpora.bitext import Bitext, read_bitext
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
-from features.translation.lexicon import AGREEING, KINDS
 from features.translation.model import TranslationModel
 from features.translation.posteriors import Posteriors
 
@@ -180,11 +179,6 @@ def test_settings_that_cannot_be_are_refused_at_once(text: Bitext, settings: dic
         Unsupervised(**settings)
     with pytest.raises(SettingError, match=message):
         align(text, **settings)
-
-
-def test_no_lexicon_is_trained_in_vain(text: Bitext, model: TranslationModel) -> None:
-    assert tuple(model.lexicons) == AGREEING
-    assert tuple(Unsupervised().estimate(text, lexicons=tuple(KINDS)).lexicons) == tuple(KINDS)
 
 
 def test_a_higher_prior_of_null_gives_fewer_links(text: Bitext) -> None:

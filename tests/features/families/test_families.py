@@ -30,7 +30,6 @@ from features.families import (
     neighbours,
     position,
 )
-from features.translation.lexicon import AGREEING
 
 if TYPE_CHECKING:
     from tests.features.conftest import Case
@@ -149,7 +148,7 @@ def believed(case: Case, which: str) -> Iterator[tuple[np.ndarray, np.ndarray, n
     """Posteriors of both directions and their geometric mean for each pair, (J, K), of the mean of the lexicons."""
     model = case.statistics.translation
     assert model is not None
-    single = [replace(model, lexicons={name: model.lexicons[name]}) for name in AGREEING]
+    single = [replace(model, lexicons={name: model.lexicons[name]}) for name in model.lexicons]
     texts = [Encoded(case.bitext, replace(case.statistics, translation=model)) for model in single]
     for i, (es, fs, rows) in enumerate(case.matrices()):
         found = [getattr(text.batch(i, i + 1).beliefs, which) for text in texts]
@@ -194,10 +193,10 @@ def test_pieces_and_sums_of_posteriors(case: Case, columns: Columns) -> None:
 
 
 def test_directional_posteriors(case: Case, columns: Columns) -> None:
-    """They are those of the words, with counts of directions that were trained apart."""
+    """They are those of the lexicon whose directions were trained apart."""
     model = case.statistics.translation
     assert model is not None
-    alone = replace(model, lexicons={"words": model.lexicons["directional"]})
+    alone = replace(model, lexicons={"pieces": model.lexicons["pieces"]})
     text = Encoded(case.bitext, replace(case.statistics, translation=alone))
     values = columns(directional, len(directional.NAMES))
     for i, (_, _, rows) in enumerate(case.matrices()):
@@ -206,7 +205,6 @@ def test_directional_posteriors(case: Case, columns: Columns) -> None:
         logs = [1 + np.log10(np.maximum(s, 1e-4)) / 4 for s in soft]
         expected = np.stack([found.hmm.forward, found.hmm.reverse, logs[0], soft[1], logs[1]], axis=1)
         np.testing.assert_allclose(values[rows], expected, rtol=1e-5, atol=1e-6)
-        assert found.directional is None
 
 
 def test_context(case: Case, columns: Columns) -> None:

@@ -23,8 +23,9 @@ from corpora.readers import open_corpus
 from features.translation._lattice_kernels import LEAVING, WINDOW
 from features.translation._translation_kernels import infer
 from features.translation.expectation import Pass, Settings
-from features.translation.lexicon import AGREEING
+from features.translation.lexicon import KINDS
 from features.translation.model import TranslationModel
+from features.translation.pieces import MOST, Units, cut_word
 from features.translation.training import train_translation, update_translation
 
 PLAIN = {"batches": 1, "smoothing": 0.0, "minimum_dice": 0.0, "minimum_count": 0.0}
@@ -76,7 +77,7 @@ def test_model_1_equals_nltk(make_bitext: Callable[..., Bitext]) -> None:
         assert tables.null_target[f] == pytest.approx(theirs[word][None], rel=1e-3, abs=1e-6)
 
 
-@pytest.mark.parametrize("lexicon", ["words", "prefixes", "directional"])
+@pytest.mark.parametrize("lexicon", ["words", "pieces"])
 def test_without_agreement_every_pass_raises_the_likelihood(parallel: Bitext, lexicon: str) -> None:
     passes: list[Pass] = []
     train_translation(
@@ -152,24 +153,52 @@ def test_without_batches_the_order_of_the_pairs_matters_by_rounding_only(
     np.testing.assert_allclose(one.reverse, other.reverse, atol=1e-3)
 
 
-def test_the_directional_lexicon_is_that_of_words_whose_directions_are_trained_apart(parallel: Bitext) -> None:
-    directional = train_translation(parallel, Settings(iterations_1=0)).lexicons["directional"]
-    alone = Settings(iterations_1=0, agreement=False)
-    apart = train_translation(parallel, alone, lexicons=["words"]).lexicons["words"]
-    assert directional.counts.shape[1] == 2
-    others = apart.to_arrays()
-    for name, array in directional.to_arrays().items():
-        assert np.array_equal(array, others[name]), name
-
-
-def test_the_directional_lexicon_has_no_part_in_the_mean(parallel: Bitext) -> None:
+def test_posteriors_are_the_mean_of_the_lexicons(parallel: Bitext) -> None:
     model = train_translation(parallel)
-    agreeing = train_translation(parallel, lexicons=AGREEING)
-    one, other = posteriors(model, parallel), posteriors(agreeing, parallel)
-    assert np.array_equal(one.forward, other.forward)
-    assert np.array_equal(one.reverse, other.reverse)
+    alone = [replace(model, lexicons={name: lexicon}) for name, lexicon in model.lexicons.items()]
+    one, others = posteriors(model, parallel), [posteriors(single, parallel) for single in alone]
+    np.testing.assert_allclose(one.forward, np.mean([other.forward for other in others], axis=0), atol=1e-6)
+    np.testing.assert_allclose(one.reverse, np.mean([other.reverse for other in others], axis=0), atol=1e-6)
     with pytest.raises(ValueError, match="no posteriors"):
-        posteriors(replace(model, lexicons={"directional": model.lexicons["directional"]}), parallel)
+        posteriors(replace(model, lexicons={}), parallel)
+
+
+def test_the_lexicon_of_pieces_is_one_of_words_where_these_are_the_pieces(
+    parallel: Bitext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trained on a text of them; posteriors of words are means over their own pieces of sums over the others'."""
+    sides = [Units.of(text.vocabulary.words, whole=False) for text in (parallel.source, parallel.target)]
+    cut = Bitext(sides[0].text(parallel.source), sides[1].text(parallel.target))
+    model = train_translation(parallel, lexicons=["pieces"])
+    found = posteriors(model, parallel)
+    monkeypatch.setitem(KINDS, "pieces", KINDS["pieces"]._replace(whole=True))  # type: ignore[misc]
+    of_pieces = train_translation(cut, lexicons=["pieces"])
+    assert model.lexicons["pieces"].counts.shape[1] == 2
+    others = of_pieces.lexicons["pieces"].to_arrays()
+    assert all(np.array_equal(array, others[name]) for name, array in model.lexicons["pieces"].to_arrays().items())
+    whole = posteriors(of_pieces, cut)
+    for i, pair in enumerate(parallel):
+        J, K = len(pair.source), len(pair.target)
+        if J * K == 0:
+            continue
+        words = pair.source_words, pair.target_words
+        starts = [np.cumsum([0, *(len(cut_word(word)) for word in side)]) for side in words]
+        edges = slice(whole.offsets[i], whole.offsets[i + 1])
+        for of_words, array, axis in ((found.forward, whole.forward, 1), (found.reverse, whole.reverse, 0)):
+            sums = array[edges].reshape(starts[0][-1], starts[1][-1])
+            sums = np.add.reduceat(np.add.reduceat(sums, starts[0][:-1], axis=0), starts[1][:-1], axis=1)
+            means = sums / np.expand_dims(np.diff(starts[axis]), 1 - axis)
+            own = of_words[found.offsets[i] : found.offsets[i + 1]].reshape(J, K)
+            np.testing.assert_allclose(own, means, rtol=1e-5, atol=1e-6)
+
+
+def test_words_are_cut_into_pieces() -> None:
+    assert cut_word("maison") == ["mais", "\x01on"]
+    assert cut_word("les") == ["les"]
+    assert cut_word("rouge") == ["roug", "\x01e"]
+    long = "x" * 1000
+    assert len(cut_word(long)) == MOST
+    assert "".join(cut_word(long)).replace("\x01", "") == long
 
 
 @pytest.mark.parametrize("agreement", [True, False])
@@ -236,12 +265,12 @@ def test_arrays_hold_all_of_a_model(parallel: Bitext) -> None:
     for name, damaged in (
         ("lexicons.words.targets", arrays["lexicons.words.targets"] + 1_000_000),
         ("lexicons.words.row_offsets", arrays["lexicons.words.row_offsets"][::-1]),
-        ("lexicons.prefixes.counts", arrays["lexicons.prefixes.counts"][:-1]),
-        ("lexicons.prefixes.forward", np.ones(3)),
+        ("lexicons.pieces.counts", arrays["lexicons.pieces.counts"][:-1]),
+        ("lexicons.pieces.forward", np.ones(3)),
         ("lexicons.words.source_frequent", arrays["lexicons.words.source_frequent"] + 1_000_000),
         ("lexicons.words.target_frequent", arrays["lexicons.words.target_frequent"][1:]),
-        ("lexicons.directional.forward_weights", arrays["lexicons.directional.forward_weights"][1:]),
-        ("lexicons.prefixes.reverse_inside", arrays["lexicons.prefixes.reverse_inside"][:, 1:]),
+        ("lexicons.pieces.forward_weights", arrays["lexicons.pieces.forward_weights"][1:]),
+        ("lexicons.pieces.reverse_inside", arrays["lexicons.pieces.reverse_inside"][:, 1:]),
         ("source_counts", arrays["source_counts"][1:]),
     ):
         with pytest.raises(ValueError, match="do not fit"):
@@ -265,7 +294,7 @@ def test_very_long_pairs_are_not_learnt_from_but_aligned(
     monkeypatch.setattr("features.translation.training.MOST_EDGES", 100)
     bitext = make_bitext([*short, long])
     assert equal_models(train_translation(bitext), train_translation(make_bitext(short)))
-    links = posteriors(train_translation(bitext), bitext).soft_links()[len(short)].sure
+    links = posteriors(train_translation(bitext), bitext).soft_links(0.3)[len(short)].sure
     assert links == {(j, j) for j in range(len(names))}
 
 

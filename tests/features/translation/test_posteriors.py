@@ -83,7 +83,7 @@ def test_unknown_words_align_by_spelling_and_position(known_words: TranslationMo
     links = align(known_words, make_bitext, "quebec house 1997", "1997 xhouse québec", 0.3)
     assert links == {(0, 2), (1, 1), (2, 0)}
     # Unknown forms of known words: their classes are known.
-    links = align(known_words, make_bitext, "ministers zebras", "xzebras xministers", 0.3)
+    links = align(known_words, make_bitext, "ministers zebras", "xzebras xministers", 0.4)
     assert links == {(0, 1), (1, 0)}
 
 
@@ -148,15 +148,14 @@ def test_posteriors_are_derivatives_of_the_log_likelihoods(model: TranslationMod
     """d log p / d log e of an emission is the posterior of its edge, so that both are of the same distribution."""
     text, step = make_bitext([(["w0", "w3", "w1"], ["w2", "w0", "w5", "w1"])]), 0.05
     decoder, pairs = Decoder(text, model), Pairs.cut(text, 0, 1)
-    tables = model.tables["words"]
-    emissions = decoder._emissions(
-        tables, WordPairs.of(pairs, *(len(side.vocabulary) for side in (text.source, text.target)))
-    )
-    found, likelihoods = decoder._decode(pairs, tables, emissions.copy())
+    sizes = (len(side.vocabulary) for side in (text.source, text.target))
+    found = decoder._emissions("words", WordPairs.of(pairs, *sizes))
+    emissions = found.copy()
+    likelihoods = decoder._infer("words", pairs, found, True)
     assert np.array_equal(likelihoods, decoder.posteriors(0, 1).log_likelihoods)
     for edge in range(emissions.shape[1]):
         higher, lower = (emissions.copy() for _ in range(2))
         higher[:, edge] *= np.exp(np.float32(step))
         lower[:, edge] *= np.exp(np.float32(-step))
-        rise = decoder._decode(pairs, tables, higher)[1] - decoder._decode(pairs, tables, lower)[1]
+        rise = decoder._infer("words", pairs, higher, True) - decoder._infer("words", pairs, lower, True)
         np.testing.assert_allclose(rise[:, 0] / (2 * step), found[:, edge], atol=1e-3)

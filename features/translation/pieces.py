@@ -1,0 +1,118 @@
+"""The units that a lexicon is of: words, or pieces of words, whose posteriors are gathered to those of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from corpora.bitext import Text, Vocabulary
+from corpora.compiled import compiled
+from corpora.ragged import F32, F64, I32, I64, edge_offsets
+from features.word_pairs import Pairs
+
+LETTERS = 4
+"""Letters of a piece, but for the last one of a word."""
+
+MOST = 8
+"""Pieces of a word; what is left of a longer one is in the last."""
+
+_GOES_ON = "\x01"
+"""Before all pieces but the first: what begins a word is another unit than what ends one."""
+
+
+def cut_word(word: str) -> list[str]:
+    """The pieces of a word."""
+    starts = range(LETTERS, min(len(word), LETTERS * MOST), LETTERS)
+    ends = [*starts, len(word)]
+    return [word[: ends[0]], *(_GOES_ON + word[a:b] for a, b in pairwise(ends))]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The units of each word of a vocabulary.
+
+    names: in order of first appearance.  of_words: those of all words, one after the other.  offsets: (V + 1,).
+    """
+
+    names: Sequence[str]
+    of_words: I32
+    offsets: I64
+
+    @classmethod
+    def of(cls, words: Sequence[str], whole: bool) -> Units:
+        """whole: the words themselves, else their pieces."""
+        if whole:
+            return cls(words, np.arange(len(words), dtype=np.int32), np.arange(len(words) + 1))
+        index: dict[str, int] = {}
+        pieces = [[index.setdefault(piece, len(index)) for piece in cut_word(word)] for word in words]
+        sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
+        flat = np.fromiter((unit for of_word in pieces for unit in of_word), np.int32, int(sizes.sum()))
+        return cls(list(index), flat, np.append(0, np.cumsum(sizes)))
+
+    @property
+    def whole(self) -> bool:
+        return len(self.of_words) == len(self.names) == len(self.offsets) - 1
+
+    def occurrences(self, counts: npt.NDArray[np.int64]) -> F64:
+        """(len(names),) of the units in a text, by those of its words; counts: (V or fewer,)."""
+        times = np.repeat(counts, np.diff(self.offsets[: len(counts) + 1]))
+        found = np.bincount(self.of_words[: len(times)], times, len(self.names))
+        return found.astype(np.float64)
+
+    def cut(self, tokens: I32) -> tuple[I32, I64]:
+        """The units of some words, and where those of each begin."""
+        sizes = np.diff(self.offsets)[tokens]
+        bounds = np.append(0, np.cumsum(sizes))
+        places = np.repeat(self.offsets[tokens] - bounds[:-1], sizes) + np.arange(bounds[-1])
+        return self.of_words[places], bounds
+
+    def text(self, text: Text) -> Text:
+        """A text of units in place of its words."""
+        if self.whole:
+            return text
+        units, bounds = self.cut(text.ids)
+        return Text(units, bounds[text.offsets], Vocabulary(list(self.names)), text.language)
+
+
+def cut_pairs(pairs: Pairs, source: Units, target: Units) -> tuple[Pairs, I64, I64]:
+    """Sentence pairs of units, and where the units of each source and of each target word begin."""
+    (of_source, source_bounds), (of_target, target_bounds) = source.cut(pairs.source), target.cut(pairs.target)
+    offsets = source_bounds[pairs.source_offsets], target_bounds[pairs.target_offsets]
+    edges = edge_offsets(np.stack([np.diff(offsets[0]), np.diff(offsets[1])], axis=1))
+    return Pairs(of_source, of_target, *offsets, edges), source_bounds, target_bounds
+
+
+def gather(found: F32, units: Pairs, pairs: Pairs, source_bounds: I64, target_bounds: I64) -> F32:
+    """Posteriors (2, E) of words, from those of their units, (2, edges of units).
+
+    A word comes of another as often as its units, in the mean, come of any unit of the other.
+    """
+    out = np.zeros((2, pairs.edge_offsets[-1]), np.float32)
+    offsets = pairs.source_offsets, pairs.target_offsets, pairs.edge_offsets, units.edge_offsets
+    _gather(found, *offsets, source_bounds, target_bounds, out)
+    return out
+
+
+@compiled
+def _gather(found, source_offsets, target_offsets, edges, unit_edges, source_bounds, target_bounds, out):
+    for i in range(len(edges) - 1):
+        first, last = target_offsets[i], target_offsets[i + 1]
+        width = target_bounds[last] - target_bounds[first]
+        row = unit_edges[i]
+        edge = edges[i]
+        for j in range(source_offsets[i], source_offsets[i + 1]):
+            height = source_bounds[j + 1] - source_bounds[j]
+            for _ in range(height):
+                at = row
+                for k in range(first, last):
+                    size = target_bounds[k + 1] - target_bounds[k]
+                    for _ in range(size):
+                        out[0, edge + k - first] += found[0, at] / np.float32(size)
+                        out[1, edge + k - first] += found[1, at] / np.float32(height)
+                        at += 1
+                row += width
+            edge += last - first
