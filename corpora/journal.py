@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -33,10 +34,10 @@ def read_journal(path: Path) -> list[Entry]:
 class Journal:
     """A journal that this process alone may add to; a new one begins with the head.
 
-    Raises CorpusError if it is open elsewhere.  hint: what to do then.
+    Raises CorpusError if it is open elsewhere.  hint: what to do then.  patience: seconds to wait for its end before.
     """
 
-    def __init__(self, path: Path, head: Mapping[str, Any], hint: str) -> None:
+    def __init__(self, path: Path, head: Mapping[str, Any], hint: str, patience: float = 0.0) -> None:
         if not path.exists():
             with write_atomically(path) as file:
                 file.write(_line(head))
@@ -45,7 +46,15 @@ class Journal:
             with suppress(ModuleNotFoundError):  # of POSIX
                 import fcntl
 
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                give_up = time.monotonic() + patience
+                while True:
+                    try:
+                        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        break
+                    except BlockingIOError:
+                        if time.monotonic() >= give_up:
+                            raise
+                        time.sleep(0.1)
         except OSError as error:
             self._file.close()
             what = "is being written by another process"

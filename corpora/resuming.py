@@ -39,10 +39,12 @@ class Blocks:
     A block is on disk before the journal says so, and what the journal does not say of the file is cut off. Blocks
     are packed one by one where the name ends in ``.gz`` or the like.
 
+    patience: seconds to wait for another process to end that writes it.
     Raises SettingError if it cannot be a file, CorpusError if one exists, unless ``force``.
     """
 
-    def __init__(self, path: StrPath, *, force: bool) -> None:
+    def __init__(self, path: StrPath, *, force: bool, patience: float = 0.0) -> None:
+        self._patience = patience
         self._output = Path(path).resolve()
         if os.fspath(path) == "-" or (self._output.exists() and not self._output.is_file()):
             raise SettingError("`resume` needs a file to write into (name it with `output`)")
@@ -65,7 +67,8 @@ class Blocks:
         with ExitStack() as opened:
             if not self._journal_file.exists():
                 self._partial.touch()  # before there is a journal
-            self._journal = opened.enter_context(closing(Journal(self._journal_file, head, hint="wait for its end")))
+            journal = Journal(self._journal_file, head, "wait for its end", self._patience)
+            self._journal = opened.enter_context(closing(journal))
             self._take_up(head, opened)
             self._opened = opened.pop_all()
 

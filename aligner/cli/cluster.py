@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from aligner.cli.align import Answer
     from features.translation.counting import Engine
 
+_PATIENCE = 30.0
+"""Seconds until a lost worker, whose shard another one takes up, has ended at last."""
+
 _PAIRS_A_SHARD, _MOST_SHARDS = 1024, 128
 """On a cluster a shard has as many pairs, or more in long texts."""
 
@@ -85,7 +88,7 @@ def align_shard(texts: Sequence[str | None], model: str, path: str, options: dic
     skipping = Skipping(
         options["max_length"] or MAX_LENGTH, options["long_pairs"], ignore if options["skip_bad"] else None
     )
-    blocks = Blocks(path, force=True)
+    blocks = Blocks(path, force=True, patience=_PATIENCE)
     with ExitStack() as until_written:
         answer = Answer(path, nullcontext(io.BytesIO()), options["format"], True, skipping, 0.0, until_written)
         return align_with_model(str(texts[0]), texts[1], answer, model, [], blocks, options)

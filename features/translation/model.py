@@ -30,8 +30,8 @@ from features.translation._lattice_kernels import CONTEXTS, N_JUMPS, WIDTHS, Jum
 from features.translation._translation_kernels import Chain, DirectionCounts
 from features.translation.cells import Cells
 from features.translation.expectation import Parameters, null_emissions
-from features.translation.lexicon import KINDS, PSEUDO_COUNTS, UNSEEN, Table, build_levels, classify, estimate
-from features.translation.pieces import Units
+from features.translation.lexicon import KINDS, PSEUDO_COUNTS, UNSEEN, Table, build_levels, estimate
+from features.translation.pieces import Units, level_names
 from features.words import WordTable, check_offsets, pack_words, unpack_words
 
 
@@ -208,13 +208,10 @@ class TranslationModel:
         """The classes of each lexicon, in order of first appearance."""
         if self.known:
             return self.known[1]
-        found: dict[str, Names] = {}
         words = self.source_words.words(), self.target_words.words()
-        for name in self.lexicons:
-            levels = [tuple(Units.of(side, KINDS[name].whole).names for side in words)]
-            levels += [tuple(classify(side, width)[0] for side in levels[-1]) for width in KINDS[name].widths[1:]]
-            found[name] = levels
-        return found
+        return {
+            name: [*zip(*(level_names(side, KINDS[name]) for side in words), strict=True)] for name in self.lexicons
+        }
 
     @shared_property
     def classes(self) -> Mapping[str, list[tuple[Mapping[str, int], ...]]]:

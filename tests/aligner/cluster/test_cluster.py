@@ -31,6 +31,7 @@ from corpora.readers import open_corpus
 from features.statistics import CorpusStatistics
 from features.translation import counting
 from features.translation.counting import Engine
+from features.translation.expectation import Settings
 
 pytest.importorskip("distributed", reason="distributed is not installed (pip install 'aligner[cluster]')")
 pytest.importorskip("cloudpickle").register_pickle_by_value(sys.modules[__name__])  # workers cannot import it
@@ -210,7 +211,7 @@ def test_what_goes_wrong_on_workers_is_said_here(
     with pytest.raises(OSError, match="No space left on device: 'shard'"):
         list(workers.run(full_disk, [()]))
     counter = ClusterEngine(workers, tmp_path)
-    counter.shards(text, 8)
+    counter.shards(text, Settings.batches)
     shutil.rmtree(tmp_path / "text0")
     with pytest.raises(AlignerError, match=r"shard\d+\.npz: cannot be read on .*a folder that all workers see"):
         counter.cooccurrences(text, 0.002, None)
