@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 
+from anyascii import anyascii
+
 from corpora import SettingError
 from corpora.threads import shared_property
 
@@ -42,6 +44,19 @@ def unaccented(word: str) -> str:
     decomposed = unicodedata.normalize("NFD", word.translate(_UNDECOMPOSED))
     # A letter with a stroke may carry a mark too (ǿ): it shows only once that mark is split off.
     return "".join(c for c in decomposed.translate(_UNDECOMPOSED) if not unicodedata.combining(c))
+
+
+def romanized(word: str) -> str:
+    """The word without accents, letters of other scripts spelt in Latin ones.
+
+    >>> romanized("Москва"), romanized("αθήνα"), romanized("北京"), romanized("naïve")
+    ('Moskva', 'athina', 'beijing', 'naive')
+    """
+    plain = unaccented(word)
+    if plain.isascii():
+        return plain
+    spelt = "".join(anyascii(c) if c.isalpha() else c for c in plain)
+    return spelt.lower() if plain == plain.lower() else spelt  # what has no case gets capitals
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corpora.normalize import unaccented
+from corpora.normalize import romanized
 from corpora.ragged import I32, I64, U8, Bools
 from corpora.threads import shared_property
 
@@ -26,7 +26,8 @@ class WordTable:
     """Letters and kinds of V words.
 
     letters: (L,) int32 code points of all words, one after another;  offsets: (V + 1,) int64.
-    plain_letters, plain_offsets: the same words without accents.  flags: (V,) uint8, NUMERIC | PUNCTUATION.
+    plain_letters, plain_offsets: the same words in Latin letters without accents.
+    flags: (V,) uint8, NUMERIC | PUNCTUATION.
     """
 
     letters: I32
@@ -46,13 +47,13 @@ class WordTable:
     @classmethod
     def from_words(cls, words: Sequence[str]) -> WordTable:
         letters, offsets = pack_words(words)
-        plain_letters, plain_offsets = pack_words([unaccented(word) for word in words])
+        plain_letters, plain_offsets = pack_words([romanized(word) for word in words])
         flags = np.fromiter((_flags(word) for word in words), np.uint8, len(words))
         return cls(letters, offsets, plain_letters, plain_offsets, flags)
 
     @shared_property
     def accented(self) -> Bools:
-        """(V,) whether the word differs from itself without accents."""
+        """(V,) whether the word differs from itself in Latin letters without accents."""
         sizes = np.diff(self.offsets)
         differs: Bools = sizes != np.diff(self.plain_offsets)
         letters = self.letters[np.repeat(~differs, sizes)]

@@ -24,10 +24,10 @@ LONGEST = 1000
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
-    """Likeness of the two normalised words e and f, without accents but for the first two; each in [0, 1].
+    """Likeness of the two normalised words e and f, in Latin letters without accents but for exact; each in [0, 1].
 
     hamming: differing letters of the words padded to equal length, over that length (the seeds' feature).
-    exact: the words are equal.  exact_unaccented: they are equal without accents.
+    exact: the words are equal.  exact_unaccented: they are equal in Latin letters without accents.
     prefix, suffix, subsequence: length of the longest common one over the length of the longer word  [TLK05 §3].
     both_short: both have at most SHORT letters.  both_numeric: both contain a digit.
     both_punctuation: neither has a letter or a digit.
