@@ -24,8 +24,15 @@ targets, from 10 the other answers take a dozen passes to appear."""
 _FASTER = 1.5
 """What a block's η is multiplied by after a step; 1.05 in the source takes twice the passes, 2 twice the tries."""
 
-_ROUNDING = 1e-13
-"""Of the terms of what the dual gains."""
+_LONGEST = 100.0
+"""The longest η: beyond it potentials of answers that others must replace later would take long to come back."""
+
+_TRIES = 12
+"""Steps tried of a block, each half as long as the one before, until the dual does not fall. Then it stays where it is:
+what falls by such short ones is what an inexact projection, or rounding, has lost."""
+
+_ROUNDING = 1e-12
+"""Of what n times the dual gains by a step: an answer that is at a corner already only moves by rounding."""
 
 
 @dataclass(eq=False)
@@ -86,16 +93,19 @@ class ExponentiatedGradient:
         chosen, own = np.array([block]), slice(*problem.parts[block : block + 2])
         w, scale = clip(state.v, problem.n_nonpositive), problem.regularization * problem.n_blocks
         gradient = problem.scores(chosen, w)
-        while True:
-            potentials = state.potentials[own] + state.rates[block] * gradient
+        for tries in range(_TRIES):
+            rate = 0.5**tries * state.rates[block]
+            potentials = state.potentials[own] + rate * gradient
             z = problem.nearest(chosen, potentials, "entropic")
             change = problem.moments(chosen, z - state.z[own])
             slope, curvature = float(change[:-1] @ w), float(change[:-1] @ change[:-1]) / (2.0 * scale)
-            falls = change[-1] + slope - curvature < -_ROUNDING * (abs(change[-1]) + abs(slope) + curvature)
+            falls = change[-1] + slope - curvature < -_ROUNDING * (1.0 + abs(slope))
             if not falls:  # nor where something is not finite, which the audit tells
                 break
+        else:
             state.rates[block] *= 0.5
-        state.rates[block] *= _FASTER
+            return
+        state.rates[block] = min(_FASTER * rate, _LONGEST)
         state.potentials[own], state.z[own] = potentials, z
         state.v -= change[:-1] / scale
         state.loss += change[-1] / problem.n_blocks
