@@ -4,8 +4,9 @@ Which one? All reach the same optimum and certify it; they differ in how soon. `
 ``bcfw-gap``, ``bcfw-pairwise`` and ``bcfw-away``, which ask the oracle several times less, for smaller λ and dear
 oracles; ``randomized-away``, with the fewest calls, for gaps of 1e-5 and below; ``cutting-plane`` where an oracle is
 best asked about all blocks at once; ``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred
-pairs; ``extragradient`` where w must stay in a ball. The rest is for comparison: `docs/solvers.md` has the figures.
-All are for the hinge loss; the logistic one has `newton.Newton`, which is not to choose.
+pairs; ``extragradient`` where w must stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals
+in place of maxima, of any problem that has them (`SaddleProblem`). The rest is for comparison: `docs/solvers.md` has
+the figures. All are for the hinge loss; the logistic one has `newton.Newton`, which is not to choose.
 
 To add one: write a frozen dataclass with the four members of `driver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from aligner.solvers.registry import SOLVERS, make_solver
     from aligner.solvers.regularization import regularization_path
     from aligner.solvers.signs import Signed
-    from aligner.svm.protocols import BlockDefaults, BlockProblem, Corners
+    from aligner.svm.chain import ChainProblem
+    from aligner.svm.protocols import BlockDefaults, BlockProblem, Corners, SaddleProblem
 
 _HOMES = {
     "solvers.atomic": ("least_squares",),
@@ -34,16 +36,19 @@ _HOMES = {
     "solvers.registry": ("SOLVERS", "make_solver"),
     "solvers.regularization": ("regularization_path",),
     "solvers.signs": ("Signed",),
-    "svm.protocols": ("BlockDefaults", "BlockProblem", "Corners"),
+    "svm.chain": ("ChainProblem",),
+    "svm.protocols": ("BlockDefaults", "BlockProblem", "Corners", "SaddleProblem"),
 }
 
 __all__ = [
     "SOLVERS",
     "BlockDefaults",
     "BlockProblem",
+    "ChainProblem",
     "Corners",
     "DualPoint",
     "Result",
+    "SaddleProblem",
     "Signed",
     "Solver",
     "Status",

@@ -11,6 +11,7 @@ from aligner.solvers import _sparse_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.records import Audit, DualPoint
+from aligner.svm._chain_kernels import count_entries
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem
 from corpora.ragged import I64
@@ -22,7 +23,7 @@ _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""
 
 _LEAST_ROOM = 1 << 20
-"""Entries of the shares that there is room for beside twice those in use; no corner has more."""
+"""Entries of the shares that there is room for beside twice those in use."""
 
 
 @dataclass(eq=False)
@@ -37,10 +38,11 @@ class SparseState:
 def init(problem: BlockProblem, rng: np.random.Generator) -> SparseState:
     """All mass on the targets."""
     n, d = problem.n_blocks, problem.n_features
-    (v, w, behind), (begins, sizes, rooms) = np.zeros((3, d)), np.zeros((3, n), np.int64)
+    (v, w, behind, corner), (begins, sizes, rooms) = np.zeros((4, d)), np.zeros((3, n), np.int64)
     point = kernels.SparsePoint(
         v, w, np.zeros(1), np.zeros(n), behind, np.zeros(1), np.zeros(1), np.zeros(1, np.int64),
-        np.empty(0, np.int64), np.empty(0), begins, sizes, rooms, np.zeros(1, np.int64), np.zeros(d, np.int32),
+        np.empty(0, np.int64), np.empty(0), begins, sizes, rooms, np.zeros(1, np.int64), corner,
+        np.zeros(d, np.int64), np.zeros(1, np.int64),
         problem.n_nonpositive,
     )  # fmt: skip
     return SparseState(rng, problem.regularization, point)
@@ -70,7 +72,7 @@ def _compiled_steps(config: Block, problem: BlockProblem, state: SparseState, or
             order, done, line_search, average, problem.compiled(), problem.regularization, state.point
         )
         if code == kernels.FULL:
-            _enlarge(state)
+            _enlarge(state, block, count_entries(block, problem.compiled()))
         else:
             check_code(code, block)
 
@@ -79,21 +81,19 @@ def _generic_steps(config: Block, problem: BlockProblem, state: SparseState, ord
     for block in order.tolist():
         corners = problem.corners(np.array([block]), state.point.w)
         columns, values = corners.psi.indices.astype(np.int64), corners.psi.data.astype(np.float64)
-        if not kernels.make_room(block, len(columns), state.point):
-            _enlarge(state, len(columns))
-            kernels.make_room(block, len(columns), state.point)
-        kernels.sparse_step(
+        while not kernels.sparse_step(
             block, columns, values, float(corners.losses[0]), config.step.line_search, config.average.code,
-            problem.regularization, state.point, np.empty(state.point.rooms[block]),
-        )  # fmt: skip
+            problem.regularization, state.point,
+        ):  # fmt: skip
+            _enlarge(state, block, len(columns))
 
 
-def _enlarge(state: SparseState, more: int = 0) -> None:
-    """Twice the room and more, after the shares have moved together."""
+def _enlarge(state: SparseState, block: int, more: int) -> None:
+    """Twice the room, and that for so many more entries of a block, after the shares have moved together."""
     point = state.point
     begins = np.cumsum(point.sizes) - point.sizes
     kept = np.repeat(point.begins - begins, point.sizes) + np.arange(point.sizes.sum())
-    room = 2 * len(kept) + more + _LEAST_ROOM
+    room = 2 * (len(kept) + int(point.sizes[block]) + more) + _LEAST_ROOM
     columns, values = np.empty(room, np.int64), np.empty(room)
     columns[: len(kept)], values[: len(kept)] = point.columns[kept], point.values[kept]
     state.point = point._replace(
