@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from aligner.solvers import SOLVERS, Result, Solver, Stop, make_solver, solve
 from aligner.solvers.registry import choices
@@ -123,6 +124,35 @@ class Multiclass(BlockDefaults):
         labels = rng.integers(classes, size=n)
         return cls(rng.standard_normal((n, p)) + rng.standard_normal((classes, p))[labels], labels, classes)
 
+    # What methods on marginals ask: z_i is in the simplex of the classes.
+
+    geometries = ("euclidean", "entropic")
+
+    @property
+    def parts(self) -> np.ndarray:
+        return self.classes * np.arange(len(self.points) + 1)
+
+    @property
+    def target(self) -> np.ndarray:
+        return np.eye(self.classes)[self.labels].ravel()
+
+    def scores(self, blocks: np.ndarray, w: np.ndarray) -> np.ndarray:
+        wrong = 1.0 - np.eye(self.classes)[self.labels[blocks]]
+        return (self.points[blocks] @ w.reshape(self.classes, -1).T + wrong).ravel()
+
+    def moments(self, blocks: np.ndarray, z: np.ndarray) -> np.ndarray:
+        z = z.reshape(-1, self.classes)
+        wrong = 1.0 - np.eye(self.classes)[self.labels[blocks]]
+        return np.append((z.T @ self.points[blocks]).ravel(), (wrong * z).sum())
+
+    def nearest(self, blocks: np.ndarray, points: np.ndarray, geometry: str) -> np.ndarray:
+        points = points.reshape(-1, self.classes)
+        if geometry == "entropic":
+            return softmax(points, axis=1).ravel()
+        ordered = np.sort(points, axis=1)[:, ::-1]  # [Held, Wolfe and Crowder 1974]
+        prices = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, self.classes + 1)
+        return np.maximum(points - prices.max(axis=1)[:, None], 0.0).ravel()
+
     def psi(self, i: int, y: int) -> np.ndarray:
         psi = np.zeros((self.classes, self.points.shape[1]))
         psi[self.labels[i]] += self.points[i]
@@ -149,8 +179,12 @@ class Plain(BlockDefaults):
     n_features = property(lambda self: self.problem.n_features)
     n_nonpositive = property(lambda self: self.problem.n_nonpositive)
     regularization = property(lambda self: self.problem.regularization)
-    arrays = property(lambda self: self.problem.arrays)
-    oracle = property(lambda self: self.problem.oracle)
+    geometries = property(lambda self: self.problem.geometries)
+    parts = property(lambda self: self.problem.parts)
+    target = property(lambda self: self.problem.target)
+    scores = property(lambda self: self.problem.scores)
+    moments = property(lambda self: self.problem.moments)
+    nearest = property(lambda self: self.problem.nearest)
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         self.calls += len(blocks)

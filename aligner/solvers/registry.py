@@ -24,7 +24,7 @@ class Entry:
     config: its class, or what makes one, as module:name of this package, or itself.
     options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
     preset: values of options, as a user writes them, or of other fields of the class, as module:name.
-    one_link: whether it knows the matching polytope only, of problems with one link a word.
+    one_link: whether it knows matchings only, with one link a word.
     """
 
     config: str | Callable[..., Any]
@@ -36,8 +36,12 @@ class Entry:
 _AVERAGE: dict[str, type | str] = {"average": "averages:Average"}
 _VISITING: dict[str, type | str] = {"order": "orders:VISITING_ORDERS"}
 _BATCH: dict[str, type | str] = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
-_MARGINAL: dict[str, type | str] = {**_VISITING, "step": "projected_gradient:GradientStep"}
-_SADDLE: dict[str, type | str] = {"projection": "extragradient:Projection", "radius": float, "restarts": bool}
+_MARGINAL: dict[str, type | str] = {
+    **_VISITING,
+    "step": "projected_gradient:GradientStep",
+    "projection": "saddle:Projection",
+}
+_SADDLE: dict[str, type | str] = {"projection": "saddle:Projection", "radius": float, "restarts": bool}
 _KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING, **_BATCH}
 _BLOCK: dict[str, type | str] = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
 _BLOCK |= {"repeats": int, "error": float, "share": float}
@@ -55,8 +59,8 @@ SOLVERS: Mapping[str, Entry] = {
     "bcfw-away": Entry("block:Block", _BLOCK, {"order": "gap", "step": "away", "cache": "yes"}),
     "bcfw-pairwise": Entry("block:Block", _BLOCK, {"order": "gap", "step": "pairwise", "cache": "yes"}),
     "randomized-away": Entry("randomized_away:RandomizedAway", {**_VISITING, "sample": float}),
-    "projected-gradient": Entry("projected_gradient:ProjectedGradient", _MARGINAL, one_link=True),
-    "extragradient": Entry("extragradient:Extragradient", _SADDLE, one_link=True),
+    "projected-gradient": Entry("projected_gradient:ProjectedGradient", _MARGINAL),
+    "extragradient": Entry("extragradient:Extragradient", _SADDLE),
     "kernel-bcfw": Entry("kernel:kernel_block", _KERNEL, one_link=True),
 }
 

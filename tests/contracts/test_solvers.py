@@ -205,7 +205,7 @@ def test_the_optimum_with_several_links_is_that_of_a_quadratic_program(
     problem = make_problem(n=4, d=3, largest=4, seed=seed, capacity=2, possible=False, listed=0.7)
     w = judge(problem, configuration, f"b-matchings {seed}")
     assert (w[3:] <= 0).all()
-    assert 0 < (w[3:] < 0).sum() < 2
+    assert 0 < (w[3:] < -0.03).sum() < 2  # weights are as exact as the gap
 
 
 @pytest.mark.slow
