@@ -64,8 +64,10 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
     weights, bits = np.empty((rows, columns)), np.empty(rows * columns)
     u_trial, v_trial = np.empty(rows), np.empty(columns)
     highest = max(1.0, maximum(values))
+    capped = geometry == ENTROPIC and ceiling < np.inf  # weights of more than the ceiling are no error
     if geometry == ENTROPIC:
-        prices.raise_to_top(across, u, v)
+        if not capped:
+            prices.raise_to_top(across, u, v)
         prices.fill_weights(values, u, v, plan, bits, weights)
         prices.fit_columns(geometry, across, u, v, v_capacity, ceiling, weights)
     iteration = 0
@@ -73,8 +75,12 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
     while True:
         iteration += 1
         factor = prices.fit_rows(geometry, values, u, v, u_capacity, ceiling, weights)
+        if capped:
+            prices.fill_weights(values, u, v, plan, bits, weights)
         factor = max(factor, prices.fit_columns(geometry, across, u, v, v_capacity, ceiling, weights))
-        if factor > LOST:
+        if capped:
+            prices.fill_weights(values, u, v, plan, bits, weights)
+        elif factor > LOST:
             prices.raise_to_top(across, u, v)
             prices.fill_weights(values, u, v, plan, bits, weights)
             prices.fit_columns(geometry, across, u, v, v_capacity, ceiling, weights)
@@ -94,9 +100,12 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
                 u_trial[j] = max(0.0, u[j] + length * step[j])
             copy(v, v_trial)
             if geometry == ENTROPIC:
-                prices.raise_to_top(across, u_trial, v_trial)
+                if not capped:
+                    prices.raise_to_top(across, u_trial, v_trial)
                 prices.fill_weights(values, u_trial, v_trial, plan, bits, weights)
             prices.fit_columns(geometry, across, u_trial, v_trial, v_capacity, ceiling, weights)
+            if capped:
+                prices.fill_weights(values, u_trial, v_trial, plan, bits, weights)
             reached = prices.dual_objective(
                 geometry, values, u_trial, v_trial, u_capacity, v_capacity, ceiling, weights
             )

@@ -229,7 +229,7 @@ def judge(problem: MatchingProblem | Multiclass, configuration: Configuration, k
 
 
 @pytest.mark.parametrize("name", [name for name, entry in SOLVERS.items() if entry.one_link])
-def test_solvers_of_marginals_refuse_several_links(name: str, make_problem: MakeProblem) -> None:
+def test_solvers_of_one_link_refuse_several(name: str, make_problem: MakeProblem) -> None:
     with pytest.raises(SettingError, match="one link a word only"):
         run(make_problem(capacity=2), make_solver(name))
 
