@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 
 from aligner.solvers import SOLVERS, Result, Solver, Stop, make_solver, solve
 from aligner.solvers.registry import choices
@@ -117,43 +116,17 @@ class Multiclass(BlockDefaults):
     regularization: float = 0.1
     calls: int = 0
 
+    geometries = "euclidean", "entropic"
     n_blocks = property(lambda self: len(self.points))
     n_features = property(lambda self: self.classes * self.points.shape[1])
+    parts = property(lambda self: self.classes * np.arange(len(self.points) + 1))
+    target = property(lambda self: np.eye(self.classes)[self.labels].ravel())
 
     @classmethod
     def random(cls, n: int = 30, p: int = 2, classes: int = 4, seed: int = 0) -> Multiclass:
         rng = np.random.default_rng(seed)
         labels = rng.integers(classes, size=n)
         return cls(rng.standard_normal((n, p)) + rng.standard_normal((classes, p))[labels], labels, classes)
-
-    # What methods on marginals ask: z_i is in the simplex of the classes.
-
-    geometries = ("euclidean", "entropic")
-
-    @property
-    def parts(self) -> np.ndarray:
-        return self.classes * np.arange(len(self.points) + 1)
-
-    @property
-    def target(self) -> np.ndarray:
-        return np.eye(self.classes)[self.labels].ravel()
-
-    def scores(self, blocks: np.ndarray, w: np.ndarray) -> np.ndarray:
-        wrong = 1.0 - np.eye(self.classes)[self.labels[blocks]]
-        return (self.points[blocks] @ w.reshape(self.classes, -1).T + wrong).ravel()
-
-    def moments(self, blocks: np.ndarray, z: np.ndarray) -> np.ndarray:
-        z = z.reshape(-1, self.classes)
-        wrong = 1.0 - np.eye(self.classes)[self.labels[blocks]]
-        return np.append((z.T @ self.points[blocks]).ravel(), (wrong * z).sum())
-
-    def nearest(self, blocks: np.ndarray, points: np.ndarray, geometry: str) -> np.ndarray:
-        points = points.reshape(-1, self.classes)
-        if geometry == "entropic":
-            return softmax(points, axis=1).ravel()
-        ordered = np.sort(points, axis=1)[:, ::-1]  # [Held, Wolfe and Crowder 1974]
-        prices = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, self.classes + 1)
-        return np.maximum(points - prices.max(axis=1)[:, None], 0.0).ravel()
 
     def psi(self, i: int, y: int) -> np.ndarray:
         psi = np.zeros((self.classes, self.points.shape[1]))
@@ -163,11 +136,32 @@ class Multiclass(BlockDefaults):
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         self.calls += len(blocks)
-        scores = self.points[blocks] @ w.reshape(self.classes, -1).T + 1.0
-        scores[np.arange(len(blocks)), self.labels[blocks]] -= 1.0
-        best = scores.argmax(axis=1)
+        best = self.scores(blocks, w).reshape(-1, self.classes).argmax(axis=1)
         psi = np.array([self.psi(i, y) for i, y in zip(blocks, best, strict=True)])
         return Corners(psi, (best != self.labels[blocks]).astype(float))
+
+    def diameters(self) -> np.ndarray:
+        """Two classes' features change."""
+        return np.sqrt(2.0) * np.linalg.norm(self.points, axis=1)
+
+    def scores(self, blocks: np.ndarray, w: np.ndarray) -> np.ndarray:
+        wrong = self.labels[blocks, None] != np.arange(self.classes)
+        return (self.points[blocks] @ w.reshape(self.classes, -1).T + wrong).ravel()
+
+    def moments(self, blocks: np.ndarray, z: np.ndarray) -> np.ndarray:
+        shares = z.reshape(-1, self.classes)
+        wrong = self.labels[blocks, None] != np.arange(self.classes)
+        return np.append(shares.T @ self.points[blocks], (shares * wrong).sum())
+
+    def nearest(self, blocks: np.ndarray, points: np.ndarray, geometry: str) -> np.ndarray:
+        rows = points.reshape(-1, self.classes)
+        if geometry == "entropic":
+            z = np.exp(rows - rows.max(axis=1, keepdims=True))
+            return (z / z.sum(axis=1, keepdims=True)).ravel()
+        falling = -np.sort(-rows, axis=1)
+        levels = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, self.classes + 1)
+        last = (falling > levels).sum(axis=1) - 1
+        return np.maximum(rows - levels[np.arange(len(rows)), last][:, None], 0.0).ravel()
 
 
 @dataclass
