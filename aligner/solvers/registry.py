@@ -25,12 +25,14 @@ class Entry:
     options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
     preset: values of options, as a user writes them, or of other fields of the class, as module:name.
     one_link: whether it knows matchings only, with one link a word.
+    marginals: whether it knows only problems that have them, see `svm.protocols.SaddleProblem`.
     """
 
     config: str | Callable[..., Any]
     options: Mapping[str, type | str] = field(default_factory=dict)
     preset: Mapping[str, str] = field(default_factory=dict)
     one_link: bool = False
+    marginals: bool = False
 
 
 _AVERAGE: dict[str, type | str] = {"average": "averages:Average"}
@@ -59,8 +61,8 @@ SOLVERS: Mapping[str, Entry] = {
     "bcfw-away": Entry("block:Block", _BLOCK, {"order": "gap", "step": "away", "cache": "yes"}),
     "bcfw-pairwise": Entry("block:Block", _BLOCK, {"order": "gap", "step": "pairwise", "cache": "yes"}),
     "randomized-away": Entry("randomized_away:RandomizedAway", {**_VISITING, "sample": float}),
-    "projected-gradient": Entry("projected_gradient:ProjectedGradient", _MARGINAL),
-    "extragradient": Entry("extragradient:Extragradient", _SADDLE),
+    "projected-gradient": Entry("projected_gradient:ProjectedGradient", _MARGINAL, marginals=True),
+    "extragradient": Entry("extragradient:Extragradient", _SADDLE, marginals=True),
     "kernel-bcfw": Entry("kernel:kernel_block", _KERNEL, one_link=True),
 }
 

@@ -292,10 +292,7 @@ def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
 
 
 def saddle_of(problem: BlockProblem, solver: str, geometry: str) -> SaddleProblem:
-    """The problem, if it has marginals and knows the points nearest to others.  Raises SettingError."""
-    if not isinstance(problem, SaddleProblem):
-        raise SettingError(f"{solver} needs the marginals of a problem, which this one does not tell")
-    if geometry not in problem.geometries:
-        known = ", ".join(problem.geometries)
-        raise SettingError(f"{solver} cannot project on this problem by {geometry} distance (choose from {known})")
+    """The problem, if it has marginals and knows which are nearest in this geometry.  Raises SettingError."""
+    if not isinstance(problem, SaddleProblem) or geometry not in problem.geometries:
+        raise SettingError(f"{solver} needs a problem with marginals in {geometry} geometry (see SaddleProblem)")
     return problem

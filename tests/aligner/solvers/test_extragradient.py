@@ -186,9 +186,9 @@ def test_a_radius_that_cannot_work_is_refused(radius: float) -> None:
 
 
 def test_a_problem_without_marginals_or_the_projection_is_refused() -> None:
-    with pytest.raises(SettingError, match="extragradient needs the marginals"):
+    with pytest.raises(SettingError, match="extragradient needs a problem with marginals in euclidean geometry"):
         solve(Bare(), Extragradient())  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match="cannot project on this problem by euclidean distance"):
+    with pytest.raises(SettingError, match="extragradient needs a problem with marginals in euclidean geometry"):
         solve(chain(), Extragradient())
 
 

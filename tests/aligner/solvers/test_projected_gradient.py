@@ -241,5 +241,5 @@ class CornersOnly(BlockDefaults):
 
 
 def test_other_problems_are_refused() -> None:
-    with pytest.raises(SettingError, match="projected-gradient needs the marginals"):
+    with pytest.raises(SettingError, match="projected-gradient needs a problem with marginals"):
         solve(CornersOnly(), ProjectedGradient())
