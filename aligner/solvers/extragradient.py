@@ -134,9 +134,10 @@ class Extragradient:
     the gap. From there parts that have no share of z and lower the dual are left out until they do not, see `restrict`.
 
     Guarantee: the gap is at most `Audit.bound` = (D_w/ω + ω D_z) L / Σ η, with D the largest distance from û, or,
-    without a radius, that to the best w against the average z [N07 Thm. 2]; none is told after a restart, from where
-    convergence is linear with a rate not known. A sweep is one iteration: three projections a block (two in the stored
-    form), repeated if the step went too far. It asks the oracle only where restarts need to know the gap.
+    without a radius, that to the best w against the average z [N07 Thm. 2]; none is told once parts were left out, or
+    after a restart, from where convergence is linear with a rate not known. A sweep is one iteration: three projections
+    a block (two in the stored form), repeated if the step went too far. It asks the oracle only where restarts need to
+    know the gap.
     """
 
     projection: Projection = Projection.EUCLIDEAN
@@ -255,7 +256,7 @@ class Extragradient:
         w, of_z, bound = state.center_w, state.of_ahead, None  # û before the first step
         if state.total > 0.0:
             w, of_z = state.sum_w / state.total, state.sum_z / state.total
-            if state.best is None:
+            if state.best is None and state.marginals is state.everything:
                 best_w = clip(-state.force(of_z, 1.0) / problem.regularization, problem.n_nonpositive)
                 of_w = 0.5 * (float(best_w @ best_w) if self.radius is None else self.radius**2)
                 bound = (of_w / state.w_step + state.start.span / state.z_step) / state.total
