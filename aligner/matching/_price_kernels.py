@@ -196,7 +196,8 @@ def fill_weights(values, u, v, exponents, bits, weights):
     rows, columns = values.shape
     for j in range(rows):
         for k in range(columns):
-            exponents[j, k] = values[j, k] - u[j] - v[k]
+            x = values[j, k] - u[j] - v[k]
+            exponents[j, k] = x if x < 600.0 else 600.0  # so that sums are finite
     exponentials(exponents.ravel(), bits, weights.ravel())
 
 

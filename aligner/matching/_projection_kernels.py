@@ -10,7 +10,7 @@ import numpy as np
 
 from aligner.matching import _price_kernels as prices
 from aligner.matching._newton_kernels import newton_step
-from aligner.matching._price_kernels import ENTROPIC
+from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN, FERMI_DIRAC
 from corpora.compiled import compiled
 
 START = 16.0
@@ -30,6 +30,9 @@ ROUNDING = 1.2e-16
 
 LOST = 1e100
 """A factor of weights after which those that had vanished are computed anew."""
+
+VANISHED = -70.0
+"""ENTROPIC: the exponential of this and of less is lost to rounding beside a capacity."""
 
 HALVINGS = 12
 """Of a Newton step that raises the dual objective, before it is given up for this iteration."""
@@ -61,8 +64,10 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
     weights, bits = np.empty((rows, columns)), np.empty(rows * columns)
     u_trial, v_trial = np.empty(rows), np.empty(columns)
     highest = max(1.0, maximum(values))
+    capped = geometry == ENTROPIC and ceiling < np.inf  # weights of more than the ceiling are no error
     if geometry == ENTROPIC:
-        prices.raise_to_top(across, u, v)
+        if not capped:
+            prices.raise_to_top(across, u, v)
         prices.fill_weights(values, u, v, plan, bits, weights)
         prices.fit_columns(geometry, across, u, v, v_capacity, ceiling, weights)
     iteration = 0
@@ -70,8 +75,12 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
     while True:
         iteration += 1
         factor = prices.fit_rows(geometry, values, u, v, u_capacity, ceiling, weights)
+        if capped:
+            prices.fill_weights(values, u, v, plan, bits, weights)
         factor = max(factor, prices.fit_columns(geometry, across, u, v, v_capacity, ceiling, weights))
-        if factor > LOST:
+        if capped:
+            prices.fill_weights(values, u, v, plan, bits, weights)
+        elif factor > LOST:
             prices.raise_to_top(across, u, v)
             prices.fill_weights(values, u, v, plan, bits, weights)
             prices.fit_columns(geometry, across, u, v, v_capacity, ceiling, weights)
@@ -91,9 +100,12 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
                 u_trial[j] = max(0.0, u[j] + length * step[j])
             copy(v, v_trial)
             if geometry == ENTROPIC:
-                prices.raise_to_top(across, u_trial, v_trial)
+                if not capped:
+                    prices.raise_to_top(across, u_trial, v_trial)
                 prices.fill_weights(values, u_trial, v_trial, plan, bits, weights)
             prices.fit_columns(geometry, across, u_trial, v_trial, v_capacity, ceiling, weights)
+            if capped:
+                prices.fill_weights(values, u_trial, v_trial, plan, bits, weights)
             reached = prices.dual_objective(
                 geometry, values, u_trial, v_trial, u_capacity, v_capacity, ceiling, weights
             )
@@ -157,43 +169,107 @@ def scale_prices(u, v, factor):
 
 
 @compiled
+def number_words(words, kept, n_kept, numbers, found):
+    """Number the words of the kept edges: numbers of words, found: the words by number.  Returns how many."""
+    numbers[:] = -1
+    n = 0
+    for e in range(n_kept):
+        word = words[kept[e]]
+        if numbers[word] < 0:
+            numbers[word] = n
+            found[n] = word
+            n += 1
+    return n
+
+
+@compiled
 def project_block(
     geometry, q, source, target, row_capacity, column_capacity, row_price, column_price, ceiling, tolerance, limit, z
 ):
     """The point of the polytope nearest to q (E,), into z (E,), from these prices (J,) and (K,), in place.
 
+    The search leaves out edges that must be 0, as prices only lower q, and those that are the only one of both words.
     source, target: (E,) the rows and columns of the listed edges.  prices: all 0 where none are known.
     geometry: EUCLIDEAN, or ENTROPIC with q = log u + the logarithm to add.
     ceiling: the limit of an edge; +inf where all words of a side have a capacity of 1, which implies it.
     tolerance: of the duality gap.  Returns (whether it is reached, gap, iterations).
     """
-    J, K = len(row_price), len(column_price)
-    if len(q) == 0:
-        scale_prices(row_price, column_price, 0.0)
-        return True, 0.0, 0
-    short, long = min(J, K), max(J, K)
-    values, across, plan = np.empty((short, long)), np.empty((long, short)), np.empty((short, long))
-    rows, columns = (target, source) if J > K else (source, target)
-    u, v = (column_price, row_price) if J > K else (row_price, column_price)
-    u_capacity, v_capacity = (column_capacity, row_capacity) if J > K else (row_capacity, column_capacity)
-    converged = False
+    kept, n = np.empty(len(q), np.int64), 0
+    of_row, of_column = np.zeros(len(row_price), np.int64), np.zeros(len(column_price), np.int64)
+    lowest = 0.0 if geometry == EUCLIDEAN else (VANISHED if geometry == ENTROPIC else -np.inf)
+    for e in range(len(q)):
+        z[e] = 0.0
+        if q[e] > lowest:
+            of_row[source[e]] += 1
+            of_column[target[e]] += 1
+    for e in range(len(q)):
+        alone = geometry != FERMI_DIRAC and of_row[source[e]] == 1 and of_column[target[e]] == 1
+        if q[e] > lowest and not alone:
+            kept[n] = e
+            n += 1
+    row_numbers, rows = np.empty(len(row_price), np.int64), np.empty(len(row_price), np.int64)
+    column_numbers, columns = np.empty(len(column_price), np.int64), np.empty(len(column_price), np.int64)
+    J = number_words(source, kept, n, row_numbers, rows)
+    K = number_words(target, kept, n, column_numbers, columns)
+    if J > K:
+        source, target, J, K = target, source, K, J
+        row_numbers, column_numbers, rows, columns = column_numbers, row_numbers, columns, rows
+        row_price, column_price, row_capacity, column_capacity = (
+            column_price, row_price, column_capacity, row_capacity,
+        )  # fmt: skip
+    u, v, u_capacity, v_capacity = np.empty(J), np.empty(K), np.empty(J), np.empty(K)
+    known = take_words(rows, row_price, row_capacity, u, u_capacity)
+    known = take_words(columns, column_price, column_capacity, v, v_capacity) or known
+    for e in range(len(q)):
+        j, k = source[e], target[e]
+        if q[e] > lowest and row_numbers[j] < 0 and column_numbers[k] < 0:  # the only edge of its words
+            capacity = min(row_capacity[j], column_capacity[k])
+            z[e] = min(q[e] if geometry == EUCLIDEAN else np.exp(min(q[e], 1.0)), capacity, ceiling)
+            if capacity <= ceiling:
+                price = max(0.0, q[e] - (capacity if geometry == EUCLIDEAN else np.log(capacity)))
+                if row_capacity[j] == capacity:
+                    row_price[j] = price
+                else:
+                    column_price[k] = price
+    own, own_rows, own_columns = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
+    for e in range(n):
+        own[e] = q[kept[e]]
+        own_rows[e] = row_numbers[source[kept[e]]]
+        own_columns[e] = column_numbers[target[kept[e]]]
+    values, across, plan = np.empty((J, K)), np.empty((K, J)), np.empty((J, K))
+    converged = n == 0
+    gap = 0.0
     iterations = 0
-    known = False
-    for price in row_price:
-        known = known or price > 0.0
-    for price in column_price:
-        known = known or price > 0.0
-    if known:
-        orient(q, rows, columns, 1.0, values, across)
+    if known and n > 0:
+        orient(own, own_rows, own_columns, 1.0, values, across)
         converged, gap, iterations = search(
             geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, min(limit, PATIENCE), plan
         )
     if not converged and iterations < limit:
         converged, gap, more = search_from_nothing(
-            geometry, q, rows, columns, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance,
+            geometry, own, own_rows, own_columns, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance,
             limit - iterations, plan,
         )  # fmt: skip
         iterations += more
-    for e in range(len(z)):
-        z[e] = plan[rows[e], columns[e]]
+    for e in range(n):
+        z[kept[e]] = plan[own_rows[e], own_columns[e]]
+    for j in range(J):
+        row_price[rows[j]] = u[j]
+    for k in range(K):
+        column_price[columns[k]] = v[k]
+    if geometry == ENTROPIC:  # so little that no sum changes
+        for e in range(len(q)):
+            if not q[e] > lowest:
+                z[e] = np.exp(q[e] - row_price[source[e]] - column_price[target[e]])
     return converged, gap, iterations
+
+
+@compiled
+def take_words(words, price, capacity, own_price, own_capacity):
+    """The prices and capacities of these words, whose prices are set to 0.  Returns whether any was above 0."""
+    known = False
+    for j in range(len(own_price)):
+        own_price[j], own_capacity[j] = price[words[j]], capacity[words[j]]
+        known = known or own_price[j] > 0.0
+    price[:] = 0.0
+    return known

@@ -6,18 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligner.matching._kernels import largest
-from aligner.matching._price_kernels import EUCLIDEAN
-from aligner.matching._projection_kernels import project_block
-from aligner.svm._corner_kernels import DONE, NOT_FINITE, SURE, add_costs, score_edges
+from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
+from aligner.svm._corner_kernels import DONE, NOT_FINITE
+from aligner.svm._part_kernels import add_block, nearest_block, score_block
 from corpora.compiled import SUMS, compiled
-from corpora.ragged import F64, I64
+from corpora.ragged import F64
+
+LEAST = 1e-12
+"""ENTROPIC: what z is raised to before its logarithm is taken, so that what has vanished may come back."""
 
 ACCURACY = 1e-12
 """Gap of a projection. An answer that is less exact is still feasible, and the line search makes the most of it."""
-
-ITERATIONS = 100
-"""Of a projection; one or two are usual."""
 
 FALL = 0.1
 """The most that a block's curvature falls by from one step to the next, so that one flat step is not trusted."""
@@ -29,99 +28,92 @@ FLATTEST = 1e-5
 class Marginals(NamedTuple):
     """A point of the marginal dual, changed in place, and what the steps know of the blocks.
 
-    z: (E,) in the polytope of each block.  w: (d,) = Σ_i F_i (y_i − z_i) / (λn).
+    z: (P,) the marginals of all blocks.  v: (d,) = Σ_i F_i (y_i − z_i) / (λn), of which w is clipped.
     bounds: (n,) of the largest eigenvalue of F_iᵀF_i, > 0.  curvatures: (n,) of the next steps, 1/length but for λn.
-    row_prices: (ΣJ,), column_prices: (ΣK,) of the last projections.  starts: (n + 1, 2) where those of a block begin.
     """
 
     z: F64
-    w: F64
+    v: F64
     bounds: F64
     curvatures: F64
-    row_prices: F64
-    column_prices: F64
-    starts: I64
 
 
 @compiled(fastmath=SUMS)
-def curvature_bounds(features, offsets, bounds):
+def curvature_bounds(blocks, bounds):
     """bounds[i] = ‖F_i‖² of Frobenius, the sum of the eigenvalues of F_iᵀF_i; 1 where they are all 0."""
+    lists, of_source, of_target = blocks.lists, blocks.source_capacity - 1, blocks.target_capacity - 1
     for i in range(len(bounds)):
         total = 0.0
-        for e in range(offsets[i], offsets[i + 1]):
-            for c in range(features.shape[1]):
-                total += features[e, c] * features[e, c]
+        for e in range(lists.offsets[i], lists.offsets[i + 1]):
+            for c in range(blocks.features.shape[1]):
+                total += blocks.features[e, c] * blocks.features[e, c]
+        total += lists.shapes[i, 0] * of_source * (of_source + 1) / 2  # a t-th link has t - 1 features of 1
+        total += lists.shapes[i, 1] * of_target * (of_target + 1) / 2
         bounds[i] = total if total > 0.0 else 1.0
 
 
 @compiled
-def settle(edges, scale, point):
-    """Make w anew from z, free of rounding errors."""
-    point.w[:] = 0.0
-    for e in range(len(edges.labels)):
-        moved = (1.0 if edges.labels[e] == SURE else 0.0) - point.z[e]
-        if moved != 0.0:
-            for c in range(len(point.w)):
-                point.w[c] += moved * edges.features[e, c]
-    for c in range(len(point.w)):
-        point.w[c] /= scale
+def next_curvature(met, present, bound):
+    """The curvature of a block's next step, after one that met this one."""
+    return max(met, FALL * present, FLATTEST * bound)
 
 
 @compiled
-def projected_steps(order, spectral, edges, scale, point):
+def logarithms(z, points):
+    """points = log z, of z of at least LEAST."""
+    for e in range(len(z)):
+        points[e] = np.log(max(z[e], LEAST))
+
+
+@compiled
+def projected_steps(order, geometry, spectral, blocks, parts, scale, prices, price_starts, point):
     """A step of each of these blocks: towards z_i + ∇_i/L_i, projected, as far as the dual gains  [Nesterov 2012].
 
-    scale: λn.  spectral: whether a block's next step takes the curvature that this one met.
+    parts: (n + 1,) where those of a block begin in z.  scale: λn.  prices: of the last projections, those of block i
+    from price_starts[i] on.  spectral: whether a block's next step takes the curvature that this one met.
     Returns (code, block at fault).
     """
-    lists = edges.lists
-    longest, most = largest(lists, np.int64(0), len(lists.shapes))
-    scores, goals, points = np.empty(most), np.empty(most), np.empty(most)
-    change = np.empty(len(point.w))
-    capacity = np.ones(longest)
+    most, d = np.int64(0), blocks.features.shape[1]
+    for i in range(len(parts) - 1):
+        most = max(most, parts[i + 1] - parts[i])
+    all_scores, all_goals, all_points, all_logs = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    change, w = np.empty(len(point.v) + 1), np.empty(len(point.v))
     for i in order:
-        J, K = lists.shapes[i, 0], lists.shapes[i, 1]
-        first, last = lists.offsets[i], lists.offsets[i + 1]
-        features, z = edges.features[first:last], point.z[first:last]
-        score = scores[: last - first]  # of an edge, n times the gradient of the dual
-        goal = goals[: last - first]
-        ahead = points[: last - first]
-        score_edges(features, point.w, score)
-        add_costs(edges.costs[first:last], score)
+        z = point.z[parts[i] : parts[i + 1]]
+        score, goal = all_scores[: len(z)], all_goals[: len(z)]  # score: n times the gradient of the dual
+        ahead, logs = all_points[: len(z)], all_logs[: len(z)]
+        for c in range(len(w)):
+            w[c] = point.v[c] if c < d else min(point.v[c], 0.0)
+        score_block(i, blocks, w, score)
+        if geometry == ENTROPIC:
+            logarithms(z, logs)
         size = 0.0
         for e in range(len(z)):
-            ahead[e] = z[e] + scale / point.curvatures[i] * score[e]
+            ahead[e] = (z[e] if geometry == EUCLIDEAN else logs[e]) + scale / point.curvatures[i] * score[e]
             size += abs(ahead[e])
         if not np.isfinite(size):  # the projection must never see a NaN
             return NOT_FINITE, i
-        project_block(
-            EUCLIDEAN, ahead, lists.source[first:last], lists.target[first:last], capacity[:J], capacity[:K],
-            point.row_prices[point.starts[i, 0] : point.starts[i + 1, 0]],
-            point.column_prices[point.starts[i, 1] : point.starts[i + 1, 1]],
-            np.inf, ACCURACY, ITERATIONS, goal,
-        )  # fmt: skip
+        nearest_block(geometry, i, blocks, ahead, ACCURACY, prices[price_starts[i] : price_starts[i + 1]], goal)
+        if geometry == ENTROPIC:
+            logarithms(goal, ahead)
         slope = 0.0
         length = 0.0
         for e in range(len(z)):
             goal[e] -= z[e]
             slope += goal[e] * score[e]
-            length += goal[e] * goal[e]
+            length += goal[e] * (goal[e] if geometry == EUCLIDEAN else ahead[e] - logs[e])
         if not slope > 0.0:
             continue
         change[:] = 0.0
-        for e in range(len(goal)):
-            if goal[e] != 0.0:
-                for c in range(len(change)):
-                    change[c] += goal[e] * features[e, c]
+        add_block(i, blocks, goal, change)
         curvature = 0.0
-        for c in range(len(change)):
+        for c in range(len(w)):
             curvature += change[c] * change[c]
         gamma = 1.0 if scale * slope >= curvature else scale * slope / curvature
         for e in range(len(z)):
             z[e] += gamma * goal[e]
-        for c in range(len(change)):
-            point.w[c] -= gamma / scale * change[c]
-        if spectral:
-            lowest = max(FALL * point.curvatures[i], FLATTEST * point.bounds[i])
-            point.curvatures[i] = max(lowest, curvature / length)
+        for c in range(len(w)):
+            point.v[c] -= gamma / scale * change[c]
+        if spectral and length > 0.0:  # 0 where the logarithms of so little z are cut
+            point.curvatures[i] = next_curvature(curvature / length, point.curvatures[i], point.bounds[i])
     return DONE, -1

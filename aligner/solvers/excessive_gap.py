@@ -14,9 +14,9 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
-from aligner.solvers.marginals import marginals_of, sum_blocks
+from aligner.solvers.marginals import sum_blocks
 from aligner.solvers.records import Audit, DualPoint
-from aligner.svm.protocols import BlockProblem, SaddleProblem
+from aligner.svm.protocols import BlockProblem, SaddleProblem, saddle_of
 from corpora.ragged import F64, I64
 
 _LEAST = 1e-300
@@ -87,7 +87,7 @@ class ExcessiveGap:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SmoothState:
         """w = 0, all mass on the targets.  Raises SettingError without marginals, or diameters where needed."""
-        saddle = marginals_of(problem, "excessive-gap", "entropic")
+        saddle = saddle_of(problem, "excessive-gap", "entropic")
         smoothing = 1.0  # the first audit makes it adaptive
         if self.smoothing is Smoothing.LIPSCHITZ:
             diameters = problem.diameters()

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligner.solvers.audit import ask_all, clip, judge
-from aligner.solvers.marginals import marginals_of, sum_blocks
+from aligner.solvers.marginals import sum_blocks
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint
-from aligner.svm.protocols import BlockProblem, SaddleProblem
+from aligner.svm.protocols import BlockProblem, SaddleProblem, saddle_of
 from corpora.ragged import F64
 
 _CONFIDENCE = 5.0
@@ -71,7 +71,7 @@ class ExponentiatedGradient:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> PotentialState:
         """Near the targets.  Raises SettingError where there are no marginals."""
-        saddle, n = marginals_of(problem, "exponentiated-gradient", "entropic"), problem.n_blocks
+        saddle, n = saddle_of(problem, "exponentiated-gradient", "entropic"), problem.n_blocks
         potentials = _CONFIDENCE * saddle.target
         z = saddle.nearest(np.arange(n), potentials, "entropic")
         state = PotentialState(rng, problem.regularization, potentials, z, np.empty(0), 0.0, np.ones(n))

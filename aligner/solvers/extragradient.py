@@ -3,45 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.matching.projection import GEOMETRIES
-from aligner.solvers import _saddle_kernels as kernels
-from aligner.solvers.audit import ask_all, dual_value, primal_value
+from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import Audit, DualPoint
-from aligner.solvers.saddle import Look, Start, feature_norm, look_ahead, measure_start
-from aligner.svm._corner_kernels import Blocks
-from aligner.svm.protocols import BlockProblem, edges_of
-from corpora.ragged import F64, word_offsets
+from aligner.solvers.saddle import (
+    Look,
+    Marginals,
+    Projection,
+    Start,
+    Step,
+    Stored,
+    feature_norm,
+    look_ahead,
+    measure_start,
+    restrict,
+)  # fmt: skip
+from aligner.svm.protocols import BlockProblem, saddle_of
+from corpora.ragged import F64
 
-_CHECKS = 10
-"""Sweeps between two looks at the gap, for restarts."""
+_FIRST = 5
+_SHARE = 0.25
+"""Sweeps before the first look at the gap, for restarts; and from one to the next, so many or this share of all."""
 
 _ENOUGH = 0.2
 _LITTLE = 0.8
 _TOO_LONG = 0.36
 """When to begin anew: the gap has fallen to this share, or to this share and rises again, or after this share of all
 iterations  [Applegate et al. 2021 §3.2, PDLP]."""
-
-_LEAST = 1e-300
-"""What a center is raised to before its logarithm is taken."""
-
-
-class Projection(Enum):
-    """The geometry of z: which point of the polytope is nearest."""
-
-    EUCLIDEAN = "euclidean"
-    ENTROPIC = "entropic"
-
-    @property
-    def code(self) -> int:
-        """Its code in the kernels."""
-        return GEOMETRIES[self.value]
 
 
 class Candidate(NamedTuple):
@@ -61,13 +54,15 @@ class Candidate(NamedTuple):
 class SaddleState:
     """Two vectors of sums stand for û, s and the average, and two more for the present step: O(d) memory.
 
-    norm: ‖F‖₂.  weight: the primal weight ω.  center_w: û_w.  sum_w, sum_z, total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η
-    since û.  ahead_w, of_ahead: v.  point_w, of_point: u.  step: η, relative to 1/L.  tries: steps tried.
-    sweeps, since: iterations, all and since û.  best: û, once there was a restart; last_gap: at the last look.
+    everything: all marginals.  marginals: those worked with.  norm: ‖F‖₂.  weight: the primal weight ω.
+    center_w: û_w.  sum_w, sum_z, total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η since û.  ahead_w, of_ahead: v.
+    point_w, of_point: u.  step: η, relative to 1/L.  tries: steps tried.  sweeps, since: iterations, all and since û.
+    next_check: the sweep of the next look.  best: û, once there was a restart; last_gap: at the last look.
     """
 
-    edges: Blocks
-    stored: kernels.Stored
+    everything: Marginals
+    marginals: Marginals
+    stored: Stored | None
     start: Start
     norm: float
     weight: float
@@ -83,13 +78,18 @@ class SaddleState:
     step: float = 1.0
     tries: int = 0
     sweeps: int = 0
+    next_check: int = _FIRST
     best: Candidate | None = None
     last_gap: float = inf
 
     @property
+    def n(self) -> int:
+        return max(1, len(self.everything.problem.parts) - 1)
+
+    @property
     def lipschitz(self) -> float:
         """L = ‖F‖₂/√n of J's gradient, where the distance in z is the mean over pairs."""
-        return (self.norm if self.norm > 0.0 else 1.0) / sqrt(max(1, len(self.edges.lists.shapes)))
+        return (self.norm if self.norm > 0.0 else 1.0) / sqrt(self.n)
 
     @property
     def w_step(self) -> float:
@@ -101,11 +101,11 @@ class SaddleState:
 
     def force(self, of_z: F64, count: float) -> F64:
         """Σ ∇_w of the bilinear part at iterates that count so much together: (Σ F z − count Σ_i f_i(y_i))/n."""
-        force: F64 = (of_z[:-1] - count * self.start.of_target[:-1]) / len(self.edges.lists.shapes)
+        force: F64 = (of_z[:-1] - count * self.start.of_target[:-1]) / self.n
         return force
 
     def begin(self, w: F64, of_z: F64) -> None:
-        """Begin anew at û = (w, z), where stored.center is z."""
+        """Begin anew at û = (w, z)."""
         self.center_w = w.copy()
         self.sum_w, self.sum_z, self.total, self.since = np.zeros_like(w), np.zeros_like(of_z), 0.0, 0
         self.ahead_w, self.of_ahead = w.copy(), of_z.copy()
@@ -118,26 +118,26 @@ class Extragradient:
         J(w, z) = Ψ(w) + 1/n Σ_i [ w·(F_i z_i − f_i(y_i)) + c_i·(z_i − y_i) ]
         v = T(û, s);  u = T(v, −η ∇J(v));  s ← s − η ∇J(u);  the answer is the mean of all u, weighted by η
 
-    T is the proximal step, in z the projection on the matching polytope, Euclidean or entropic  [TLJ06 §4.1-4.2].
+    T is the proximal step, in z the projection on the hull of answers, Euclidean or entropic  [TLJ06 §4.1-4.2].
 
     radius: γ, for Ψ = 0 within ‖w‖ <= γ as in the source. By default Ψ(w) = λ/2 ‖w‖², kept whole in the steps of w
     (not linearised): the saddle point solves the problem of all other solvers, its values primal and dual.
     Steps grow beyond η = 1/L, L = ‖F‖₂/√n, as long as Nesterov's proof allows it where they are taken:
     η ⟨∇J(u) − ∇J(v), u − v⁺⟩ <= d(u, v) + d(v⁺, u), v⁺ the next v. The dense direction of F that makes L large is
-    hardly ever moved along by matchings, so that they grow a hundredfold; a step that went too far is taken again.
+    hardly ever moved along by answers, so that they grow a hundredfold; a step that went too far is taken again.
     The primal weight ω = √(D_w/D_z) (steps ω/L in w and 1/(ωL) in z) makes both halves of the bound equal.
 
     Memory-efficient form [TLJ06 §4.3]: s_z = Σ η (F_iᵀ u_w + c_i) is linear in Σ η u_w, so that every z_i is computed
-    anew from sums of d numbers: solver memory is O(d) whatever the corpus (but for d x d moments, which `feature_norm`
-    sums once). restarts: begin anew at the average or the last u, whichever has the smaller gap, when it has fallen
-    enough, with ω anew from the distances gone  [Applegate et al. 2021]; û_z is then any point, so that what belongs to
-    edges and words is stored, five numbers an edge: the same iterates up to the first restart.
+    anew from sums of d numbers: solver memory is O(d) whatever the corpus. restarts: begin anew at the average or the
+    last u, whichever has the smaller gap, when it has fallen enough, with ω anew from the distances gone  [Applegate et
+    al. 2021]; û_z is then any point, so that what belongs to parts is stored: the same iterates up to the first look at
+    the gap. From there parts that have no share of z and lower the dual are left out until they do not, see `restrict`.
 
     Guarantee: the gap is at most `Audit.bound` = (D_w/ω + ω D_z) L / Σ η, with D the largest distance from û, or,
-    without a radius, that to the best w against the average z [N07 Thm. 2]; none is told after a restart, from where
-    convergence is linear with a rate not known. A sweep is one iteration: one reading of the features and three
-    projections a pair (two in the stored form), repeated if the step went too far. It asks the oracle only where
-    restarts need to know the gap.
+    without a radius, that to the best w against the average z [N07 Thm. 2]; none is told once parts were left out, or
+    after a restart, from where convergence is linear with a rate not known. A sweep is one iteration: three projections
+    a block (two in the stored form), repeated if the step went too far. It asks the oracle only where restarts need to
+    know the gap.
     """
 
     projection: Projection = Projection.EUCLIDEAN
@@ -155,28 +155,31 @@ class Extragradient:
         return "|".join([*parts, "restarts"] if self.restarts else parts)
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SaddleState:
-        """û: w = 0, and the target z = y, mixed with all edges for entropic.  Raises SettingError without edges."""
-        edges = edges_of(problem, "extragradient").arrays
-        shapes = edges.lists.shapes if self.restarts else edges.lists.shapes[:0]
-        starts = word_offsets(shapes)
-        of_edges = np.zeros((5, edges.lists.offsets[len(shapes)]))
-        of_rows, of_columns = (np.zeros((2, m)) for m in starts[-1])
-        stored = kernels.Stored(starts, *of_edges, *of_rows, *of_columns)
-        start = measure_start(edges, stored, self.projection.code)
+        """û: w = 0, and the target z = y, mixed with all parts for entropic.  Raises SettingError without marginals."""
+        saddle = saddle_of(problem, "extragradient", self.projection.value)
+        marginals = Marginals.of(saddle, self.projection.value)
+        start = measure_start(marginals, problem.n_features)
+        stored = None
+        if self.restarts:
+            center = marginals.gather(marginals.start)
+            prices = {first: saddle.prices(np.arange(first, last)) for first, last in marginals.spans}
+            z = marginals.gather(lambda span: marginals.nearest(span, center[marginals.rows(span)], prices[span[0]]))
+            stored = Stored(center, z, prices, np.ones(len(z), np.bool_))
         # λ/2 ‖w*‖² <= P(0), the mean of the largest losses.
         of_w = self.radius**2 / 2 if self.radius is not None else start.loss / problem.regularization
         weight = sqrt(of_w / start.span) if of_w > 0.0 and start.span > 0.0 else 1.0
-        state = SaddleState(edges, stored, start, feature_norm(edges), weight)
+        norm = feature_norm(marginals, problem.n_features)
+        state = SaddleState(marginals, marginals, stored, start, norm, weight)
         state.begin(np.zeros(problem.n_features), start.of_center)
         return state
 
     def sweep(self, problem: BlockProblem, state: SaddleState) -> int:
-        geometry, fits = self.projection.code, False
+        fits = False
         while not fits:
             step = state.step
             point_w = self._move(problem, state, state.ahead_w, state.force(state.of_ahead, 1.0) * step, step)
-            weights = kernels.Step(geometry, state.sum_w, state.total, state.ahead_w, point_w, step, state.z_step)
-            look = look_ahead(state.edges, state.stored, weights)
+            weights = Step(state.sum_w, state.total, state.ahead_w, point_w, step, state.z_step)
+            look = look_ahead(state.marginals, state.stored, weights)
             sum_z, total = state.sum_z + step * look.of_point, state.total + step
             ahead_w = self._move(problem, state, state.center_w, state.force(sum_z, total), total)
             fits = self._adapt(state, look, point_w, ahead_w)
@@ -184,22 +187,22 @@ class Extragradient:
         state.ahead_w, state.of_ahead, state.point_w, state.of_point = ahead_w, look.of_ahead, point_w, look.of_point
         state.sweeps += 1
         state.since += 1
-        if not self.restarts:
+        if state.stored is None:
             return 0
-        kept = state.stored
-        kept.total[:] += step * kept.z
-        state.stored = kept._replace(
-            pull=kept.next_pull, row_prices=kept.next_row_prices, column_prices=kept.next_column_prices,
-            next_pull=kept.pull, next_row_prices=kept.row_prices, next_column_prices=kept.column_prices,
-        )  # fmt: skip
-        if state.sweeps % _CHECKS > 0:
+        state.stored.accept(step)
+        if state.sweeps < state.next_check:
             return 0
-        self._consider_restart(problem, state)
+        state.next_check += max(_FIRST, int(_SHARE * state.sweeps))
+        self._consider_restart(problem, state, state.stored)
+        candidates = [state.center_w] if state.total == 0.0 else [state.sum_w / state.total, state.point_w]
+        state.marginals = restrict(
+            state.everything, state.marginals, state.stored, candidates, state.sum_w, state.total
+        )
         return 2 * problem.n_blocks
 
     def _move(self, problem: BlockProblem, state: SaddleState, center: F64, force: F64, count: float) -> F64:
         """argmin_w force·w + count Ψ(w) + ‖w − center‖²/(2 w_step)."""
-        w: F64 = center - state.w_step * force
+        w = clip(center - state.w_step * force, problem.n_nonpositive)
         if self.radius is None:
             w /= 1.0 + state.w_step * count * problem.regularization
             return w
@@ -208,7 +211,7 @@ class Extragradient:
 
     def _adapt(self, state: SaddleState, look: Look, point_w: F64, ahead_w: F64) -> bool:
         """Whether the step was not too long; and how long the next one is, by the rule of PDLP."""
-        n, step = len(state.edges.lists.shapes), state.step
+        n, step = state.n, state.step
         past, coming = point_w - state.ahead_w, ahead_w - point_w
         twist = (state.of_ahead - look.of_point)[:-1] @ coming + (look.of_ahead - look.of_point)[:-1] @ past
         lead = step * float(twist) / n
@@ -225,11 +228,12 @@ class Extragradient:
         moved = (state.start.of_target - of_z) / problem.n_blocks
         loss = -float(moved[-1])
         if self.radius is None:
-            lower = dual_value(problem, moved[:-1] / problem.regularization, loss)
+            lower = dual_value(problem, clip(moved[:-1] / problem.regularization, problem.n_nonpositive), loss)
             return Candidate(w, of_z, primal_value(problem, w, answers), lower)
-        return Candidate(w, of_z, float(answers.hinges.mean()), loss - self.radius * float(np.linalg.norm(moved[:-1])))
+        lower = loss - self.radius * float(np.linalg.norm(clip(moved[:-1], problem.n_nonpositive)))
+        return Candidate(w, of_z, float(answers.hinges.mean()), lower)
 
-    def _consider_restart(self, problem: BlockProblem, state: SaddleState) -> None:
+    def _consider_restart(self, problem: BlockProblem, state: SaddleState, stored: Stored) -> None:
         average = self._judge(problem, state, state.sum_w / state.total, state.sum_z / state.total)
         last = self._judge(problem, state, state.point_w.copy(), state.of_point)
         best = min(average, last, key=lambda candidate: candidate.gap)
@@ -238,17 +242,12 @@ class Extragradient:
         enough = best.gap <= _ENOUGH * first or (best.gap <= _LITTLE * first and best.gap > before)
         if not (enough or state.since >= _TOO_LONG * state.sweeps):
             return
-        kept = state.stored
-        entropic = self.projection is Projection.ENTROPIC
-        left = np.exp(kept.center) if entropic else kept.center
-        center = kept.total / state.total if best is average else kept.z
-        gone_z = float(((center - left) ** 2).sum()) / problem.n_blocks
-        kept.center[:] = np.log(np.maximum(center, _LEAST)) if entropic else center
+        z = stored.total / state.total if best is average else stored.z
+        gone_z = float(((z - stored.begun) ** 2).sum()) / state.n
         gone_w = float(np.linalg.norm(best.w - state.center_w))
         if gone_w > 0.0 and gone_z > 0.0:
             state.weight = sqrt(state.weight * gone_w / sqrt(gone_z))
-        for array in (kept.pull, kept.total, kept.row_prices, kept.column_prices):
-            array[:] = 0.0
+        stored.begin(state.marginals.points(z, slice(None)), z)
         state.begin(best.w, best.of_z)
         state.best, state.last_gap = best, inf
 
@@ -257,8 +256,8 @@ class Extragradient:
         w, of_z, bound = state.center_w, state.of_ahead, None  # û before the first step
         if state.total > 0.0:
             w, of_z = state.sum_w / state.total, state.sum_z / state.total
-            if state.best is None:
-                best_w = -state.force(of_z, 1.0) / problem.regularization
+            if state.best is None and state.marginals is state.everything:
+                best_w = clip(-state.force(of_z, 1.0) / problem.regularization, problem.n_nonpositive)
                 of_w = 0.5 * (float(best_w @ best_w) if self.radius is None else self.radius**2)
                 bound = (of_w / state.w_step + state.start.span / state.z_step) / state.total
         answers = [self._judge(problem, state, w, of_z), *([] if state.best is None else [state.best])]
@@ -268,7 +267,7 @@ class Extragradient:
         if self.radius is not None:
             notes.append(f"the gap is that of the game within ‖w‖ <= γ = {self.radius:g}, in which λ has no part")
         if self.restarts:
-            notes.append("restarts keep five numbers for each edge in memory")
+            notes.append("restarts keep eight numbers in memory for each part that has a share")
         return Audit(best.w.copy(), best.upper, lower, bound=bound, notes=tuple(notes))
 
     def dual_point(self, problem: BlockProblem, state: SaddleState) -> DualPoint:

@@ -8,20 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from aligner.errors import SettingError
-from aligner.svm.protocols import BlockProblem, SaddleProblem
+from aligner.svm.protocols import SaddleProblem
 from corpora.ragged import I64
 from corpora.threads import map_threads
 
 _PARTS_AT_ONCE = 1 << 18
 """Parts that a thread takes at once; what they add up to is added in order, so that it is the same on all machines."""
-
-
-def marginals_of(problem: BlockProblem, solver: str, geometry: str) -> SaddleProblem:
-    """The problem, if it has marginals and knows which are nearest in this geometry.  Raises SettingError."""
-    if not isinstance(problem, SaddleProblem) or geometry not in problem.geometries:
-        raise SettingError(f"{solver} needs a problem with marginals in {geometry} geometry (see SaddleProblem)")
-    return problem
 
 
 def sum_blocks(problem: SaddleProblem, work: Callable[[I64, slice], Any]) -> Any:

@@ -7,14 +7,19 @@ from enum import Enum
 
 import numpy as np
 
+from aligner.matching.projection import GEOMETRIES
 from aligner.solvers import _projected_kernels as kernels
-from aligner.solvers.audit import ask_all, judge
+from aligner.solvers.audit import ask_all, clip, judge
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit, DualPoint
-from aligner.svm._corner_kernels import SURE, Blocks
+from aligner.solvers.saddle import Marginals, Projection, total_of
 from aligner.svm.corners import check_code
-from aligner.svm.protocols import BlockProblem, edges_of
-from corpora.ragged import word_offsets
+from aligner.svm.protocols import BlockProblem, EdgeProblem, saddle_of
+from corpora.ragged import F64, I64
+from corpora.threads import map_threads
+
+_ROUNDS = 10
+"""Of the power method for the norm of a block's features."""
 
 _BLOCKS_AT_ONCE = 512
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -24,76 +29,147 @@ class GradientStep(Enum):
     """How far along its gradient a block goes, before the projection."""
 
     LIPSCHITZ = "lipschitz"
-    """1/L_i, L_i = ‖F_i‖²/(λn²) by the norm of Frobenius, which is at least the Lipschitz constant of ∇_i."""
+    """1/L_i, L_i = ‖F_i‖²/(λn²) the Lipschitz constant of ∇_i, or more: of matchings by the norm of Frobenius."""
     SPECTRAL = "spectral"
     """‖Δ‖²/(Δ·H_iΔ), where the block's last step was Δ and the dual's Hessian is −H_i: at least as long, and often a
-    hundred times; it falls to 1/L_i only where the dual is as curved as that  [Birgin, Martínez and Raydan 2000]."""
+    hundred times; it falls to 1/L_i only where the dual is as curved as that  [Birgin, Martínez and Raydan 2000].
+    Entropic has the symmetric divergence in place of ‖Δ‖²."""
 
 
 @dataclass(eq=False)
 class MarginalState:
-    """A point of the marginal dual.  regularization: the λ that its w is scaled by."""
+    """A point of the marginal dual.  regularization: the λ that its v is scaled by.
+
+    prices: of the words, those of block i from price_starts[i] on; empty where steps are not compiled.
+    """
 
     rng: np.random.Generator
-    edges: Blocks
+    marginals: Marginals
     regularization: float
     point: kernels.Marginals
+    prices: F64
+    price_starts: I64
 
 
 @dataclass(frozen=True)
 class ProjectedGradient:
-    """Projected gradient steps of one block at a time, on marginals z_i in place of weights of matchings.
+    """Projected gradient steps of one block at a time, on marginals z_i in place of weights of answers.
 
     Features are linear in z, so the dual is D(z) = ℓ(z) − λ/2 ‖w(z)‖² with w(z) = Σ_i F_i (y_i − z_i)/(λn). Its
     gradient in z_i is 1/n times the loss-augmented scores, F_iᵀw + c_i. A step goes from z_i towards
-    Π_Z(z_i + ∇_i/L_i), as far as the dual gains. No oracle is asked but for audits; an inexact projection is feasible
-    all the same.
+    Π_Z(z_i + ∇_i/L_i), as far as the dual gains, Π_Z the nearest point by Euclidean distance or by divergence: with
+    `projection` entropic it is block-coordinate exponentiated gradient. No oracle is asked but for audits; an inexact
+    projection is feasible all the same.
 
-    Guarantee: the dual never falls. With steps 1/L_i in uniform order the expected suboptimality after k steps is at
-    most n/(n + k) · (D* − D(y) + 1/2 Σ_i L_i ‖y_i − z_i*‖²)  [Lu and Xiao 2015 Thm. 1, which sharpens Nesterov's].
-    Solver memory: a number for each edge and each word.
+    Guarantee: the dual never falls. With Euclidean steps 1/L_i in uniform order the expected suboptimality after k
+    steps is at most n/(n + k) · (D* − D(y) + 1/2 Σ_i L_i ‖y_i − z_i*‖²)  [Lu and Xiao 2015 Thm. 1, which sharpens
+    Nesterov's].
+    Solver memory: a number for each part, and of matchings one for each word. Their steps are compiled.
     """
 
     order: Uniform | Permuted = Permuted()  # noqa: RUF009 - frozen
     step: GradientStep = GradientStep.SPECTRAL
+    projection: Projection = Projection.EUCLIDEAN
 
     @property
     def signature(self) -> str:
-        return f"projected-gradient|order:{self.order.name}|step:{self.step.value}"
+        return f"projected-gradient|order:{self.order.name}|step:{self.step.value}|projection:{self.projection.value}"
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> MarginalState:
-        """z = y, where w = 0 and ℓ = 0.  Raises SettingError where single edges are not at hand."""
-        edges = edges_of(problem, "projected-gradient").arrays
-        bounds = np.empty(problem.n_blocks)
-        kernels.curvature_bounds(edges.features, edges.lists.offsets, bounds)
-        starts = word_offsets(edges.lists.shapes)
-        point = kernels.Marginals(
-            (edges.labels == SURE).astype(np.float64), np.zeros(problem.n_features), bounds, bounds.copy(),
-            np.zeros(starts[-1, 0]), np.zeros(starts[-1, 1]), starts,
-        )  # fmt: skip
-        return MarginalState(rng, edges, problem.regularization, point)
+        """z = y, where w = 0 and ℓ = 0, mixed with all parts for entropic.  Raises SettingError without marginals."""
+        marginals = Marginals.of(saddle_of(problem, "projected-gradient", self.projection.value), self.projection.value)
+        parts = marginals.problem
+        if self.projection is Projection.EUCLIDEAN:
+            z = parts.target.copy()
+        else:
+            z = marginals.gather(lambda span: marginals.nearest(span, marginals.start(span)))
+        bounds, starts = np.empty(problem.n_blocks), np.zeros(problem.n_blocks + 1, np.int64)
+        if isinstance(problem, EdgeProblem):
+            kernels.curvature_bounds(problem.arrays, bounds)
+            shapes, arrays = problem.arrays.lists.shapes, problem.arrays
+            starts[1:] = np.cumsum(shapes.sum(axis=1) + arrays.source_capacity + arrays.target_capacity - 2)
+        else:
+            for i in range(problem.n_blocks):
+                bounds[i] = _largest_eigenvalue(marginals, i, problem.n_features)
+        point = kernels.Marginals(z, np.zeros(problem.n_features), bounds, bounds.copy())
+        state = MarginalState(rng, marginals, problem.regularization, point, np.zeros(starts[-1]), starts)
+        self._settle(problem, state)
+        return state
 
     def resume(self, problem: BlockProblem, state: MarginalState) -> None:
-        """Go on from the same dual point in a problem that differs in λ only: w(z) is scaled by 1/λ."""
-        state.point.w[:] *= state.regularization / problem.regularization
+        """Go on from the same dual point in a problem that differs in λ only: v is scaled by 1/λ."""
+        state.point.v[:] *= state.regularization / problem.regularization
         state.regularization = problem.regularization
 
     def sweep(self, problem: BlockProblem, state: MarginalState) -> int:
         scale, spectral = problem.regularization * problem.n_blocks, self.step is GradientStep.SPECTRAL
+        geometry, parts = GEOMETRIES[self.projection.value], state.marginals.problem.parts
         order = self.order.draw(problem.n_blocks, state.rng)
-        for first in range(0, len(order), _BLOCKS_AT_ONCE):
-            part = order[first : first + _BLOCKS_AT_ONCE]
-            check_code(*kernels.projected_steps(part, spectral, state.edges, scale, state.point))
-        kernels.settle(state.edges, scale, state.point)
+        if not isinstance(problem, EdgeProblem):
+            for i in order.tolist():
+                self._step(problem, state, i, scale)
+        else:
+            for first in range(0, len(order), _BLOCKS_AT_ONCE):
+                some = order[first : first + _BLOCKS_AT_ONCE]
+                check_code(
+                    *kernels.projected_steps(
+                        some, geometry, spectral, problem.arrays, parts, scale, state.prices, state.price_starts,
+                        state.point,
+                    )
+                )  # fmt: skip
+        self._settle(problem, state)
         return 0
 
+    def _step(self, problem: BlockProblem, state: MarginalState, i: int, scale: float) -> None:
+        """See `kernels.projected_steps`."""
+        marginals, point, block = state.marginals, state.point, np.array([i])
+        rows = marginals.rows((i, i + 1))
+        z = point.z[rows]
+        score = marginals.problem.scores(block, clip(point.v, problem.n_nonpositive))
+        points = marginals.points(z, rows, kernels.LEAST)
+        goal = marginals.nearest((i, i + 1), points + scale / point.curvatures[i] * score)
+        ahead = goal - z
+        slope, length = float(ahead @ score), float(ahead @ (marginals.points(goal, rows, kernels.LEAST) - points))
+        if not slope > 0.0:
+            return
+        change = marginals.problem.moments(block, ahead)[:-1]
+        curvature = float(change @ change)
+        gamma = 1.0 if scale * slope >= curvature else scale * slope / curvature
+        point.z[rows] += gamma * ahead
+        point.v[:] -= gamma / scale * change
+        if self.step is GradientStep.SPECTRAL and length > 0.0:
+            point.curvatures[i] = kernels.next_curvature(curvature / length, point.curvatures[i], point.bounds[i])
+
+    def _settle(self, problem: BlockProblem, state: MarginalState) -> float:
+        """Make v anew from z, free of rounding errors; returns the loss ℓ, as L_i is linear in z."""
+        marginals, moved = state.marginals, state.marginals.problem.target - state.point.z
+
+        def work(span: tuple[int, int]) -> F64:
+            return marginals.problem.moments(np.arange(*span), moved[marginals.rows(span)])
+
+        sums = total_of(map_threads(work, marginals.spans))
+        state.point.v[:] = sums[:-1] / (problem.regularization * problem.n_blocks)
+        return -float(sums[-1]) / problem.n_blocks
+
     def audit(self, problem: BlockProblem, state: MarginalState) -> Audit:
-        w = state.point.w.copy()
-        moved = state.point.z - (state.edges.labels == SURE)  # L_i is linear in z, and 0 at the target
-        loss = float(state.edges.costs @ moved) / problem.n_blocks
+        loss = self._settle(problem, state)
+        w = clip(state.point.v, problem.n_nonpositive)
         return judge(problem, w, loss, ask_all(problem, w))
 
     def dual_point(self, problem: BlockProblem, state: MarginalState) -> DualPoint:
-        moved = state.point.z - (state.edges.labels == SURE)
-        loss = float(state.edges.costs @ moved) / problem.n_blocks
-        return DualPoint(state.point.w, loss, marginals=state.point.z)
+        loss = self._settle(problem, state)
+        return DualPoint(state.point.v, loss, marginals=state.point.z)
+
+
+def _largest_eigenvalue(marginals: Marginals, i: int, d: int) -> float:
+    """Of F_iᵀF_i, by the power method; 1 where they are all 0."""
+    problem, block = marginals.problem, np.array([i])
+    costs = problem.scores(block, np.zeros(d))
+    x, found = np.random.default_rng(0).standard_normal(len(costs)), 0.0
+    for _ in range(_ROUNDS):
+        x = problem.scores(block, problem.moments(block, x)[:-1]) - costs
+        found = float(np.linalg.norm(x))
+        if found == 0.0:
+            return 1.0
+        x /= found
+    return found

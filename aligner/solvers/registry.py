@@ -24,7 +24,7 @@ class Entry:
     config: its class, or what makes one, as module:name of this package, or itself.
     options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
     preset: values of options, as a user writes them, or of other fields of the class, as module:name.
-    one_link: whether it knows the matching polytope only, of problems with one link a word.
+    one_link: whether it knows matchings only, with one link a word.
     marginals: whether it knows only problems that have them, see `svm.protocols.SaddleProblem`.
     """
 
@@ -38,8 +38,12 @@ class Entry:
 _AVERAGE: dict[str, type | str] = {"average": "averages:Average"}
 _VISITING: dict[str, type | str] = {"order": "orders:VISITING_ORDERS"}
 _BATCH: dict[str, type | str] = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
-_MARGINAL: dict[str, type | str] = {**_VISITING, "step": "projected_gradient:GradientStep"}
-_SADDLE: dict[str, type | str] = {"projection": "extragradient:Projection", "radius": float, "restarts": bool}
+_MARGINAL: dict[str, type | str] = {
+    **_VISITING,
+    "step": "projected_gradient:GradientStep",
+    "projection": "saddle:Projection",
+}
+_SADDLE: dict[str, type | str] = {"projection": "saddle:Projection", "radius": float, "restarts": bool}
 _SMOOTH: dict[str, type | str] = {"smoothing": "excessive_gap:Smoothing"}
 _KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING, **_BATCH}
 _BLOCK: dict[str, type | str] = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
@@ -58,8 +62,8 @@ SOLVERS: Mapping[str, Entry] = {
     "bcfw-away": Entry("block:Block", _BLOCK, {"order": "gap", "step": "away", "cache": "yes"}),
     "bcfw-pairwise": Entry("block:Block", _BLOCK, {"order": "gap", "step": "pairwise", "cache": "yes"}),
     "randomized-away": Entry("randomized_away:RandomizedAway", {**_VISITING, "sample": float}),
-    "projected-gradient": Entry("projected_gradient:ProjectedGradient", _MARGINAL, one_link=True),
-    "extragradient": Entry("extragradient:Extragradient", _SADDLE, one_link=True),
+    "projected-gradient": Entry("projected_gradient:ProjectedGradient", _MARGINAL, marginals=True),
+    "extragradient": Entry("extragradient:Extragradient", _SADDLE, marginals=True),
     "exponentiated-gradient": Entry("exponentiated_gradient:ExponentiatedGradient", _VISITING, marginals=True),
     "excessive-gap": Entry("excessive_gap:ExcessiveGap", _SMOOTH, marginals=True),
     "kernel-bcfw": Entry("kernel:kernel_block", _KERNEL, one_link=True),

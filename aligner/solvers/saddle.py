@@ -1,23 +1,61 @@
-"""The saddle function of a structured SVM over matchings, as far as it is sums over edges."""
+"""The saddle function of a structured SVM on the marginals of its blocks: the steps in z, many blocks at a time."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
 
-from aligner.matching._price_kernels import EUCLIDEAN
-from aligner.solvers import _saddle_kernels as kernels
-from aligner.svm._corner_kernels import Blocks
-from aligner.svm.corners import check_code
-from corpora.ragged import F64
+from aligner.svm.protocols import Parts
+from corpora.ragged import F64, I64, Bools
 from corpora.threads import map_threads
 
-_BLOCKS_AT_ONCE = 128
-"""Blocks that a thread takes at once; what they add up to is added in order, so that it is the same on all machines."""
+_PARTS_AT_ONCE = 1 << 13
+"""Parts that a thread takes at once; what they add up to is added in order, so that it is the same on all machines."""
 
-_EDGES_AT_ONCE = 1 << 10
+_SPREAD = 0.01
+"""Of the entropic start: what all parts have, beside the target, so that none is 0."""
+
+_LEAST = 1e-300
+"""What z is raised to before its logarithm is taken."""
+
+_LITTLE = 1e-9
+"""A share of z that is as good as none, entropic."""
+
+_ENOUGH_LESS = 0.8
+"""The share of parts that has to go, if none are to come, before they do."""
+
+_LARGE = 10.0
+"""Times as many as a block has parts: points so far out are nearest to an answer of nearly most parts."""
+
+Span = tuple[int, int]
+
+
+class Projection(Enum):
+    """The geometry of z: which point of the polytope is nearest."""
+
+    EUCLIDEAN = "euclidean"
+    ENTROPIC = "entropic"
+
+
+class Step(NamedTuple):
+    """The weights of an iteration.
+
+    sum_w, total: Σ η u_w and Σ η before it, which stand for s_z.  ahead_w: v_w.  point_w: u_w.  size: η.
+    z_step: of a score.
+    """
+
+    sum_w: F64
+    total: float
+    ahead_w: F64
+    point_w: F64
+    size: float
+    z_step: float
 
 
 class Look(NamedTuple):
@@ -44,41 +82,236 @@ class Start:
     loss: float
 
 
-def feature_norm(edges: Blocks) -> float:
-    """‖F‖₂, the largest singular value of all features (E, d), by their moments FFᵀ (d, d)."""
-    moments = np.zeros((edges.features.shape[1], edges.features.shape[1]))
-    for first in range(0, len(edges.features), _EDGES_AT_ONCE):
-        part = np.asarray(edges.features[first : first + _EDGES_AT_ONCE], np.float64)
-        moments += part.T @ part
-    return float(np.sqrt(max(0.0, np.linalg.eigvalsh(moments)[-1])))
+@dataclass(eq=False)
+class Stored:
+    """What the stored form keeps of every part (P,).
+
+    center: points of û_z, which is begun.  total: Σ η u_z since.  z: the last u_z.  ahead: v_z.
+    pull: Σ η (F_iᵀ u_w + c_i) since.  next_pull, next_ahead: of the step that is tried.
+    prices: of each span's v_z.  kept: which of all parts these are.
+    """
+
+    center: F64
+    begun: F64
+    prices: dict[int, F64 | None]
+    kept: Bools
+    total: F64 = field(init=False)
+    pull: F64 = field(init=False)
+    z: F64 = field(init=False)
+    ahead: F64 = field(init=False)
+    next_pull: F64 = field(init=False)
+    next_ahead: F64 = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.begin(self.center, self.begun)
+
+    def begin(self, center: F64, z: F64) -> None:
+        """Begin anew at z, whose points are center."""
+        self.center, self.begun, self.ahead, self.z = center, z, z.copy(), z.copy()
+        self.total, self.pull, self.next_pull, self.next_ahead = np.zeros((4, len(z)))
+
+    def accept(self, size: float) -> None:
+        """Take the step that was tried."""
+        self.total += size * self.z
+        self.pull, self.next_pull = self.next_pull, self.pull
+        self.ahead, self.next_ahead = self.next_ahead, self.ahead
 
 
-def measure_start(edges: Blocks, stored: kernels.Stored, geometry: int) -> Start:
-    """Where the steps begin and how far they may lead, see `kernels.start_of`."""
-    of_target, of_center = np.zeros((2, edges.features.shape[1] + 1))
-    links = kernels.make_start(geometry, edges, stored.center, of_target, of_center)
-    shorter, longer = edges.lists.shapes.min(axis=1), edges.lists.shapes.max(axis=1)
-    if geometry == EUCLIDEAN:  # at a matching, which has as many links as the shorter side at most
-        span = 0.5 * (links + int(shorter.sum()))
-    else:
-        span = float(shorter @ np.log(np.maximum(1, longer) / kernels.SPREAD))
-    loss = float(edges.costs.max()) * int(shorter.sum()) - float(of_target[-1])
-    return Start(of_target, of_center, span / len(edges.lists.shapes), loss / len(edges.lists.shapes))
+def spans_of(parts: I64) -> list[Span]:
+    """First and last block of what is worked on at once."""
+    cuts = np.searchsorted(parts, np.arange(0, int(parts[-1]), _PARTS_AT_ONCE)).tolist()
+    cuts = sorted({0, *cuts, len(parts) - 1})
+    return [*pairwise(cuts)]
 
 
-def look_ahead(edges: Blocks, stored: kernels.Stored, step: kernels.Step) -> Look:
-    """A step of all z_i on all cores, see `kernels.three_steps`.  Raises ScoreError where weights are not finite."""
-    n, size = len(edges.lists.shapes), edges.features.shape[1] + 1
+class Marginals(NamedTuple):
+    """The parts of a problem in a geometry, in spans of blocks."""
 
-    def work(first: int) -> tuple[F64, F64, F64]:
-        of_point, of_ahead, moved = np.zeros(size), np.zeros(size), np.zeros(2)
-        last = min(first + _BLOCKS_AT_ONCE, n)
-        check_code(*kernels.three_steps(first, last, edges, stored, step, of_point, of_ahead, moved))
-        return of_point, of_ahead, moved
+    problem: Parts
+    geometry: str
+    spans: list[Span]
 
-    of_point, of_ahead, moved = np.zeros(size), np.zeros(size), np.zeros(2)
-    for part, part_ahead, part_moved in map_threads(work, range(0, n, _BLOCKS_AT_ONCE)):
-        of_point += part
-        of_ahead += part_ahead
-        moved += part_moved
-    return Look(of_point, of_ahead, float(moved.sum()) / n)
+    @classmethod
+    def of(cls, problem: Parts, geometry: str) -> Marginals:
+        return cls(problem, geometry, spans_of(problem.parts))
+
+    def rows(self, span: Span) -> slice:
+        return slice(int(self.problem.parts[span[0]]), int(self.problem.parts[span[1]]))
+
+    def nearest(self, span: Span, points: F64, prices: F64 | None = None) -> F64:
+        blocks = np.arange(*span)
+        if prices is None:
+            return self.problem.nearest(blocks, points, self.geometry)
+        return self.problem.nearest(blocks, points, self.geometry, prices)  # type: ignore[call-arg]
+
+    def counts(self, rows: slice) -> float | F64:
+        counts = self.problem.counts
+        return counts[rows] if isinstance(counts, np.ndarray) else counts
+
+    def points(self, z: F64, rows: slice, least: float = _LEAST) -> F64:
+        """Points whose nearest is z: ∇Ω(z), entropic of at least so much."""
+        if self.geometry == "euclidean":
+            return z
+        return self.counts(rows) * np.log(np.maximum(z, least))
+
+    def distance(self, z: F64, points: F64, other: F64, other_points: F64, rows: slice) -> float:
+        """d(z, other): ½ ‖z − other‖², or the Kullback-Leibler divergence."""
+        if self.geometry == "euclidean":
+            return 0.5 * float((z - other) @ (z - other))
+        return float(z @ (points - other_points) + (self.counts(rows) * (other - z)).sum())
+
+    def start(self, span: Span) -> F64:
+        """Points of û_z: of the target, or of the target and a little of every part."""
+        rows = self.rows(span)
+        target = self.problem.target[rows]
+        if self.geometry == "euclidean":
+            return target
+        sizes = np.diff(self.problem.parts[span[0] : span[1] + 1])
+        return self.points((1.0 - _SPREAD) * target + _SPREAD / np.repeat(sizes, sizes), rows)
+
+    def pull(self, span: Span, sum_w: F64, total: float) -> F64:
+        """Σ η (F_iᵀ u_w + c_i), by Σ η u_w and Σ η."""
+        if total == 0.0:
+            rows = self.rows(span)
+            return np.zeros(rows.stop - rows.start)
+        return total * self.problem.scores(np.arange(*span), sum_w / total)
+
+    def gather(self, work: Callable[[Span], F64]) -> F64:
+        """What it makes of every span, one after the other."""
+        return np.concatenate([np.zeros(0), *map_threads(work, self.spans)])
+
+
+def total_of(terms: Iterator[F64]) -> F64:
+    """Their sum, in their order."""
+    total = next(terms)
+    for term in terms:
+        total += term
+    return total
+
+
+def feature_norm(marginals: Marginals, d: int) -> float:
+    """‖F‖₂, the largest singular value of all features, by Lanczos' method on FFᵀ."""
+    problem, nothing = marginals.problem, np.zeros(d)
+
+    def times(x: F64) -> F64:
+        def work(span: Span) -> F64:
+            blocks = np.arange(*span)
+            return problem.moments(blocks, problem.scores(blocks, x.ravel()) - problem.scores(blocks, nothing))
+
+        return total_of(map_threads(work, marginals.spans))[:-1]
+
+    if d == 1:
+        return float(np.sqrt(times(np.ones(1))[0]))
+    start = np.random.default_rng(0).standard_normal(d)
+    if not times(start).any():
+        return 0.0
+    operator = LinearOperator((d, d), matvec=times, dtype=np.float64)
+    largest = eigsh(operator, 1, which="LA", v0=start, tol=1e-6, return_eigenvectors=False)
+    return float(np.sqrt(max(0.0, largest[0])))
+
+
+def measure_start(marginals: Marginals, d: int) -> Start:
+    """Where the steps begin and how far they may lead."""
+    problem = marginals.problem
+
+    def work(span: Span) -> F64:
+        blocks, rows = np.arange(*span), marginals.rows(span)
+        sizes = np.diff(problem.parts[span[0] : span[1] + 1])
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+
+        def of_block(values: F64) -> F64:
+            return np.bincount(owner, values, len(sizes)).astype(np.float64)
+
+        def largest(values: F64) -> F64:
+            found = np.zeros(len(sizes))
+            np.maximum.at(found, owner, values)
+            return found
+
+        z, target = marginals.nearest(span, marginals.start(span)), problem.target[rows]
+        most = of_block(marginals.nearest(span, _LARGE * sizes[owner])) + 1.0 / _LARGE
+        if marginals.geometry == "euclidean":
+            spans = 0.5 * (of_block(target) + most)
+        else:
+            spans = most * largest(-np.log(np.maximum(z, _LEAST))) + of_block(z)
+        costs = problem.scores(blocks, np.zeros(d))
+        losses = most * largest(costs) - of_block(costs * target)
+        sums = [spans.sum()], [losses.sum()]
+        return np.concatenate([problem.moments(blocks, target), problem.moments(blocks, z), *sums])
+
+    n = max(1, len(problem.parts) - 1)
+    found = total_of(map_threads(work, marginals.spans))
+    return Start(found[: d + 1], found[d + 1 : -2], float(found[-2]) / n, float(found[-1]) / n)
+
+
+def look_ahead(marginals: Marginals, stored: Stored | None, step: Step) -> Look:
+    """u_z = T(v_z, −F(v)) and the next v_z = T(û_z, s), on all cores  [TLJ06 Fig. 2].
+
+    Without what is stored v_z itself is computed anew.  Raises ScoreError where weights are not finite.
+    """
+    problem, z_step = marginals.problem, step.z_step
+
+    def work(span: Span) -> F64:
+        blocks, rows = np.arange(*span), marginals.rows(span)
+        now = step.size * problem.scores(blocks, step.ahead_w)
+        then = step.size * problem.scores(blocks, step.point_w)
+        if stored is None:
+            center, pull = marginals.start(span), marginals.pull(span, step.sum_w, step.total)
+            prices = problem.prices(blocks)
+            v = marginals.nearest(span, center + z_step * pull, prices)
+        else:
+            center, pull, v, prices = stored.center[rows], stored.pull[rows], stored.ahead[rows], stored.prices[span[0]]
+        then += pull
+        v_points = marginals.points(v, rows)
+        u = marginals.nearest(span, v_points + z_step * now)
+        ahead = marginals.nearest(span, center + z_step * then, prices)  # much like v, so are the prices
+        u_points = marginals.points(u, rows)
+        moved = marginals.distance(u, u_points, v, v_points, rows)
+        moved += marginals.distance(ahead, marginals.points(ahead, rows), u, u_points, rows)
+        if stored is not None:
+            stored.z[rows], stored.next_pull[rows], stored.next_ahead[rows] = u, then, ahead
+        return np.concatenate([problem.moments(blocks, u), problem.moments(blocks, ahead), [moved]])
+
+    found = total_of(map_threads(work, marginals.spans))
+    half = len(found) // 2
+    return Look(found[:half], found[half:-1], float(found[-1]) / max(1, len(problem.parts) - 1))
+
+
+def restrict(
+    everything: Marginals, marginals: Marginals, stored: Stored, weights: Sequence[F64], sum_w: F64, total: float
+) -> Marginals:
+    """Leave out the parts that have no share of û_z, of the mean of u_z or of the last one, and that lower the dual at
+    each of these weights; and take up those that were left out and do not.
+
+    A part that wrongly is left out comes back, as s_z is linear in w and so known; its center is `_LITTLE`. What it
+    costs that it was away is seen by the gap, for which the oracle knows all parts and z is in the hull.
+    """
+
+    def wanted(span: Span) -> F64:
+        found: F64 = np.max([everything.problem.scores(np.arange(*span), w) for w in weights], axis=0)
+        return found
+
+    little = 0.0 if everything.geometry == "euclidean" else _LITTLE
+    found = everything.gather(wanted) > 0.0
+    shared = (stored.begun > little) | (stored.total > little * total) | (stored.z > little)
+    found[np.flatnonzero(stored.kept)[shared]] = True
+    if (stored.kept | ~found).all() and found.sum() > _ENOUGH_LESS * stored.kept.sum():
+        return marginals
+    restricted = everything.problem.restricted(found)
+    if restricted is None:
+        return marginals
+    problem, kept = restricted
+    places = np.full(len(kept), -1)
+    places[stored.kept] = np.arange(len(stored.z))
+    places = places[kept]
+
+    def moved(values: F64, others: float) -> F64:
+        return np.where(places < 0, others, values[places])
+
+    some = Marginals(problem, everything.geometry, everything.spans)
+    stored.begun = moved(stored.begun, little)
+    stored.center = some.points(stored.begun, slice(None))
+    stored.total, stored.z, stored.ahead = (moved(x, 0.0) for x in (stored.total, stored.z, stored.ahead))
+    stored.pull = some.gather(lambda span: some.pull(span, sum_w, total))
+    stored.next_pull, stored.next_ahead = np.zeros((2, len(stored.z)))
+    stored.kept = kept
+    return some

@@ -150,6 +150,19 @@ class ChainProblem(BlockDefaults):
     geometries = ("entropic",)
 
     @shared_property
+    def counts(self) -> F64:
+        """1 of two neighbours, −1 of a label between two: of the first and last the neighbours tell all."""
+        T, M = np.diff(self.arrays.offsets), self.arrays.n_labels
+        found = np.ones(self.parts[-1])
+        for first, length in zip(self.parts[:-1].tolist(), T.tolist(), strict=True):
+            found[first : first + length * M] = -1.0
+            if length > 1:
+                found[first : first + M] = found[first + (length - 1) * M : first + length * M] = 0.0
+            else:
+                found[first : first + M] = 1.0
+        return found
+
+    @shared_property
     def parts(self) -> I64:
         T, M = np.diff(self.arrays.offsets), self.arrays.n_labels
         return np.concatenate([[0], np.cumsum(T * M + (T - 1) * M * M)])

@@ -14,6 +14,7 @@ from aligner.matching import Oracle, Task, answer, best_matchings, get_oracle, m
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm import approximate
 from aligner.svm.corners import check_code
+from aligner.svm.marginals import MatchingParts
 from aligner.svm.prices import Fertility, LinkRewards
 from aligner.svm.protocols import Corners, Edges, GoodCorner, Links, Wanted
 from corpora.ragged import F64, I64, U8, Bools
@@ -235,6 +236,38 @@ class MatchingProblem:
             self.edges.features, self.edges.lists, self.labels, self.costs, self.target_costs,
             self.gold, self.fertility.source_capacity, self.fertility.target_capacity,
         )  # fmt: skip
+
+    # What `SaddleProblem` asks for.
+
+    geometries = MatchingParts.geometries
+    counts = MatchingParts.counts
+
+    @shared_property
+    def marginals(self) -> MatchingParts:
+        return MatchingParts(self.arrays)
+
+    @property
+    def parts(self) -> I64:
+        return self.marginals.parts
+
+    @property
+    def target(self) -> F64:
+        return self.marginals.target
+
+    def scores(self, blocks: I64, w: F64) -> F64:
+        return self.marginals.scores(blocks, w)
+
+    def moments(self, blocks: I64, z: F64) -> F64:
+        return self.marginals.moments(blocks, z)
+
+    def prices(self, blocks: I64) -> F64 | None:
+        return self.marginals.prices(blocks)
+
+    def nearest(self, blocks: I64, points: F64, geometry: str, prices: F64 | None = None) -> F64:
+        return self.marginals.nearest(blocks, points, geometry, prices)
+
+    def restricted(self, kept: Bools) -> tuple[MatchingParts, Bools]:
+        return self.marginals.restricted(kept)
 
     def compiled(self) -> _kernels.Blocks | None:
         return self.arrays if self.oracle.name == "assignment" else None

@@ -185,6 +185,16 @@ class BlockDefaults:
     def compiled(self) -> Any:
         return None
 
+    # Of `Parts`, for a problem that has them.
+
+    counts: float | F64 = 1.0
+
+    def prices(self, blocks: I64) -> F64 | None:
+        return None
+
+    def restricted(self, kept: Bools) -> tuple[Parts, Bools] | None:
+        return None
+
     def rehearsal(self: BlockProblem) -> BlockProblem | None:
         return TargetOnly(self.n_features, self.regularization, self.n_nonpositive, self.sparse)
 
@@ -208,18 +218,20 @@ class TargetOnly(BlockDefaults):
         return Corners(np.zeros(shape), np.zeros(len(blocks)))
 
 
-@runtime_checkable
-class SaddleProblem(BlockProblem, Protocol):
-    """A block problem whose features are linear in parts of an answer, so that it has marginals z_i  [TLJ06 §2].
+class Parts(Protocol):
+    """The marginals z_i of all blocks, and what is linear in them.
 
-    P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z [w·(F_i z − F_i y_i) + c_i·(z − y_i)], z_i in the hull of a block's answers: a
-    number for each *part* of it (an edge, a class, a label or two neighbouring ones). Those of all blocks lie one after
-    the other.
+    A number for each *part* of an answer (an edge, a class, a label or two neighbouring ones); those of all blocks lie
+    one after the other. z_i is in the hull of a block's answers.
     """
 
     @property
     def geometries(self) -> tuple[str, ...]:
         """Of euclidean and entropic those that `nearest` knows."""
+
+    @property
+    def counts(self) -> float | F64:
+        """How often a part counts in the negative entropy, Σ counts · (z log z − z); for each part, or for all."""
 
     @property
     def parts(self) -> I64:
@@ -235,8 +247,28 @@ class SaddleProblem(BlockProblem, Protocol):
     def moments(self, blocks: I64, z: F64) -> F64:
         """(d + 1,) Σ_i (F_i z_i, c_i·z_i) over these blocks, of whose parts z is."""
 
+    def prices(self, blocks: I64) -> F64 | None:
+        """What a search for nearest points of these blocks goes on from, and writes to; None: there is no search."""
+
     def nearest(self, blocks: I64, points: F64, geometry: str) -> F64:
-        """The z_i nearest to points: argmax ⟨points, z⟩ − Ω(z), Ω ½ ‖z‖² (euclidean) or negative entropy (entropic)."""
+        """The z_i nearest to points: argmax ⟨points, z⟩ − Ω(z), Ω ½ ‖z‖² (euclidean) or negative entropy (entropic).
+
+        Where there are `prices` they may be given as a further argument.
+        """
+
+    def restricted(self, kept: Bools) -> tuple[Parts, Bools] | None:
+        """The same without the parts that are not kept, (parts[-1],), as if their z were 0, and which those are.
+
+        None where all are needed; it may keep more.
+        """
+
+
+@runtime_checkable
+class SaddleProblem(BlockProblem, Parts, Protocol):
+    """A block problem whose features are linear in parts of an answer, so that it has marginals z_i  [TLJ06 §2].
+
+    P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z [w·(F_i z − F_i y_i) + c_i·(z − y_i)]
+    """
 
 
 @runtime_checkable
@@ -256,4 +288,11 @@ def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
         raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
     if problem.n_nonpositive:
         raise SettingError(f"{solver} has one link a word only (choose another solver, bcfw for instance)")
+    return problem
+
+
+def saddle_of(problem: BlockProblem, solver: str, geometry: str) -> SaddleProblem:
+    """The problem, if it has marginals and knows which are nearest in this geometry.  Raises SettingError."""
+    if not isinstance(problem, SaddleProblem) or geometry not in problem.geometries:
+        raise SettingError(f"{solver} needs a problem with marginals in {geometry} geometry (see SaddleProblem)")
     return problem

@@ -210,7 +210,7 @@ def test_the_optimum_with_several_links_is_that_of_a_quadratic_program(
     problem = make_problem(n=4, d=3, largest=4, seed=seed, capacity=2, possible=False, listed=0.7)
     w = judge(problem, configuration, f"b-matchings {seed}")
     assert (w[3:] <= 0).all()
-    assert 0 < (w[3:] < 0).sum() < 2
+    assert 0 < (w[3:] < -0.03).sum() < 2  # weights are as exact as the gap
 
 
 @pytest.mark.slow
@@ -238,7 +238,7 @@ def judge(problem: MatchingProblem | Foreign, configuration: Configuration, key:
 
 
 @pytest.mark.parametrize("name", [name for name, entry in SOLVERS.items() if entry.one_link])
-def test_solvers_of_marginals_refuse_several_links(name: str, make_problem: MakeProblem) -> None:
+def test_solvers_of_one_link_refuse_several(name: str, make_problem: MakeProblem) -> None:
     with pytest.raises(SettingError, match="one link a word only"):
         run(make_problem(capacity=2), make_solver(name))
 

@@ -6,13 +6,16 @@ import tracemalloc
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
 from aligner.errors import SettingError
 from aligner.solvers import Stop, make_solver, solve
-from aligner.solvers.extragradient import Extragradient, Projection, SaddleState
+from aligner.solvers.extragradient import Extragradient, SaddleState
+from aligner.solvers.saddle import Marginals, Projection
+from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
@@ -20,7 +23,7 @@ every_projection = pytest.mark.parametrize("projection", list(Projection), ids=l
 
 
 class Bare:
-    """A problem that has corners, but no edges."""
+    """A problem that has corners, but no marginals."""
 
     n_blocks, n_features, regularization, signature, notes = 3, 2, 0.1, "bare", ()
 
@@ -42,8 +45,8 @@ def test_both_forms_give_the_same_iterates(
 ) -> None:
     """Sums of d numbers stand for all of z: the memory-efficient form is no approximation  [TLJ06 §4.3]."""
     problem = make_problem(n=12, largest=9)
-    efficient, stored = (states(problem, Extragradient(projection, radius, restarts), 9) for restarts in (False, True))
-    for one, other in zip(efficient, stored, strict=True):  # before the first restart
+    efficient, stored = (states(problem, Extragradient(projection, radius, restarts), 4) for restarts in (False, True))
+    for one, other in zip(efficient, stored, strict=True):  # before anything is left out
         for name in ("point_w", "of_point", "ahead_w", "of_ahead"):  # the steps' lengths pass rounding on, enlarged
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-8, atol=1e-8)
         assert one.step == pytest.approx(other.step, rel=1e-6)
@@ -68,7 +71,7 @@ def test_steps_are_those_of_their_definition(projection: Projection, make_proble
         return float(np.clip(z + pull, 0, 1)) if projection is Projection.EUCLIDEAN else min(1.0, z * np.exp(pull))
 
     sure = float(problem.labels[0] == 2)
-    z0 = sure if projection is Projection.EUCLIDEAN else 0.99 * sure + 0.01
+    z0 = sure if projection is Projection.EUCLIDEAN else 0.99 * sure + 0.01  # of its one part
     sum_w, sum_z, total = np.zeros(2), 0.0, 0.0
     for _ in range(30):
         solver.sweep(problem, state)
@@ -132,7 +135,7 @@ def test_restarts_are_faster(projection: Projection, make_problem: MakeProblem) 
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_corpus(make_problem: MakeProblem) -> None:
-    """Sixteen times the pairs, and no more memory than the scratch of a few threads; the stored form shows the test."""
+    """Six times the pairs, and no more memory than the scratch of a few threads; the stored form shows the test."""
 
     def peak(problem: MatchingProblem, solver: Extragradient) -> int:
         solver.sweep(problem, solver.init(problem, np.random.default_rng(0)))  # compiles
@@ -144,7 +147,7 @@ def test_memory_does_not_grow_with_the_corpus(make_problem: MakeProblem) -> None
         tracemalloc.stop()
         return most
 
-    small, large = (make_problem(n=n, d=8, largest=12) for n in (150, 2400))
+    small, large = (make_problem(n=n, d=8, largest=12) for n in (800, 4800))
     grown = large.edges.features.nbytes - small.edges.features.nbytes
     assert peak(large, Extragradient()) - peak(small, Extragradient()) < 0.02 * grown
     assert peak(large, Extragradient(restarts=True)) - peak(small, Extragradient(restarts=True)) > grown
@@ -162,7 +165,7 @@ def test_notes_and_signature(make_problem: MakeProblem) -> None:
     norm = np.linalg.norm(make_problem(n=6).edges.features.astype(float), 2)
     assert f"‖F‖₂ = {norm:.6g}" in result.notes[0]
     assert "within ‖w‖ <= γ = 2," in result.notes[1]
-    assert "five numbers for each edge" in result.notes[2]
+    assert "eight numbers in memory" in result.notes[2]
     assert result.signature.startswith("extragradient|projection:euclidean|radius:2|restarts|")
 
 
@@ -182,6 +185,72 @@ def test_a_radius_that_cannot_work_is_refused(radius: float) -> None:
         make_solver("extragradient", radius=radius)
 
 
-def test_a_problem_without_edges_is_refused() -> None:
-    with pytest.raises(SettingError, match="extragradient needs the features of single edges"):
+def test_a_problem_without_marginals_or_the_projection_is_refused() -> None:
+    with pytest.raises(SettingError, match="extragradient needs a problem with marginals in euclidean geometry"):
         solve(Bare(), Extragradient())  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="extragradient needs a problem with marginals in euclidean geometry"):
+        solve(chain(), Extragradient())
+
+
+def chain(n: int = 8, labels: int = 3, seed: int = 0) -> ChainProblem:
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 6, n)
+    y = rng.integers(labels, size=lengths.sum())
+    return ChainProblem.of(np.eye(labels)[y] + rng.standard_normal((len(y), labels)), y, lengths, regularization=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "gap"),
+    [
+        pytest.param("extragradient", {}, 1e-2, marks=pytest.mark.slow),
+        ("extragradient", {"restarts": True}, 1e-3),
+        ("projected-gradient", {}, 1e-3),
+    ],
+)
+def test_the_optimum_of_chains(name: str, options: dict[str, bool], gap: float) -> None:
+    """Equal to that of block-coordinate Frank-Wolfe."""
+    best = solve(chain(), make_solver("bcfw-pairwise"), stop=Stop(gap=1e-8, passes=5000))
+    result = solve(chain(), make_solver(name, projection="entropic", **options), stop=Stop(gap=gap, passes=3000))
+    assert result.trace[-1].relative_gap <= gap
+    assert result.dual - 1e-9 <= best.primal
+    assert best.dual - 1e-9 <= result.primal
+
+
+def test_distances_of_chains_are_those_of_the_distributions() -> None:
+    """KL of the distributions over all labellings, by enumeration; and the nearest to a point's own points is it."""
+    problem = chain(n=4)
+    marginals = Marginals.of(problem, "entropic")
+    rng = np.random.default_rng(1)
+    points = [rng.standard_normal(problem.parts[-1]) for _ in range(2)]
+    everything = slice(None)
+    z = [marginals.gather(lambda span, p=p: marginals.nearest(span, p[marginals.rows(span)])) for p in points]
+    for one in z:
+        again = marginals.nearest((0, 4), marginals.points(one, everything))
+        np.testing.assert_allclose(again, one, atol=1e-9)
+    expected = 0.0
+    for i in range(4):
+        T, first = int(np.diff(problem.arrays.offsets)[i]), int(problem.parts[i])
+        paths = np.array(list(product(range(3), repeat=T)))
+        parts = np.arange(T) * 3 + paths
+        edges = T * 3 + np.arange(T - 1) * 9 + paths[:, :-1] * 3 + paths[:, 1:]
+        logs = [p[first + parts].sum(axis=1) + p[first + edges].sum(axis=1) for p in points]
+        logs = [log - np.logaddexp.reduce(log) for log in logs]
+        expected += float(np.exp(logs[0]) @ (logs[0] - logs[1]))
+    own = [marginals.points(one, everything) for one in z]
+    assert marginals.distance(z[0], own[0], z[1], own[1], everything) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_what_is_left_out_is_no_loss(restarts: bool, make_problem: MakeProblem) -> None:
+    """Most edges of a problem that is learnt well have no share; the certificate is that of all."""
+    problem = make_problem(n=30, d=5, largest=12, regularization=0.01)
+    solver = Extragradient(restarts=restarts)
+    state = solver.init(problem, np.random.default_rng(0))
+    for _ in range(200):
+        solver.sweep(problem, state)
+    audit = solver.audit(problem, state)
+    best = solve(problem, make_solver("bcfw-pairwise"), stop=Stop(gap=1e-6, passes=5000))
+    assert audit.dual - 1e-9 <= best.primal
+    assert best.dual - 1e-9 <= audit.primal
+    left = state.marginals.problem.parts[-1] / problem.parts[-1]
+    assert left < 0.9 if restarts else left == 1.0

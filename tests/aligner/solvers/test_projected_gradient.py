@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from aligner.errors import SettingError
+from aligner.errors import ScoreError, SettingError
 from aligner.matching import get_oracle
 from aligner.solvers import Stop, solve
-from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.block import Block
 from aligner.solvers.orders import Uniform
 from aligner.solvers.projected_gradient import GradientStep, MarginalState, ProjectedGradient
+from aligner.solvers.saddle import Projection
 from aligner.svm._corner_kernels import SURE
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import BlockDefaults, Corners
@@ -193,9 +193,23 @@ def test_the_oracle_of_training_is_for_others(make_problem: MakeProblem) -> None
 def test_weights_that_are_not_finite_are_refused(make_problem: MakeProblem) -> None:
     problem = make_problem(n=4)
     state = ProjectedGradient().init(problem, np.random.default_rng(0))
-    state.point.w[0] = np.nan
-    code, _ = kernels.projected_steps(np.arange(4), True, state.edges, 1.0, state.point)
-    assert code == kernels.NOT_FINITE
+    state.point.v[0] = np.nan
+    with pytest.raises(ScoreError):
+        ProjectedGradient().sweep(problem, state)
+
+
+@pytest.mark.parametrize("projection", Projection)
+@pytest.mark.parametrize("capacity", [1, 2])
+def test_compiled_steps_are_those_in_python(projection: Projection, capacity: int, make_problem: MakeProblem) -> None:
+    problem = make_problem(n=20, d=5, capacity=capacity, listed=0.7)
+    solver = ProjectedGradient(step=GradientStep.LIPSCHITZ, projection=projection)
+    states = [solver.init(problem, np.random.default_rng(0)) for _ in range(2)]
+    for _ in range(5):
+        solver.sweep(problem, states[0])
+        for i in solver.order.draw(20, states[1].rng).tolist():
+            solver._step(problem, states[1], i, problem.regularization * 20)
+        np.testing.assert_allclose(states[0].point.z, states[1].point.z, atol=1e-8)
+        np.testing.assert_allclose(states[0].point.v, states[1].point.v, atol=1e-7)
 
 
 def test_a_state_goes_on_at_another_regularization(make_problem: MakeProblem) -> None:
@@ -204,9 +218,9 @@ def test_a_state_goes_on_at_another_regularization(make_problem: MakeProblem) ->
     solver = ProjectedGradient()
     state: MarginalState = solver.init(problem, np.random.default_rng(0))
     solve(problem, solver, stop=Stop(1e-5, 2000), state=state)
-    w, z = state.point.w.copy(), state.point.z.copy()
+    w, z = state.point.v.copy(), state.point.z.copy()
     solver.resume(weaker, state)
-    np.testing.assert_allclose(state.point.w, 2 * w)
+    np.testing.assert_allclose(state.point.v, 2 * w)
     np.testing.assert_array_equal(state.point.z, z)
     warm, cold = (solve(weaker, solver, stop=Stop(1e-5, 2000), state=s) for s in (state, None))
     assert warm.trace[0].gap < cold.trace[0].gap
@@ -227,5 +241,5 @@ class CornersOnly(BlockDefaults):
 
 
 def test_other_problems_are_refused() -> None:
-    with pytest.raises(SettingError, match="projected-gradient needs the features of single edges"):
+    with pytest.raises(SettingError, match="projected-gradient needs a problem with marginals"):
         solve(CornersOnly(), ProjectedGradient())

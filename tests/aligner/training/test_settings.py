@@ -95,7 +95,8 @@ def test_the_capacity_is_one_where_a_solver_or_an_oracle_knows_no_more() -> None
         ({}, DEFAULT_FERTILITY),
         ({"loss": "hinge"}, DEFAULT_FERTILITY),
         ({"oracle": "scipy"}, 1),
-        ({"solver": "extragradient"}, 1),
+        ({"solver": "kernel-bcfw"}, 1),
+        ({"solver": "extragradient"}, DEFAULT_FERTILITY),
         ({"fertility": 2, "solver": "bcfw"}, 2),
     ]:
         assert plan(TrainingSettings(**settings), 5).capacity == capacity  # type: ignore[arg-type]

@@ -1,0 +1,85 @@
+"""Marginals of matchings: what methods on the saddle point ask of them, by their edges' features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligner.errors import ScoreError
+from aligner.matching.projection import GEOMETRIES
+from aligner.svm import _part_kernels as kernels
+from aligner.svm._corner_kernels import Blocks
+from corpora.ragged import F64, I64, Bools
+from corpora.threads import shared_property
+
+_ACCURACY = 1e-12
+"""Duality gap of a projection, beyond what rounding hides of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatchingParts:
+    """The marginals of matchings, as `protocols.Parts`; see `_part_kernels` for what their parts are."""
+
+    arrays: Blocks
+
+    geometries = ("euclidean", "entropic")
+    counts = 1.0
+
+    @shared_property
+    def parts(self) -> I64:
+        lists = self.arrays.lists
+        further = lists.shapes @ np.array([self.arrays.source_capacity - 1, self.arrays.target_capacity - 1])
+        return np.concatenate([[0], np.cumsum(np.diff(lists.offsets) + further)])
+
+    @shared_property
+    def target(self) -> F64:
+        found = np.empty(self.parts[-1])
+        kernels.target_parts(self.arrays, self.parts, found)
+        return found
+
+    def scores(self, blocks: I64, w: F64) -> F64:
+        starts = self._starts(blocks)
+        found = np.empty(starts[-1])
+        kernels.part_scores(blocks, self.arrays, w, starts, found)
+        return found
+
+    def moments(self, blocks: I64, z: F64) -> F64:
+        of_source, of_target = self.arrays.source_capacity - 1, self.arrays.target_capacity - 1
+        found = np.zeros(self.arrays.features.shape[1] + of_source + of_target + 1)
+        kernels.part_moments(blocks, self.arrays, z, self._starts(blocks), found)
+        return found
+
+    def prices(self, blocks: I64) -> F64 | None:
+        arrays = self.arrays
+        words = arrays.lists.shapes[blocks].sum() + len(blocks) * (arrays.source_capacity + arrays.target_capacity - 2)
+        return np.zeros(words)
+
+    def nearest(self, blocks: I64, points: F64, geometry: str, prices: F64 | None = None) -> F64:
+        if not np.isfinite(points).all():  # the projections must never see a NaN
+            raise ScoreError("the weights are not finite")
+        found = np.empty(len(points))
+        begin = self.prices(blocks) if prices is None else prices
+        kernels.nearest_parts(
+            GEOMETRIES[geometry], blocks, self.arrays, points, _ACCURACY, self._starts(blocks), begin, found
+        )
+        return found
+
+    def restricted(self, kept: Bools) -> tuple[MatchingParts, Bools]:
+        """That a further link is not taken is always kept."""
+        arrays, lists = self.arrays, self.arrays.lists
+        of_edges = np.repeat(self.parts[:-1] - lists.offsets[:-1], np.diff(lists.offsets)) + np.arange(
+            len(arrays.labels)
+        )
+        edges = np.flatnonzero(kept[of_edges])
+        offsets = np.searchsorted(edges, lists.offsets)
+        some = lists._replace(source=lists.source[edges], target=lists.target[edges], offsets=offsets)
+        arrays = arrays._replace(
+            features=arrays.features[edges], lists=some, labels=arrays.labels[edges], costs=arrays.costs[edges]
+        )
+        all_kept = np.ones(len(kept), np.bool_)
+        all_kept[of_edges] = kept[of_edges]
+        return MatchingParts(arrays), all_kept
+
+    def _starts(self, blocks: I64) -> I64:
+        return np.concatenate([[0], np.cumsum(np.diff(self.parts)[blocks])])
