@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,10 @@ from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FIN
 from aligner.svm.corners import check_code
 from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature, make_kernel
 from aligner.svm.protocols import BlockProblem, EdgeProblem, edges_of
-from corpora.ragged import F32, F64, Lists
+from corpora.ragged import F32, F64, I64, Lists
+
+_LEAST = 1e-12
+"""A gap that is told as this, where it is less."""
 
 
 @dataclass(eq=False)
@@ -27,12 +31,16 @@ class KernelState:
 
     The weights in the kernel's space are w = Σ_e moved[e] Φ(φ_e) / (λn), and the losses ℓ = -Σ_e costs[e] moved[e] / n,
     because L_i is linear in z and 0 at y.  steps: those done.
+    answers: (n,) at most so many matchings beside the target have weight: those since a step of length 1.
+    squared_radius: R² of the answers that audits have met, the largest ‖ψ_i‖² in the kernel's space.
     """
 
     rng: np.random.Generator
     moved: F64
     mean: F64
+    answers: I64
     steps: int = 0
+    squared_radius: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ class KernelBlock:
     These are the expansion of the weights in the kernel.
 
     Guarantee: as of `Block` with forward steps; with the linear kernel its iterates, too. Steps add one matching each,
-    so that O(R²/(λε)) matchings are enough for a gap of ε, R the longest ψ_i; a note tells the edges that have weight.
+    so that O(R²/(λε)) matchings are enough for a gap of ε, R the longest ψ_i; a note tells these, and the edges.
     Time of a pass: as many values of the kernel as edges × support. Solver memory: two numbers for each edge.
     The weights it returns are coefficients (E,) of the edges, mostly 0: the others have the support.
     """
@@ -61,7 +69,7 @@ class KernelBlock:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> KernelState:
         edges = len(edges_of(problem, "kernel-bcfw").arrays.labels)
-        return KernelState(rng, np.zeros(edges), np.zeros(edges))
+        return KernelState(rng, np.zeros(edges), np.zeros(edges), np.zeros(problem.n_blocks, np.int64))
 
     def resume(self, problem: BlockProblem, state: KernelState) -> None:
         """Go on from the same dual point in a problem that differs in λ only: its marginals are the same."""
@@ -101,6 +109,8 @@ class KernelBlock:
             state.moved[rows] += gamma * direction
         else:  # exactly, so that what leaves the support is 0
             state.moved[rows] = corner
+            state.answers[block] = 0
+        state.answers[block] += corner.any()
 
     def audit(self, problem: BlockProblem, state: KernelState) -> Audit:
         matchings = edges_of(problem, "kernel-bcfw")
@@ -117,9 +127,23 @@ class KernelBlock:
         if hinges[worst] < -HINGE_TOLERANCE * size[worst]:
             check_code(NEGATIVE_HINGE, worst)
         half_norm = 0.5 * regularization * float(coefficients @ scores)
-        note = f"{np.count_nonzero(moved):,} of {len(moved):,} edges have weight in the kernel's expansion"
-        dual = -float(costs @ moved) / n - half_norm
-        return Audit(coefficients, half_norm + float(hinges.mean()), dual, notes=(note,))
+        primal, dual = half_norm + float(hinges.mean()), -float(costs @ moved) / n - half_norm
+        state.squared_radius = max(state.squared_radius, self._longest(edges, surplus))
+        bound = state.squared_radius / (regularization * max(primal - dual, _LEAST))
+        note = (
+            f"{np.count_nonzero(moved):,} of {len(moved):,} edges have weight in the kernel's expansion, by at most "
+            f"{state.answers.sum():,} matchings; R²/(λε) is {bound:,.0f}"
+        )
+        return Audit(coefficients, primal, dual, notes=(note,))
+
+    def _longest(self, edges: Blocks, surplus: F64) -> float:
+        """The largest ‖ψ_i‖² of matchings that have so much more than the targets of each edge."""
+        longest = 0.0
+        for first, last in pairwise(edges.lists.offsets.tolist()):
+            changed = first + np.flatnonzero(surplus[first:last])
+            features, along = edges.features[changed], surplus[changed]
+            longest = max(longest, float(along @ expand(self.kernel, features, along, features)))
+        return longest
 
     def dual_point(self, problem: BlockProblem, state: KernelState) -> DualPoint:
         """Its v are coefficients of the edges."""

@@ -1,0 +1,169 @@
+"""Runs of solvers, as lines of JSON: what `bench_solvers.py` measures, and what its figures and tables are of."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from solver_problems import Array, Field
+
+from aligner.errors import SettingError
+from aligner.solvers import SOLVERS, Stop, make_solver, solve
+
+VARIANTS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("bcfw", {"step": "decreasing"}),
+    ("bcfw", {"average": "uniform"}),
+    ("bcfw", {"average": "weighted"}),
+    ("bcfw", {"average": "suffix"}),
+    ("bcfw-gap", {"step": "blended"}),
+    ("stochastic-subgradient", {"average": "none"}),
+    ("stochastic-subgradient", {"average": "uniform"}),
+    ("stochastic-subgradient", {"average": "suffix"}),
+)
+"""Solvers that run beside all registered ones with their defaults."""
+
+APART = {"kernel-bcfw"}
+"""Those whose weights are not those of the other solvers."""
+
+PROJECTING = {"projected-gradient", "extragradient"}
+"""Those whose passes are over projections: oracle calls, if any, are for something else."""
+
+
+def label_of(name: str, options: dict[str, str]) -> str:
+    return ", ".join([name, *(f"{option} {value}" for option, value in options.items())])
+
+
+LINES = {label_of(*line): line for line in [*((name, {}) for name in SOLVERS if name not in APART), *VARIANTS]}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """passes, seconds: of a run.  seeds: of solvers that draw.  long: seconds that find the optimum."""
+
+    passes: int
+    seconds: float
+    seeds: int
+    long: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of a solver; `line` is "optimum" for a long one that tells where the optimum is.
+
+    radius: at least R = max ‖ψ_i(z)‖.  log_answers: log |Y| of the largest block.  memory: peak bytes of two sweeps.
+    trace: the audits, a dictionary each.
+    """
+
+    problem: str
+    about: str
+    regularization: float
+    n: int
+    radius: float
+    log_answers: float
+    line: str
+    seed: int
+    memory: int
+    trace: list[dict[str, Any]]
+
+    def column(self, name: str) -> Array:
+        """(audits,) of one figure of the trace; `effective` are passes by oracle calls, of those that ask an oracle."""
+        if name != "effective":
+            return np.array([point[name] for point in self.trace], float)
+        calls = self.column("oracle_calls") / self.n
+        asks = calls[-1] > 0 and self.line.split(",")[0] not in PROJECTING
+        return calls if asks else self.column("passes")
+
+
+@dataclass(frozen=True)
+class Race:
+    """All runs on one problem at one λ."""
+
+    runs: tuple[Run, ...]
+
+    @cached_property
+    def optimum(self) -> float:
+        """The greatest dual value that any run knows."""
+        return max(float(run.column("dual").max()) for run in self.runs)
+
+    @cached_property
+    def certified(self) -> float:
+        """How far the least primal value of all runs is above that."""
+        return min(float(run.column("primal").min()) for run in self.runs) - self.optimum
+
+    @cached_property
+    def lines(self) -> dict[str, list[Run]]:
+        found: dict[str, list[Run]] = {}
+        for run in self.runs:
+            if run.line != "optimum":
+                found.setdefault(run.line, []).append(run)
+        return found
+
+    def reached(self, line: str, gap: float, axis: str, kind: str = "relative_gap") -> float:
+        """Median of the seeds, in units of the axis, to a certified gap; inf where not all reached it."""
+        places = []
+        for run in self.lines.get(line, []):
+            below = np.flatnonzero(run.column(kind) <= gap)
+            places.append(float(run.column(axis)[below[0]]) if len(below) else np.inf)
+        return float(np.median(places)) if places and np.isfinite(places).all() else np.inf
+
+
+Races = dict[tuple[str, float], Race]
+
+
+def read_races(path: Path) -> Races:
+    found: dict[tuple[str, float], list[Run]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        run = Run(**json.loads(line))
+        found.setdefault((run.problem, run.regularization), []).append(run)
+    return {key: Race(tuple(runs)) for key, runs in found.items()}
+
+
+def race(field: Field, regularization: float, few: Callable[[str], bool], limits: Limits) -> Iterator[Run]:
+    """The optimum, and all lines that know the problem.  few: of which lines three seeds are enough."""
+    problem = field.at(regularization)
+    common = (field.name, field.about, regularization, problem.n_blocks, field.radius, field.log_answers)
+
+    def run(line: str, seed: int, stop: Stop, memory: int = 0) -> tuple[Run, bool]:
+        """A run, and whether it drew random numbers."""
+        name, options = LINES[line]
+        solver, rng = make_solver(name, **options), np.random.default_rng(seed)
+        state = solver.init(problem, rng)
+        trace = solve(problem, solver, stop=stop, seed=seed, state=state, measure=field.error).trace
+        drew = rng.bit_generator.state != np.random.default_rng(seed).bit_generator.state
+        return Run(*common, line, seed, memory, [asdict(point) for point in trace]), drew
+
+    for line in ("bcfw", "bcfw-pairwise"):
+        try:
+            found, _ = run(line, 0, Stop(1e-7, 1_000_000, limits.long / 2, audit_growth=1.5))
+        except SettingError:
+            found, _ = run("bcfw", 1, Stop(1e-7, 1_000_000, limits.long / 2, audit_growth=1.5))
+        yield Run(*common, "optimum", found.seed, 0, found.trace[-1:])
+    stop = Stop(1e-4, limits.passes, limits.seconds, audit_growth=1.3)
+    for line in LINES:
+        seed, drew = 0, True
+        while drew and seed < (min(3, limits.seeds) if few(line) else limits.seeds):
+            try:
+                found, drew = run(line, seed, stop, peak_memory(field, regularization, line) if seed == 0 else 0)
+            except SettingError as error:
+                print(f"{field.name}: {line} leaves it alone: {error}", flush=True)
+                break
+            yield found
+            seed += 1
+
+
+def peak_memory(field: Field, regularization: float, line: str) -> int:
+    """Bytes that two sweeps of a solver allocate beside the problem, at most."""
+    name, options = LINES[line]
+    problem, solver = field.at(regularization), make_solver(name, **options)
+    tracemalloc.start()
+    try:
+        solve(problem, solver, stop=Stop(gap=-1.0, passes=2))
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
