@@ -39,13 +39,18 @@ def measure(options: Any) -> Field:
     from solver_figures import PAPER
     from solver_runs import Limits, race
 
-    limits = Limits(options.passes, options.seconds, options.seeds, options.long)
+    limits = Limits(options.passes, options.seconds, options.more, options.optimum)
+
+    def seeds(line: str) -> int:
+        return options.seeds if line in PAPER else min(3, options.seeds)
+
     with Path(options.runs).open("w", encoding="utf-8") as file:
         for field in fields(options):
             n = field.at(1.0).n_blocks
-            for regularization in sorted({0.01, 0.001, 1.0 / n}, reverse=True):
+            values = [1.0 / n] if options.quick else sorted({0.01, 0.001, 1.0 / n}, reverse=True)
+            for regularization in values:
                 start = time.process_time()
-                for run in race(field, regularization, lambda line: line not in PAPER, limits):
+                for run in race(field, regularization, seeds, limits):
                     file.write(json.dumps(asdict(run)) + "\n")
                     file.flush()
                 spent = time.process_time() - start
@@ -84,7 +89,7 @@ def extragradient(problem: MatchingProblem, iterations: int) -> str:
     return markdown(header, rows)
 
 
-def support(problem: MatchingProblem, gaps: tuple[float, ...] = (0.3, 0.1, 0.03)) -> str:
+def support(problem: MatchingProblem, gaps: tuple[float, ...] = (0.5, 0.1, 0.02)) -> str:
     """Support vectors of kernelised BCFW at gaps of ε, beside R²/(λε)  [LJSP13 App. B.5]."""
     from aligner.solvers import Stop, make_solver, solve
 
@@ -96,7 +101,7 @@ def support(problem: MatchingProblem, gaps: tuple[float, ...] = (0.3, 0.1, 0.03)
             result = solve(problem, solver, stop=Stop(gap=gap, passes=100, seconds=20.0), state=state)
             bound = state.squared_radius / (problem.regularization * result.trace[-1].gap)
             edges = f"{np.count_nonzero(state.moved):,}"
-            rows.append([name, f"{result.trace[-1].gap:.2g}", f"{state.answers.sum():,}", edges, f"{bound:,.0f}"])
+            rows.append([name, f"{result.trace[-1].gap:.2g}", f"{state.support_vectors:,}", edges, f"{bound:,.0f}"])
     pairs = f"{problem.n_blocks:,} pairs, λ {problem.regularization:g}"
     return markdown([pairs, "gap ε", "matchings", "edges", "R² / (λε)"], rows)
 
@@ -104,10 +109,11 @@ def support(problem: MatchingProblem, gaps: tuple[float, ...] = (0.3, 0.1, 0.03)
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--size", type=int, default=2000, help="blocks of each problem")
-    parser.add_argument("--passes", type=int, default=60, help="of a run, at most")
-    parser.add_argument("--seconds", type=float, default=0.4, help="of a run, at most, of solving")
+    parser.add_argument("--passes", type=int, default=300, help="of a run, at most")
+    parser.add_argument("--seconds", type=float, default=1.2, help="of solving, of the first run of each, at most")
+    parser.add_argument("--more", type=float, default=0.25, help="seconds of the runs with other seeds")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--long", type=float, default=8.0, help="seconds of the runs that tell the optimum")
+    parser.add_argument("--optimum", type=float, default=8.0, help="seconds of the runs that find the optimum")
     parser.add_argument("--iterations", type=int, default=200, help="of extragradient, on a tenth of the pairs")
     parser.add_argument("--runs", default=str(Path(tempfile.gettempdir()) / "solver-runs.jsonl"), help="file to write")
     parser.add_argument("--draw", type=Path, metavar="FILE", help="draw from this file of runs, and measure nothing")
@@ -118,7 +124,7 @@ def main() -> None:
     if options.write and find_spec("matplotlib") is None:
         parser.error("the figures need matplotlib (pip install '.[plot]')")
     if options.quick:
-        options.size, options.seconds, options.seeds, options.long = 40, 0.05, 2, 0.4
+        options.size, options.seconds, options.seeds, options.optimum = 40, 0.1, 2, 0.4
     field = measure(options) if options.draw is None else None
 
     import solver_figures as figures
@@ -127,8 +133,11 @@ def main() -> None:
 
     races = read_races(options.draw or Path(options.runs))
     names = list(dict.fromkeys(name for name, _ in races))
-    contents = {"advice": tables.advice(races), "rates": tables.rates(tables.sorted_races(races)[0])}
-    contents |= {f"solvers-{name}": tables.compared(races, name) for name in names}
+    contents = {
+        "advice": tables.advice(races),
+        "solvers": "\n\n".join(tables.compared(races, name) for name in names),
+        "rates": tables.rates(tables.sorted_races(races)[0]),
+    }
     for name, content in contents.items():
         publish(name, content, pages=[PAGE], write=options.write)
     if find_spec("matplotlib") is not None:

@@ -80,16 +80,19 @@ def style(line: str) -> dict[str, Any]:
     return {"color": COLOURS.get(name, GREY) if option != "step blended" else RED, "linestyle": dash, "linewidth": 1.6}
 
 
-def curves(runs: Sequence[Run], panel: Panel, optimum: float) -> tuple[Array, Array]:
-    """(points,) of the axis, and (seeds, points) of the value at audits, straight lines in between."""
-    tracks = []
-    for run in runs:
-        x = run.column(panel.axis)
-        y = run.column("primal") - optimum if panel.value == "above" else run.column(panel.value)
-        tracks.append((x[x > 0], y[x > 0]))
+def track(run: Run, panel: Panel, optimum: float) -> tuple[Array, Array]:
+    """The axis and the value at audits, but for the first, which is at 0."""
+    x = run.column(panel.axis)
+    y = run.column("primal") - optimum if panel.value == "above" else run.column(panel.value)
+    return x[x > 0], np.maximum(y[x > 0], 1e-12)
+
+
+def band(tracks: Sequence[tuple[Array, Array]]) -> tuple[Array, Array, Array]:
+    """(points,) of the axis, the least and the greatest values of the tracks there, straight lines between audits."""
     first, last = (choose(x[end] for x, _ in tracks) for choose, end in ((max, 0), (min, -1)))
     grid = np.geomspace(first, max(first, last), 80)
-    return grid, np.array([np.interp(np.log(grid), np.log(x), np.maximum(y, 1e-12)) for x, y in tracks])
+    values = [np.interp(np.log(grid), np.log(x), y) for x, y in tracks]
+    return grid, np.min(values, axis=0), np.max(values, axis=0)
 
 
 def draw(name: str, races: Races, path: Path) -> None:
@@ -113,10 +116,10 @@ def draw(name: str, races: Races, path: Path) -> None:
         for line in panel.lines:
             if line not in race.lines:
                 continue
-            grid, values = curves(race.lines[line], panel, race.optimum)
-            (drawn,) = place.plot(grid, np.median(values, axis=0), label=line, **style(line))
-            place.fill_between(grid, values.min(axis=0), values.max(axis=0), color=drawn.get_color(), alpha=0.2, lw=0)
-            shown.setdefault(panel.lines, {})[line] = drawn
+            tracks = [track(run, panel, race.optimum) for run in race.lines[line]]
+            (drawn,) = place.plot(*tracks[0], **style(line))
+            place.fill_between(*band(tracks), color=drawn.get_color(), alpha=0.2, linewidth=0)
+            shown.setdefault(panel.lines, {})[line if line != SSG else f"{SSG}, average weighted"] = drawn
         decorate(place, panel, race, f"({'abcdef'[number]}) {panel.problem}, λ = {of_lambda(race.runs[0])}")
     for lines, handles in shown.items():
         inside = "outside upper center" if lines == rows[0][0].lines else "outside lower center"
@@ -131,15 +134,16 @@ def of_lambda(run: Run) -> str:
 
 
 def decorate(place: Any, panel: Panel, race: Race, title: str) -> None:
+    from matplotlib.ticker import NullFormatter
+
     place.set(xscale="log", yscale="log", xlabel=AXES[panel.axis], ylabel=VALUES[panel.value])
     place.set_title(title, loc="left", fontsize=9, fontweight="bold")
     place.grid(alpha=0.25, linewidth=0.5)
+    place.xaxis.set_minor_formatter(NullFormatter())
     if panel.value == "above":
+        low, high = place.get_ylim()
+        place.set_ylim(max(low, 0.5 * race.certified, 1e-7), min(high, 10.0))
         place.axhspan(1e-12, max(race.certified, 1e-12), color="black", alpha=0.06, linewidth=0)
-        low = max(0.3 * race.certified, 1e-7)
-        place.set_ylim(low, min(place.get_ylim()[1], 10.0))
-    elif panel.value == "measured":
-        place.set_yscale("linear")
 
 
 KEPT = ("v_w", "F v_z", "Σ η u_w", "Σ η F u_z", "u_w", "F u_z")

@@ -63,7 +63,7 @@ def letters(n: int, pixels: int = 48, n_labels: int = 26, seed: int = 0) -> Sequ
     return Sequences(csr_array(seen / np.sqrt(seen.sum(axis=1, keepdims=True) + 1.0)), labels, lengths)
 
 
-def chunks(n: int, words: int = 600, tags: int = 25, n_labels: int = 23, seed: int = 0) -> Sequences:
+def chunks(n: int, words: int = 1200, tags: int = 25, n_labels: int = 23, seed: int = 0) -> Sequences:
     """Sentences whose words and tags depend on chunk labels; features: word and tag at −2…2, pairs of neighbours."""
     rng = np.random.default_rng(seed)
     lengths = np.clip(rng.poisson(8.0, n), 3, 25)
@@ -72,8 +72,8 @@ def chunks(n: int, words: int = 600, tags: int = 25, n_labels: int = 23, seed: i
     word = (tag + tags * rng.zipf(1.3, len(labels))) % words  # each of one tag, most of them rare
     place, last = np.concatenate([np.arange(T) for T in lengths]), np.repeat(lengths, lengths) - 1
     parts = []
-    for kind, size in ((word, words), (tag, tags), (tag * tags + np.roll(tag, -1), tags * tags)):
-        for shift in (-2, -1, 0, 1, 2):
+    for kind, size, shifts in ((word, words, 2), (tag, tags, 2), (tag * tags + np.roll(tag, -1), tags * tags, 0)):
+        for shift in range(-shifts, shifts + 1):
             rows = np.flatnonzero((place + shift >= 0) & (place + shift <= last))
             ones = np.ones(len(rows), np.float32)
             parts.append(csr_array((ones, (rows, kind[rows + shift])), (len(labels), size)))
@@ -158,4 +158,5 @@ def letters_field(n: int, ocr: Path | None) -> Field:
 
 
 def chunks_field(n: int, conll: Path | None) -> Field:
-    return chain_field("chunks", "chunks of sentences, generated", chunks(n + int(HELD_OUT * n)), n)
+    data = chunks(n + int(HELD_OUT * n), words=3 * n // 5)
+    return chain_field("chunks", "chunks of sentences, generated", data, n)

@@ -44,12 +44,12 @@ LINES = {label_of(*line): line for line in [*((name, {}) for name in SOLVERS if 
 
 @dataclass(frozen=True)
 class Limits:
-    """passes, seconds: of a run.  seeds: of solvers that draw.  long: seconds that find the optimum."""
+    """passes, seconds: of the first run of a solver.  more: seconds of those with other seeds.  optimum: seconds."""
 
     passes: int
     seconds: float
-    seeds: int
-    long: float
+    more: float
+    optimum: float
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,10 @@ class Race:
         return found
 
     def reached(self, line: str, gap: float, axis: str, kind: str = "relative_gap") -> float:
-        """Median of the seeds, in units of the axis, to a certified gap; inf where not all reached it."""
-        places = []
-        for run in self.lines.get(line, []):
-            below = np.flatnonzero(run.column(kind) <= gap)
-            places.append(float(run.column(axis)[below[0]]) if len(below) else np.inf)
-        return float(np.median(places)) if places and np.isfinite(places).all() else np.inf
+        """How far along the axis the first run certified this gap; inf if it never did."""
+        run = self.lines[line][0]
+        below = np.flatnonzero(run.column(kind) <= gap)
+        return float(run.column(axis)[below[0]]) if len(below) else np.inf
 
 
 Races = dict[tuple[str, float], Race]
@@ -124,8 +122,8 @@ def read_races(path: Path) -> Races:
     return {key: Race(tuple(runs)) for key, runs in found.items()}
 
 
-def race(field: Field, regularization: float, few: Callable[[str], bool], limits: Limits) -> Iterator[Run]:
-    """The optimum, and all lines that know the problem.  few: of which lines three seeds are enough."""
+def race(field: Field, regularization: float, seeds: Callable[[str], int], limits: Limits) -> Iterator[Run]:
+    """Runs that find the optimum, and those of all lines that know the problem, with so many seeds if they draw."""
     problem = field.at(regularization)
     common = (field.name, field.about, regularization, problem.n_blocks, field.radius, field.log_answers)
 
@@ -138,23 +136,24 @@ def race(field: Field, regularization: float, few: Callable[[str], bool], limits
         drew = rng.bit_generator.state != np.random.default_rng(seed).bit_generator.state
         return Run(*common, line, seed, memory, [asdict(point) for point in trace]), drew
 
+    stop = Stop(1e-7, 1_000_000, limits.optimum / 2, audit_growth=1.5)
     for line in ("bcfw", "bcfw-pairwise"):
         try:
-            found, _ = run(line, 0, Stop(1e-7, 1_000_000, limits.long / 2, audit_growth=1.5))
+            found, _ = run(line, 0, stop)
         except SettingError:
-            found, _ = run("bcfw", 1, Stop(1e-7, 1_000_000, limits.long / 2, audit_growth=1.5))
+            found, _ = run("bcfw", 1, stop)
         yield Run(*common, "optimum", found.seed, 0, found.trace[-1:])
-    stop = Stop(1e-4, limits.passes, limits.seconds, audit_growth=1.3)
     for line in LINES:
-        seed, drew = 0, True
-        while drew and seed < (min(3, limits.seeds) if few(line) else limits.seeds):
+        for seed in range(seeds(line)):
+            stop = Stop(1e-4, limits.passes, limits.more if seed else limits.seconds, audit_growth=1.3)
             try:
-                found, drew = run(line, seed, stop, peak_memory(field, regularization, line) if seed == 0 else 0)
+                found, drew = run(line, seed, stop, 0 if seed else peak_memory(field, regularization, line))
             except SettingError as error:
                 print(f"{field.name}: {line} leaves it alone: {error}", flush=True)
                 break
             yield found
-            seed += 1
+            if not drew:
+                break
 
 
 def peak_memory(field: Field, regularization: float, line: str) -> int:

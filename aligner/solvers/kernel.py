@@ -19,7 +19,7 @@ from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FIN
 from aligner.svm.corners import check_code
 from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature, make_kernel
 from aligner.svm.protocols import BlockProblem, EdgeProblem, edges_of
-from corpora.ragged import F32, F64, I64, Lists
+from corpora.ragged import F32, F64, Lists
 
 _LEAST = 1e-12
 """A gap that is told as this, where it is less."""
@@ -31,16 +31,20 @@ class KernelState:
 
     The weights in the kernel's space are w = Σ_e moved[e] Φ(φ_e) / (λn), and the losses ℓ = -Σ_e costs[e] moved[e] / n,
     because L_i is linear in z and 0 at y.  steps: those done.
-    answers: (n,) at most so many matchings beside the target have weight: those since a step of length 1.
+    answers: of each block, the matchings beside the target that have weight: those answered since a step of length 1.
     squared_radius: R² of the answers that audits have met, the largest ‖ψ_i‖² in the kernel's space.
     """
 
     rng: np.random.Generator
     moved: F64
     mean: F64
-    answers: I64
+    answers: list[set[bytes]]
     steps: int = 0
     squared_radius: float = 0.0
+
+    @property
+    def support_vectors(self) -> int:
+        return sum(map(len, self.answers))
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class KernelBlock:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> KernelState:
         edges = len(edges_of(problem, "kernel-bcfw").arrays.labels)
-        return KernelState(rng, np.zeros(edges), np.zeros(edges), np.zeros(problem.n_blocks, np.int64))
+        return KernelState(rng, np.zeros(edges), np.zeros(edges), [set() for _ in range(problem.n_blocks)])
 
     def resume(self, problem: BlockProblem, state: KernelState) -> None:
         """Go on from the same dual point in a problem that differs in λ only: its marginals are the same."""
@@ -109,8 +113,9 @@ class KernelBlock:
             state.moved[rows] += gamma * direction
         else:  # exactly, so that what leaves the support is 0
             state.moved[rows] = corner
-            state.answers[block] = 0
-        state.answers[block] += corner.any()
+            state.answers[block].clear()
+        if corner.any():
+            state.answers[block].add(np.packbits(corner < 0).tobytes() + np.packbits(corner > 0).tobytes())
 
     def audit(self, problem: BlockProblem, state: KernelState) -> Audit:
         matchings = edges_of(problem, "kernel-bcfw")
@@ -131,8 +136,8 @@ class KernelBlock:
         state.squared_radius = max(state.squared_radius, self._longest(edges, surplus))
         bound = state.squared_radius / (regularization * max(primal - dual, _LEAST))
         note = (
-            f"{np.count_nonzero(moved):,} of {len(moved):,} edges have weight in the kernel's expansion, by at most "
-            f"{state.answers.sum():,} matchings; R²/(λε) is {bound:,.0f}"
+            f"{np.count_nonzero(moved):,} of {len(moved):,} edges have weight in the kernel's expansion, by "
+            f"{state.support_vectors:,} matchings; R²/(λε) is {bound:,.0f}"
         )
         return Audit(coefficients, primal, dual, notes=(note,))
 
