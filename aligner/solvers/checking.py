@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from aligner.errors import OracleError
 from aligner.solvers.audit import ask_all, clip
-from aligner.svm.protocols import BlockProblem, Corners
+from aligner.svm.protocols import BlockProblem, Corners, SaddleProblem
 from corpora.ragged import F64, I64, Bools
 
 _ROUNDING = 1e-7
 """Differences of H_i that are taken for rounding, relative to the largest terms of H_i."""
 
+_MARGINAL_ROUNDING = 1e-5
+"""The same of marginals, which projections know less well."""
+
+_SHARP = 1e3
+"""What scores are multiplied by to have answers near a corner."""
 
 _MOST_NUMBERS = 1 << 22
 
@@ -46,7 +52,9 @@ def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> 
     - H_i(z) = L_i(z) − w·ψ_i(z) of an answer of `exact_corners` is below 0, which the target has, or below that of a
       corner met at other weights: a sign is wrong, or something else than H_i is maximised;
     - an answer of `corners` is better than that of `exact_corners`;
-    - two corners are further apart than `diameters` says, or compiled passes find other answers.
+    - two corners are further apart than `diameters` says, or compiled passes find other answers;
+    - of marginals, see `SaddleProblem`: shapes are wrong, `moments` is not what `scores` is the gradient of, or a point
+      of `nearest` has more than the best corner.
     """
     for name in ("n_blocks", "n_features"):
         size = getattr(problem, name)
@@ -79,6 +87,8 @@ def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> 
         apart = np.max([np.linalg.norm(a.psi - b.psi, axis=1) for a in met for b in met], axis=0)
         far = apart > diameters[chosen] * (1.0 + _ROUNDING)
         _require(not far.any(), f"corners of block {_first(chosen, far)} are further apart than diameters() says")
+    if isinstance(problem, SaddleProblem):
+        _check_marginals(problem, chosen, met)
 
 
 def answers_are_best(problem: BlockProblem, w: F64, blocks: int = 16) -> bool:
@@ -127,6 +137,29 @@ def _ask(problem: BlockProblem, chosen: I64, w: F64, *, exact: bool) -> _Met:
     other = np.abs(hinges - met.hinges(w)) > met.rounding(w)
     _require(not other.any(), f"{name} answers otherwise when block {_first(chosen, other)} is asked alone")
     return met
+
+
+def _check_marginals(problem: SaddleProblem, chosen: I64, met: list[_Met]) -> None:
+    parts = np.asarray(problem.parts)
+    _require(parts.shape == (problem.n_blocks + 1,), f"parts has shape {parts.shape} for {problem.n_blocks} blocks")
+    _require(problem.target.shape == (parts[-1],), f"target has shape {problem.target.shape} for {parts[-1]} parts")
+    target = np.concatenate([problem.target[slice(*parts[i : i + 2])] for i in chosen.tolist()])
+    begins = np.append(0, np.cumsum(np.diff(parts)[chosen])[:-1])
+    for one, geometry in product(met, problem.geometries):
+        scores = problem.scores(chosen, one.w)
+        _require(scores.shape == target.shape, f"scores() has shape {scores.shape} for {len(target)} parts")
+        for sharpness in (0.0, 1.0, _SHARP):
+            z = problem.nearest(chosen, sharpness * scores, geometry)
+            _require(z.shape == target.shape, f"nearest() has shape {z.shape} for {len(target)} parts")
+            moved, rows = problem.moments(chosen, z - target), scores * (z - target)
+            _require(moved.shape == (len(one.w) + 1,), f"moments() has shape {moved.shape} (not ({len(one.w) + 1},))")
+            values, sums = np.add.reduceat(rows, begins), float(moved @ np.append(one.w, 1.0))
+            near = _MARGINAL_ROUNDING * (1.0 + np.add.reduceat(np.abs(rows), begins))
+            what = f"moments() and scores() do not fit: Σ z·scores is {values.sum():.6g}, (w, 1)·moments {sums:.6g}"
+            _require(abs(values.sum() - sums) <= near.sum(), what)
+            more = values > one.hinges(one.w) + one.rounding(one.w) + near
+            what = f"block {_first(chosen, more)} has {geometry} marginals with a greater L − w·ψ than its best corner"
+            _require(not more.any(), f"{what} (scores, moments or nearest are wrong)")
 
 
 def _check_best(chosen: I64, one: _Met, met: list[_Met]) -> None:

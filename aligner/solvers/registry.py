@@ -25,12 +25,14 @@ class Entry:
     options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
     preset: values of options, as a user writes them, or of other fields of the class, as module:name.
     one_link: whether it knows the matching polytope only, of problems with one link a word.
+    marginals: whether it knows only problems that have them, see `svm.protocols.SaddleProblem`.
     """
 
     config: str | Callable[..., Any]
     options: Mapping[str, type | str] = field(default_factory=dict)
     preset: Mapping[str, str] = field(default_factory=dict)
     one_link: bool = False
+    marginals: bool = False
 
 
 _AVERAGE: dict[str, type | str] = {"average": "averages:Average"}
@@ -38,6 +40,7 @@ _VISITING: dict[str, type | str] = {"order": "orders:VISITING_ORDERS"}
 _BATCH: dict[str, type | str] = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
 _MARGINAL: dict[str, type | str] = {**_VISITING, "step": "projected_gradient:GradientStep"}
 _SADDLE: dict[str, type | str] = {"projection": "extragradient:Projection", "radius": float, "restarts": bool}
+_SMOOTH: dict[str, type | str] = {"smoothing": "excessive_gap:Smoothing"}
 _KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING, **_BATCH}
 _BLOCK: dict[str, type | str] = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
 _BLOCK |= {"repeats": int, "error": float, "share": float}
@@ -57,6 +60,8 @@ SOLVERS: Mapping[str, Entry] = {
     "randomized-away": Entry("randomized_away:RandomizedAway", {**_VISITING, "sample": float}),
     "projected-gradient": Entry("projected_gradient:ProjectedGradient", _MARGINAL, one_link=True),
     "extragradient": Entry("extragradient:Extragradient", _SADDLE, one_link=True),
+    "exponentiated-gradient": Entry("exponentiated_gradient:ExponentiatedGradient", _VISITING, marginals=True),
+    "excessive-gap": Entry("excessive_gap:ExcessiveGap", _SMOOTH, marginals=True),
     "kernel-bcfw": Entry("kernel:kernel_block", _KERNEL, one_link=True),
 }
 

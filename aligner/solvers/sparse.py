@@ -11,6 +11,7 @@ from aligner.solvers import _sparse_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.records import Audit, DualPoint
+from aligner.svm._chain_kernels import count_entries
 from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockProblem
 from corpora.ragged import I64
@@ -22,7 +23,7 @@ _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""
 
 _LEAST_ROOM = 1 << 20
-"""Entries of the shares that there is room for beside twice those in use; no corner has more."""
+"""Entries of the shares that there is room for beside twice those in use."""
 
 
 @dataclass(eq=False)
@@ -70,7 +71,7 @@ def _compiled_steps(config: Block, problem: BlockProblem, state: SparseState, or
             order, done, line_search, average, problem.compiled(), problem.regularization, state.point
         )
         if code == kernels.FULL:
-            _enlarge(state)
+            _enlarge(state, block, count_entries(block, problem.compiled()))
         else:
             check_code(code, block)
 
@@ -80,7 +81,7 @@ def _generic_steps(config: Block, problem: BlockProblem, state: SparseState, ord
         corners = problem.corners(np.array([block]), state.point.w)
         columns, values = corners.psi.indices.astype(np.int64), corners.psi.data.astype(np.float64)
         if not kernels.make_room(block, len(columns), state.point):
-            _enlarge(state, len(columns))
+            _enlarge(state, block, len(columns))
             kernels.make_room(block, len(columns), state.point)
         kernels.sparse_step(
             block, columns, values, float(corners.losses[0]), config.step.line_search, config.average.code,
@@ -88,12 +89,12 @@ def _generic_steps(config: Block, problem: BlockProblem, state: SparseState, ord
         )  # fmt: skip
 
 
-def _enlarge(state: SparseState, more: int = 0) -> None:
-    """Twice the room and more, after the shares have moved together."""
+def _enlarge(state: SparseState, block: int, more: int) -> None:
+    """Twice the room, and that for so many more entries of a block, after the shares have moved together."""
     point = state.point
     begins = np.cumsum(point.sizes) - point.sizes
     kept = np.repeat(point.begins - begins, point.sizes) + np.arange(point.sizes.sum())
-    room = 2 * len(kept) + more + _LEAST_ROOM
+    room = 2 * len(kept) + 2 * int(point.sizes[block]) + more + _LEAST_ROOM
     columns, values = np.empty(room, np.int64), np.empty(room)
     columns[: len(kept)], values[: len(kept)] = point.columns[kept], point.values[kept]
     state.point = point._replace(

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from aligner.errors import ScoreError, SettingError
+from aligner.errors import SettingError
 from aligner.svm import _chain_kernels as kernels
+from aligner.svm.corners import check_code
 from aligner.svm.protocols import BlockDefaults, Corners
 from corpora.ragged import F64, I32, I64
 from corpora.threads import shared_property
@@ -64,6 +65,8 @@ class ChainProblem(BlockDefaults):
             )
         if (sizes < 1).any() or not np.isfinite(rows.data).all():
             raise ValueError("sequences must have at least one token, and features must be finite")
+        if not np.issubdtype(given.dtype, np.integer):
+            raise ValueError(f"labels must be whole numbers, not {given.dtype}")
         most = int(given.max()) + 1 if n_labels is None else n_labels
         if given.min() < 0 or given.max() >= most:
             raise ValueError(f"labels must be from 0 to {most - 1}, not {given.min()} to {given.max()}")
@@ -113,8 +116,9 @@ class ChainProblem(BlockDefaults):
         most = int((2 * np.diff(tokens) + 5 * np.diff(self.arrays.offsets) + 4)[chosen].sum())
         columns, values, ends = np.empty(most, np.int64), np.empty(most), np.zeros(len(chosen) + 1, np.int64)
         losses = np.empty(len(chosen))
-        if kernels.chain_corners(chosen, self.arrays, w, ends[1:], columns, values, losses)[0] != kernels.DONE:
-            raise ScoreError("the weights are not finite")
+        if not np.isfinite(w).all():  # Viterbi would pass by what is NaN or -inf
+            check_code(kernels.NOT_FINITE, -1)
+        check_code(*kernels.chain_corners(chosen, self.arrays, w, ends[1:], columns, values, losses))
         end, shape = int(ends[-1]), (len(chosen), self.n_features)
         rows = csr_array((values[:end], columns[:end], ends), shape)
         rows.sum_duplicates()
@@ -175,7 +179,7 @@ class ChainProblem(BlockDefaults):
 
     def nearest(self, blocks: I64, points: F64, geometry: str) -> F64:
         if not np.isfinite(points).all():
-            raise ScoreError("the weights are not finite")
+            check_code(kernels.NOT_FINITE, -1)
         found = np.empty_like(points)
         kernels.all_marginals(blocks, self.arrays, points, self._starts(blocks), found)
         return found

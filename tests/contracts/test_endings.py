@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from solver_configurations import Configuration, MakeProblem, Plain, every_solver_of_corners, run
+from solver_configurations import Configuration, MakeProblem, Plain, every_solver_of_corners, knowing, run
 
 from aligner.solvers import SOLVERS, Status, Stop, TracePoint, solve
 from aligner.svm.protocols import Corners
 
 ALONE = [Configuration(name, ()) for name in SOLVERS] + [Configuration("extragradient", (("restarts", True),))]
+ALONE = knowing(ALONE, "matchings")
 
 
 @pytest.mark.parametrize("configuration", ALONE, ids=str)

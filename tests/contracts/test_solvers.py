@@ -8,18 +8,20 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from label_sequences import labellings, random_chains
 from scipy.optimize import linprog, minimize
 from solver_configurations import (
     ALL,
     CONFIGURATIONS,
+    PROBLEMS,
     Configuration,
     MakeProblem,
     Multiclass,
     Plain,
     every_solver_of_corners,
     iterates,
+    knowing,
     of_corners,
-    of_several_links,
     run,
 )
 
@@ -32,6 +34,7 @@ from aligner.solvers.block import Block
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.orders import Permuted
 from aligner.solvers.steps import Forward
+from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
 
 
@@ -72,9 +75,9 @@ class Polytope:
         return cls(np.array(gains, float), costs, matrix)
 
 
-def mean_hinge(problem: MatchingProblem | Multiclass, w: np.ndarray) -> float:
-    """Mean of max_z H_i(z; w): of matchings each a linear program over their polytope, of classes by trying all."""
-    if isinstance(problem, Multiclass):
+def mean_hinge(problem: MatchingProblem | Foreign, w: np.ndarray) -> float:
+    """Mean of max_z H_i(z; w): of matchings each a linear program over their polytope, else by trying all."""
+    if not isinstance(problem, MatchingProblem):
         return float(np.mean([max(loss - psi @ w for psi, loss in corners) for corners in every_corner(problem)]))
     total = 0.0
     for i in range(problem.n_blocks):
@@ -84,15 +87,17 @@ def mean_hinge(problem: MatchingProblem | Multiclass, w: np.ndarray) -> float:
     return total / problem.n_blocks
 
 
-def every_corner(problem: Multiclass) -> list[list[tuple[np.ndarray, float]]]:
-    """ψ and L of all classes of each point."""
+def every_corner(problem: Foreign) -> list[list[tuple[np.ndarray, float]]]:
+    """ψ and L of all classes of each point, or of all labellings of each sequence."""
+    if isinstance(problem, ChainProblem):
+        return [labellings(problem, i) for i in range(problem.n_blocks)]
     return [
         [(problem.psi(i, y), float(y != label)) for y in range(problem.classes)]
         for i, label in enumerate(problem.labels)
     ]
 
 
-def quadratic_program_of_corners(problem: Multiclass) -> float:
+def quadratic_program_of_corners(problem: Foreign) -> float:
     """The optimum of P by a general solver: min λ/2 ‖w‖² + 1/n Σ_i ξ_i  s.t.  ξ_i >= L_i(z) − w·ψ_i(z) for all z."""
     d, n = problem.n_features, problem.n_blocks
     corners = [(i, *corner) for i, block in enumerate(every_corner(problem)) for corner in block]
@@ -147,20 +152,20 @@ def quadratic_program(problem: MatchingProblem) -> float:
 
 
 def on_problems(configurations: list[Configuration]) -> pytest.MarkDecorator:
-    """Each on matchings, and those that can on b-matchings and on a problem that is neither."""
-    cases = [(c, "matchings") for c in configurations]
-    cases += [(c, kind) for kind in ("b-matchings", "multiclass") for c in of_several_links(configurations)]
+    """Each on all problems that it knows: matchings, b-matchings, and foreign ones in Python and compiled."""
+    cases = [(c, kind) for kind in PROBLEMS for c in knowing(configurations, kind)]
     return pytest.mark.parametrize(("configuration", "kind"), cases, ids=[f"{c}-{kind}" for c, kind in cases])
 
 
-MakeKind = Callable[..., MatchingProblem | Multiclass]
+Foreign = Multiclass | ChainProblem
+MakeKind = Callable[..., MatchingProblem | Foreign]
 
 
 @pytest.fixture
 def make(make_problem: MakeProblem) -> MakeKind:
-    def make(kind: str, n: int, **settings: int) -> MatchingProblem | Multiclass:
-        if kind == "multiclass":
-            return Multiclass.random(n)
+    def make(kind: str, n: int, **settings: int) -> MatchingProblem | Foreign:
+        if kind in ("multiclass", "chains"):
+            return Multiclass.random(n) if kind == "multiclass" else random_chains(n)
         return make_problem(n=n, capacity=1 if kind == "matchings" else 2, listed=0.7, **settings)
 
     return make
@@ -181,14 +186,14 @@ def test_gaps_are_certificates(configuration: Configuration, kind: str, make: Ma
 
 
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 1, pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("configuration", of_corners(ALL), ids=str)
+@pytest.mark.parametrize("configuration", knowing(of_corners(ALL), "matchings"), ids=str)
 def test_the_optimum_is_that_of_a_quadratic_program(
     configuration: Configuration, seed: int, make_problem: MakeProblem
 ) -> None:
     judge(make_problem(n=5, d=3, largest=4, seed=seed, listed=0.7), configuration, f"matchings {seed}")
 
 
-@pytest.mark.parametrize("configuration", of_corners(ALL), ids=str)
+@pytest.mark.parametrize("configuration", knowing(of_corners(ALL), "matchings"), ids=str)
 def test_the_optimum_near_known_weights_is_that_of_a_quadratic_program(
     configuration: Configuration, make_problem: MakeProblem
 ) -> None:
@@ -197,7 +202,7 @@ def test_the_optimum_near_known_weights_is_that_of_a_quadratic_program(
 
 
 @pytest.mark.parametrize("seed", [7, pytest.param(10, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("configuration", of_several_links(ALL), ids=str)
+@pytest.mark.parametrize("configuration", knowing(ALL, "b-matchings"), ids=str)
 def test_the_optimum_with_several_links_is_that_of_a_quadratic_program(
     configuration: Configuration, seed: int, make_problem: MakeProblem
 ) -> None:
@@ -209,19 +214,23 @@ def test_the_optimum_with_several_links_is_that_of_a_quadratic_program(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("configuration", of_several_links(ALL), ids=str)
-def test_the_optimum_of_classes_is_that_of_a_quadratic_program(configuration: Configuration) -> None:
-    judge(Multiclass.random(30), configuration, "multiclass")
+@pytest.mark.parametrize(
+    ("configuration", "kind"), [(c, kind) for kind in ("multiclass", "chains") for c in knowing(ALL, kind)], ids=str
+)
+def test_the_optimum_of_a_foreign_problem_is_that_of_a_quadratic_program(
+    configuration: Configuration, kind: str
+) -> None:
+    judge(Multiclass.random(30) if kind == "multiclass" else random_chains(10), configuration, kind)
 
 
 _optima: dict[str, float] = {}
 
 
-def judge(problem: MatchingProblem | Multiclass, configuration: Configuration, key: str) -> np.ndarray:
+def judge(problem: MatchingProblem | Foreign, configuration: Configuration, key: str) -> np.ndarray:
     """Hold a solver to the optimum of this problem, the only one of this key; its weights."""
     if key not in _optima:
-        by_program = quadratic_program_of_corners if isinstance(problem, Multiclass) else quadratic_program
-        _optima[key] = by_program(problem)
+        is_matching = isinstance(problem, MatchingProblem)
+        _optima[key] = quadratic_program(problem) if is_matching else quadratic_program_of_corners(problem)
     result = run(problem, configuration.solver, gap=configuration.reachable, passes=5000)
     assert result.status is Status.CONVERGED
     assert result.dual - 1e-6 <= _optima[key] <= result.primal + 1e-6
@@ -287,9 +296,11 @@ def test_same_seed_same_bits_and_untouched_problem(configuration: Configuration,
         np.testing.assert_array_equal(after[name], copy)
 
 
-def arrays_of(problem: MatchingProblem | Multiclass) -> dict[str, np.ndarray]:
+def arrays_of(problem: MatchingProblem | Foreign) -> dict[str, np.ndarray]:
     """All arrays that a problem is made of."""
     values = vars(problem) | vars(getattr(problem, "edges", problem))
+    if isinstance(problem, ChainProblem):
+        values |= problem.arrays._asdict()
     return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
 

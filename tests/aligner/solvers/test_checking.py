@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from solver_configurations import CONFIGURATIONS, Configuration, MakeProblem, Multiclass, Plain, of_several_links, run
+from solver_configurations import CONFIGURATIONS, Configuration, MakeProblem, Multiclass, Plain, knowing, run
 
 from aligner.errors import OracleError
 from aligner.matching import ORACLES, get_oracle
-from aligner.solvers import Status, check_problem
+from aligner.solvers import Status, check_problem, make_solver
 from aligner.solvers.atomic import Domain, LeastSquares
 from aligner.svm.protocols import Corners
 
@@ -90,13 +90,35 @@ def test_sizes_that_cannot_be_are_told(values: dict[str, Any], message: str) -> 
 
 
 @pytest.mark.parametrize("name", ["features of the other sign", "least for greatest", "not a number"])
-@pytest.mark.parametrize("configuration", of_several_links(CONFIGURATIONS), ids=str)
+@pytest.mark.parametrize("configuration", knowing(CONFIGURATIONS, "multiclass"), ids=str)
 def test_a_wrong_oracle_never_converges(configuration: Configuration, name: str) -> None:
     try:
         status = run(WRONG[name][0], configuration.solver, gap=1e-2, passes=200).status
     except OracleError:
         return
     assert status is not Status.CONVERGED
+
+
+SPOILED: dict[str, tuple[str, Callable[[Any], Any], str]] = {
+    "scores of the other sign": ("scores", lambda scores: -scores, "do not fit"),
+    "moments of the other sign": ("moments", lambda moments: -moments, "do not fit"),
+    "moments without losses": ("moments", lambda moments: moments[:-1], r"moments\(\) has shape \(8,\)"),
+    "marginals that are not": ("nearest", lambda z: 2.0 * z, "marginals with a greater"),
+    "marginals not a number": ("nearest", lambda z: np.nan * z, "do not fit"),
+    "marginals of fewer parts": ("nearest", lambda z: z[1:], r"nearest\(\) has shape"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_marginals_that_are_wrong_are_told(name: str) -> None:
+    problem, (method, change, message) = Multiclass.random(), SPOILED[name]
+    right = getattr(problem, method)
+    setattr(problem, method, lambda *arguments: change(right(*arguments)))
+    with pytest.raises(OracleError, match=message):
+        check_problem(problem)
+    if "shape" not in message:
+        assert run(problem, make_solver("excessive-gap"), gap=1e-2, passes=50).status is not Status.CONVERGED
+        assert run(problem, make_solver("exponentiated-gradient"), gap=1e-2, passes=50).status is not Status.CONVERGED
 
 
 def test_distances_that_are_too_small_are_told() -> None:
@@ -124,6 +146,6 @@ def test_problems_that_are_no_matchings_pass(make_problem: MakeProblem) -> None:
 
 def test_an_attribute_of_the_name_of_another_interface_does_no_harm() -> None:
     problem = Multiclass.random()
-    problem.blocks = problem.parts = "mine"  # type: ignore[attr-defined]
+    problem.blocks = problem.edges = "mine"  # type: ignore[attr-defined]
     check_problem(problem)
     assert run(problem, CONFIGURATIONS[0].solver, gap=0.1, passes=500).status is Status.CONVERGED

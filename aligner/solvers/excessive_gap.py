@@ -1,0 +1,148 @@
+"""Excessive gap reduction: batch steps on the smoothed objective  [ZSV11, N05].
+
+[ZSV11] Zhang, Saha and Vishwanathan 2011, Accelerated training of max-margin Markov networks with kernels.
+[N05] Nesterov 2005, Excessive gap technique in nonsmooth convex minimization.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import inf
+
+import numpy as np
+
+from aligner.errors import SettingError
+from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
+from aligner.solvers.marginals import marginals_of, sum_blocks
+from aligner.solvers.records import Audit, DualPoint
+from aligner.svm.protocols import BlockProblem, SaddleProblem
+from corpora.ragged import F64, I64
+
+_LEAST = 1e-300
+"""What is divided by, or the logarithm taken of, at least."""
+
+
+class Smoothing(Enum):
+    """Where the weight μ of the entropy begins."""
+
+    LIPSCHITZ = "lipschitz"
+    """At 2L, L = Σ_i D_i²/(4λn) of the dual's gradient, D_i at least the distance of two corners of a block."""
+    ADAPTIVE = "adaptive"
+    """Where its bound is twice the first gap. An audit that finds a gap above the bound raises μ until it is not."""
+
+
+@dataclass(eq=False)
+class SmoothState:
+    """w (d,), and a dual point α by its moments (d + 1,), the mean of (F_i z_i, c_i·z_i).
+
+    of_target: those of y.  answers: those of the smoothed oracle at w; None before the first step.
+    smoothing: μ_0.  spread: of the entropies, the mean.  start: the first gap.  steps: k.
+    """
+
+    of_target: F64
+    smoothing: float
+    spread: float
+    w: F64
+    moments: F64
+    answers: F64 | None = None
+    start: float = inf
+    steps: int = 0
+
+    @property
+    def left(self) -> float:
+        """μ_k/μ_0 = Π_{j<k} (1 − τ_j)."""
+        return 2.0 / ((self.steps + 1.0) * (self.steps + 2.0))
+
+    @property
+    def bound(self) -> float:
+        return self.left * (self.smoothing * self.spread + self.start)
+
+    def dual(self, problem: BlockProblem, moments: F64) -> tuple[F64, float]:
+        """(v, ℓ) of a dual point with these moments."""
+        moved = moments - self.of_target
+        return -moved[:-1] / problem.regularization, float(moved[-1])
+
+
+@dataclass(frozen=True)
+class ExcessiveGap:
+    """Accelerated steps that keep the dual value above an objective smoothed by the entropy Ω, ever less  [ZSV11].
+
+        P_μ(w) = λ/2 ‖w‖² + 1/n Σ_i max_z [ ⟨F_iᵀ w + c_i, z − y_i⟩ − μ Ω_i(z) ],  attained at z_i(w, μ)
+        w⁺ = (1 − τ) w + τ w((1 − τ) α + τ z(w, μ));  μ⁺ = (1 − τ) μ;  α⁺ = (1 − τ) α + τ z(w⁺, μ⁺);  τ = 2/(k + 3)
+
+    The gradient step of the source is z(w⁺, μ⁺), as scores are linear in w: one expectation pass a step, O(d) memory.
+
+    Guarantee: the gap is at most `Audit.bound` = 2 (μ_0 S + g)/((k + 1)(k + 2)), g the first gap, S at least the mean
+    entropy of a block's answers, for μ_0 >= 2L and entropies of distributions over answers, as chains and classes have
+    them: D(α) >= P_μ(w) − g Π (1 − τ) at every step. That L is far above the curvature along answers, so by default μ
+    is adaptive, with nothing promised: a gap above that bound, which audits look for, shows that μ was too small.
+    """
+
+    smoothing: Smoothing = Smoothing.ADAPTIVE
+
+    @property
+    def signature(self) -> str:
+        return f"excessive-gap|smoothing:{self.smoothing.value}"
+
+    def init(self, problem: BlockProblem, rng: np.random.Generator) -> SmoothState:
+        """w = 0, all mass on the targets.  Raises SettingError without marginals, or diameters where needed."""
+        saddle = marginals_of(problem, "excessive-gap", "entropic")
+        smoothing = 0.0
+        if self.smoothing is Smoothing.LIPSCHITZ:
+            diameters = problem.diameters()
+            if diameters is None:
+                raise SettingError("smoothing lipschitz needs a problem with diameters (choose adaptive)")
+            smoothing = float(np.mean(diameters**2)) / (2.0 * problem.regularization)
+        of_target = (
+            sum_blocks(saddle, lambda blocks, own: saddle.moments(blocks, saddle.target[own])) / problem.n_blocks
+        )
+        spread = sum_blocks(saddle, lambda blocks, own: _entropy(saddle, blocks, own)) / problem.n_blocks
+        return SmoothState(of_target, smoothing, spread, np.zeros(problem.n_features), of_target)
+
+    def sweep(self, problem: SaddleProblem, state: SmoothState) -> int:
+        tau, mu = 2.0 / (state.steps + 3.0), state.smoothing * state.left
+        if state.answers is None:
+            state.answers = _smoothed(problem, state.w, mu)
+        mixed = (1.0 - tau) * state.moments + tau * state.answers
+        state.w = (1.0 - tau) * state.w + tau * clip(state.dual(problem, mixed)[0], problem.n_nonpositive)
+        state.answers = _smoothed(problem, state.w, (1.0 - tau) * mu)
+        state.moments = (1.0 - tau) * state.moments + tau * state.answers
+        state.steps += 1
+        return 0
+
+    def audit(self, problem: SaddleProblem, state: SmoothState) -> Audit:
+        answers, (v, loss) = ask_all(problem, state.w), state.dual(problem, state.moments)
+        primal, dual = (
+            primal_value(problem, state.w, answers),
+            dual_value(problem, clip(v, problem.n_nonpositive), loss),
+        )
+        if state.steps == 0:
+            state.start = primal - dual
+        bound, adaptive = state.bound, self.smoothing is Smoothing.ADAPTIVE
+        if adaptive and (state.steps == 0 or primal - dual > bound):
+            state.smoothing = (primal - dual) / (state.left * max(state.spread, _LEAST))
+        return Audit(state.w.copy(), primal, dual, used=adaptive, bound=None if adaptive else bound)
+
+    def dual_point(self, problem: SaddleProblem, state: SmoothState) -> DualPoint:
+        return DualPoint(*state.dual(problem, state.moments))
+
+
+def _smoothed(problem: SaddleProblem, w: F64, smoothing: float) -> F64:
+    """The moments of the answers z_i(w, μ), the mean over blocks."""
+
+    def find(blocks: I64, own: slice) -> F64:
+        points = problem.scores(blocks, w) / max(smoothing, _LEAST)
+        return problem.moments(blocks, problem.nearest(blocks, points, "entropic"))
+
+    moments: F64 = sum_blocks(problem, find) / problem.n_blocks
+    return moments
+
+
+def _entropy(problem: SaddleProblem, blocks: I64, own: slice) -> float:
+    """At least the greatest entropies of these blocks' answers: Σ (z − z log z) over the marginals where they are.
+
+    Of several numbers the joint entropy is at most the sum of those of each, and −(1 − z) log(1 − z) <= z.
+    """
+    z = problem.nearest(blocks, np.zeros(own.stop - own.start), "entropic")
+    return float((z - z * np.log(np.maximum(z, _LEAST))).sum())
