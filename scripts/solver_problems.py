@@ -15,6 +15,7 @@ from aligner.matching import best_matchings
 from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import BlockProblem
+from aligner.svm.sequences import Sequences, read_chunks, read_letters
 
 Array = np.ndarray[Any, Any]
 
@@ -37,21 +38,6 @@ class Field:
     error: Callable[[Array], float]
 
 
-@dataclass(frozen=True)
-class Sequences:
-    """features: (N, p) of all tokens.  labels: (N,).  lengths: (n,) of the sequences."""
-
-    features: csr_array
-    labels: Array
-    lengths: Array
-
-    def take(self, sequences: slice) -> Sequences:
-        offsets = np.concatenate([[0], np.cumsum(self.lengths)])
-        first, last, _ = sequences.indices(len(self.lengths))
-        rows = slice(int(offsets[first]), int(offsets[last]))
-        return Sequences(self.features[rows], self.labels[rows], self.lengths[sequences])
-
-
 def letters(n: int, pixels: int = 48, n_labels: int = 26, seed: int = 0) -> Sequences:
     """Words whose letters follow one another by a Markov chain, each a noisy picture of its letter."""
     rng = np.random.default_rng(seed)
@@ -60,7 +46,7 @@ def letters(n: int, pixels: int = 48, n_labels: int = 26, seed: int = 0) -> Sequ
     pictures = rng.random((n_labels, pixels)) < 0.3
     flipped = rng.random((len(labels), pixels)) < 0.28
     seen = (pictures[labels] ^ flipped).astype(np.float32)
-    return Sequences(csr_array(seen / np.sqrt(seen.sum(axis=1, keepdims=True) + 1.0)), labels, lengths)
+    return _sequences(csr_array(seen / np.sqrt(seen.sum(axis=1, keepdims=True) + 1.0)), labels, lengths)
 
 
 def chunks(n: int, words: int = 1200, tags: int = 25, n_labels: int = 23, seed: int = 0) -> Sequences:
@@ -77,7 +63,12 @@ def chunks(n: int, words: int = 1200, tags: int = 25, n_labels: int = 23, seed: 
             rows = np.flatnonzero((place + shift >= 0) & (place + shift <= last))
             ones = np.ones(len(rows), np.float32)
             parts.append(csr_array((ones, (rows, kind[rows + shift])), (len(labels), size)))
-    return Sequences(hstack(parts, format="csr"), labels, lengths)
+    return _sequences(csr_array(hstack(parts, format="csr")), labels, lengths)
+
+
+def _sequences(features: csr_array, labels: Array, lengths: Array) -> Sequences:
+    names = tuple(str(label) for label in range(labels.max() + 1))
+    return Sequences(features, labels, lengths, names, np.zeros_like(lengths))
 
 
 def _walk(rng: np.random.Generator, chain: Array, lengths: Array) -> Array:
@@ -96,18 +87,12 @@ def _draw(rng: np.random.Generator, likely: Array, given: Array) -> Array:
 
 
 def chain_field(name: str, about: str, data: Sequences, n: int) -> Field:
-    """Label sequences, the first n of them to train on."""
-    n_labels = int(data.labels.max()) + 1
-
-    def problem(part: Sequences) -> ChainProblem:
-        return ChainProblem.of(
-            part.features, part.labels, part.lengths, regularization=1.0, n_labels=n_labels, biases=True
-        )
-
-    train_data = data.take(slice(0, n))
-    train, test = problem(train_data), problem(data.take(slice(n, None)))
-    size = f"{n:,} of {len(train.arrays.labels):,} tokens, {n_labels} labels, d = {train.n_features:,}"
-    radius, answers = float(train.diameters().max()), int(train_data.lengths.max()) * float(np.log(n_labels))
+    """Label sequences, the first n of them to train on, some of the next to test."""
+    most = min(len(data), n + int(HELD_OUT * n))
+    train, test = (data.take(part).problem(1.0, biases=True) for part in (np.arange(n), np.arange(n, most)))
+    n_labels, tokens = train.arrays.n_labels, len(train.arrays.labels)
+    size = f"{n:,} of {tokens:,} tokens, {n_labels} labels, d = {train.n_features:,}"
+    radius, answers = float(train.diameters().max()), int(data.lengths[:n].max()) * float(np.log(n_labels))
 
     def at(regularization: float) -> ChainProblem:
         return replace(train, regularization=regularization)
@@ -154,9 +139,13 @@ def matchings_field(n: int, data: Path | None) -> Field:
 
 
 def letters_field(n: int, ocr: Path | None) -> Field:
+    if ocr is not None:
+        return chain_field("letters", "letters of OCR", read_letters(ocr), n)
     return chain_field("letters", "letters of words, generated", letters(n + int(HELD_OUT * n)), n)
 
 
 def chunks_field(n: int, conll: Path | None) -> Field:
+    if conll is not None:
+        return chain_field("chunks", "chunks of CoNLL-2000", read_chunks(conll), n)
     data = chunks(n + int(HELD_OUT * n), words=3 * n // 5)
     return chain_field("chunks", "chunks of sentences, generated", data, n)

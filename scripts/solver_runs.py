@@ -31,8 +31,8 @@ VARIANTS: tuple[tuple[str, dict[str, str]], ...] = (
 APART = {"kernel-bcfw"}
 """Those whose weights are not those of the other solvers."""
 
-PROJECTING = {"projected-gradient", "extragradient"}
-"""Those whose passes are over projections: oracle calls, if any, are for something else."""
+OF_MARGINALS = {"projected-gradient", "extragradient", "exponentiated-gradient", "excessive-gap"}
+"""Those whose passes are of projections or expectations: oracle calls, if any, are for something else."""
 
 
 def label_of(name: str, options: dict[str, str]) -> str:
@@ -72,11 +72,11 @@ class Run:
     trace: list[dict[str, Any]]
 
     def column(self, name: str) -> Array:
-        """(audits,) of one figure of the trace; `effective` are passes by oracle calls, of those that ask an oracle."""
+        """(audits,) of one figure of the trace; `effective` are passes by oracle calls, of those that ask it."""
         if name != "effective":
             return np.array([point[name] for point in self.trace], float)
         calls = self.column("oracle_calls") / self.n
-        asks = calls[-1] > 0 and self.line.split(",")[0] not in PROJECTING
+        asks = calls[-1] > 0 and self.line.split(",")[0] not in OF_MARGINALS
         return calls if asks else self.column("passes")
 
 
