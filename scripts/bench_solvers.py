@@ -110,7 +110,7 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--size", type=int, default=2000, help="blocks of each problem")
     parser.add_argument("--passes", type=int, default=300, help="of a run, at most")
-    parser.add_argument("--seconds", type=float, default=1.2, help="of solving, of the first run of each, at most")
+    parser.add_argument("--seconds", type=float, default=1.5, help="of solving, of the first run of each, at most")
     parser.add_argument("--more", type=float, default=0.25, help="seconds of the runs with other seeds")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--optimum", type=float, default=8.0, help="seconds of the runs that find the optimum")

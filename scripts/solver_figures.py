@@ -134,7 +134,7 @@ def of_lambda(run: Run) -> str:
 
 
 def decorate(place: Any, panel: Panel, race: Race, title: str) -> None:
-    from matplotlib.ticker import NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     place.set(xscale="log", yscale="log", xlabel=AXES[panel.axis], ylabel=VALUES[panel.value])
     place.set_title(title, loc="left", fontsize=9, fontweight="bold")
@@ -142,8 +142,12 @@ def decorate(place: Any, panel: Panel, race: Race, title: str) -> None:
     place.xaxis.set_minor_formatter(NullFormatter())
     if panel.value == "above":
         low, high = place.get_ylim()
-        place.set_ylim(max(low, 0.5 * race.certified, 1e-7), min(high, 10.0))
+        place.set_ylim(max(low, 0.5 * race.certified, 1e-7), min(high, 50.0))
         place.axhspan(1e-12, max(race.certified, 1e-12), color="black", alpha=0.06, linewidth=0)
+    elif panel.value == "measured":
+        place.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        place.yaxis.set_major_formatter("{x:g}")
+        place.yaxis.set_minor_formatter(NullFormatter())
 
 
 KEPT = ("v_w", "F v_z", "Σ η u_w", "Σ η F u_z", "u_w", "F u_z")

@@ -34,6 +34,9 @@ APART = {"kernel-bcfw"}
 OF_MARGINALS = {"projected-gradient", "extragradient", "exponentiated-gradient", "excessive-gap"}
 """Those whose passes are of projections or expectations: oracle calls, if any, are for something else."""
 
+LONGER = 3
+"""Times as long as others their first run may take."""
+
 
 def label_of(name: str, options: dict[str, str]) -> str:
     return ", ".join([name, *(f"{option} {value}" for option, value in options.items())])
@@ -145,7 +148,8 @@ def race(field: Field, regularization: float, seeds: Callable[[str], int], limit
         yield Run(*common, "optimum", found.seed, 0, found.trace[-1:])
     for line in LINES:
         for seed in range(seeds(line)):
-            stop = Stop(1e-4, limits.passes, limits.more if seed else limits.seconds, audit_growth=1.3)
+            first = limits.seconds * (LONGER if LINES[line][0] in OF_MARGINALS else 1)
+            stop = Stop(1e-4, limits.passes, limits.more if seed else first, audit_growth=1.3)
             try:
                 found, drew = run(line, seed, stop, 0 if seed else peak_memory(field, regularization, line))
             except SettingError as error:
