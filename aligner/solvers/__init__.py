@@ -5,8 +5,9 @@ each problem, λ and gap. ``bcfw``, the default, wherever features are thousands
 some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and ask the oracle several times less, for λ below
 0.01, small gaps and dear oracles; ``cutting-plane`` where an oracle is best asked about all blocks at once;
 ``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred pairs; ``extragradient`` where w must
-stay in a ball. The rest is for comparison. All are for the hinge loss; the logistic one has `newton.Newton`, which is
-not to choose.
+stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals in place of maxima, of any problem
+that has them (`SaddleProblem`). The rest is for comparison. All are for the hinge loss; the logistic one has
+`newton.Newton`, which is not to choose.
 
 To add one: write a frozen dataclass with the four members of `driver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from aligner.solvers.registry import SOLVERS, make_solver
     from aligner.solvers.regularization import regularization_path
     from aligner.solvers.signs import Signed
-    from aligner.svm.protocols import BlockDefaults, BlockProblem, Corners
+    from aligner.svm.chain import ChainProblem
+    from aligner.svm.protocols import BlockDefaults, BlockProblem, Corners, SaddleProblem
 
 _HOMES = {
     "solvers.atomic": ("least_squares",),
@@ -35,16 +37,19 @@ _HOMES = {
     "solvers.registry": ("SOLVERS", "make_solver"),
     "solvers.regularization": ("regularization_path",),
     "solvers.signs": ("Signed",),
-    "svm.protocols": ("BlockDefaults", "BlockProblem", "Corners"),
+    "svm.chain": ("ChainProblem",),
+    "svm.protocols": ("BlockDefaults", "BlockProblem", "Corners", "SaddleProblem"),
 }
 
 __all__ = [
     "SOLVERS",
     "BlockDefaults",
     "BlockProblem",
+    "ChainProblem",
     "Corners",
     "DualPoint",
     "Result",
+    "SaddleProblem",
     "Signed",
     "Solver",
     "Status",

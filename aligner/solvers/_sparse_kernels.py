@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from aligner.solvers._block_kernels import average_weight
 from aligner.svm._chain_kernels import chain_scratch, make_entries, sparse_corner
 from corpora.compiled import compiled
-from corpora.ragged import F64, I32, I64
+from corpora.ragged import F64, I64
 
 DONE = 0
 FULL = 8
@@ -23,7 +21,7 @@ class SparsePoint(NamedTuple):
     behind: (d,), scale: (1,), of which the average of v is v − scale · behind: what a step does not touch stays as it
     is.  mean_loss: (1,).  steps: (1,).
     columns, values: (P,) those of block i at begins[i] : begins[i] + sizes[i], with room for rooms[i].
-    end: (1,) of all rooms.  places: (d,) a workspace of zeros.
+    end: (1,) of all rooms.  corner: (d,) a workspace of zeros.
     """
 
     v: F64
@@ -40,7 +38,7 @@ class SparsePoint(NamedTuple):
     sizes: I64
     rooms: I64
     end: I64
-    places: I32
+    corner: F64
     n_nonpositive: int
 
 
@@ -64,41 +62,53 @@ def make_room(i, more, point):
 
 
 @compiled
-def sparse_step(i, columns, values, corner_loss, line_search, average, regularization, point, change):
+def change_entry(column, change, point):
+    """Change v, and what hangs on it, in one coordinate."""
+    v = point.v[column] + change
+    point.v[column] = v
+    point.w[column] = v if column < len(point.v) - point.n_nonpositive else min(0.0, v)
+    if point.scale[0] > 0.0:
+        point.behind[column] += change / point.scale[0]
+
+
+@compiled
+def sparse_step(i, columns, values, corner_loss, line_search, average, regularization, point):
     """A forward step of a block towards the corner ψ_i of these entries, L_i  [LJSP13 Alg. 4]; there is room for it.
 
-    columns: some may be there more than once.  change: a workspace of at least as many as the block's entries then.
+    columns: some may be there more than once.
     """
-    n, begin, size = len(point.block_loss), point.begins[i], point.sizes[i]
-    share = 1.0 / (regularization * n)
-    for e in range(size):
-        point.places[point.columns[begin + e]] = e + 1
-        change[e] = -point.values[begin + e]
+    n, begin, end = len(point.block_loss), point.begins[i], point.begins[i] + point.sizes[i]
+    share, corner = 1.0 / (regularization * n), point.corner
     for e in range(len(columns)):
-        column = columns[e]
-        if point.places[column] == 0:
-            point.columns[begin + size], point.values[begin + size], change[size] = column, 0.0, 0.0
-            size += 1
-            point.places[column] = size
-        change[point.places[column] - 1] += share * values[e]
-    point.sizes[i] = size
+        corner[columns[e]] += share * values[e]
     loss_gain = corner_loss / n - point.block_loss[i]
-    slope, curvature = loss_gain, 0.0
-    for e in range(size):
-        column = point.columns[begin + e]
-        point.places[column] = 0
-        slope -= regularization * change[e] * point.w[column]
-        curvature += regularization * change[e] * change[e]
+    slope, curvature = 0.0, 0.0
+    for e in range(len(columns)):
+        slope -= share * values[e] * point.w[columns[e]]
+        curvature += share * values[e] * corner[columns[e]]
+    for e in range(begin, end):
+        column, value = point.columns[e], point.values[e]
+        slope += value * point.w[column]
+        curvature += value * (value - 2.0 * corner[column])
+    slope, curvature = loss_gain + regularization * slope, regularization * curvature
     gamma = 2.0 * n / (point.steps[0] + 2.0 * n)
     if line_search:
         gamma = min(1.0, max(0.0, slope / curvature)) if curvature > 0.0 else (1.0 if slope > 0.0 else 0.0)
-    free = len(point.v) - point.n_nonpositive
-    for e in range(size):
-        column = point.columns[begin + e]
-        change[e] *= gamma
-        point.values[begin + e] += change[e]
-        point.v[column] += change[e]
-        point.w[column] = point.v[column] if column < free else min(0.0, point.v[column])
+    for e in range(begin, end):
+        column = point.columns[e]
+        change = gamma * (corner[column] - point.values[e])
+        corner[column] = 0.0
+        point.values[e] += change
+        change_entry(column, change, point)
+    for e in range(len(columns)):
+        column = columns[e]
+        change = gamma * corner[column]
+        if corner[column] != 0.0:  # the block has not had it yet
+            corner[column] = 0.0
+            point.columns[end], point.values[end] = column, change
+            end += 1
+            change_entry(column, change, point)
+    point.sizes[i] = end - begin
     point.block_loss[i] += gamma * loss_gain
     point.loss[0] += gamma * loss_gain
     rho = average_weight(average, point.steps[0])
@@ -107,8 +117,6 @@ def sparse_step(i, columns, values, corner_loss, line_search, average, regulariz
         point.scale[0] = 1.0
         point.mean_loss[0] = point.loss[0]
     elif rho > 0.0:
-        for e in range(size):
-            point.behind[point.columns[begin + e]] += change[e] / point.scale[0]
         point.scale[0] *= 1.0 - rho
         point.mean_loss[0] += rho * (point.loss[0] - point.mean_loss[0])
     point.steps[0] += 1
@@ -118,7 +126,6 @@ def sparse_step(i, columns, values, corner_loss, line_search, average, regulariz
 def sparse_steps(order, start, line_search, average, chain, regularization, point):
     """Forward steps of sequences from position `start` of the order on: (code, block at fault, position reached)."""
     scratch, entries = chain_scratch(chain), make_entries(chain)
-    change = np.empty(0)
     for t in range(start, len(order)):
         i = order[t]
         code, n, loss, _ = sparse_corner(i, chain, point.w, scratch, entries)
@@ -126,11 +133,7 @@ def sparse_steps(order, start, line_search, average, chain, regularization, poin
             return code, i, t
         if not make_room(i, n, point):
             return FULL, i, t
-        if point.rooms[i] > len(change):
-            change = np.empty(point.rooms[i])
-        sparse_step(
-            i, entries.columns[:n], entries.values[:n], loss, line_search, average, regularization, point, change
-        )
+        sparse_step(i, entries.columns[:n], entries.values[:n], loss, line_search, average, regularization, point)
     return DONE, -1, len(order)
 
 

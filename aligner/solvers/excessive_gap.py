@@ -88,7 +88,7 @@ class ExcessiveGap:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SmoothState:
         """w = 0, all mass on the targets.  Raises SettingError without marginals, or diameters where needed."""
         saddle = marginals_of(problem, "excessive-gap", "entropic")
-        smoothing = 0.0
+        smoothing = 1.0  # the first audit makes it adaptive
         if self.smoothing is Smoothing.LIPSCHITZ:
             diameters = problem.diameters()
             if diameters is None:

@@ -17,11 +17,11 @@ from aligner.solvers.records import Audit, DualPoint
 from aligner.svm.protocols import BlockProblem, SaddleProblem
 from corpora.ragged import F64
 
-_CONFIDENCE = 3.0
+_CONFIDENCE = 5.0
 """The potential of the parts of the targets, where steps begin: from 0 the first duals are far below that of the
 targets, from 10 the other answers take a dozen passes to appear."""
 
-_FASTER = 1.2
+_FASTER = 1.5
 """What a block's η is multiplied by after a step; 1.05 in the source takes twice the passes, 2 twice the tries."""
 
 _ROUNDING = 1e-13
@@ -50,7 +50,7 @@ class ExponentiatedGradient:
     """Exponentiated gradient steps of one block at a time: α_i(z) ∝ exp ⟨θ_i, z⟩, by a potential for each part.
 
     θ_i ← θ_i + η_i (F_iᵀ w + c_i), and w follows the expectations, which the problem's `nearest` knows (of chains by
-    forward-backward). η_i is halved until the dual does not fall, and grows by a fifth after each step.
+    forward-backward). η_i is halved until the dual does not fall, and grows by half after each step.
 
     Guarantee: the dual never falls; O((n + log |Z|) R²/(λε)) steps to ε, for η small enough  [CGKCB08 Thm. 2].
     Solver memory: two numbers for each part. No oracle is asked but for audits.

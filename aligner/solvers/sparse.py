@@ -38,10 +38,10 @@ class SparseState:
 def init(problem: BlockProblem, rng: np.random.Generator) -> SparseState:
     """All mass on the targets."""
     n, d = problem.n_blocks, problem.n_features
-    (v, w, behind), (begins, sizes, rooms) = np.zeros((3, d)), np.zeros((3, n), np.int64)
+    (v, w, behind, corner), (begins, sizes, rooms) = np.zeros((4, d)), np.zeros((3, n), np.int64)
     point = kernels.SparsePoint(
         v, w, np.zeros(1), np.zeros(n), behind, np.zeros(1), np.zeros(1), np.zeros(1, np.int64),
-        np.empty(0, np.int64), np.empty(0), begins, sizes, rooms, np.zeros(1, np.int64), np.zeros(d, np.int32),
+        np.empty(0, np.int64), np.empty(0), begins, sizes, rooms, np.zeros(1, np.int64), corner,
         problem.n_nonpositive,
     )  # fmt: skip
     return SparseState(rng, problem.regularization, point)
@@ -85,7 +85,7 @@ def _generic_steps(config: Block, problem: BlockProblem, state: SparseState, ord
             kernels.make_room(block, len(columns), state.point)
         kernels.sparse_step(
             block, columns, values, float(corners.losses[0]), config.step.line_search, config.average.code,
-            problem.regularization, state.point, np.empty(state.point.rooms[block]),
+            problem.regularization, state.point,
         )  # fmt: skip
 
 

@@ -101,10 +101,10 @@ def read_letters(path: str | Path) -> Sequences:
     return Sequences(csr_array(np.stack(pixels)), labels, np.array(lengths[:-1]), names, np.array(folds))
 
 
-def read_chunks(path: str | Path, known: Sequences | None = None) -> Sequences:
+def read_chunks(path: str | Path, known: Sequences | None = None, *, least: int = 1) -> Sequences:
     """The sentences of a file in the columns of CoNLL-2000, or such a file in .gz, with the features of `index_chunks`.
 
-    known: the training text, where this is another.  Raises AlignerError, with one line, where the file is broken.
+    known, least: see there.  Raises AlignerError, with one line, where the file is broken.
     """
 
     def sentences() -> Iterator[list[tuple[str, ...]]]:
@@ -125,17 +125,20 @@ def read_chunks(path: str | Path, known: Sequences | None = None) -> Sequences:
         if sentence:
             yield sentence
 
-    found = index_chunks(sentences(), known)
+    found = index_chunks(sentences(), known, least=least)
     if len(found) == 0:
         raise _broken(path, 0, "no sentences", _OF_CHUNKS)
     return found
 
 
-def index_chunks(sentences: Iterable[Iterable[tuple[str, ...]]], known: Sequences | None = None) -> Sequences:
+def index_chunks(
+    sentences: Iterable[Iterable[tuple[str, ...]]], known: Sequences | None = None, *, least: int = 1
+) -> Sequences:
     """Sentences of (word, part of speech, chunk), such as ``nltk.corpus.conll2000.iob_sents("train.txt")``.
 
     The features of a token are the TEMPLATES, each with the words or parts of speech that it meets, 0 or 1.
     known: the training text, whose features have the numbers; others are left out, and chunks must be among its own.
+    least: of a training text, how many tokens must have a feature; rarer ones are left out.
     """
     names: dict[str, int] = {} if known is None else dict(known.names)
     chunks: dict[str, int] = {} if known is None else {name: k for k, name in enumerate(known.label_names)}
@@ -154,6 +157,10 @@ def index_chunks(sentences: Iterable[Iterable[tuple[str, ...]]], known: Sequence
         lengths.append(len(of_sentence))
     shape = len(labels), len(names)
     features = csr_array((np.ones(len(columns), np.float32), np.array(columns), np.array(starts)), shape)
+    if known is None and least > 1:
+        kept = np.flatnonzero(np.bincount(features.indices, minlength=len(names)) >= least)
+        in_order = list(names)
+        names, features = {in_order[old]: new for new, old in enumerate(kept.tolist())}, features[:, kept]
     sizes = np.array(lengths, np.int64)
     return Sequences(features, np.array(labels, np.int64), sizes, tuple(chunks), np.zeros_like(sizes), names)
 

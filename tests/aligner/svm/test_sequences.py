@@ -110,6 +110,14 @@ def test_tokens_have_the_features_of_the_templates() -> None:
     assert [found.label_names[y] for y in found.labels] == ["B-NP", "B-VP", "B-NP", "I-NP", "O"]
 
 
+def test_rare_features_are_left_out() -> None:
+    found, all_ = index_chunks(SENTENCES, least=2), index_chunks(SENTENCES)
+    counts = all_.features.sum(axis=0)
+    assert found.names.keys() == {name for name, number in all_.names.items() if counts[number] >= 2}
+    for token in range(5):
+        assert names_of(found, token) == names_of(all_, token) & found.names.keys()
+
+
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=4)
 texts = st.lists(st.lists(st.tuples(words, words, words), min_size=1, max_size=5), min_size=1, max_size=5)
 
