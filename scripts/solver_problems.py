@@ -1,6 +1,6 @@
 """What `bench_solvers.py` runs solvers on: label sequences, generated or read from files, and matchings of Hansards.
 
-Generated sequences are smaller than those of `chains.py`, which are of full size, so that hundreds of runs take minutes.
+Generated sequences are fewer than those of `chains.py`, which are of full size: hundreds of runs take minutes.
 """
 
 from __future__ import annotations
