@@ -21,7 +21,7 @@ class SparsePoint(NamedTuple):
     behind: (d,), scale: (1,), of which the average of v is v − scale · behind: what a step does not touch stays as it
     is.  mean_loss: (1,).  steps: (1,).
     columns, values: (P,) those of block i at begins[i] : begins[i] + sizes[i], with room for rooms[i].
-    end: (1,) of all rooms.  corner: (d,) a workspace of zeros.
+    end: (1,) of all rooms.  corner: (d,) a workspace of zeros.  seen: (d,) by which of the visits, (1,), last.
     """
 
     v: F64
@@ -39,6 +39,8 @@ class SparsePoint(NamedTuple):
     rooms: I64
     end: I64
     corner: F64
+    seen: I64
+    visits: I64
     n_nonpositive: int
 
 
@@ -48,7 +50,7 @@ def make_room(i, more, point):
     size = point.sizes[i]
     if size + more <= point.rooms[i]:
         return True
-    room = 2 * size + more
+    room = 2 * (size + more)
     begin = point.end[0]
     if begin + room > len(point.columns):
         return False
@@ -73,12 +75,14 @@ def change_entry(column, change, point):
 
 @compiled
 def sparse_step(i, columns, values, corner_loss, line_search, average, regularization, point):
-    """A forward step of a block towards the corner ψ_i of these entries, L_i  [LJSP13 Alg. 4]; there is room for it.
+    """A forward step of a block towards the corner ψ_i of these entries, L_i  [LJSP13 Alg. 4].
 
-    columns: some may be there more than once.
+    columns: some may be there more than once.  Returns False, with nothing done, if there is no room.
     """
     n, begin, end = len(point.block_loss), point.begins[i], point.begins[i] + point.sizes[i]
     share, corner = 1.0 / (regularization * n), point.corner
+    point.visits[0] += 1
+    visit, new = point.visits[0], 0
     for e in range(len(columns)):
         corner[columns[e]] += share * values[e]
     loss_gain = corner_loss / n - point.block_loss[i]
@@ -90,6 +94,15 @@ def sparse_step(i, columns, values, corner_loss, line_search, average, regulariz
         column, value = point.columns[e], point.values[e]
         slope += value * point.w[column]
         curvature += value * (value - 2.0 * corner[column])
+        point.seen[column] = visit
+    for e in range(len(columns)):
+        new += point.seen[columns[e]] != visit
+        point.seen[columns[e]] = visit
+    if not make_room(i, new, point):
+        for e in range(len(columns)):
+            corner[columns[e]] = 0.0
+        return False
+    begin, end = point.begins[i], point.begins[i] + point.sizes[i]
     slope, curvature = loss_gain + regularization * slope, regularization * curvature
     gamma = 2.0 * n / (point.steps[0] + 2.0 * n)
     if line_search:
@@ -120,6 +133,7 @@ def sparse_step(i, columns, values, corner_loss, line_search, average, regulariz
         point.scale[0] *= 1.0 - rho
         point.mean_loss[0] += rho * (point.loss[0] - point.mean_loss[0])
     point.steps[0] += 1
+    return True
 
 
 @compiled
@@ -131,9 +145,9 @@ def sparse_steps(order, start, line_search, average, chain, regularization, poin
         code, n, loss, _ = sparse_corner(i, chain, point.w, scratch, entries)
         if code != DONE:
             return code, i, t
-        if not make_room(i, n, point):
+        columns, values = entries.columns[:n], entries.values[:n]
+        if not sparse_step(i, columns, values, loss, line_search, average, regularization, point):
             return FULL, i, t
-        sparse_step(i, entries.columns[:n], entries.values[:n], loss, line_search, average, regularization, point)
     return DONE, -1, len(order)
 
 

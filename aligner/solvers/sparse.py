@@ -42,6 +42,7 @@ def init(problem: BlockProblem, rng: np.random.Generator) -> SparseState:
     point = kernels.SparsePoint(
         v, w, np.zeros(1), np.zeros(n), behind, np.zeros(1), np.zeros(1), np.zeros(1, np.int64),
         np.empty(0, np.int64), np.empty(0), begins, sizes, rooms, np.zeros(1, np.int64), corner,
+        np.zeros(d, np.int64), np.zeros(1, np.int64),
         problem.n_nonpositive,
     )  # fmt: skip
     return SparseState(rng, problem.regularization, point)
@@ -80,13 +81,11 @@ def _generic_steps(config: Block, problem: BlockProblem, state: SparseState, ord
     for block in order.tolist():
         corners = problem.corners(np.array([block]), state.point.w)
         columns, values = corners.psi.indices.astype(np.int64), corners.psi.data.astype(np.float64)
-        if not kernels.make_room(block, len(columns), state.point):
-            _enlarge(state, block, len(columns))
-            kernels.make_room(block, len(columns), state.point)
-        kernels.sparse_step(
+        while not kernels.sparse_step(
             block, columns, values, float(corners.losses[0]), config.step.line_search, config.average.code,
             problem.regularization, state.point,
-        )  # fmt: skip
+        ):  # fmt: skip
+            _enlarge(state, block, len(columns))
 
 
 def _enlarge(state: SparseState, block: int, more: int) -> None:
@@ -94,7 +93,7 @@ def _enlarge(state: SparseState, block: int, more: int) -> None:
     point = state.point
     begins = np.cumsum(point.sizes) - point.sizes
     kept = np.repeat(point.begins - begins, point.sizes) + np.arange(point.sizes.sum())
-    room = 2 * len(kept) + 2 * int(point.sizes[block]) + more + _LEAST_ROOM
+    room = 2 * (len(kept) + int(point.sizes[block]) + more) + _LEAST_ROOM
     columns, values = np.empty(room, np.int64), np.empty(room)
     columns[: len(kept)], values[: len(kept)] = point.columns[kept], point.values[kept]
     state.point = point._replace(

@@ -31,6 +31,7 @@ SOLVER_OPTIONS = {
     "sample": "0.5",
     "projection": "entropic",
     "radius": "1",
+    "smoothing": "lipschitz",
     "restarts": "false",
     "kernel": "rbf",
     "degree": "2",

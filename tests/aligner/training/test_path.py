@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from solver_configurations import Configuration, knowing
 
 from aligner.errors import SettingError
 from aligner.model.decoding import decode_edges
@@ -120,7 +121,10 @@ def test_warm_starts_reach_the_same_optima(make_example: MakeExample, solver: So
         assert total_passes(warm) < total_passes(cold)
 
 
-@pytest.mark.parametrize("name", [name for name in SOLVERS if isinstance(make_solver(name), Resumable)])
+MATCHINGS = knowing([Configuration(name, ()) for name in SOLVERS], "matchings")
+
+
+@pytest.mark.parametrize("name", [one.name for one in MATCHINGS if isinstance(one.solver, Resumable)])
 def test_resuming_keeps_the_dual_point(make_example: MakeExample, name: str) -> None:
     """D = ℓ - λ/2 ‖w‖² with the same ℓ, and w in proportion to 1/λ."""
     problem, links = make_example()
