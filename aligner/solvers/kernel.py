@@ -57,7 +57,8 @@ class KernelBlock:
 
     Guarantee: as of `Block` with forward steps; with the linear kernel its iterates, too. Steps add one matching each,
     so that O(R²/(λε)) matchings are enough for a gap of ε, R the longest ψ_i; a note tells these, and the edges.
-    Time of a pass: as many values of the kernel as edges × support. Solver memory: two numbers for each edge.
+    Time of a pass: as many values of the kernel as edges × support. Solver memory: two numbers for each edge, and
+    the matchings that have weight.
     The weights it returns are coefficients (E,) of the edges, mostly 0: the others have the support.
     """
 
