@@ -251,8 +251,12 @@ def aer(gold: Links, found: Links) -> float:
 
 def hansards_problem(data: Path, pairs: int, regularization: float, counted: int = 20_000) -> MatchingProblem:
     """The first pairs of the Hansards with the links of the default model, under statistics of the first `counted`."""
-    corpus = open_corpus(data / "hansards" / "train")
-    text = text_with_gold(corpus, counted, ())
+    return labelled_problem(data / "hansards" / "train", pairs, regularization, counted)
+
+
+def labelled_problem(prefix: Path, pairs: int, regularization: float, counted: int) -> MatchingProblem:
+    """The first pairs of a corpus with the links of the default model, under statistics of the first `counted`."""
+    text = text_with_gold(open_corpus(prefix), counted, ())
     statistics = CorpusStatistics.from_bitext(text)
     edges = FeatureSet().extract(text.take(np.arange(pairs)), statistics)
     found = decode_with(shipped_weights(), edges).to_links()

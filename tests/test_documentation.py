@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import doctest
 import io
+import json
 import re
 import runpy
 import shlex
@@ -176,3 +177,23 @@ def test_the_version_of_the_pages_is_that_of_the_package() -> None:
     for page in PAGES:
         for version in re.findall(r"<sub>`[^`]*`: aligner ([^,]*),", page.read_text("utf-8")):
             assert version == aligner.__version__, f"{page.name}: measure its tables again"
+
+
+@pytest.mark.slow
+def test_figures_of_solvers_are_of_all_that_know_the_problem(tmp_path: Path) -> None:
+    """A rehearsal of the script, on small problems: its runs, and the tables that they make."""
+    from aligner.solvers import SOLVERS
+
+    runs = tmp_path / "runs.jsonl"
+    command = [sys.executable, str(ROOT / "scripts" / "bench_solvers.py"), "--quick", "--runs", str(runs)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    found = {(run["problem"], run["line"]) for run in map(json.loads, runs.read_text("utf-8").splitlines())}
+    for name in SOLVERS.keys() - {"kernel-bcfw"}:
+        told = [
+            problem for problem in ("letters", "chunks", "matchings") if f"{problem}: {name} leaves" in result.stdout
+        ]
+        assert len(told) < 3
+        assert all(((problem, name) in found) != (problem in told) for problem in ("letters", "chunks", "matchings"))
+    again = subprocess.run([*command, "--draw", str(runs)], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert again.stdout in result.stdout

@@ -1,12 +1,13 @@
 """Solvers of structured SVMs: they know blocks and corners, not words. `solve` runs any of them.
 
-Which one? All reach the same optimum and certify it; they differ in how soon. ``bcfw``, the default, for λ >= 0.01;
-``bcfw-gap``, ``bcfw-pairwise`` and ``bcfw-away``, which ask the oracle several times less, for smaller λ and dear
-oracles; ``randomized-away``, with the fewest calls, for gaps of 1e-5 and below; ``cutting-plane`` where an oracle is
-best asked about all blocks at once; ``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred
-pairs; ``extragradient`` where w must stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals
-in place of maxima, of any problem that has them (`SaddleProblem`). The rest is for comparison: `docs/solvers.md` has
-the figures. All are for the hinge loss; the logistic one has `newton.Newton`, which is not to choose.
+Which one? All reach the same optimum and certify it; they differ in how soon: `docs/solvers.md` has the quickest for
+each problem, λ and gap. ``bcfw``, the default, wherever features are thousands, as of label sequences; where they are
+some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and ask the oracle several times less, for λ below
+0.01, small gaps and dear oracles; ``cutting-plane`` where an oracle is best asked about all blocks at once;
+``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred pairs; ``extragradient`` where w must
+stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals in place of maxima, of any problem
+that has them (`SaddleProblem`). The rest is for comparison. All are for the hinge loss; the logistic one has
+`newton.Newton`, which is not to choose.
 
 To add one: write a frozen dataclass with the four members of `driver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.

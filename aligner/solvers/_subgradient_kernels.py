@@ -8,6 +8,7 @@ import numpy as np
 
 from aligner.solvers._block_kernels import average_weight, clip_into
 from aligner.svm._answers import DONE, block_corner, make_scratch
+from aligner.svm._chain_kernels import NOT_FINITE, answer, chain_scratch, corner_entries, make_entries
 from corpora.compiled import compiled
 from corpora.ragged import F64, I64
 
@@ -15,17 +16,18 @@ from corpora.ragged import F64, I64
 class Walk(NamedTuple):
     """The iterate v_k = 1/k Σ_t ψ_t/λ, which is the mean of the corners met at the visits t = 1…k, and its average.
 
-    v, mean_v: (d,).  w: (d,) = clip(v_k), the last n_nonpositive cut to at most 0.
-    loss, mean_loss: (1,), ℓ in the same proportions.  steps: (1,), k.  visits: (n,), of each block.
     The average Σ_j u_j v_j / Σ_j u_j over j ≤ k holds visit t with the weight (A_k − A_{t−1}) / Σ_j u_j, where
-    A_k = Σ_j u_j / j. reach: (1,) A_k.  total: (1,) Σ_j u_j.  credit: (n,), the sum of A_{t−1} over a block's visits.
+    A_k = Σ_j u_j / j: so all there is to keep of both are sums, to which a visit adds what is not 0 of ψ_t.
+    sums: (d,) Σ_t ψ_t/λ.  behind: (d,) Σ_t A_{t−1} ψ_t/λ.  loss_sum, loss_behind: (1,), the same of ℓ.
+    w: (d,) = clip(v_k), the last n_nonpositive cut to at most 0.  steps: (1,), k.  visits: (n,), of each block.
+    reach: (1,) A_k.  total: (1,) Σ_j u_j.  credit: (n,), the sum of A_{t−1} over a block's visits.
     """
 
-    v: F64
+    sums: F64
+    behind: F64
+    loss_sum: F64
+    loss_behind: F64
     w: F64
-    loss: F64
-    mean_v: F64
-    mean_loss: F64
     steps: I64
     visits: I64
     reach: F64
@@ -35,28 +37,36 @@ class Walk(NamedTuple):
 
 
 @compiled
-def visit(i, psi, loss, average, regularization, walk):
-    """The step v ← (1 − γ) v + γ ψ_i/λ, γ = 1/k at visit k, and the same for ℓ; takes it up into the average."""
+def count_visit(i, loss, average, walk):
+    """Count a visit of block i, whose corner has this loss; returns the A_{k−1} that its ψ_i goes behind with."""
     k = walk.steps[0] + 1
-    for c in range(len(psi)):
-        walk.v[c] += (psi[c] / regularization - walk.v[c]) / k
-    clip_into(walk.v, walk.n_nonpositive, walk.w)
-    walk.loss[0] += (loss - walk.loss[0]) / k
-    walk.visits[i] += 1
     rho = average_weight(average, k - 1)
+    if rho == 1.0:  # the average begins here: what visits before gave to v_k all blocks have in full
+        walk.reach[0] = walk.total[0] = walk.loss_behind[0] = 0.0
+        walk.credit[:] = 0.0
+        walk.behind[:] = 0.0
+    before = walk.reach[0]
+    walk.loss_sum[0] += loss
+    walk.loss_behind[0] += before * loss
+    walk.visits[i] += 1
+    walk.credit[i] += before
     if rho > 0.0:
-        if rho == 1.0:  # the average begins here: what visits before gave to v_k all blocks have in full
-            walk.reach[0] = 0.0
-            walk.total[0] = 0.0
-            walk.credit[:] = 0.0
-        walk.credit[i] += walk.reach[0]
         weight = 1.0 if rho == 1.0 else walk.total[0] * rho / (1.0 - rho)
         walk.reach[0] += weight / k
         walk.total[0] += weight
-        for c in range(len(psi)):
-            walk.mean_v[c] += rho * (walk.v[c] - walk.mean_v[c])
-        walk.mean_loss[0] += rho * (walk.loss[0] - walk.mean_loss[0])
     walk.steps[0] = k
+    return before
+
+
+@compiled
+def visit(i, psi, loss, average, regularization, walk):
+    """The step v ← (1 − γ) v + γ ψ_i/λ, γ = 1/k at visit k, and the same for ℓ; takes it up into the average."""
+    before = count_visit(i, loss, average, walk)
+    for c in range(len(psi)):
+        walk.sums[c] += psi[c] / regularization
+        walk.behind[c] += before * psi[c] / regularization
+        walk.w[c] = walk.sums[c] / walk.steps[0]
+    clip_into(walk.w, walk.n_nonpositive, walk.w)
 
 
 @compiled
@@ -69,4 +79,20 @@ def visit_blocks(order, average, blocks, regularization, walk):
         if code != DONE:
             return code, i
         visit(i, psi, loss, average, regularization, walk)
+    return DONE, -1
+
+
+@compiled
+def visit_sequences(order, average, chain, regularization, walk):
+    """The same in time of what is not 0: Viterbi's algorithm finds k L_i(z) − (k v_k)·ψ_i(z) greatest."""
+    scratch, entries = chain_scratch(chain), make_entries(chain)
+    for i in order:
+        T = chain.offsets[i + 1] - chain.offsets[i]
+        if not np.isfinite(answer(i, chain, walk.sums, max(1, walk.steps[0]) / T, scratch)):
+            return NOT_FINITE, i
+        n, loss = corner_entries(i, chain, scratch.path, entries.columns, entries.values)
+        before = count_visit(i, loss, average, walk)
+        for e in range(n):
+            walk.sums[entries.columns[e]] += entries.values[e] / regularization
+            walk.behind[entries.columns[e]] += before * entries.values[e] / regularization
     return DONE, -1

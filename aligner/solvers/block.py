@@ -120,8 +120,8 @@ class Block:
         keeps_corners = self.cache or not isinstance(self.step, Forward)
         known = n if keeps_corners or isinstance(self.order, ByGap) else 0
         gaps = kernels.Gaps(np.full(known, np.inf), np.zeros(1))
-        pool = new_pool(n, d) if keeps_corners else None
         point, kept = new_point(problem, self.share), None if self._asks_exactly else problem.nothing_kept()
+        pool = new_pool(n, d) if keeps_corners else None
         known = isinstance(self.order, Uniform) and not keeps_corners and self.repeats == 1
         diameters = problem.diameters() if known or self.error > 0 else None
         rate = None if diameters is None else Rate(diameters, share=self.share, error=self.error, known=known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signatur
 from aligner.svm.protocols import BlockProblem, EdgeProblem, edges_of
 from corpora.ragged import F32, F64, Lists
 
+_LEAST = 1e-12
+"""A gap that is told as this, where it is less."""
+
 
 @dataclass(eq=False)
 class KernelState:
@@ -27,12 +31,20 @@ class KernelState:
 
     The weights in the kernel's space are w = Σ_e moved[e] Φ(φ_e) / (λn), and the losses ℓ = -Σ_e costs[e] moved[e] / n,
     because L_i is linear in z and 0 at y.  steps: those done.
+    answers: of each block, the matchings beside the target that have weight: those answered since a step of length 1.
+    squared_radius: R² of the answers that audits have met, the largest ‖ψ_i‖² in the kernel's space.
     """
 
     rng: np.random.Generator
     moved: F64
     mean: F64
+    answers: list[set[bytes]]
     steps: int = 0
+    squared_radius: float = 0.0
+
+    @property
+    def support_vectors(self) -> int:
+        return sum(map(len, self.answers))
 
 
 @dataclass(frozen=True)
@@ -44,8 +56,9 @@ class KernelBlock:
     These are the expansion of the weights in the kernel.
 
     Guarantee: as of `Block` with forward steps; with the linear kernel its iterates, too. Steps add one matching each,
-    so that O(R²/(λε)) matchings are enough for a gap of ε, R the longest ψ_i; a note tells the edges that have weight.
-    Time of a pass: as many values of the kernel as edges × support. Solver memory: two numbers for each edge.
+    so that O(R²/(λε)) matchings are enough for a gap of ε, R the longest ψ_i; a note tells these, and the edges.
+    Time of a pass: as many values of the kernel as edges × support. Solver memory: two numbers for each edge, and
+    the matchings that have weight.
     The weights it returns are coefficients (E,) of the edges, mostly 0: the others have the support.
     """
 
@@ -61,7 +74,7 @@ class KernelBlock:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> KernelState:
         edges = len(edges_of(problem, "kernel-bcfw").arrays.labels)
-        return KernelState(rng, np.zeros(edges), np.zeros(edges))
+        return KernelState(rng, np.zeros(edges), np.zeros(edges), [set() for _ in range(problem.n_blocks)])
 
     def resume(self, problem: BlockProblem, state: KernelState) -> None:
         """Go on from the same dual point in a problem that differs in λ only: its marginals are the same."""
@@ -101,6 +114,9 @@ class KernelBlock:
             state.moved[rows] += gamma * direction
         else:  # exactly, so that what leaves the support is 0
             state.moved[rows] = corner
+            state.answers[block].clear()
+        if corner.any():
+            state.answers[block].add(np.packbits(corner < 0).tobytes() + np.packbits(corner > 0).tobytes())
 
     def audit(self, problem: BlockProblem, state: KernelState) -> Audit:
         matchings = edges_of(problem, "kernel-bcfw")
@@ -117,9 +133,23 @@ class KernelBlock:
         if hinges[worst] < -HINGE_TOLERANCE * size[worst]:
             check_code(NEGATIVE_HINGE, worst)
         half_norm = 0.5 * regularization * float(coefficients @ scores)
-        note = f"{np.count_nonzero(moved):,} of {len(moved):,} edges have weight in the kernel's expansion"
-        dual = -float(costs @ moved) / n - half_norm
-        return Audit(coefficients, half_norm + float(hinges.mean()), dual, notes=(note,))
+        primal, dual = half_norm + float(hinges.mean()), -float(costs @ moved) / n - half_norm
+        state.squared_radius = max(state.squared_radius, self._longest(edges, surplus))
+        bound = state.squared_radius / (regularization * max(primal - dual, _LEAST))
+        note = (
+            f"{np.count_nonzero(moved):,} of {len(moved):,} edges have weight in the kernel's expansion, by "
+            f"{state.support_vectors:,} matchings; R²/(λε) is {bound:,.0f}"
+        )
+        return Audit(coefficients, primal, dual, notes=(note,))
+
+    def _longest(self, edges: Blocks, surplus: F64) -> float:
+        """The largest ‖ψ_i‖² of matchings that have so much more than the targets of each edge."""
+        longest = 0.0
+        for first, last in pairwise(edges.lists.offsets.tolist()):
+            changed = first + np.flatnonzero(surplus[first:last])
+            features, along = edges.features[changed], surplus[changed]
+            longest = max(longest, float(along @ expand(self.kernel, features, along, features)))
+        return longest
 
     def dual_point(self, problem: BlockProblem, state: KernelState) -> DualPoint:
         """Its v are coefficients of the edges."""

@@ -57,7 +57,7 @@ class StochasticSubgradient:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> WalkState:
         n, d = problem.n_blocks, problem.n_features
         walk = kernels.Walk(
-            np.zeros(d), np.zeros(d), np.zeros(1), np.zeros(d), np.zeros(1), np.zeros(1, np.int64),
+            np.zeros(d), np.zeros(d), np.zeros(1), np.zeros(1), np.zeros(d), np.zeros(1, np.int64),
             np.zeros(n, np.int64), np.zeros(1), np.zeros(1), np.zeros(n), problem.n_nonpositive,
         )  # fmt: skip
         return WalkState(rng, walk, Mixture.of_target(d, problem.n_nonpositive))
@@ -71,15 +71,16 @@ class StochasticSubgradient:
                 corners = problem.corners(np.array([block]), walk.w)
                 kernels.visit(block, corners.dense[0], float(corners.losses[0]), average, regularization, walk)
         else:
+            visit = kernels.visit_sequences if problem.sparse else kernels.visit_blocks
             for first in range(0, len(order), _BLOCKS_AT_ONCE):
                 part = order[first : first + _BLOCKS_AT_ONCE]
-                check_code(*kernels.visit_blocks(part, average, blocks, regularization, walk))
+                check_code(*visit(part, average, blocks, regularization, walk))
         return len(order)
 
     def audit(self, problem: BlockProblem, state: WalkState) -> Audit:
         walk, lower = state.walk, state.lower
         averaged = self.average is not Average.NONE and walk.steps[0] > 0
-        v, loss = (walk.mean_v, walk.mean_loss[0]) if averaged else (walk.v, walk.loss[0])
+        v, loss = iterate(walk, averaged=averaged)
         w = clip(v, problem.n_nonpositive)
         met = block_weights(walk, averaged=averaged)
         scale = 1.0 / met.max() if walk.steps[0] > 0 else 0.0
@@ -92,6 +93,14 @@ class StochasticSubgradient:
 
     def dual_point(self, problem: BlockProblem, state: WalkState) -> DualPoint:
         return state.lower.dual_point
+
+
+def iterate(walk: kernels.Walk, *, averaged: bool) -> tuple[F64, float]:
+    """(v, ℓ) of the average or of the last iterate; 0 before any step."""
+    reach, total = (walk.reach[0], walk.total[0]) if averaged else (1.0, float(max(1, walk.steps[0])))
+    behind = 1.0 if averaged else 0.0
+    v: F64 = (reach * walk.sums - behind * walk.behind) / total
+    return v, float(reach * walk.loss_sum[0] - behind * walk.loss_behind[0]) / total
 
 
 def block_weights(walk: kernels.Walk, *, averaged: bool) -> F64:

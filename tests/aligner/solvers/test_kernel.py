@@ -286,6 +286,29 @@ def test_only_what_the_oracle_answered_is_kept(make_problem: MakeProblem) -> Non
     assert scorer.norm**2 == pytest.approx(result.w @ gram(RBF(), problem.edges.features) @ result.w)
 
 
+@every_kernel
+def test_support_vectors_are_counted(kernel: Kernel, make_problem: MakeProblem) -> None:
+    """No more than steps, enough for the edges that have weight; and R is the longest ψ of any audit."""
+    problem, solver = make_problem(n=25, largest=8), KernelBlock(kernel)
+    state = solver.init(problem, np.random.default_rng(3))
+    audited: list[np.ndarray] = []
+    result = solve(
+        problem, solver, stop=Stop(gap=1e-2, passes=200, audit_growth=9.0), state=state,
+        callback=lambda _, w: audited.append(w),
+    )  # fmt: skip
+    counts, lists = np.array([len(answers) for answers in state.answers]), problem.edges.lists
+    assert 0 < counts.sum() <= result.trace[-1].oracle_calls
+    weighted = np.bincount(lists.pairs, state.moved != 0.0, len(counts))
+    targets = np.bincount(lists.pairs, problem.labels == 2, len(counts))
+    assert (weighted <= targets + counts * lists.shapes.min(axis=1)).all()
+    within = in_feature_space(problem, kernel)
+    x = within.edges.features.astype(float)
+    every = [within.corners(np.arange(25), w @ x).psi for w in audited]
+    longest = max(float((psi**2).sum(axis=1).max()) for psi in every)
+    assert state.squared_radius == pytest.approx(longest, rel=1e-4)
+    assert any(f"by {counts.sum():,} matchings" in note for note in result.notes)
+
+
 def test_the_scorer_of_a_linear_kernel_and_of_other_solvers_is_weights(make_problem: MakeProblem) -> None:
     problem = make_problem(n=20)
     for solver in (KernelBlock(Linear()), Block()):

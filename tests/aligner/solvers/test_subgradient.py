@@ -9,13 +9,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from aligner.solvers import Stop, solve
+from aligner.solvers import Signed, Stop, solve
 from aligner.solvers.audit import ask_all, dual_value
 from aligner.solvers.averages import Average
 from aligner.solvers.corrective import Corrective
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.registry import make_solver
-from aligner.solvers.subgradient import StochasticSubgradient, block_weights
+from aligner.solvers.subgradient import StochasticSubgradient, block_weights, iterate
+from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import BlockDefaults, Corners
 
@@ -81,9 +82,9 @@ def test_answer_is_the_sum_of_its_visits(
         solver.sweep(recorded, state)
         shares = weights_of_visits(average, len(recorded.visits))
         blocks, psi, losses = (np.array(part) for part in zip(*recorded.visits, strict=True))
-        w, loss = (state.walk.mean_v, state.walk.mean_loss) if averaged else (state.walk.w, state.walk.loss)
+        w, loss = iterate(state.walk, averaged=averaged)
         np.testing.assert_allclose(w, shares @ psi / recorded.regularization, rtol=1e-9, atol=1e-12)
-        assert loss[0] == pytest.approx(shares @ losses, rel=1e-10)
+        assert loss == pytest.approx(shares @ losses, rel=1e-10)
         expected = 7 * np.bincount(blocks, shares, minlength=7)
         np.testing.assert_allclose(block_weights(state.walk, averaged=averaged), expected, rtol=1e-9, atol=1e-12)
 
@@ -167,7 +168,7 @@ def test_whole_permuted_passes_give_a_dual_point(make_problem: MakeProblem) -> N
     for _ in range(5):
         solver.sweep(problem, state)
         np.testing.assert_allclose(block_weights(state.walk, averaged=False), 1.0, rtol=1e-12)
-        own = dual_value(problem, state.walk.w, float(state.walk.loss[0]))
+        own = dual_value(problem, state.walk.w, iterate(state.walk, averaged=False)[1])
         assert solver.audit(problem, state).dual >= own - 1e-12
 
 
@@ -191,3 +192,19 @@ def test_memory_of_the_certificate_is_bounded(make_problem: MakeProblem) -> None
         solver.sweep(problem, state)
         solver.audit(problem, state)
     assert len(state.lower.weights) <= 2 * (problem.n_features + 2)
+
+
+@every_average
+def test_sequences_are_visited_alike_in_time_of_what_is_not_zero(average: Average) -> None:
+    """The compiled visits of sparse corners against those of the oracle called from Python."""
+    rng = np.random.default_rng(0)
+    lengths, features = rng.integers(1, 6, 12), rng.normal(size=(60, 3))
+    problem = ChainProblem.of(
+        features[: lengths.sum()], rng.integers(3, size=lengths.sum()), lengths, regularization=0.1, biases=True
+    )
+    generic = Signed(problem)  # without signs, in Python
+    found = [
+        solve(p, StochasticSubgradient(average=average), stop=Stop(gap=-1.0, passes=9)) for p in (problem, generic)
+    ]
+    np.testing.assert_allclose(found[0].w, found[1].w, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose([p.dual for p in found[0].trace], [p.dual for p in found[1].trace], rtol=1e-9)

@@ -1,0 +1,172 @@
+"""Runs of solvers, as lines of JSON: what `bench_solvers.py` measures, and what its figures and tables are of."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from solver_problems import Array, Field
+
+from aligner.errors import SettingError
+from aligner.solvers import SOLVERS, Stop, make_solver, solve
+
+VARIANTS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("bcfw", {"step": "decreasing"}),
+    ("bcfw", {"average": "uniform"}),
+    ("bcfw", {"average": "weighted"}),
+    ("bcfw", {"average": "suffix"}),
+    ("bcfw-gap", {"step": "blended"}),
+    ("stochastic-subgradient", {"average": "none"}),
+    ("stochastic-subgradient", {"average": "uniform"}),
+    ("stochastic-subgradient", {"average": "suffix"}),
+)
+"""Solvers that run beside all registered ones with their defaults."""
+
+APART = {"kernel-bcfw"}
+"""Those whose weights are not those of the other solvers."""
+
+OF_MARGINALS = {"projected-gradient", "extragradient", "exponentiated-gradient", "excessive-gap"}
+"""Those whose passes are of projections or expectations: oracle calls, if any, are for something else."""
+
+LONGER = 3
+"""Times as long as others their first run may take."""
+
+
+def label_of(name: str, options: dict[str, str]) -> str:
+    return ", ".join([name, *(f"{option} {value}" for option, value in options.items())])
+
+
+LINES = {label_of(*line): line for line in [*((name, {}) for name in SOLVERS if name not in APART), *VARIANTS]}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """passes, seconds: of the first run of a solver.  more: seconds of those with other seeds.  optimum: seconds."""
+
+    passes: int
+    seconds: float
+    more: float
+    optimum: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of a solver; `line` is "optimum" for a long one that tells where the optimum is.
+
+    radius: at least R = max ‖ψ_i(z)‖.  log_answers: log |Y| of the largest block.  memory: peak bytes of two sweeps.
+    trace: the audits, a dictionary each.
+    """
+
+    problem: str
+    about: str
+    regularization: float
+    n: int
+    radius: float
+    log_answers: float
+    line: str
+    seed: int
+    memory: int
+    trace: list[dict[str, Any]]
+
+    def column(self, name: str) -> Array:
+        """(audits,) of one figure of the trace; `effective` are passes by oracle calls, of those that ask it."""
+        if name != "effective":
+            return np.array([point[name] for point in self.trace], float)
+        calls = self.column("oracle_calls") / self.n
+        asks = calls[-1] > 0 and self.line.split(",")[0] not in OF_MARGINALS
+        return calls if asks else self.column("passes")
+
+
+@dataclass(frozen=True)
+class Race:
+    """All runs on one problem at one λ."""
+
+    runs: tuple[Run, ...]
+
+    @cached_property
+    def optimum(self) -> float:
+        """The greatest dual value that any run knows."""
+        return max(float(run.column("dual").max()) for run in self.runs)
+
+    @cached_property
+    def certified(self) -> float:
+        """How far the least primal value of all runs is above that."""
+        return min(float(run.column("primal").min()) for run in self.runs) - self.optimum
+
+    @cached_property
+    def lines(self) -> dict[str, list[Run]]:
+        found: dict[str, list[Run]] = {}
+        for run in self.runs:
+            if run.line != "optimum":
+                found.setdefault(run.line, []).append(run)
+        return found
+
+    def reached(self, line: str, gap: float, axis: str, kind: str = "relative_gap") -> float:
+        """How far along the axis the first run certified this gap; inf if it never did."""
+        run = self.lines[line][0]
+        below = np.flatnonzero(run.column(kind) <= gap)
+        return float(run.column(axis)[below[0]]) if len(below) else np.inf
+
+
+Races = dict[tuple[str, float], Race]
+
+
+def read_races(path: Path) -> Races:
+    found: dict[tuple[str, float], list[Run]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        run = Run(**json.loads(line))
+        found.setdefault((run.problem, run.regularization), []).append(run)
+    return {key: Race(tuple(runs)) for key, runs in found.items()}
+
+
+def race(field: Field, regularization: float, seeds: Callable[[str], int], limits: Limits) -> Iterator[Run]:
+    """Runs that find the optimum, and those of all lines that know the problem, with so many seeds if they draw."""
+    problem = field.at(regularization)
+    common = (field.name, field.about, regularization, problem.n_blocks, field.radius, field.log_answers)
+
+    def run(line: str, seed: int, stop: Stop, memory: int = 0) -> tuple[Run, bool]:
+        """A run, and whether it drew random numbers."""
+        name, options = LINES[line]
+        solver, rng = make_solver(name, **options), np.random.default_rng(seed)
+        state = solver.init(problem, rng)
+        trace = solve(problem, solver, stop=stop, seed=seed, state=state, measure=field.error).trace
+        drew = rng.bit_generator.state != np.random.default_rng(seed).bit_generator.state
+        return Run(*common, line, seed, memory, [asdict(point) for point in trace]), drew
+
+    stop = Stop(1e-7, 1_000_000, limits.optimum / 2, audit_growth=1.5)
+    for line in ("bcfw", "bcfw-pairwise"):
+        try:
+            found, _ = run(line, 0, stop)
+        except SettingError:
+            found, _ = run("bcfw", 1, stop)
+        yield Run(*common, "optimum", found.seed, 0, found.trace[-1:])
+    for line in LINES:
+        for seed in range(seeds(line)):
+            first = limits.seconds * (LONGER if LINES[line][0] in OF_MARGINALS else 1)
+            stop = Stop(1e-4, limits.passes, limits.more if seed else first, audit_growth=1.3)
+            try:
+                found, drew = run(line, seed, stop, 0 if seed else peak_memory(field, regularization, line))
+            except SettingError as error:
+                print(f"{field.name}: {line} leaves it alone: {error}", flush=True)
+                break
+            yield found
+            if not drew:
+                break
+
+
+def peak_memory(field: Field, regularization: float, line: str) -> int:
+    """Bytes that two sweeps of a solver allocate beside the problem, at most."""
+    name, options = LINES[line]
+    problem, solver = field.at(regularization), make_solver(name, **options)
+    tracemalloc.start()
+    try:
+        solve(problem, solver, stop=Stop(gap=-1.0, passes=2))
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
