@@ -216,24 +216,23 @@ class TranslationModel:
     @shared_property
     def classes(self) -> Mapping[str, list[tuple[Mapping[str, int], ...]]]:
         """The numbers of the classes of each lexicon, of both languages, from fine to coarse."""
-        return {
-            name: [tuple({one: i for i, one in enumerate(side)} for side in level) for level in levels]
-            for name, levels in self.names.items()
-        }
+        found: dict[str, list[tuple[Mapping[str, int], ...]]] = {}
+        words = self.source_words.index, self.target_words.index
+        for name, levels in self.names.items():
+            found[name] = [words] if KINDS[name].whole else []
+            for level in levels[len(found[name]) :]:
+                found[name].append(tuple({one: i for i, one in enumerate(side)} for side in level))
+        return found
 
     def _tables(self, name: str) -> Tables:
         kind, (sources, targets) = KINDS[name], self.names[name][0]
-        units = (Units.of(side.words(), kind.whole) for side in (self.source_words, self.target_words))
-        counts = [
-            one.occurrences(side) for one, side in zip(units, (self.source_counts, self.target_counts), strict=True)
-        ]
+        given = (self.source_words, self.source_counts), (self.target_words, self.target_counts)
+        counts = [Units.of(words.words(), kind.whole).occurrences(seen) for words, seen in given]
         found = self.lexicons[name].parameters((counts[0], counts[1]))
         levels = build_levels(found.cells, sources, targets, counts[0], counts[1], kind.widths, self.smoothing)
-        null = (
-            _with_unseen(found.reverse.null, counts[0], self.smoothing),
-            _with_unseen(found.forward.null, counts[1], self.smoothing),
-        )
-        return self._with_chain(name, estimate(levels, found.counts), *null)
+        null_source = _with_unseen(found.reverse.null, counts[0], self.smoothing)
+        null_target = _with_unseen(found.forward.null, counts[1], self.smoothing)
+        return self._with_chain(name, estimate(levels, found.counts), null_source, null_target)
 
     def _with_chain(self, name: str, levels: list[Table], null_source: F32, null_target: F32) -> Tables:
         lexicon, widths = self.lexicons[name], KINDS[name].widths
@@ -291,13 +290,12 @@ class TranslationModel:
         lexicons = {name: Lexicon.from_arrays(arrays, f"lexicons.{name}.") for name in found}
         words = source_words, target_words
         _check(list(map(len, counts)) == list(map(len, words)) and arrays["settings"].shape == (3,))
-        tables: dict[str, Tables] = {}
-        names: dict[str, Names] = {}
+        tables, names = dict[str, Tables](), dict[str, Names]()
         p0, uniform, smoothing = arrays["settings"].tolist()
         model = cls(*words, *counts, lexicons, p0, uniform, smoothing, (tables, names))
         for name, lexicon in lexicons.items():
             names[name] = [
-                tuple(table.words() for table in words) if KINDS[name].whole and depth == 0
+                tuple([*table.index] for table in words) if KINDS[name].whole and depth == 0
                 else tuple(_read_names(arrays, f"classes.{name}.{depth}.{side}") for side in _SIDES)
                 for depth in range(len(KINDS[name].widths))
             ]  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora.normalize import unaccented
+from corpora.normalize import romanized
 from features.words import NUMERIC, PUNCTUATION, WordTable
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), max_size=12)
@@ -31,9 +31,9 @@ def test_letters_are_code_points(given: list[str]) -> None:
     table = WordTable.from_words(given)
     assert table.words() == given
     assert table.letters.tolist() == [ord(c) for word in given for c in word]
-    assert table.plain_letters.tolist() == [ord(c) for word in given for c in unaccented(word)]
+    assert table.plain_letters.tolist() == [ord(c) for word in given for c in romanized(word)]
     assert np.diff(table.offsets).tolist() == [len(word) for word in given]
-    assert np.diff(table.plain_offsets).tolist() == [len(unaccented(word)) for word in given]
+    assert np.diff(table.plain_offsets).tolist() == [len(romanized(word)) for word in given]
     assert [a.dtype.name for a in (table.letters, table.offsets, table.flags)] == ["int32", "int64", "uint8"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora.normalize import unaccented
+from corpora.normalize import romanized
 from features.families import orthography
 from features.families.orthography import common_subsequence, shared_letters
 
@@ -82,7 +82,7 @@ def test_every_column(case: Case, columns: Callable[..., np.ndarray]) -> None:
     for es, fs, _ in case.matrices():
         for e in es:
             for f in fs:
-                a, b = unaccented(e), unaccented(f)
+                a, b = romanized(e), romanized(f)
                 longer, plain_longer = max(len(e), len(f)), max(len(a), len(b))
                 same = sum(c == d for c, d in zip(e, f, strict=False))
                 digits = [any(c.isdigit() for c in word) for word in (e, f)]
