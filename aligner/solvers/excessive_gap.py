@@ -14,8 +14,8 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
-from aligner.solvers.marginals import sum_blocks
 from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.saddle import sum_blocks
 from aligner.svm.protocols import BlockProblem, SaddleProblem, saddle_of
 from corpora.ragged import F64, I64
 

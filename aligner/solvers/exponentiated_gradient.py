@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligner.solvers.audit import ask_all, clip, judge
-from aligner.solvers.marginals import sum_blocks
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.saddle import sum_blocks
 from aligner.svm.protocols import BlockProblem, SaddleProblem, saddle_of
 from corpora.ragged import F64
 

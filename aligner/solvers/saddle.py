@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from aligner.svm.protocols import Parts
+from aligner.svm.protocols import Parts, SaddleProblem
 from corpora.ragged import F64, I64, Bools
 from corpora.threads import map_threads
 
 _PARTS_AT_ONCE = 1 << 13
 """Parts that a thread takes at once; what they add up to is added in order, so that it is the same on all machines."""
+
+_LARGE_SPAN = 1 << 18
+"""The same where sums are all that is kept of them."""
 
 _SPREAD = 0.01
 """Of the entropic start: what all parts have, beside the target, so that none is 0."""
@@ -34,6 +37,8 @@ _LARGE = 10.0
 """Times as many as a block has parts: points so far out are nearest to an answer of nearly most parts."""
 
 Span = tuple[int, int]
+
+Sum = TypeVar("Sum", float, F64)
 
 
 class Projection(Enum):
@@ -117,11 +122,21 @@ class Stored:
         self.ahead, self.next_ahead = self.next_ahead, self.ahead
 
 
-def spans_of(parts: I64) -> list[Span]:
+def spans_of(parts: I64, at_once: int = _PARTS_AT_ONCE) -> list[Span]:
     """First and last block of what is worked on at once."""
-    cuts = np.searchsorted(parts, np.arange(0, int(parts[-1]), _PARTS_AT_ONCE)).tolist()
+    cuts = np.searchsorted(parts, np.arange(0, int(parts[-1]), at_once)).tolist()
     cuts = sorted({0, *cuts, len(parts) - 1})
     return [*pairwise(cuts)]
+
+
+def sum_blocks(problem: SaddleProblem, work: Callable[[I64, slice], Sum]) -> Sum:
+    """The sum over all blocks of what `work` makes of some of them and of the slice of their parts.
+
+    It is called for many at a time, in threads where the problem is compiled, and adds up in order.
+    """
+    run = map if problem.compiled() is None else map_threads
+    spans = spans_of(problem.parts, _LARGE_SPAN)
+    return total_of(run(lambda span: work(np.arange(*span), slice(*problem.parts[list(span)])), spans))
 
 
 class Marginals(NamedTuple):
@@ -181,7 +196,7 @@ class Marginals(NamedTuple):
         return np.concatenate([np.zeros(0), *map_threads(work, self.spans)])
 
 
-def total_of(terms: Iterator[F64]) -> F64:
+def total_of(terms: Iterator[Sum]) -> Sum:
     """Their sum, in their order."""
     total = next(terms)
     for term in terms:
