@@ -32,6 +32,7 @@ def capacities(problem: MatchingProblem, i: int) -> np.ndarray:
 
 @pytest.mark.parametrize("capacity", [1, 2, 3])
 @pytest.mark.parametrize("geometry", ["euclidean", "entropic"])
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")  # of SciPy 1.11
 def test_nearest_points_are_those_of_a_general_solver(geometry: str, capacity: int, make_problem: MakeProblem) -> None:
     problem = make_problem(n=6, largest=4, capacity=capacity, listed=0.7)
     rng = np.random.default_rng(0)
