@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from corpora.bitext import Text, Vocabulary
 from corpora.compiled import compiled
-from corpora.ragged import F32, F64, I32, I64, edge_offsets
+from corpora.ragged import F32, F64, I32, I64, Bools, edge_offsets
 from features.translation.lexicon import Kind, classify
 from features.word_pairs import Pairs
 
@@ -20,6 +20,9 @@ LETTERS = 4
 
 MOST = 8
 """Pieces of a word; what is left of a longer one is in the last."""
+
+MOST_EDGES = 1 << 22
+"""Edges of the pieces of a sentence pair. In a longer one each word is its first piece alone, which bounds memory."""
 
 _GOES_ON = "\x01"
 """Before all pieces but the first: what begins a word is another unit than what ends one."""
@@ -64,9 +67,11 @@ class Units:
         found = np.bincount(self.of_words[: len(times)], times, len(self.names))
         return found.astype(np.float64)
 
-    def cut(self, tokens: I32) -> tuple[I32, I64]:
-        """The units of some words, and where those of each begin."""
+    def cut(self, tokens: I32, first_alone: Bools | None = None) -> tuple[I32, I64]:
+        """The units of some words, and where those of each begin.  first_alone: (n,) words that are cut short."""
         sizes = np.diff(self.offsets)[tokens]
+        if first_alone is not None:
+            sizes[first_alone] = 1
         bounds = np.append(0, np.cumsum(sizes))
         places = np.repeat(self.offsets[tokens] - bounds[:-1], sizes) + np.arange(bounds[-1])
         return self.of_words[places], bounds
@@ -89,7 +94,12 @@ def level_names(words: Sequence[str], kind: Kind) -> list[Sequence[str]]:
 
 def cut_pairs(pairs: Pairs, source: Units, target: Units) -> tuple[Pairs, I64, I64]:
     """Sentence pairs of units, and where the units of each source and of each target word begin."""
-    (of_source, source_bounds), (of_target, target_bounds) = source.cut(pairs.source), target.cut(pairs.target)
+    sides = (source, pairs.source, pairs.source_offsets), (target, pairs.target, pairs.target_offsets)
+    counts = [np.append(0, np.cumsum(np.diff(units.offsets)[tokens]))[offsets] for units, tokens, offsets in sides]
+    long = np.diff(counts[0]) * np.diff(counts[1]) > MOST_EDGES
+    (of_source, source_bounds), (of_target, target_bounds) = (
+        units.cut(tokens, np.repeat(long, np.diff(offsets))) for units, tokens, offsets in sides
+    )
     offsets = source_bounds[pairs.source_offsets], target_bounds[pairs.target_offsets]
     edges = edge_offsets(np.stack([np.diff(offsets[0]), np.diff(offsets[1])], axis=1))
     return Pairs(of_source, of_target, *offsets, edges), source_bounds, target_bounds

@@ -36,8 +36,8 @@ def train_translation(
     priors: counts of other text, which are evidence as in `update_translation`; see `translation.priors`.
     on_pass: called after each pass.  engine: who counts the text.
 
-    Peak memory, with T words of text on both sides together, C word pairs that are looked at, G words of 10 occurrences
-    or more on both sides and n cores:
+    Peak memory beyond the text, with T words or pieces of it on both sides together, C pairs of them that are looked
+    at, G of 10 occurrences or more on both sides and n cores, whichever lexicon takes more:
 
         8 T + max(4 T + 16 C, 64 C + 2200 G + 20 MB · (n + 2))  bytes.
 

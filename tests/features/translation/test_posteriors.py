@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -85,6 +86,19 @@ def test_unknown_words_align_by_spelling_and_position(known_words: TranslationMo
     # Unknown forms of known words: their classes are known.
     links = align(known_words, make_bitext, "ministers zebras", "xzebras xministers", 0.4)
     assert links == {(0, 1), (1, 0)}
+
+
+def test_in_very_long_pairs_words_are_their_first_pieces_alone(
+    known_words: TranslationModel, make_bitext: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each pair by itself: one that is not too long is as it was."""
+    model = replace(known_words, lexicons={"pieces": known_words.lexicons["pieces"]})
+    pair, short = ("house minister garden".split(), "xhouse xgarden xminister".split()), (["house"], ["xhouse"])
+    cut = [[word[:4] for word in side] for side in pair]
+    expected = posteriors(model, make_bitext([cut])).forward, posteriors(model, make_bitext([short])).forward
+    monkeypatch.setattr("features.translation.pieces.MOST_EDGES", 10)
+    found = posteriors(model, make_bitext([pair, short]))
+    assert np.array_equal(found.forward, np.concatenate(expected))
 
 
 def test_a_text_with_no_known_word_is_finite(known_words: TranslationModel, make_bitext: Callable) -> None:
