@@ -46,8 +46,9 @@ class Cells:
 
     def keep(self, chosen: Bools) -> Cells:
         """Only these cells, (C,)."""
-        before = np.concatenate([[0], np.cumsum(chosen)])
-        return Cells(before[self.row_offsets], self.targets[chosen], self.n_targets)
+        before = np.zeros(len(chosen) + 1, np.int32)
+        np.cumsum(chosen, out=before[1:])
+        return Cells(before[self.row_offsets].astype(np.int64), self.targets[chosen], self.n_targets)
 
     def merge(self, other: Cells) -> tuple[Cells, I64]:
         """The cells of both, which have the same words, and the place of each of these among them, (C,)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,13 +17,12 @@ import numpy as np
 
 from corpora.bitext import Bitext, Text
 from corpora.ragged import F32, F64
-from features.cooccurrence import MINIMUM_DICE
 from features.translation import jumps
 from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeights
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
 from features.translation.counting import THIS_MACHINE, Engine
-from features.translation.lexicon import TINY, Side, build_levels, estimate
+from features.translation.lexicon import KINDS, TINY, Side, build_levels, estimate
 
 _FORGETTING = 0.6
 """Batch k = 0, 1, ... counts (k + 2) to minus this power, those before it the rest; α of Liang and Klein."""
@@ -42,9 +41,10 @@ class Settings:
     the HMM is estimated anew; 1 is batch EM.  agreement: False trains both directions apart in every lexicon.
     p0: prior probability of NULL, in (0, 1); the higher, the fewer links.  uniform: share of jumps that go anywhere, in
     (0, 1).  smoothing: factor of all pseudo-counts; 0 is maximum likelihood.  minimum_dice: word pairs with a smaller
-    Dice are never looked at.  minimum_count: those with a smaller expected count are given up after the last pass of
-    Model 1, and of the HMM.  seconds: passes that would end later are left out, but for one of Model 1 and one of the
-    HMM for each lexicon, of which each has its share of the time.
+    Dice are never looked at; by default that of the lexicon.  minimum_count: those with a smaller expected count, or
+    its square where directions agree, are given up after the last pass of Model 1, and of the HMM.  seconds: passes
+    that would end later are left out, but for one of Model 1 and one of the HMM for each lexicon, of which each has its
+    share of the time.
     Raises ValueError for settings out of range.
     """
 
@@ -55,8 +55,8 @@ class Settings:
     p0: float = 0.2
     uniform: float = 0.1
     smoothing: float = 1.0
-    minimum_dice: float = MINIMUM_DICE
-    minimum_count: float = 1e-3
+    minimum_dice: float | None = None
+    minimum_count: float = 0.01
     seconds: float = math.inf
 
     def __post_init__(self) -> None:
@@ -115,17 +115,17 @@ class Training:
     """
 
     def __init__(
-        self, name: str, bitext: Bitext, widths: Sequence[int | None], settings: Settings,
-        on_pass: Callable[[Pass], None] | None, prior: Parameters | None = None, anew: bool = True,
-        engine: Engine = THIS_MACHINE,
+        self, name: str, bitext: Bitext, settings: Settings, on_pass: Callable[[Pass], None] | None,
+        prior: Parameters | None = None, anew: bool = True, engine: Engine = THIS_MACHINE,
     ) -> None:  # fmt: skip
-        self.name, self.widths, self.settings, self.on_pass = name, widths, settings, on_pass
+        self.name, self.settings, self.on_pass = name, settings, on_pass
         self.bitext, self.prior = bitext, prior
         self.text = engine.expectation(bitext, settings.batches)
         self.started = not anew
         self.long_steps = jumps.LONG_STEPS if anew else 0
         self.steps = 0
-        cells = Cells.from_table(engine.cooccurrences(bitext, settings.minimum_dice, None))
+        least = KINDS[name].minimum_dice if settings.minimum_dice is None else settings.minimum_dice
+        cells = Cells.from_table(engine.cooccurrences(bitext, least, None))
         occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
         if prior is None:
             groups = jumps.group_words(occurrences[0]), jumps.group_words(occurrences[1])
@@ -152,7 +152,7 @@ class Training:
         names = self.bitext.source.vocabulary.words, self.bitext.target.vocabulary.words
         self.cells = cells
         self.text.use(cells)
-        self.levels = build_levels(cells, *names, *self.occurrences, self.widths, self.settings.smoothing)
+        self.levels = build_levels(cells, *names, *self.occurrences, KINDS[self.name].widths, self.settings.smoothing)
 
     def run(self, deadline: float) -> Parameters:
         """All passes, or those until the deadline, of `time.monotonic`, one of Model 1 and of the HMM at least."""
@@ -163,8 +163,7 @@ class Training:
                 start = time.monotonic()
                 self.counts.log_likelihoods[:] = 0.0
                 for batch in range(self.text.batches) if hmm else (None,):
-                    emissions = self.emissions(self.parameters()) if self.started else _uniform(self.cells)
-                    self.count(emissions, hmm, batch)
+                    self.count(self.emissions(self.parameters()) if self.started else _uniform(self.cells), hmm, batch)
                     self.started = True
                     if hmm:
                         self.fit_jumps()
@@ -220,7 +219,8 @@ class Training:
     def prune(self, again: bool) -> float:
         """Give up the cells whose expected count is small; returns their share.  again: other passes will follow."""
         counts = self.parameters().counts
-        chosen = counts.max(axis=1) >= self.settings.minimum_count
+        # A count of both directions is one times the other.
+        chosen = (counts >= self.settings.minimum_count ** (3 - counts.shape[1])).any(axis=1)
         given_up = float(counts[~chosen].sum() / max(counts.sum(), TINY))
         chosen[-1] = True
         if not chosen.all():

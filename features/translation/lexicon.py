@@ -23,6 +23,7 @@ import numpy as np
 from corpora.compiled import compiled
 from corpora.normalize import unaccented
 from corpora.ragged import F32, F64, I32, I64
+from features.cooccurrence import MINIMUM_DICE
 from features.translation.cells import Cells
 from features.words import WordTable
 
@@ -33,16 +34,18 @@ class Kind(NamedTuple):
     whole: whether of words, or of their `translation.pieces`.
     widths: letters of the classes of each level, from fine to coarse; None is the word or piece itself.
     agreement: whether both directions are trained together  [LTK06], or each by itself.
+    minimum_dice: pairs with a smaller Dice are never looked at.
     """
 
     whole: bool
     widths: tuple[int | None, ...]
     agreement: bool
+    minimum_dice: float
 
 
 KINDS: Mapping[str, Kind] = {
-    "words": Kind(True, (None, 5, 3), agreement=True),
-    "pieces": Kind(False, (None,), agreement=False),
+    "words": Kind(True, (None, 5, 3), agreement=True, minimum_dice=MINIMUM_DICE),
+    "pieces": Kind(False, (None,), agreement=False, minimum_dice=0.005),
 }
 """Lexicons whose posteriors are averaged."""
 

@@ -104,8 +104,10 @@ def _train(
             agreement = prior.counts.shape[1] == 1
         text = _fitting(Bitext(units[0].text(source), units[1].text(target)))
         chosen = replace(settings, agreement=agreement)
-        training = Training(name, text, kind.widths, chosen, on_pass, prior, anew or prior is None, engine)
-        found[name] = Lexicon.from_parameters(training.run(began + number * settings.seconds / len(lexicons)))
+        deadline = began + number * settings.seconds / len(lexicons)
+        training = Training(name, text, chosen, on_pass, prior, anew or prior is None, engine)
+        found[name] = Lexicon.from_parameters(training.run(deadline))
+        del training  # before the next one takes memory
     counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))
     return TranslationModel(
         WordTable.from_words(words[0]), WordTable.from_words(words[1]), *counts, found,

@@ -100,7 +100,7 @@ def test_expected_counts_are_those_of_all_alignments(
     corpus: Bitext, agreement: bool, hmm: bool, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counting, "_CHUNK_BYTES", chunk)
-    training = Training("words", corpus, KINDS["words"].widths, settings(agreement=agreement), None)
+    training = Training("words", corpus, settings(agreement=agreement), None)
     rng = np.random.default_rng(1)
     n_source, n_target = len(corpus.source.vocabulary), len(corpus.target.vocabulary)
     table = rng.random((len(training.cells) + 1, 2)).astype(np.float32)
@@ -151,7 +151,7 @@ def test_batches_are_averaged_so_that_later_ones_count_more(corpus: Bitext) -> N
         return [counts.cells, *(a for d in (counts.forward, counts.reverse) for a in (d.null, *d.jumps))]
 
     def fresh() -> Training:
-        return Training("words", corpus, KINDS["words"].widths, settings(batches=3), None)
+        return Training("words", corpus, settings(batches=3), None)
 
     shares = [(k + 2) ** -expectation._FORGETTING for k in range(3)]
     alone = [count(fresh(), batch) for batch in range(3)]
@@ -169,7 +169,7 @@ def test_sums_are_the_same_in_whatever_order_and_groups(
 ) -> None:
     monkeypatch.setattr(counting, "_CHUNK_BYTES", 1 << 8)
     rng = np.random.default_rng(3)
-    training = Training("words", corpus, KINDS["words"].widths, settings(), None)
+    training = Training("words", corpus, settings(), None)
     table = rng.random((len(training.cells) + 1, 2)).astype(np.float32)
     words = [len(text.vocabulary) for text in (corpus.source, corpus.target) * 3]
     emissions = Emissions(table, *(rng.random(n).astype(np.float32) for n in words))

@@ -248,7 +248,7 @@ def test_translations_are_found(parallel: Bitext) -> None:
 
 def test_what_is_given_up_is_reported_and_little(parallel: Bitext) -> None:
     passes: list[Pass] = []
-    model = train_translation(parallel, Settings(minimum_count=0.01), lexicons=["words"], on_pass=passes.append)
+    model = train_translation(parallel, Settings(minimum_count=0.1), lexicons=["words"], on_pass=passes.append)
     cells = [p.cells for p in passes]
     assert cells[0] > cells[1] > cells[2] == len(model.lexicons["words"].targets)
     assert [p.pruned > 0.0 for p in passes] == [False, True, True]
