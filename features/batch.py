@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
@@ -143,13 +142,13 @@ class EdgeBatch:
             return Listed(
                 Lists.of_all(self.tokens.shapes), every, self.rectangles, np.arange(len(self.rectangles.source))
             )
-        signal = highest = self.soft if listing.posteriors else self.dice
         if listing.posteriors:
-            directional = self.beliefs.directional
-            found = self.beliefs.hmm, self.beliefs.lexical, *(() if directional is None else directional[:1])
-            highest = reduce(np.maximum, (side for one in found for side in (one.forward, one.reverse)))
+            hmm = self.beliefs.hmm
+            signal, highest, least = self.soft, np.maximum(hmm.forward, hmm.reverse), LEAST
+        else:
+            signal = highest = self.dice
+            least = LEAST_DICE
         marks = np.empty(offsets[-1], np.bool_)
-        least = LEAST if listing.posteriors else LEAST_DICE
         mark_likely(signal, highest, least, self.tokens, self.text.translation, marks)
         for links in listing.others:
             marks[find_links(links, self.pairs, self.tokens)[0]] = True

@@ -15,8 +15,8 @@ from features.word_pairs import Pairs
 CANDIDATES = "likely", "all"
 """Which edges are listed: those that `mark_likely` finds, or every edge, the reference that the others are held to."""
 
-LEAST, LEAST_DICE = 0.01, 0.05
-"""Edges with a greater posterior are listed, or Dice where there are no posteriors."""
+LEAST, LEAST_DICE = 0.005, 0.05
+"""Edges with a greater posterior by the HMM are listed, or Dice where there are no posteriors."""
 
 
 @dataclass(frozen=True, eq=False)

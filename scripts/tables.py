@@ -69,7 +69,8 @@ def put_table(page: Path, name: str, content: str) -> None:
 
 def publish(name: str, table: str, *, pages: Sequence[str], write: bool, peers: Sequence[str] = ()) -> None:
     """Print a table, and write it into these pages, with what it was measured by and on."""
-    command = " ".join(["python", f"scripts/{Path(sys.argv[0]).name}", *sys.argv[1:]])
+    arguments = [re.sub(r"(^|=)/.*/", r"\1", word) for word in sys.argv[1:]]  # files elsewhere go by their names
+    command = " ".join(["python", f"scripts/{Path(sys.argv[0]).name}", *arguments])
     print(f"\n{table}\n", flush=True)
     if write:
         content = f"{table}\n\n<sub>`{command}`: {describe_machine(peers)}</sub>"
