@@ -31,7 +31,7 @@ def test_a_model_has_the_counts_it_expects(desk: Desk) -> None:
         expected[word, "NULL"] = float(lexicon.reverse.null[s])
     expected |= {("NULL", word): float(lexicon.forward.null[t]) for t, word in enumerate(words[1])}
     assert found == {pair: float(f"{count:.10g}") for pair, count in expected.items() if count > 0}
-    best = {word: max((p, t) for s, t, _, p, _ in rows if s == word)[1] for word in ("house", "water")}
+    best = {word: max((float(p), t) for s, t, _, p, _ in rows if s == word)[1] for word in ("house", "water")}
     assert best == {"house": "maison", "water": "eau"}
 
 
