@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from tables import markdown, publish
 from aligner.model.consensus import combine
 from aligner.model.decoding import best_alignments
 from aligner.model.default import REWARDS, default_weights
-from corpora.alignment import Links
+from corpora.alignment import Links, PairLinks
 from features.extractor import FeatureSet
 from features.families.links import numbered
 
@@ -30,7 +31,8 @@ OTHERS = (
 
 
 def others(study: Study) -> None:
-    """Links of other aligners beside the features: without labels, and with the 100 of gold-train."""
+    """Links of other aligners beside the features: without labels, and with those of gold-train and gold-trial."""
+    labelled = Labelled.open(study.options.data, ("hansards/gold-train", "hansards/gold-trial"), "en", "fr")
     rows = []
     for names in OTHERS:
         kinds = ["neural" if name.startswith("neural") else "statistical" for name in names]
@@ -41,6 +43,8 @@ def others(study: Study) -> None:
             )
             for part in ("train", "dev")
         )  # fmt: skip
+        silent = [PairLinks(frozenset(), frozenset())] * (len(labelled.links) - len(train.links))  # there are none
+        train = replace(labelled, others=tuple(Links.from_pairs([*links, *silent]) for links in train.others))
         alone = ", ".join(f"{aer(dev.links, links):.2f}" for links in dev.others)
         agreed = f"{aer(dev.links, Links.from_pairs(combine(zip(*dev.others, strict=True)))):.2f}" if names else ""
         cells = []
@@ -51,11 +55,11 @@ def others(study: Study) -> None:
             weights = np.concatenate([base, default_weights().of(features.names[len(base) :])])
             default = best_alignments(edges.features @ weights, edges.lists, REWARDS)
             learnt = learn(train, np.arange(len(train.links)), test.statistics, kinds=kinds)
-            labelled = learnt.align(dev.bitext, test.statistics, dev.others)
-            cells += [f"{aer(dev.links, found.to_links()):.2f}" for found in (default, labelled)]
+            taught = learnt.align(dev.bitext, test.statistics, dev.others)
+            cells += [f"{aer(dev.links, found.to_links()):.2f}" for found in (default, taught)]
         given = " and ".join(name.removeprefix("neural-{}.").replace("giza-{}.", "GIZA++ ") for name in names)
         rows.append([given or "none", alone, agreed, *cells])
     header = ["`--links`", "alone", "`aligner combine`"]
     for size in study.options.sizes:
-        header += [f"{size:,} pairs, no labels", f"{size:,} pairs, 100 labels"]
+        header += [f"{size:,} pairs, no labels", f"{size:,} pairs, {len(labelled.links)} labels"]
     publish("others", markdown(header, rows), pages=[PAGE], write=study.options.write)

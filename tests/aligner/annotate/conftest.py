@@ -73,7 +73,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", lambda r: None if r.url.startswith(site.address) else problems.append(r.url))
         page.goto(site.address)
-        page.wait_for_selector("body[data-ready=yes]")
+        page.wait_for_selector("body[data-ready=yes][data-busy=no]")  # the first pair is there and has the focus
         return page
 
     yield open_page

@@ -269,7 +269,7 @@ def test_a_command_that_has_ended_is_missed(visit: Visit, site: Sites) -> None:
     page = visit(site())
     page.route("**/save", lambda route: route.abort())
     press(page, "Delete")
-    assert "the command does not answer" in page.locator("#trouble").inner_text()
+    page.locator("#trouble", has_text="the command does not answer").wait_for()
     page.unroute("**/save")
     press(page, "j")
     settled(page, 1)
