@@ -47,7 +47,7 @@ KINDS: Mapping[str, Kind] = {
     "words": Kind(True, (None, 5, 3), agreement=True, minimum_dice=MINIMUM_DICE),
     "pieces": Kind(False, (None,), agreement=False, minimum_dice=0.005),
 }
-"""Lexicons whose posteriors are averaged."""
+"""Lexicons whose posteriors are averaged. Pieces are more frequent than words: most of their pairs are chance."""
 
 PSEUDO_COUNTS: Mapping[int | None, float] = {None: 10.0, 5: 10.0, 3: 1.0}
 """K of a level, by the width of its classes."""
