@@ -44,7 +44,8 @@ class Table:
 
     def count(self) -> int:
         """How many rows there are."""
-        return sum(rows for rows, _ in self._groups(None))
+        with self._open() as reader:
+            return sum(rows for rows, _ in self._groups(reader, None))
 
     def parse(self, columns: Columns, start: int = 0) -> Iterator[tuple[int, bytes, bytes]]:
         """The number, source and target of each row, from 1 on.  start: rows to pass over.
@@ -69,24 +70,25 @@ class Table:
         return map(parse, count(start + 1), chain.from_iterable(self._rows(columns, start)))
 
     def _rows(self, columns: Columns, start: int) -> Iterator[Iterator[tuple[bytes | None, bytes | None]]]:
-        for rows, batches in self._groups(columns):
-            for batch in batches if start < rows else ():
-                rest = batch.slice(min(start, len(batch)))
-                yield zip(*(self._texts(rest, name) for name in columns), strict=True)
-                start, rows = max(0, start - len(batch)), 0
-            start = max(0, start - rows)
-
-    def _groups(self, columns: Columns | None) -> Iterator[tuple[int, Iterable[Any]]]:
-        """The rows of each row group or record batch, and what reads them."""
         with self._open() as reader:
-            if self.kind == "Parquet":
-                for group in range(reader.num_row_groups):
-                    batches = reader.iter_batches(_ROWS, row_groups=[group], columns=columns)
-                    yield reader.metadata.row_group(group).num_rows, batches
-            elif self.kind == "Arrow":
-                yield from ((len(batch), [batch]) for batch in map(reader.get_batch, range(reader.num_record_batches)))
-            else:
-                yield from ((len(batch), [batch]) for batch in reader)
+            for rows, batches in self._groups(reader, columns):
+                for batch in batches if start < rows else ():
+                    batch.validate(full=True)  # pyarrow trusts the offsets in a file, and reads where they say
+                    rest = batch.slice(min(start, len(batch)))
+                    yield zip(*(self._texts(rest, name) for name in columns), strict=True)
+                    start, rows = max(0, start - len(batch)), 0
+                start = max(0, start - rows)
+
+    def _groups(self, reader: Any, columns: Columns | None) -> Iterator[tuple[int, Iterable[Any]]]:
+        """The rows of each row group or record batch, and what reads them."""
+        if self.kind == "Parquet":
+            for group in range(reader.num_row_groups):
+                batches = reader.iter_batches(_ROWS, row_groups=[group], columns=columns)
+                yield reader.metadata.row_group(group).num_rows, batches
+        elif self.kind == "Arrow":
+            yield from ((len(batch), [batch]) for batch in map(reader.get_batch, range(reader.num_record_batches)))
+        else:
+            yield from ((len(batch), [batch]) for batch in reader)
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
@@ -99,8 +101,8 @@ class Table:
                 opened = open_(arrow.memory_map(str(self.path)))
             with opened as reader:
                 yield reader
-        except (arrow.ArrowException, OSError) as error:
-            what = f"is no whole {self.kind} file: {str(error).splitlines()[0]}"
+        except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            what = f"is no whole {self.kind} file: {(str(error).splitlines() or ['damaged'])[0]}"
             raise CorpusError(self.path, 0, what, hint="copy or make the file again") from error
 
     def _texts(self, batch: Any, name: str) -> list[bytes | None]:

@@ -61,6 +61,6 @@ def test_reading_warns_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"[" * 100_000, b'{"a":' * 100_000, "NaN", "[-Infinity]", "", b"\xff", "{", "1 2"])
 def test_what_is_no_json(data: bytes | str) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"\w"):
         parse_json(data)
     assert parse_json(b'{"a": [1, 0.5, "\xc3\xa9", null]}') == {"a": [1, 0.5, "é", None]}

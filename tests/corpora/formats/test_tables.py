@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import re
+import struct
 import sys
 from pathlib import Path
 from typing import Any
@@ -108,3 +111,28 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         SettingError, match=r"t is a Parquet file, which needs pyarrow \(pip install 'aligner\[arrow\]'\)"
     ):
         open_corpus(path)
+
+
+@pytest.mark.parametrize("kind", ["Arrow", "Arrow stream"])
+@pytest.mark.parametrize("end", [1, 2_000_000_000, -1])
+def test_offsets_that_lead_out_of_the_file(tmp_path: Path, kind: str, end: int) -> None:
+    path = put(tmp_path / "t", kind, {"en": ["a b c"] * 50, "fr": ["x y z"] * 50}, 50)
+    content = bytearray(path.read_bytes())
+    place = content.find(struct.pack("<3i", 0, 5, 10)) + 160
+    content[place : place + 4] = struct.pack("<i", end)
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match=f"{re.escape(str(path))}: is no whole {kind} file"):
+        list(Table(path, kind).parse(("en", "fr")))
+
+
+def test_a_changed_byte_blames_the_table(tmp_path: Path) -> None:
+    rng, path = random.Random(7), tmp_path / "t"
+    for kind in KINDS:
+        whole = put(path, kind, {"en": EN, "fr": FR}).read_bytes()
+        for place in rng.sample(range(8, len(whole)), 200):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << rng.randrange(8)]) + whole[place + 1 :])
+            try:
+                table = Table(path, kind)
+                list(table.parse(("en", "fr")))
+            except CorpusError as error:
+                assert error.path == str(path)  # noqa: PT017 - or there is none, where the byte was of a word
