@@ -77,6 +77,9 @@ class Normalizer:
             known = ", ".join(f"{code} ({name})" for code, name in SNOWBALL_CODES.items())
             raise SettingError(f"no stemmer for the language '{self.stem}' (known are {known})")
 
+    def __reduce__(self) -> tuple[type[Normalizer], tuple[bool, bool, str | None]]:
+        return Normalizer, (self.casefold, self.tokenize, self.stem)  # without the functions made of them
+
     @shared_property
     def _stem(self) -> Callable[[str], str]:
         from nltk.stem.snowball import SnowballStemmer

@@ -146,9 +146,11 @@ class shared_property(Generic[Answer]):
         if instance is None:
             return self  # type: ignore[return-value]  # of the class itself, for its documentation
         kept, lock = vars(instance), f"{self.name}: lock"  # no attribute has this name
-        with kept.setdefault(lock, threading.RLock()):
-            if self.name not in kept:
-                kept[self.name] = self.function(instance)
-        kept.pop(lock, None)
+        try:
+            with kept.setdefault(lock, threading.RLock()):
+                if self.name not in kept:
+                    kept[self.name] = self.function(instance)
+        finally:
+            kept.pop(lock, None)  # which could not be pickled
         answer: Answer = kept[self.name]
         return answer

@@ -1,6 +1,8 @@
 """Words are equal when they look equal, and tokens are only ever split at ASCII whitespace."""
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
 import unicodedata
@@ -129,3 +131,12 @@ def test_nltk_is_imported_only_when_used() -> None:
         "normalize.Normalizer(tokenize=True, stem='en'); sys.exit('nltk' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("normalizer", [Normalizer(), Normalizer(stem="en"), Normalizer(False, True, "french")])
+def test_pickles_and_copies_before_and_after_use(normalizer: Normalizer) -> None:
+    for _ in range(2):
+        for other in (pickle.loads(pickle.dumps(normalizer)), copy.copy(normalizer), copy.deepcopy(normalizer)):
+            assert other == normalizer
+            assert other.word("Houses") == normalizer.word("Houses")
+            assert other.tokens("the houses.") == normalizer.tokens("the houses.")

@@ -223,6 +223,7 @@ def test_a_shared_property_that_failed_is_computed_again() -> None:
     shared = Shared(lambda: 1 // 0 if next(answers, None) else "well")
     with pytest.raises(ZeroDivisionError):
         _ = shared.answer
+    assert set(vars(shared)) == {"work"}, "a lock cannot be pickled"
     assert shared.answer == "well"
 
 
