@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -16,7 +17,29 @@ from features.translation.expectation import Pass
 from features.translation.lexicon import KINDS
 from features.translation.model import TranslationModel
 from features.translation.training import extend, train_translation, update_translation
-from features.words import WordTable, check_offsets
+from features.words import WordTable, check_ids, check_offsets
+
+ARRAYS = {
+    r"cooccurrence\.pairs": ("int64", 0),
+    r"cooccurrence\.(targets|(source_|target_)?counts)": ("int32", 1),
+    r"translation\.settings|.*\.(forward|reverse)(_jumps)?": ("float64", 1),
+    r"translation\.(source|target)_counts|.*[._]offsets": ("int64", 1),
+    r".*_words\.flags": ("uint8", 1),
+    r".*[._]letters|.*\.targets|.*_frequent": ("int32", 1),
+    r".*\.(counts|cells)": ("float32", 2),
+    r".*\.null_(source|target)|.*_(scale|shares|unseen)": ("float32", 1),
+    r".*_contexts": ("float64", 3),
+    r".*_(weights|inside)": ("float32", 3),
+}
+"""What the arrays of a model are, by patterns of their names, of which the first counts: dtype and dimensions."""
+
+
+def _check_array(name: str, array: npt.NDArray[Any]) -> None:
+    """Raises ValueError where it is not what ARRAYS says: for others, kernels would be compiled anew, or trip."""
+    if (array.dtype.name, array.ndim) not in [kind for names, kind in ARRAYS.items() if re.fullmatch(names, name)][:1]:
+        raise ValueError(f"no array of a model is {name} of {array.ndim} dimensions of {array.dtype}")
+    if array.size and not (array.min() >= 0 and array.max() < np.inf):
+        raise ValueError(f"the numbers of {name} are not all finite and at least 0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +122,10 @@ class CorpusStatistics:
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> CorpusStatistics:
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
 
+        for name, array in arrays.items():
+            if "." in name:  # the scorer's have none
+                _check_array(name, array)
+
         def part(name: str, kind: type[Any]) -> Any:
             return kind(**{f.name: arrays[f"{name}.{f.name}"] for f in fields(kind)})
 
@@ -107,6 +134,7 @@ class CorpusStatistics:
         words = part("source_words", WordTable), part("target_words", WordTable)
         # Kernels trust these numbers: they read where the offsets say.
         check_offsets(cooccurrence.row_offsets, len(words[0]), cooccurrence.targets, cooccurrence.counts)
+        check_ids(cooccurrence.targets, len(words[1]))
         for counts, table in zip((cooccurrence.source_counts, cooccurrence.target_counts), words, strict=True):
             table.check()
             if len(counts) != len(table):

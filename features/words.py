@@ -74,9 +74,16 @@ class WordTable:
 
 def check_offsets(offsets: I64, rows: int, *values: npt.NDArray[Any]) -> None:
     """Raise ValueError unless offsets cut each of the values into `rows` rows."""
-    sound = offsets.shape == (rows + 1,) and offsets[0] == 0 and (np.diff(offsets) >= 0).all()
+    # Compared, not subtracted: differences of int64 wrap round.
+    sound = offsets.shape == (rows + 1,) and offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all()
     if not sound or any(len(v) != offsets[-1] for v in values):
         raise ValueError("offsets do not fit what they divide")
+
+
+def check_ids(ids: I32, words: int) -> None:
+    """Raise ValueError unless all are below a number of words, and none below 0."""
+    if len(ids) and not (ids.min() >= 0 and ids.max() < words):
+        raise ValueError("numbers of words do not fit the words")
 
 
 def unpack_words(letters: I32, offsets: I64) -> list[str]:

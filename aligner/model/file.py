@@ -112,7 +112,7 @@ def read_model(path: StrPath, *, copy: bool = False) -> tuple[dict[str, Any], di
         arrays = _read_arrays(data, _PREFIX.size + length, header.pop("arrays"))
         del header["size_of_arrays"]
         return header, arrays
-    except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise _damaged(path) from error
 
 
@@ -127,11 +127,11 @@ def _read_arrays(data: bytes | mmap.mmap, end: int, table: Mapping[str, Any]) ->
             dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
             start = first + entry["place"]
             size = dtype.itemsize * math.prod(shape)
-            if any(view[end:start]):
+            if not 0 <= start - end < _ALIGNMENT or any(view[end:start]):
                 raise ValueError(f"there is something between the arrays, before {name}")
             arrays[name] = np.frombuffer(data, dtype, math.prod(shape), start).reshape(shape)
             end = start + size
-        if any(view[end:]):
+        if len(view) - end >= _ALIGNMENT or any(view[end:]):
             raise ValueError("there is something after the last array")
     # All of them, before any complaint: the file may be written over afterwards, and a thread still reading would end.
     checksums = [*map_threads(lambda array: zlib.crc32(array.reshape(-1).view(np.uint8).data), arrays.values())]

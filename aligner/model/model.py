@@ -270,17 +270,22 @@ def load(path: StrPath, *, copy: bool = False) -> Model:
             raise AlignerError("the features of this version differ")
         source_normalizer, target_normalizer = (Normalizer(**n) for n in header["normalizers"])
         source_language, target_language = header["languages"]
+        statistics, record = CorpusStatistics.from_arrays(arrays), header["record"]
+        if not isinstance(record, dict) or not isinstance(record.get("updates", []), list):
+            raise AlignerError("the record of its training is none")
+        if not {*features.lexicons} <= {*(statistics.translation.lexicons if statistics.translation else ())}:
+            raise AlignerError("a lexicon that its features need is missing")
         return Model(
             scorer,
             features,
-            CorpusStatistics.from_arrays(arrays),
+            statistics,
             normalizers=(source_normalizer, target_normalizer),
             languages=(source_language, target_language),
-            record=header["record"],
+            record=record,
             rewards=LinkRewards(*(tuple(map(float, side)) for side in header.get("rewards", ((), ())))),
             calibration=read_calibration(header.get("calibration")),
         )
-    except (AlignerError, LookupError, TypeError, ValueError) as error:
+    except (AlignerError, AttributeError, ImportError, LookupError, OverflowError, TypeError, ValueError) as error:
         what = (
             f"of version {header.get('version', '?')}, holds what this program, {__version__}, does not know: {error}"
         )

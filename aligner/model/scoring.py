@@ -146,6 +146,8 @@ def read_scorer(description: Mapping[str, Any], arrays: Mapping[str, npt.NDArray
 
     Raises LookupError, TypeError, ValueError or SettingError on others.
     """
+    if not all(np.isfinite(arrays[name]).all() for name in ("weights", "support", "coefficients") if name in arrays):
+        raise ValueError("the weights are not finite")
     if description["kind"] == "linear":
         return LinearScorer(arrays["weights"])
     if description["kind"] != "kernel":

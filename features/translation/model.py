@@ -32,7 +32,7 @@ from features.translation.cells import Cells
 from features.translation.expectation import Parameters, null_emissions
 from features.translation.lexicon import KINDS, PSEUDO_COUNTS, UNSEEN, Table, build_levels, estimate
 from features.translation.pieces import Units, level_names
-from features.words import WordTable, check_offsets, pack_words, unpack_words
+from features.words import WordTable, check_ids, check_offsets, pack_words, unpack_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Direction:
         """Raises ValueError where arrays do not fit together, or this many words."""
         _check(self.null.shape == (generated,) and self.shared.shape == self.jumps.shape == (N_JUMPS,))
         _check(self.contexts.shape == CONTEXTS)
-        _check(len(self.frequent) == 0 or bool(self.frequent.min() >= 0 and self.frequent.max() < words))
+        check_ids(self.frequent, words)
         _check(self.weights.shape == self.inside.shape == (2, len(self.frequent) + 1, WIDTHS))
 
 
@@ -141,7 +141,7 @@ class Lexicon:
         """Raises ValueError where arrays do not fit together: kernels trust them and read where the offsets say."""
         n = len(self.targets)
         check_offsets(self.row_offsets, n_source, self.targets)
-        _check(n == 0 or bool(self.targets.min() >= 0 and self.targets.max() < n_target))
+        check_ids(self.targets, n_target)
         _check(self.counts.shape in {(n, 1), (n, 2)})
         self.forward.check(n_source, n_target)
         self.reverse.check(n_target, n_source)
@@ -332,7 +332,7 @@ def _read_table(arrays: Mapping[str, npt.NDArray[Any]], name: str, depth: int) -
 def _check_table(table: Table, n_source: int, n_target: int, above_source: int, above_target: int) -> None:
     """Raises ValueError where the arrays of a level do not fit together."""
     check_offsets(table.row_offsets, n_source, table.targets)
-    _check(len(table.targets) == 0 or bool(table.targets.min() >= 0 and table.targets.max() < n_target))
+    check_ids(table.targets, n_target)
     _check(table.cells.shape == (len(table.targets) + 1, 2))
     lengths = [len(array) for field, array in vars(table).items() if field.startswith(("source_", "target_"))]
     _check(
