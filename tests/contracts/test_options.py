@@ -53,7 +53,8 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "align": {
         "model": (ALIGN, "-m M"), "output": (ALIGN, "-o Y"), "format": (ALIGN, "--format tsv"),
         "links": (ALIGN, "--links neural=t.wa"), "offset": (WITH_MODEL, "--offset 2"),
-        "high_recall": (WITH_MODEL, "--high-recall --format scored"), "candidates": (f"{ALIGN} --offset 5", "--candidates all"),
+        "high_recall": (WITH_MODEL, "--high-recall --format scored"),
+        "candidates": (f"{ALIGN} --offset 15", "--candidates all"),
         "columns": ("align t.tabs -o Z -q", "--columns 3,1"), "remap": (WITH_MODEL, "--remap pieces"),
         "shard": (WITH_MODEL, "--shard 1/2"), "max_length": (WITH_MODEL, "--max-length 6"),
         "long_pairs": (f"{WITH_MODEL} --max-length 6", "--long-pairs drop"),
