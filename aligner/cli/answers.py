@@ -67,7 +67,8 @@ def refuse_options(context: typer.Context, useful: Collection[str], where: str) 
 def refuse_idle(where: str, **options: object) -> None:
     """Raise SettingError for the first of these options that is given: it has no effect there."""
     for name in (name for name, value in options.items() if value):
-        raise SettingError(f"--{name.replace('_', '-')} has no effect {where}")
+        option = f"--{name.replace('_', '-')}"
+        raise SettingError(f"{option} has no effect {where}{'' if '(' in where else f' (leave {option} out)'}")
 
 
 def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> str:

@@ -36,7 +36,7 @@ def fast_align(
         min=-1e3, max=0.0,
     )] = -4.0,
     iterations: Annotated[
-        int | None, _flag("-I", "--iterations", metavar="N", help="Passes of the HMM.", show_default="1")
+        int | None, _flag("-I", "--iterations", metavar="N", help="Passes of the HMM.", min=1, show_default="1")
     ] = None,
     null: Annotated[float | None, _flag(
         "-q", "--p0", metavar="P", help="Prior probability that a word translates nothing.", show_default="0.2",

@@ -188,9 +188,7 @@ FalseCost = Annotated[float | None, _objective(
 PossibleCost = Annotated[float | None, _objective(
     metavar="c°", help="What a possible link takes off the hinge loss.", min=0.0, show_default="10",
 )]  # fmt: skip
-Fertility = Annotated[int | None, _objective(
-    metavar="N", help="Most links of a word, when aligning; in learning of the hinge only.", show_default="3, or 1",
-)]  # fmt: skip
+Fertility = Annotated[int | None, _objective(metavar="N", help="A word's links when aligning.", show_default="3, or 1")]
 
 # Solving
 SolverName = Annotated[str | None, _solving(metavar="SOLVER", help="See docs/solvers.md.", show_default="bcfw")]
@@ -255,7 +253,7 @@ NullPrior = Annotated[
 ]
 Iterations = Annotated[
     int | None,
-    _unsupervised(metavar="N", help="Passes of the HMM over the text, for each lexicon.", show_default="1"),
+    _unsupervised(metavar="N", help="Passes of the HMM over the text, for each lexicon.", min=1, show_default="1"),
 ]
 Seconds = Annotated[
     float | None,

@@ -134,8 +134,7 @@ def train(
     default_aer = None
     of_default = feature_set.families == tuple(FAMILIES)
     if isinstance(problem, FenchelYoungProblem) and of_default and followed.finished_folds == planned.folds > 0:
-        known = LinearScorer(default_weights().of(edges.names))  # whatever the center is; not learnt from any fold
-        by_default = decode_edges(edges, known, rewards)
+        by_default = decode_edges(edges, LinearScorer(default_weights().of(edges.names)), rewards)  # of any center
         default_aer = error_rate(labelled.links, by_default.to_links())
     learns = default_aer is None or row.aer is None or row.aer < default_aer
     columns = len((feature_set if learns else replace(feature_set, words=((), ()))).names)  # the default knows no words

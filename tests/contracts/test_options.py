@@ -54,7 +54,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "model": (ALIGN, "-m M"), "output": (ALIGN, "-o Y"), "format": (ALIGN, "--format tsv"),
         "links": (ALIGN, "--links neural=t.wa"), "offset": (WITH_MODEL, "--offset 2"),
         "high_recall": (WITH_MODEL, "--high-recall --format scored"),
-        "candidates": (f"{ALIGN} --offset 15", "--candidates all"),
+        "candidates": (f"{WITH_MODEL} --offset 900", "--candidates all"),
         "columns": ("align t.tabs -o Z -q", "--columns 3,1"), "remap": (WITH_MODEL, "--remap pieces"),
         "shard": (WITH_MODEL, "--shard 1/2"), "max_length": (WITH_MODEL, "--max-length 6"),
         "long_pairs": (f"{WITH_MODEL} --max-length 6", "--long-pairs drop"),
@@ -153,7 +153,7 @@ REFUSED = [
     ("", f"{TRAIN} --regularization 1e300"), ("", f"{TRAIN} --miss-cost 1e308"), ("", f"{TRAIN} --false-cost 1e308"),
     ("", f"{HINGE} --possible-cost inf"),
     ("", f"{TRAIN} --regularization nan"), ("", f"{TRAIN} --fertility 101"), ("", f"{ALIGN} --iterations 99999999999"),
-    ("", f"{ALIGN} --iterations 0"), ("", f"{ALIGN} --null nan"), ("", f"{ALIGN} --seconds nan"),
+    ("", f"{ALIGN} --null nan"), ("", f"{ALIGN} --seconds nan"),
     ("", f"{ALIGN} --offset inf"), ("", f"{FAST} -I 99999999999"),
 ]  # fmt: skip
 """What a line names, and command lines with an option that would do nothing, or a number that cannot be."""
