@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from corpora import recognize
+from corpora import SettingError, recognize
 from corpora.alignment import PairLinks
 from corpora.corpus import Corpus, Languages
 from corpora.errors import CorpusError
@@ -49,6 +49,8 @@ def convert(
             known = ", ".join(formats)
             raise CorpusError(source, 0, f"unknown links format '{name}'", hint=f"known are {known}")
     corpus = _text_of(source, from_, text, languages)
+    if corpus is None and any(languages):
+        raise SettingError("`source` and `target` are languages of a text, which is not there (give `text`)")
     if corpus is None and to in _TEXT_FORMATS:
         raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it as `text`")
     links: Iterable[PairLinks]

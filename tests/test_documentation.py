@@ -2,7 +2,7 @@
 
 Examples of a page run from top to bottom in a folder of its own that holds the sample corpus and, unless the page
 trains it, the model ``my.model``. Blocks marked ``sh`` are commands, run in this process; blocks marked ``python`` are
-doctests. What is not to run is marked ``console``.
+doctests. Of those marked ``console``, which show an output, `evaluate`, `show` and `train` must print what is shown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import aligner
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SCRIPTS = sorted(path for path in (ROOT / "scripts").glob("*.py") if "__main__" in path.read_text("utf-8"))
-EXAMPLES = re.compile(r"^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXAMPLES = re.compile(r"^```(sh|python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MODEL = "my.model"
 
 
@@ -55,6 +55,13 @@ def run_examples(page: Path) -> int:
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for example in EXAMPLES.finditer(text):
         line = text[: example.start(2)].count("\n")
+        if example[1] == "console":
+            command, _, shown = example[2].partition("\n")
+            if re.match(r"\$ aligner (evaluate|show|train) ", command):
+                result = run(*shlex.split(command)[2:])
+                assert re.sub(" +$", "", result.stdout or result.stderr, flags=re.MULTILINE) == shown, command
+                count += 1
+            continue
         if example[1] == "sh":
             for command in example[2].replace("\\\n", " ").splitlines():
                 execute(command)

@@ -15,7 +15,7 @@ import typer
 from aligner._version import __version__
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
-from aligner.cli.answers import say
+from aligner.cli.answers import refuse_idle, say
 from aligner.cli.texts import check_texts, open_for_model, open_other_tokens, skipping_pairs, with_others
 from aligner.progress import Progress, ignore, progress_bar
 from corpora import SettingError
@@ -146,11 +146,13 @@ def align(
     if links and (max_length is not None or skip_bad or shard or resume):
         not_with = "--max-length, --skip-bad, --shard and --resume"
         raise SettingError(f"the pairs of --links are all aligned, in one run (leave out {not_with})")
-    if sample is not None and {"unsupervised", "decoding", "threshold", "directions"} & set(given):
-        what = "--unsupervised, --decoding, --threshold and --directions"
-        raise SettingError(f"--sample is for the weights that come with the program (leave out {what})")
-    if high_recall and offset:
-        raise SettingError("--high-recall is an offset (leave out --offset, or --high-recall)")
+    refuse_idle("without --sample", seed=seed and sample is None)
+    refuse_idle("with --links, whose pairs are all aligned", long_pairs=links and long_pairs != "empty")
+    refuse_idle("with --directions, which are of posteriors", sample=directions and sample)
+    refuse_idle("with --offset, which it is itself", high_recall=offset and high_recall)
+    for one in [name for name in ("unsupervised", "decoding", "threshold") if name in given]:
+        of_weights = {"offset": offset, "high_recall": high_recall, "links": links, "candidates": candidates}
+        refuse_idle(f"with --{one}, which leaves the default weights out", **of_weights, sample=sample)
     offset = opt.HIGH_RECALL if high_recall else offset
     for name in ("directions", "sample"):
         given.pop(name, None)

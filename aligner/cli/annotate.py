@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.answers import say
+from aligner.cli.answers import refuse_idle, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.cli.texts import open_for_model, with_others
 from aligner.progress import progress_bar
@@ -35,6 +35,7 @@ def annotate(
     """
     from aligner.errors import SettingError
 
+    refuse_idle(f"on --order {order}", seed=seed and order != "random")
     with progress_bar(quiet) as show, ExitStack() as opened:
         try:
             from aligner.annotate.pages import HOST, application, server

@@ -31,9 +31,23 @@ def prepare_streams() -> None:
     for name, mode, flags in (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
+    if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
+        binary, in_lines = io.BufferedWriter(_Output(sys.stdout.fileno(), "wb", closefd=False)), sys.stdout.isatty()
+        sys.stdout = io.TextIOWrapper(binary, sys.stdout.encoding, line_buffering=in_lines)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+class _Output(io.FileIO):
+    """Standard output, whose errors name it as other files' do."""
+
+    def write(self, content: Any, /) -> int:
+        try:
+            return super().write(content)
+        except OSError as error:
+            error.filename = "-"
+            raise
 
 
 def say(message: str) -> None:
@@ -50,10 +64,17 @@ def refuse_options(context: typer.Context, useful: Collection[str], where: str) 
             raise SettingError(f"{parameter.opts[0]} has no effect {where}")
 
 
+def refuse_idle(where: str, **options: object) -> None:
+    """Raise SettingError for the first of these options that is given: it has no effect there."""
+    for name in (name for name, value in options.items() if value):
+        option = f"--{name.replace('_', '-')}"
+        raise SettingError(f"{option} has no effect {where}{'' if '(' in where else f' (leave {option} out)'}")
+
+
 def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> str:
     """The line for the user."""
     match error:
-        case OSError(errno=errno.EBADF, filename=None):
+        case OSError(errno=errno.EBADF, filename=None | "-"):
             return "-: standard input or output is closed (open it, or name a file)"
         case OSError():
             path = error.filename or options.get("output") or options.get("model") or "-"

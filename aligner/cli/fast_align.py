@@ -33,6 +33,7 @@ def fast_align(
     )] = None,
     beam: Annotated[float, _flag(
         "-t", "--beam_threshold", metavar="B", help="Into -p goes what has at least max p to the power -B.",
+        min=-1e3, max=0.0,
     )] = -4.0,
     iterations: Annotated[
         int | None, _flag("-I", "--iterations", metavar="N", help="Passes of the HMM.", min=1, show_default="1")
@@ -68,6 +69,7 @@ def fast_align(
         raise SettingError("-s: no scores beside the links here (aligner align --format tsv has them)")
     given = {
         "-d": diagonal, "-o": tension, "-v": bayes, "-T": first_tension, "-a": alpha, "-m": length_ratio, "-b": buffer,
+        "-t": table is None and beam != -4.0,
     }  # fmt: skip
     idle = [flag for flag, value in given.items() if value is not None and value is not False]
     if idle and not quiet:

@@ -1,6 +1,7 @@
 """``aligner features``."""
 
 from aligner.cli import options as opt
+from aligner.cli.answers import refuse_idle
 from aligner.cli.texts import with_others
 from aligner.progress import Progress, progress_bar
 from corpora.errors import CorpusError
@@ -33,7 +34,8 @@ def features(
         if not hasattr(loaded, "weights"):
             what = "scores by a kernel, which has no weights of features"
             raise CorpusError(model, 0, what, hint="give a model of another solver")
-        labelled = None
+        labelled, idle = None, {"source": source, "target": target, "links": links, "memory": memory != 2 << 30}
+        refuse_idle("without labelled pairs (give --gold)", **({} if gold else idle))
         if gold:
             loaded, others = with_others(loaded, model, links or [])
             source, target = source or loaded.languages[0], target or loaded.languages[1]

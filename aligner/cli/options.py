@@ -97,7 +97,7 @@ class Brief(TyperCommand):
 def _help_all(context: typer.Context, wanted: bool) -> None:
     if wanted:
         context.meta["help-all"] = True
-        print(context.get_help())
+        print(context.get_help(), flush=True)  # an error that comes later would be Python's own
         raise typer.Exit
 
 
@@ -188,7 +188,7 @@ FalseCost = Annotated[float | None, _objective(
 PossibleCost = Annotated[float | None, _objective(
     metavar="c°", help="What a possible link takes off the hinge loss.", min=0.0, show_default="10",
 )]  # fmt: skip
-Fertility = Annotated[int | None, _objective(metavar="N", help="Most links of a word.", min=1, show_default="3, or 1")]
+Fertility = Annotated[int | None, _objective(metavar="N", help="A word's links when aligning.", show_default="3, or 1")]
 
 # Solving
 SolverName = Annotated[str | None, _solving(metavar="SOLVER", help="See docs/solvers.md.", show_default="bcfw")]
@@ -262,15 +262,15 @@ Seconds = Annotated[
 
 # Evaluating
 Confidence = Annotated[float, _evaluating(metavar="%", help="Level of the bootstrap intervals.", min=1.0, max=99.9)]
-Resamples = Annotated[int, _evaluating(metavar="N", help="Bootstrap resamples.", min=1)]
+Resamples = Annotated[int, _evaluating(metavar="N", help="Bootstrap resamples.", min=1, max=1_000_000)]
 BootstrapSeed = Annotated[int, _evaluating("--seed", metavar="N", help="Seed of the bootstrap.", min=0)]
 AllPairs = Annotated[bool, _evaluating("--all-pairs", help="Test each pair of HYPs, p-values corrected by Holm.")]
 LinkedText = Annotated[str | None, _data("--text", metavar="PREFIX", help="The text of the links, if GOLD has none.")]
 
 # Showing
 ShownGold = Annotated[str | None, _data("--gold", metavar="GOLD", help="Gold links, to compare with.")]
-ShownPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs to draw.", min=1)]
-FirstShown = Annotated[int, _data("--from", metavar="K", help="Line of the first.", min=1)]
+ShownPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs to draw.", min=1, max=10**12)]
+FirstShown = Annotated[int, _data("--from", metavar="K", help="Line of the first.", min=1, max=10**12)]
 
 # Serving
 Host = Annotated[str, _serving(metavar="HOST", help="Address to listen on; 0.0.0.0 or :: for all of the machine's.")]

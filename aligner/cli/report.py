@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.answers import say
+from aligner.cli.answers import refuse_idle, say
 from aligner.cli.texts import named_files
 from aligner.progress import progress_bar
 
@@ -42,6 +42,10 @@ def report(
 
         if format_ != "html" and gold is None:
             raise SettingError(f"--format {format_} writes figures, which need gold links (give --gold)")
+        if gold is None:
+            boot = {"confidence": confidence != 95, "resamples": resamples != 1000, "seed": seed != 12345}
+            refuse_idle("without gold links (give --gold)", **boot)
+        refuse_idle("on figures alone (leave out --format)", model=model and format_ != "html")
         refuse_inputs(path, [source, target, *files, gold, model])
         with write_atomically(path, force=force) as file:
             record = load(model).record if model else None

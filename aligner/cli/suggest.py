@@ -7,7 +7,7 @@ import typer
 
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
-from aligner.cli.answers import say
+from aligner.cli.answers import refuse_idle, say
 from aligner.cli.texts import check_texts, open_for_model, with_others
 from aligner.progress import Progress, progress_bar
 from corpora.errors import CorpusError
@@ -34,6 +34,7 @@ def suggest(
 
     Writes their text, and the model's links as a start: correct PREFIX.wa, then train with --gold PREFIX.
     """
+    refuse_idle(f"on --order {order}", seed=seed and order != "random")
     with ExitStack() as written, progress_bar(quiet) as show, compiling_ahead():
         from aligner.model.model import load
         from aligner.model.streaming import LinksFile

@@ -86,7 +86,7 @@ class Unsupervised:
         check_offset(self.offset)
         check_candidates(self.candidates)
         if self.offset and self.decoding is not None:
-            raise SettingError("an offset is of the default weights' scores, which are left out (give `threshold`)")
+            raise SettingError("an offset is of the default weights' scores, which are left out (leave `offset` out)")
         if self.kinds and self.decoding is not None:
             what = "links of other aligners are features of the default weights, which are left out"
             raise SettingError(f"{what} (leave `links` out, or `decoding`)")
@@ -94,8 +94,8 @@ class Unsupervised:
             raise SettingError("candidates are edges of the default weights, which are left out (leave both out)")
         if self.null is not None and not 0.0 < self.null < 1.0:
             raise SettingError(f"the prior of NULL must be between 0 and 1, not {self.null}")
-        if self.iterations is not None and self.iterations < 1:
-            raise SettingError(f"there must be an iteration, not {self.iterations}")
+        if self.iterations is not None and not 1 <= self.iterations <= 1000:
+            raise SettingError(f"{self.iterations} iterations are not possible (give from 1 to 1000)")
         if self.seconds is not None and not self.seconds >= 0.0:
             raise SettingError(f"seconds must be 0 or more, not {self.seconds}")
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from aligner._version import __version__
 from aligner.report.evaluation import Interval, Scores, bootstrap, count, percentile_interval, scores
+from corpora import SettingError
 from corpora.alignment import Link, Links, check_range
 from corpora.errors import CorpusError
 from corpora.files import StrPath
@@ -195,10 +196,12 @@ def compare(
     """
     if isinstance(systems, Mapping):
         names, systems = [*systems], [*systems.values()]
-    if resamples < 1 or not 0.0 < confidence < 1.0:
-        raise ValueError(f"resamples {resamples} must be at least 1 and confidence {confidence} in (0, 1)")
+    if not 1 <= resamples <= 1_000_000 or not 0.0 < confidence < 1.0:
+        raise ValueError(f"resamples {resamples} must be from 1 to 1,000,000 and confidence {confidence} in (0, 1)")
     sentences: list[tuple[int, int]] = []
     has_text = isinstance(gold, str | os.PathLike) and not (Path(gold).is_file() or is_stream(gold))
+    if text is not None if has_text else text is None and (source or target):
+        raise SettingError("`text`, `source` and `target` are of a text, once (give a text as gold, or as `text`)")
     with_text = str(gold) if has_text else text
     if with_text is not None:
         corpus = open_corpus(with_text, source=source, target=target)

@@ -157,7 +157,8 @@ def summarize_training(record: Mapping[str, Any]) -> str:
     taught = f"{record['labelled_pairs']:,} pairs taught."
     if not record["finished_folds"]:
         return taught
-    taught += f" Wrong links on held-out pairs: {record['path'][record['chosen']]['aer']:.3g} %"
+    pairs = "held-out pairs" + ", which chose λ, too" * (len(record["path"]) > 1)
+    taught += f" Wrong links on {pairs}: {record['path'][record['chosen']]['aer']:.3g} %"
     if record["default_aer"] is not None:
         taught += f" (default weights: {record['default_aer']:.3g} %)"
     return f"{taught}." + "\nThe default weights are kept: the labels do not help." * ("default_weights" in record)

@@ -164,7 +164,7 @@ class FenchelYoungProblem:
         links = "any" if self.links is None else self.links
         costs = f"miss:{self.miss_cost:g}|false:{self.false_cost:g}"
         parts = f"{self.regularizer}|lambda:{self.regularization:g}|{costs}|links:{links}"
-        return f"{parts}|prior:{self.prior_name}|fertility:{self.capacity}"
+        return f"{parts}|prior:{self.prior_name}|links-when-aligning:{self.capacity}"
 
     def rehearsal(self) -> FenchelYoungProblem | None:
         """None: its kernels are compiled by the sums at the start, before the clock starts."""

@@ -194,7 +194,10 @@ class Plan:
     def __post_init__(self) -> None:
         if not self.regularizations or any(later >= earlier for earlier, later in pairwise(self.regularizations)):
             raise SettingError("a path needs at least one λ, descending")
-        check_costs(self.regularizations[0], self.miss_cost, self.false_cost, self.possible_cost)
+        costs = self.miss_cost, self.false_cost, self.possible_cost
+        check_costs(self.regularizations[0], *costs)
+        if max(self.regularizations[0], *costs) > 1e9 or self.regularizations[-1] < 1e-9:  # their squares overflow
+            raise SettingError("λ must be from 1e-9 to 1e9, and costs at most 1e9")
 
     @property
     def solutions(self) -> int:
@@ -257,6 +260,9 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
     if not smooth and center == "default" and isinstance(solver, KernelBlock) and not isinstance(solver.kernel, Linear):
         raise SettingError("a kernel has no default weights to be drawn to (leave out the center, or the kernel)")
 
+    if settings.center == "default" and not all_families:
+        raise SettingError("the default weights are of all features (leave `center` out, or `features`)")
+
     def given(value: float | None, default: float) -> float:
         return default if value is None else value
 
@@ -273,9 +279,9 @@ def geometric_path(largest: float, smallest: float, values: int) -> tuple[float,
     >>> [f"{regularization:g}" for regularization in geometric_path(1, 0.01, 3)]
     ['1', '0.1', '0.01']
 
-    Raises SettingError unless ∞ > largest > smallest > 0 and there are at least 2 values.
+    Raises SettingError unless ∞ > largest > smallest > 0 and there are from 2 to 1000 values.
     """
-    if not (np.isfinite(largest) and largest > smallest > 0 and values >= 2):
+    if not (np.isfinite(largest) and largest > smallest > 0 and 2 <= values <= 1000):
         what = f"a path from λ {largest:g} down to {smallest:g} in {values} values is not possible"
-        raise SettingError(f"{what} (give LARGEST:SMALLEST:N, LARGEST above SMALLEST above 0, N at least 2)")
+        raise SettingError(f"{what} (give LARGEST:SMALLEST:N, LARGEST above SMALLEST above 0, N from 2 to 1000)")
     return tuple(np.geomspace(largest, smallest, values).tolist())

@@ -12,7 +12,7 @@ from aligner._version import __version__
 from aligner.errors import SettingError
 from aligner.model.calibration import Calibration, JudgedLinks
 from aligner.model.decoding import decode_edges
-from aligner.model.default import default_model, with_links
+from aligner.model.default import default_model, default_weights, with_links
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
 from aligner.progress import Hooks, Progress, tell_passes
@@ -134,7 +134,7 @@ def train(
     default_aer = None
     of_default = feature_set.families == tuple(FAMILIES)
     if isinstance(problem, FenchelYoungProblem) and of_default and followed.finished_folds == planned.folds > 0:
-        by_default = decode_edges(edges, LinearScorer(problem.prior), rewards)  # not learnt from any of the folds
+        by_default = decode_edges(edges, LinearScorer(default_weights().of(edges.names)), rewards)  # of any center
         default_aer = error_rate(labelled.links, by_default.to_links())
     learns = default_aer is None or row.aer is None or row.aer < default_aer
     columns = len((feature_set if learns else replace(feature_set, words=((), ()))).names)  # the default knows no words

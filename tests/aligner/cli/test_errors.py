@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from commands import invoke, refused, write
+from commands import TIMEOUT, invoke, refused, start, write
 
 from corpora.errors import CorpusError
 
@@ -328,6 +328,25 @@ def test_options_that_do_nothing_are_refused(desk: Desk, option: str) -> None:
         assert result.stderr.startswith(f"{option} has no effect with")
         assert len(result.stderr.splitlines()) == 1
     assert desk.contents() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        "info M", "features M -q", "priors M -q", "evaluate t.wa t.wa", "show t.en t.fr t.wa", "combine t.wa t.wa -q",
+        "symmetrize t.wa t.wa -q", "convert t.wa - --to talp -q", "align t.en t.fr -q", "align t.en t.fr -m M -q",
+        "score t.en t.fr t.wa -m M -q", "report t.en t.fr t.wa --gold t.wa -q --format csv", "train --help-all",
+        "--version", "align --help",
+    ],
+)  # fmt: skip
+def test_standard_output_that_is_full_is_named(desk: Desk, command: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = start(*command.split(), stdout=full, cwd=desk.folder)
+        said = process.communicate(timeout=TIMEOUT)[1].decode()
+    lines = [line for line in said.splitlines() if not line.startswith(("starting: ", "aligner: compiling"))]
+    assert lines == ["-: No space left on device (check the disk)"]
+    assert process.returncode == 1
 
 
 def test_a_trace_in_the_place_of_the_model(desk: Desk) -> None:

@@ -220,4 +220,4 @@ def test_high_recall_is_an_offset(desk: Desk) -> None:
         assert more == run(*options, "--offset", 1.5).stdout
         assert all({*a.split()} >= {*b.split()} for a, b in zip(more.splitlines(), plain.splitlines(), strict=True))
         assert more.count("-") > plain.count("-")
-        assert "leave out --offset" in invoke(*options, "--high-recall", "--offset", 1).stderr
+        assert "leave --high-recall out" in invoke(*options, "--high-recall", "--offset", 1).stderr

@@ -36,6 +36,21 @@ def test_the_default_weights_are_kept_where_labels_do_not_help(sample: Path, tmp
 
 
 @pytest.mark.slow
+def test_the_default_weights_are_compared_whatever_the_center(sample: Path) -> None:
+    """From zero so much regularization teaches nothing, so that they are better."""
+    training = aligner.train(sample / "train", **TIED, center="zero")
+    record = training.model.record
+    assert record["aer"] == record["default_aer"] < 50 < 100 * (training.path.rows[0].aer or 0)
+    assert training.model.align(*PAIR) == default_model(training.model.statistics).align(*PAIR)
+
+
+def test_held_out_pairs_that_chose_are_told_from_others() -> None:
+    record = {"labelled_pairs": 9, "finished_folds": 2, "default_aer": None, "chosen": 0, "path": [{"aer": 2.0}]}
+    assert "on held-out pairs: 2 %" in summarize_training(record)
+    assert "on held-out pairs, which chose λ, too: 2 %" in summarize_training({**record, "path": [{"aer": 2.0}] * 2})
+
+
+@pytest.mark.slow
 def test_what_helps_is_kept(sample: Path) -> None:
     training = aligner.train(sample / "train")
     record = training.model.record

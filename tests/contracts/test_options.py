@@ -1,0 +1,256 @@
+"""Every option of every command changes what comes out, or is refused in one line where it would not.
+
+A new option needs an entry in CHANGES, or a reason in MACHINE: `test_every_option_has_an_entry` looks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import COMMANDS, invoke, run, write
+
+import aligner
+from corpora.errors import CorpusError
+
+MACHINE = frozenset("threads memory cluster max_seconds seconds debug force quiet verbose help_all resume port".split())
+"""Of how, where and how long the machine works, what it says meanwhile, and what it may replace or turn away."""
+
+EXEMPT = {
+    "fast-align": frozenset("diagonal tension bayes first_tension alpha length_ratio buffer".split()),
+    "serve": frozenset("host body pairs words length queue".split()),
+}
+"""Taken with a line that says that they do nothing; and limits of requests, for the tests of the page."""
+
+ALIGN, WITH_MODEL, JUDGE = "align t.en t.fr -o Z -q", "align t.en t.fr -m M -o Z -q", "evaluate t.wa l.wa"
+TRAIN, HINGE = "train b -m Z -q --cross-validate 0", "train b -m Z -q --loss hinge --max-passes 5"
+FAST, CONVERT, REPORT = "fast-align -i t.both --quiet", "convert t.wa Z -q --to pharaoh", "report t.en t.fr l.wa -q"
+SUGGEST, WEIGH = "suggest t.en t.fr -m M -q -o Z --order random", "features M -q"
+
+CHANGES: dict[str, dict[str, tuple[str, str]]] = {
+    "train": {
+        "gold": (TRAIN, "--gold t"), "source": (TRAIN, "--source fr"), "target": (TRAIN, "--target en"),
+        "sample": (TRAIN, "--sample 9"), "max_labelled": (TRAIN, "--max-labelled 9"),
+        "max_length": ("train t.en t.fr -m Z -q", "--max-length 6"),
+        "skip_bad": ("train bad.en t.fr -m Z -q", "--skip-bad"), "links": (TRAIN, "--links b.wa"),
+        "features": (TRAIN, "--features association"), "candidates": (TRAIN, "--candidates all"),
+        "words": (TRAIN, "--words 2"), "priors": (TRAIN, "--priors priors"),
+        "update": ("train t.en t.fr -m Z -q", "--update M"), "case_fold": (TRAIN, "--no-case-fold"),
+        "tokenize": (TRAIN, "--tokenize"), "stem": (TRAIN, "--stem"), "loss": (TRAIN, "--loss hinge"),
+        "regularization": (TRAIN, "--regularization 1"), "center": (TRAIN, "--center zero"),
+        "path": (TRAIN, "--path 1:0.1:2"), "cross_validate": (TRAIN.replace(" 0", " 3"), "--cross-validate 2"),
+        "fertility": (TRAIN, "--fertility 1"), "miss_cost": (TRAIN, "--miss-cost 2"),
+        "false_cost": (TRAIN, "--false-cost 1"), "possible_cost": (HINGE, "--possible-cost 0"),
+        "solver": (HINGE, "--solver bcfw-gap"), "solver_option": (HINGE, "--solver-option average=weighted"),
+        "oracle": (HINGE, "--oracle greedy --fertility 1"), "tolerance": (TRAIN, "--tolerance 0.5"),
+        "max_passes": (TRAIN, "--max-passes 1"), "seed": (TRAIN, "--seed 1"), "model": (TRAIN, "-m Y"),
+        "trace": (TRAIN, "--trace Y"), "strict": (f"{TRAIN} --max-passes 1 --tolerance 0", "--strict"),
+    },
+    "align": {
+        "model": (ALIGN, "-m M"), "output": (ALIGN, "-o Y"), "format": (ALIGN, "--format tsv"),
+        "links": (ALIGN, "--links neural=t.wa"), "offset": (WITH_MODEL, "--offset 2"),
+        "high_recall": (WITH_MODEL, "--high-recall --format scored"),
+        "candidates": (f"{WITH_MODEL} --offset 900", "--candidates all"),
+        "columns": ("align t.tabs -o Z -q", "--columns 3,1"), "remap": (WITH_MODEL, "--remap pieces"),
+        "shard": (WITH_MODEL, "--shard 1/2"), "max_length": (WITH_MODEL, "--max-length 6"),
+        "long_pairs": (f"{WITH_MODEL} --max-length 6", "--long-pairs drop"),
+        "skip_bad": ("align bad.en t.fr -m M -o Z -q", "--skip-bad"), "unsupervised": (ALIGN, "--unsupervised"),
+        "priors": (ALIGN, "--priors priors --format tsv"), "sample": (ALIGN, "--sample 5"),
+        "seed": (f"{ALIGN} --sample 5", "--seed 1"), "decoding": (ALIGN, "--decoding union"),
+        "directions": (ALIGN, "--directions Y"), "threshold": (ALIGN, "--threshold 0.1"),
+        "null": (f"{ALIGN} --unsupervised", "--null 0.9"), "iterations": (f"{ALIGN} --format tsv", "--iterations 3"),
+    },
+    "evaluate": {
+        "source": (f"{JUDGE} --text t", "--source fr"), "target": (f"{JUDGE} --text t", "--target en"),
+        "text": (JUDGE, "--text t"), "all_pairs": (f"{JUDGE} t.wa", "--all-pairs"),
+        "confidence": (JUDGE, "--confidence 50"), "resamples": (JUDGE, "--resamples 10"), "seed": (JUDGE, "--seed 1"),
+        "format": (JUDGE, "--format json"),
+    },
+    "show": {
+        "gold": ("show t.en t.fr l.wa", "--gold t.wa"), "number": ("show t.en t.fr l.wa", "-n 1"),
+        "first": ("show t.en t.fr l.wa", "--from 2"),
+    },
+    "report": {
+        "gold": (f"{REPORT} -o Z", "--gold t.wa"), "model": (f"{REPORT} -o Z", "--model M"),
+        "confidence": (f"{REPORT} --gold t.wa --format csv", "--confidence 50"),
+        "resamples": (f"{REPORT} --gold t.wa --format csv", "--resamples 10"),
+        "seed": (f"{REPORT} --gold t.wa --format csv", "--seed 1"), "format": (f"{REPORT} --gold t.wa", "--format csv"),
+        "output": (f"{REPORT} --gold t.wa", "-o Y"),
+    },
+    "info": {"format": ("info M", "--format json")},
+    "features": {
+        "gold": (WEIGH, "--gold t"), "source": (f"{WEIGH} --gold t", "--source fr"),
+        "target": (f"{WEIGH} --gold t", "--target en"), "links": (f"{WEIGH} --gold t", "--links t.wa"),
+        "format": (WEIGH, "--format json"),
+    },
+    "suggest": {
+        "model": (SUGGEST, "-m nowhere"), "number": (f"{SUGGEST} -n 3", "-n 4"),
+        "order": (f"{SUGGEST} -n 3", "--order probability"), "seed": (f"{SUGGEST} -n 3", "--seed 1"),
+        "gold": (SUGGEST, "--gold t"), "links": (SUGGEST, "--links t.wa"), "output": (SUGGEST, "-o Y"),
+    },
+    "score": {
+        "model": ("score t.en t.fr l.wa -m M -q", "-m nowhere"), "output": ("score t.en t.fr l.wa -m M -q", "-o Y"),
+        "format": ("score t.en t.fr l.wa -m M -q", "--format scored"),
+    },
+    "lexicon": {
+        "to": ("lexicon t.en t.fr l.wa -q -o Z", "--to moses"), "best": ("lexicon t.en t.fr l.wa -q -o Z", "--best 1"),
+        "output": ("lexicon t.en t.fr l.wa -q -o Z", "-o Y"),
+    },
+    "convert": {
+        "to": (CONVERT, "--to talp"), "from": (CONVERT, "--from naacl"), "text": (CONVERT, "--text nowhere"),
+        "transpose": (CONVERT, "--transpose"),
+        "source_language": (f"{CONVERT} --to giza --text t", "--source fr --transpose"),
+        "target_language": (f"{CONVERT} --to giza --text t", "--target en --transpose"),
+    },
+    "symmetrize": {
+        "method": ("symmetrize t.wa l.wa", "--method intersection"), "output": ("symmetrize t.wa l.wa", "-o Y"),
+        "transpose_reverse": ("symmetrize t.wa l.wa", "--transpose-reverse"),
+    },
+    "combine": {"text": ("combine t.wa l.wa", "--text b"), "output": ("combine t.wa l.wa", "-o Y")},
+    "priors": {
+        "to": ("priors M", "--to fast-align"), "reverse": ("priors M", "--reverse"), "output": ("priors M", "-o Y"),
+    },
+    "fast-align": {
+        "text": (FAST, "-i b.both"), "reverse": (FAST, "-r"), "table": (FAST, "-p Z"),
+        "beam": (f"{FAST} -p Z", "-t -0"),
+        "iterations": (f"{FAST} -p Z", "-I 3"), "null": (FAST, "-q 0.9"), "no_null": (FAST, "-N"),
+        "force_align": (FAST, "-f x"), "scores": (FAST, "-s"),
+    },
+    "serve": {"model": ("serve -m nowhere", "-m t.en")},
+    "annotate": {
+        "output": ("annotate t.en nowhere -o Z", "-o Y"), "model": ("annotate t.en t.fr -o Z -m nowhere", "-m t.en"),
+        "order": ("annotate t.en nowhere -o Z --seed 1", "--order given"),
+        "number": ("annotate t.en nowhere -o Z", "-n 0"),
+        "seed": ("annotate t.en nowhere -o Z --order given", "--seed 1"),
+        "annotator": ("annotate t.en nowhere -o Z", "--annotator x"),
+    },
+    "warm-up": {},
+}  # fmt: skip
+"""A command line, and what makes it another, for each option by its name in the command."""
+
+UNSEEN = frozenset({("annotate", "output"), ("annotate", "annotator")})
+"""What only a running page shows: see the tests of it."""
+
+REFUSED = [
+    ("--high-recall", f"{ALIGN} --high-recall --threshold 0.3"), ("--offset", f"{ALIGN} --offset 1 --decoding union"),
+    ("--links", f"{ALIGN} --links t.wa --threshold 0.3"), ("--sample", f"{ALIGN} --sample 3 --unsupervised"),
+    ("--candidates", f"{ALIGN} --candidates likely --unsupervised"), ("--seed", f"{ALIGN} --seed 1"),
+    ("--seed", f"{WITH_MODEL} --seed 1"), ("--long-pairs", f"{ALIGN} --links t.wa --long-pairs drop"),
+    ("--iterations", f"{WITH_MODEL} --iterations 2"), ("--sample", f"{ALIGN} --sample 3 --directions Y"),
+    ("--source", f"{JUDGE} --source en"), ("--text", "evaluate t l.wa --text t"), ("--seed", f"{REPORT} -o Z --seed 1"),
+    ("--model", f"{REPORT} --gold t.wa --format csv -m M"), ("--source", f"{WEIGH} --source en"),
+    ("--links", f"{WEIGH} --links t.wa"), ("--seed", SUGGEST.replace("random", "probability --seed 1")),
+    ("--source", f"{CONVERT} --source en"), ("--center", f"{TRAIN} --features association --center default"),
+    *(("", f"{TRAIN} --loss {loss} {option}") for loss in ("fenchel-young", "sparsemap", "logistic")
+      for option in ("--solver bcfw", "--oracle scipy", "--possible-cost 1", "--solver-option order=uniform")),
+    ("", f"{HINGE} --oracle auction --fertility 2"), ("", f"{HINGE} --solver kernel-bcfw --fertility 2"),
+    ("", f"{TRAIN} --path 1:0.1:3 --regularization 1"), ("", f"{TRAIN} --path 1:1e-4:100000000"),
+    ("", f"{TRAIN} --path 1e308:1e-308:3"), ("", f"{TRAIN} --regularization 1e-300"),
+    ("", f"{TRAIN} --regularization 1e300"), ("", f"{TRAIN} --miss-cost 1e308"), ("", f"{TRAIN} --false-cost 1e308"),
+    ("", f"{HINGE} --possible-cost inf"),
+    ("", f"{TRAIN} --regularization nan"), ("", f"{TRAIN} --fertility 101"), ("", f"{ALIGN} --iterations 99999999999"),
+    ("", f"{ALIGN} --null nan"), ("", f"{ALIGN} --seconds nan"),
+    ("", f"{ALIGN} --offset inf"), ("", f"{FAST} -I 99999999999"),
+]  # fmt: skip
+"""What a line names, and command lines with an option that would do nothing, or a number that cannot be."""
+
+USAGE = [f"{JUDGE} --resamples 99999999999", "show t.en t.fr l.wa -n 99999999999999999999", f"{FAST} -t 1e308",
+         "show t.en t.fr l.wa --from 99999999999999999999", f"{JUDGE} --confidence nan",
+         f"{TRAIN} --tolerance nan", f"{TRAIN} --max-seconds nan"]  # fmt: skip
+
+
+def test_every_option_has_an_entry() -> None:
+    for command, found in COMMANDS.items():
+        options = {p.name.rstrip("_") for p in found.params if p.param_type_name == "option"}
+        assert options - MACHINE - EXEMPT.get(command, set()) <= CHANGES[command].keys(), command
+        assert CHANGES[command].keys() <= options, command
+
+
+@pytest.fixture(scope="module")
+def files(once: Any, sample: Path, priors: Path) -> Path:
+    """A folder with b, 30 labelled pairs of the sample, t, 12 others, another's links of t, l.wa, and a model, M."""
+
+    def fill(folder: Path) -> None:
+        for name, text, pairs in (("b", "train", 30), ("t", "test", 12)):
+            sides = {end: (sample / f"{text}.{end}").read_text().splitlines()[:pairs] for end in ("en", "fr", "wa")}
+            for end, lines in sides.items():
+                write(folder / f"{name}.{end}", *lines)
+            write(folder / f"{name}.both", *map(" ||| ".join, zip(sides["en"], sides["fr"], strict=True)))
+            for end in ("en", "fr") if name == "t" else ():
+                write(folder / f"pieces.{end}", *(re.sub(r"(\w\w)(\w)", r"\1 \2", line) for line in sides[end]))
+            write(folder / f"{name}.tabs", *(f"{e}\t{f}\t{f}" for e, f in zip(sides["en"], sides["fr"], strict=True)))
+        write(folder / "l.wa", *(f"0-0 {line}".rpartition(" ")[0] for line in sides["wa"]))
+        (folder / "bad.en").write_bytes(b"\xff" + (folder / "t.en").read_bytes()[1:])
+        run("train", folder / "b", "-m", folder / "M", "-q", "--cross-validate", 0)
+        shutil.copy(priors / "eflomal.priors", folder / "priors")
+
+    found: Path = once("options", fill)
+    return found
+
+
+def timeless(value: Any) -> Any:
+    """JSON values without what a clock says."""
+    if isinstance(value, dict):
+        return {name: timeless(one) for name, one in value.items() if "seconds" not in name and name != "date"}
+    return [*map(timeless, value)] if isinstance(value, list) else value
+
+
+def outcome(line: str, files: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The exit code, what is said, and the files that a command writes; models by weights and record."""
+    folder.mkdir()
+    for file in files.iterdir():
+        shutil.copy(file, folder)
+    monkeypatch.chdir(folder)
+    result = invoke(*line.split())
+    written: dict[str, Any] = {}
+    for path in folder.iterdir():
+        if not (files / path.name).exists():
+            try:
+                model = aligner.load(path)
+                info = timeless([model.info(), model.record, list(map(vars, model.normalizers))])
+                written[path.name] = json.dumps(info, default=str), model.features, model.rewards
+                written[path.name] += (model.weights.tobytes(), model.candidates if hasattr(model, "candidates") else 0)
+            except (CorpusError, aligner.AlignerError):
+                written[path.name] = path.read_bytes()
+    return result.exit_code, result.stdout_bytes, result.stderr, written
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "option"), [(c, o) for c, several in CHANGES.items() for o in several])
+def test_an_option_changes_what_comes_out(
+    command: str, option: str, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if (command, option) in UNSEEN:
+        pytest.skip("seen by the tests of the page")
+    line, change = CHANGES[command][option]
+    before, after = (
+        outcome(one, files, tmp_path / name, monkeypatch) for name, one in (("0", line), ("1", f"{line} {change}"))
+    )
+    assert before != after
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("named", "line"), REFUSED, ids=[line for _, line in REFUSED])
+def test_what_has_no_effect_or_cannot_be_is_refused(
+    named: str, line: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    before = {*files.iterdir()}
+    result = invoke(*line.split())
+    assert (result.exit_code, result.stdout) == (2, ""), result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert named in result.stderr
+    assert {*files.iterdir()} == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", USAGE)
+def test_numbers_beyond_all_use_are_wrong_usage(line: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    result = invoke(*line.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Invalid value for" in result.stderr
