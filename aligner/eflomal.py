@@ -98,7 +98,7 @@ def _over(path: StrPath | None) -> Iterator[IO[bytes]]:
             yield whole
             return
         there = Path(path).is_file()
-        output = stack.enter_context(Path(path).open("r+b") if there else write_atomically(path))
+        output = stack.enter_context(Path(path).open("r+b")) if there else stack.enter_context(write_atomically(path))
         yield whole
         if there:
             output.truncate()
