@@ -6,7 +6,7 @@ import shutil
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -92,18 +92,12 @@ class Aligner:
 @contextmanager
 def _over(path: StrPath | None) -> Iterator[IO[bytes]]:
     """A new file; at the end its content goes into the file that is there, or appears under the name at once."""
-    with ExitStack() as stack:
-        whole = stack.enter_context(spill_file("output"))
-        if path is None:
-            yield whole
-            return
-        there = Path(path).is_file()
-        output = stack.enter_context(Path(path).open("r+b")) if there else stack.enter_context(write_atomically(path))
+    with spill_file("output") as whole:
         yield whole
-        if there:
-            output.truncate()
-        whole.seek(0)
-        shutil.copyfileobj(whole, output)
+        if path is not None:
+            whole.seek(0)
+            with Path(path).open("wb") if Path(path).is_file() else write_atomically(path) as output:
+                shutil.copyfileobj(whole, output)
 
 
 def _log_frequencies(text: Text) -> F64:
