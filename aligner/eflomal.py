@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, TextIO
+from pathlib import Path
+from typing import IO, Any, TextIO
+
+import numpy as np
 
 from aligner.errors import SettingError
 from aligner.model.unsupervised import Unsupervised
 from corpora.alignment import check_range
-from corpora.bitext import BitextBuilder
-from corpora.files import StrPath, write_atomically
+from corpora.bitext import BitextBuilder, Text
+from corpora.files import StrPath, spill_file, write_atomically
 from corpora.formats.pharaoh import parse_links
 from corpora.normalize import Normalizer
+from corpora.ragged import F64
 from features.translation.priors import Priors, format_priors, parse_priors
 
 
@@ -45,17 +51,18 @@ class Aligner:
         scores_filename_rev: StrPath | None = None, priors_input: Iterable[str] | None = None, quiet: bool = True,
         use_gdb: bool = False,
     ) -> None:  # fmt: skip
-        """Align lines of tokens and write ``i-j`` links, source-target, over files that are there.
+        """Align lines of tokens and write ``i-j`` links, source-target, and scores, one a line, the lower the better.
 
         links_filename_fwd: has at most one link for each target word, and links_filename_rev for each source word.
+        scores_filename_fwd: log probability per target word by frequency in this text, less that given the source
+        sentence; scores_filename_rev: of source words given the target.  Below 0 the other side makes the words
+        likelier; 0 with an empty side.  Files that are there are written over in place: the caller may hold them open.
         priors_input: lines of eflomal's priors, or of a table of fast_align.  quiet: nothing is ever printed.
-        Raises ValueError unless there are as many lines of both languages, SettingError for scores and use_gdb, and
-        CorpusError for priors that are none.
+        Raises ValueError unless there are as many lines of both languages, SettingError for use_gdb, CorpusError for
+        priors that are none and files that cannot be made, OSError for files that cannot be written.
         """
-        if use_gdb or scores_filename_fwd is not None or scores_filename_rev is not None:
-            raise SettingError(
-                "there are no scores and no program for gdb (leave these out; alignments have scores, as `fit`)"
-            )
+        if use_gdb:
+            raise SettingError("there is no program for gdb (leave use_gdb out)")
         normalizers = Normalizer(), Normalizer()
         priors = None
         if priors_input is not None:
@@ -68,10 +75,36 @@ class Aligner:
         bitext = builder.bitext()
         settings = Unsupervised("forward", priors=priors, **self._settings)
         _, *found = settings.align_directions(bitext) if len(bitext) else ((), (), ())
-        for path, parts in zip((links_filename_fwd, links_filename_rev), found, strict=True):
-            if path is not None:
-                with write_atomically(path, force=True) as file:
-                    file.writelines(part.lines() for part in parts)
+        outputs = (links_filename_fwd, scores_filename_fwd), (links_filename_rev, scores_filename_rev)
+        for side, (parts, paths) in enumerate(zip(found, outputs, strict=True)):
+            if paths == (None, None):
+                continue
+            with _over(paths[0]) as links, _over(paths[1]) as scores:
+                done, by_frequency = 0, _log_frequencies((bitext.target, bitext.source)[side])
+                for part in parts:
+                    links.write(part.lines())
+                    fit = part.fit[:, side]
+                    gains = np.where(np.isfinite(fit), by_frequency[done : done + len(part)] - fit, 0.0)
+                    scores.writelines(b"%g\n" % gain for gain in gains.tolist())
+                    done += len(part)
+
+
+@contextmanager
+def _over(path: StrPath | None) -> Iterator[IO[bytes]]:
+    """A new file; at the end its content goes into the file that is there, or appears under the name at once."""
+    with spill_file("output") as whole:
+        yield whole
+        if path is not None:
+            whole.seek(0)
+            with Path(path).open("wb") if Path(path).is_file() else write_atomically(path) as output:
+                shutil.copyfileobj(whole, output)
+
+
+def _log_frequencies(text: Text) -> F64:
+    """(n,) mean log frequency of the words of each sentence in the text; 0 of an empty one."""
+    logs = np.log(np.bincount(text.ids) / len(text.ids))[text.ids]
+    sums: F64 = np.diff(np.concatenate([[0.0], np.cumsum(logs)])[text.offsets])
+    return sums / np.maximum(text.lengths, 1)
 
 
 def _part(prefix: int, suffix: int) -> Callable[[str], str]:
@@ -94,9 +127,11 @@ def calculate_priors(
         for side, line in enumerate(both):  # of the words that the others come of
             found = parse_links(line, "alignments", number)
             check_range(found, len(words[0]), len(words[1]), "alignments", number)
-            places = [link[side] for link in sorted(found.sure, key=lambda link: (link[1 - side], link[side]))]
-            jumps[side].update(after - before for before, after in pairwise([-1, *places, len(words[side])]))
-            fertilities[side].update((words[side][place], n) for place, n in Counter(places).items())
+            ordered = sorted(found.sure, key=lambda link: (link[1 - side], link[side]))
+            steps = pairwise([(-1, -1), *ordered, (len(words[0]), len(words[1]))])  # not between links of one word
+            jumps[side].update(to[side] - at[side] for at, to in steps if at[1 - side] != to[1 - side])
+            numbers = Counter(link[side] for link in ordered)
+            fertilities[side].update((words[side][place], n) for place, n in numbers.items())
             if side == 0:
                 links.update((words[0][i], words[1][j]) for i, j in found.sure)
     return links, *jumps, *fertilities

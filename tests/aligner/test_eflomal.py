@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import inspect
 import io
+import os
+import re
+import subprocess
+import sys
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
+import numpy as np
 import pytest
 
 import aligner.eflomal as eflomal
@@ -56,6 +63,17 @@ def test_priors_are_those_of_eflomal_to_the_byte(priors: Path, texts: list[list[
         eflomal.calculate_priors(["a"], ["b"], ["0-1"], ["0-0"])
 
 
+@pytest.mark.parametrize(
+    ("links", "jumps"),
+    [("0-0 3-0", {1: 2}), ("0-0 1-0 3-0 2-1", {1: 1, -1: 1, 2: 1}), ("1-1 2-1 0-0", {1: 2, 2: 1}), ("", {5: 1})],
+)
+def test_jumps_within_a_word_are_not_counted(links: str, jumps: dict[int, int]) -> None:
+    """As eflomal counts them where the files of both directions are exchanged, in either direction."""
+    turned = " ".join(link[::-1] for link in links.split())
+    assert eflomal.calculate_priors(["a b c d"], ["x y"], [links], [""])[1] == jumps
+    assert eflomal.calculate_priors(["x y"], ["a b c d"], [""], [turned])[2] == jumps
+
+
 @pytest.mark.parametrize("with_priors", [False, True])
 def test_links_are_those_of_both_directions(
     priors: Path, texts: list[list[str]], tmp_path: Path, with_priors: bool
@@ -69,6 +87,46 @@ def test_links_are_those_of_both_directions(
     known = read_priors(priors / "eflomal.priors" if with_priors else None, NORMALIZERS)
     for way, file in zip(("forward", "reverse"), files, strict=True):
         assert file.read_bytes() == b"".join(part.lines() for part in Unsupervised(way, priors=known).align(bitext))
+
+
+@pytest.mark.parametrize(
+    "argument", ["links_filename_fwd", "links_filename_rev", "scores_filename_fwd", "scores_filename_rev"]
+)
+def test_files_that_the_caller_holds_open_show_what_is_written(texts: list[list[str]], argument: str) -> None:
+    with NamedTemporaryFile("w+") as file:
+        file.write("x" * 100_000)  # longer than what is written
+        file.seek(0)
+        eflomal.Aligner().align(*texts, **{argument: file.name})  # type: ignore[arg-type]
+        assert file.read() == Path(file.name).read_text()
+        file.seek(0)
+        assert len(file.readlines()) == PAIRS
+
+
+def test_an_error_leaves_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "S").write_text("kept")
+    with pytest.raises(ValueError, match="shorter"):
+        eflomal.Aligner().align(["a", "b"], ["x"], scores_filename_fwd=tmp_path / "S")
+    assert (tmp_path / "S").read_text() == "kept"
+    with pytest.raises(CorpusError, match="folder"):
+        eflomal.Aligner().align(["a"], ["x"], scores_filename_fwd=tmp_path / "none" / "S")
+
+
+def test_scores_are_lower_where_sides_translate_each_other(sample: Path, tmp_path: Path) -> None:
+    """Scores of half a target: forward does not miss the other half, as the target is what is explained."""
+    source, target = ([(sample / f"test.{side}").read_text("utf-8").splitlines()] for side in ("en", "fr"))
+    good = len(source[0])
+    source = [*source[0], *source[0], *source[0][:10], "", "a b", ""]
+    halves = [" ".join(words[: max(len(words) // 2, 1)]) for words in map(str.split, target[0][:10])]
+    target = [*target[0], *target[0][7:], *target[0][:7], *halves, "", "", "a b"]
+    files = tmp_path / "F", tmp_path / "R"
+    eflomal.Aligner().align(source, target, scores_filename_fwd=files[0], scores_filename_rev=files[1])
+    scores = np.array([np.loadtxt(file) for file in files])
+    assert scores.shape == (2, len(source))
+    assert (scores[:, :good] < 0).all(axis=0).mean() > 0.95
+    assert (scores[:, :good].mean(axis=1) < scores[:, good : 2 * good].mean(axis=1) - 1.0).all()
+    change = scores[:, -13:-3] - scores[:, :10]
+    assert change[1].mean() > change[0].mean() + 0.3
+    assert (scores[:, -3:] == 0).all()
 
 
 def test_priors_turn_links_round(tmp_path: Path) -> None:
@@ -104,10 +162,37 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="shorter"):
         eflomal.Aligner().align(["a", "b"], ["x"], tmp_path / "F")
     assert not (tmp_path / "F").exists()
-    for refused in ({"scores_filename_fwd": "S"}, {"scores_filename_rev": "S"}, {"use_gdb": True}):
-        with pytest.raises(SettingError):
-            eflomal.Aligner().align(["a"], ["x"], **refused)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="gdb"):
+        eflomal.Aligner().align(["a"], ["x"], use_gdb=True)
     with pytest.raises(SettingError, match="prior of NULL"):
         eflomal.Aligner(null_prior=1.5)
     with pytest.warns(UserWarning, match="no effect"):
         eflomal.Aligner(n_samplers=1)
+
+
+@pytest.mark.nightly
+def test_opusfilters_own_tests_pass_with_ours_in_place_of_eflomal(tmp_path: Path) -> None:
+    """Its tests of word alignment, of the index or of the file that ALIGNER_OPUSFILTER_TESTS names."""
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    root = Path(eflomal.__file__).parents[1]
+    installed = subprocess.run([*pip, "install", "opusfilter", "pytest", root], capture_output=True, text=True)
+    if installed.returncode != 0:
+        pytest.skip(f"OpusFilter cannot be installed: {installed.stderr[-500:]}")
+    tests = os.environ.get("ALIGNER_OPUSFILTER_TESTS")
+    if tests is None:
+        source = [*pip, "download", "--no-deps", "--no-binary", ":all:", "--dest", tmp_path, "opusfilter"]
+        subprocess.run(source, check=True, capture_output=True)
+        with tarfile.open(next(tmp_path.glob("opusfilter-*.tar.gz"))) as archive:
+            archive.extractall(tmp_path, filter="data")
+        tests = next(map(str, tmp_path.glob("opusfilter-*/tests/test_wordalign_filter.py")), None)
+        if tests is None:
+            pytest.skip("OpusFilter's tests are not in its sdist (name the file in ALIGNER_OPUSFILTER_TESTS)")
+    (tmp_path / "shim").mkdir()
+    (tmp_path / "shim" / "eflomal.py").write_text("from aligner.eflomal import *\n")
+    command = [python, "-m", "pytest", "-q", "-W", "ignore", "-p", "no:cacheprovider", tests]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "shim")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^(?!.*(failed|skipped)).*\b(9|\d\d) passed", done.stdout.splitlines()[-1]), done.stdout
