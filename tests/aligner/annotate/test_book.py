@@ -233,6 +233,9 @@ def test_files_that_are_not_from_here_are_kept(tmp_path: Path) -> None:
         '{"time": 1, "undo": true}',
         '{"time": 1, "works": {"9": {}}}',
         '{"time":1,"works":{"0":{}}}',
+        '{"time":1,"works":[]}',
+        '{"time":1,"works":{"x":{}}}',
+        '{"time":1,"works":{"0":[]}}',
     ],
 )
 def test_a_broken_line_is_named(line: str, tmp_path: Path) -> None:
@@ -269,7 +272,9 @@ GIVEN = {
     "changed",
     [
         {"sure": [[3, 0]]}, {"sure": [[0, -1]]}, {"sure": [[0]]}, {"sure": 1}, {"null": [[3], []]}, {"null": [[]]},
-        {"status": "x"}, {"possible": [["a", 0]]},
+        {"status": "x"}, {"possible": [["a", 0]]}, {"sure": ["00"]}, {"sure": [[True, 0]]}, {"sure": [[0.0, 0]]},
+        {"null": [[0.5], []]},
+        {"comment": "\ud83d"}, {"comment": 1},
     ],
 )  # fmt: skip
 def test_work_that_does_not_fit_is_refused(changed: dict[str, object]) -> None:
