@@ -95,7 +95,7 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
     routes = [Route("/align", align, methods=["POST"]), *(Route(path, handler) for path, handler in handlers.items())]
     app: ASGIApp = Starlette(routes=routes, exception_handlers={HTTPException: _refuse, Exception: _refuse})
 
-    strangers = JSONResponse({"error": "this name is not one of the service's (give it by --allowed-host)"}, 403)
+    strangers = JSONResponse({"error": "this name is not one of the service's (start it with this name allowed)"}, 403)
 
     async def counting(scope: Scope, receive: Receive, send: Send) -> None:
         async def watched(message: Message) -> None:

@@ -373,7 +373,8 @@ def test_it_goes_on_where_it_ended_but_not_with_another_text(desk: Desks, texts:
 def test_without_its_packages_one_line_says_what_to_install(
     package: str, texts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "aligner.annotate.pages")
+    for name in ("annotate.pages", "web.sockets"):
+        monkeypatch.delitem(sys.modules, f"aligner.{name}")
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     result = run("annotate", f"{texts}.en", f"{texts}.fr", "-o", "gold", "-q", code=2)
