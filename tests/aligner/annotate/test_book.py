@@ -234,6 +234,7 @@ def test_files_that_are_not_from_here_are_kept(tmp_path: Path) -> None:
         '{"time": 1, "works": {"9": {}}}',
         '{"time":1,"works":{"0":{}}}',
         '{"time":1,"works":[]}',
+        json.dumps({"time": 1, "works": {"-1": Work().to_json()}}),
         '{"time":1,"works":{"x":{}}}',
         '{"time":1,"works":{"0":[]}}',
     ],
@@ -245,6 +246,15 @@ def test_a_broken_line_is_named(line: str, tmp_path: Path) -> None:
         file.write(f"{line}\n")
     with pytest.raises(CorpusError, match=r"gold.journal:2: .*\(take this line out\)"):
         Book(str(tmp_path / "gold"), text())
+
+
+def test_half_a_surrogate_pair_in_an_old_journal_is_shown_as_a_question_mark(tmp_path: Path) -> None:
+    Book(str(tmp_path / "gold"), text()).close()
+    with (tmp_path / "gold.journal").open("a") as file:
+        file.write(json.dumps({"time": 1, "works": {"0": {**Work().to_json(), "comment": "a\ud83db"}}}) + "\n")
+    book = Book(str(tmp_path / "gold"), text())
+    assert book.works[0].comment == "a?b"
+    book.close()
 
 
 def test_one_process_writes_a_journal(tmp_path: Path) -> None:
