@@ -48,3 +48,21 @@ def oddities(bitext: Bitext) -> Iterator[str]:
     same = np.mean([pair.source_words == pair.target_words for pair in pairs])
     if same > 0.5:
         yield f"{same:.0%} of the lines are the same in source and target (is one text given twice?)"
+
+
+def parse_json(data: bytes) -> Any:
+    """Return the value of JSON in UTF-8.  Raises ValueError, which says why, of what is none or nobody could mean."""
+    try:
+        return json.loads(data.decode("utf-8-sig"), parse_int=_whole, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 20:
+        raise ValueError("it has a number of more than 20 digits")
+    return int(digits)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")

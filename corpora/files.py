@@ -310,6 +310,8 @@ def remove_unfinished() -> None:
     """Remove what `write_atomically` and `spill_directory` have not finished: for a process that ends at once."""
     for path in [*_unfinished]:
         if path.is_dir():
+            with suppress(OSError):  # workers that have not ended yet find it no more, and cannot fill it again
+                path = path.rename(f"{path}.gone")
             shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
             path.unlink()

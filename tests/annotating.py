@@ -9,8 +9,9 @@ import urllib.request
 from typing import Any
 
 from aligner.annotate.desk import Desk
-from aligner.annotate.pages import HOST, application, server
-from aligner.web.sockets import listen
+from aligner.annotate.pages import HOST, application
+from aligner.progress import ignore
+from aligner.web.sockets import Server, listen
 
 
 class Site:
@@ -20,7 +21,7 @@ class Site:
         self.desk, listening = desk, listen(HOST, 0)
         self.port = listening.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}/{token}/"
-        self._server = server(application(desk, token, self.port))
+        self._server = Server(application(desk, token, self.port), ignore, log_level="critical")
         self._thread = threading.Thread(target=self._server.run, args=[[listening]])
         self._thread.start()
 

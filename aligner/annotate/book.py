@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
@@ -109,17 +110,17 @@ class Book:
         head, *entries = read_journal(path) or [{}]
         if head.get("journal") != "aligner annotate":
             raise CorpusError(path, 1, "is not the head of a journal", hint=_HINT)
-        if head["pairs"] != len(self.text.sentences):
-            what = f"has {len(self.text.sentences)} lines, but {path} was begun with {head['pairs']}"
+        if head.get("pairs") != len(self.text.sentences):
+            what = f"has {len(self.text.sentences)} lines, but {path} was begun with {head.get('pairs')}"
             raise CorpusError(self.text.name, 0, what, hint=_HINT)
-        if head["text"] != self.text.digest:
+        if head.get("text") != self.text.digest:
             raise CorpusError(self.text.name, 0, f"has changed since {path} was begun", hint=_HINT)
         for number, entry in enumerate(entries, 2):
             if number == len(entries) + 1:
                 self._before = self.gold()
-            try:
-                self._apply(entry)
-            except (WorkError, LookupError) as error:
+            try:  # older versions kept half surrogate pairs in comments, which no page can be sent
+                self._apply(json.loads(json.dumps(entry, ensure_ascii=False).encode(errors="replace")))
+            except (WorkError, LookupError, AttributeError, TypeError, ValueError) as error:
                 raise CorpusError(path, number, f"cannot be done: {error}", hint="take this line out") from error
 
     def _check_outputs(self) -> None:
@@ -143,6 +144,8 @@ class Book:
             changes = self._undo.pop()
         else:
             works = {int(pair): work for pair, work in entry["works"].items()}
+            if min(works, default=0) < 0:
+                raise WorkError("there is no such pair")
             changes = {pair: Work.from_json(work, self.text.lengths(pair)) for pair, work in works.items()}
             self._undo.append({pair: self.works.get(pair) for pair in changes})
         for pair, work in changes.items():

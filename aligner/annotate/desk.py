@@ -10,13 +10,13 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aligner.annotate.agreement import agreement, merged
 from aligner.annotate.book import Book
-from aligner.annotate.work import SourceText, Work, WorkError
+from aligner.annotate.work import SourceText, Work, WorkError, whole
 from aligner.errors import AlignerError, SettingError
 from aligner.model.decoding import Alignment
 from aligner.model.default import default_model
@@ -64,6 +64,13 @@ def read_text(corpus: Corpus, model: Model) -> SourceText:
     return SourceText(corpus.source_file, (str(languages[0]), str(languages[1])), files, sentences)
 
 
+class _Suggester(NamedTuple):
+    """A model, and what it has found of pairs: replaced as a whole, so that no links are of another model."""
+
+    model: Model
+    found: dict[int, Alignment]
+
+
 class Desk:
     """All that the page of one annotator asks for; its public methods answer with JSON values.
 
@@ -88,8 +95,7 @@ class Desk:
         if annotator == ADJUDICATED or (annotator and not re.fullmatch(_NAME, annotator)):
             raise SettingError(f"no annotator can be called {annotator!r} (give letters, digits, - and _)")
         self.text, self.annotator, self.prefix = text, annotator, prefix
-        self._corpus, self._model, self._learns = corpus, model, learns
-        self._suggestions: dict[int, Alignment] = {}
+        self._corpus, self._learns, self._suggester = corpus, learns, _Suggester(model, {})
         self._decisions: Book | None = None
         self._training: dict[str, Any] = {"state": "none"}
         self.ended = False
@@ -105,9 +111,7 @@ class Desk:
 
     def pair(self, given: _Given) -> dict[str, Any]:
         """All about a pair.  given: its number, and of decisions between annotators, with whom."""
-        pair, book = int(given["pair"]), self._book_of(given)
-        if not 0 <= pair < len(self.text.sentences):
-            raise WorkError(f"there is no pair {pair + 1}")
+        pair, book = self._number(given), self._book_of(given)
         source, target = self.text.words(pair)
         if book is self.book:
             found, queue, sides = self._suggest(pair), self.queue, []
@@ -137,14 +141,14 @@ class Desk:
 
     def save(self, given: _Given) -> dict[str, Any]:
         """Keep the work on a pair, a change of a revision."""
-        pair, book = int(given["pair"]), self._book_of(given)
+        pair, book = self._number(given), self._book_of(given, writes=True)
         work = Work.from_json(given["work"], self.text.lengths(pair))
-        book.change({pair: (int(given["revision"]), work)})
+        book.change({pair: (whole(given["revision"]), work)})
         return self.pair(given)
 
     def undo(self, given: _Given) -> dict[str, Any]:
         """Take the last change back."""
-        return {"pairs": self._book_of(given).undo()}
+        return {"pairs": self._book_of(given, writes=True).undo()}
 
     def words(self, given: _Given) -> dict[str, Any]:
         """The word pairs that are suggested most often in open pairs, and where; given: one alone, or none."""
@@ -186,7 +190,7 @@ class Desk:
 
     def take_over(self, given: _Given) -> dict[str, Any]:
         """Keep what both annotators agree on as decided."""
-        book, works = self._book_of(given), self._both(given)
+        book, works = self._book_of(given, writes=True), self._both(given)
         same = [pair for pair in agreement(*works, self.text).same if pair not in book.works]
         if same:
             book.change({pair: (book.revisions.get(pair, 0), works[0][pair]) for pair in same})
@@ -197,10 +201,11 @@ class Desk:
         labelled = len(self.book.accepted())
         if labelled < FEWEST_TO_TRAIN:
             raise WorkError(f"{labelled} accepted pairs are too few to learn from (accept {FEWEST_TO_TRAIN})")
-        if self._training["state"] != "running":
-            self._training = {"state": "running", "pairs": labelled, "detail": "starting"}
-            Thread(target=self._train, daemon=True).start()
-        return self._training
+        with self.book.lock:  # else two clicks were two trainings
+            if self._training["state"] != "running":
+                self._training = {"state": "running", "pairs": labelled, "detail": "starting"}
+                Thread(target=self._train, daemon=True).start()
+            return self._training
 
     def training(self, given: _Given) -> dict[str, Any]:
         """How far the training is, and what came of it."""
@@ -217,7 +222,10 @@ class Desk:
             with tempfile.TemporaryDirectory() as folder:  # what is accepted meanwhile changes nothing there
                 for name, content in zip(self.book.outputs, self.book.gold(), strict=True):
                     Path(folder, f"gold{Path(name).suffix}").write_bytes(content)
-                given: dict[str, Any] = {"languages": self.text.languages, "normalizers": self._model.normalizers}
+                given: dict[str, Any] = {
+                    "languages": self.text.languages,
+                    "normalizers": self._suggester.model.normalizers,
+                }
                 made = train(self._corpus.files[:2], f"{folder}/gold", hooks=hooks, **given).model
         except (AlignerError, OSError, MemoryError, KeyboardInterrupt) as error:
             self._training = {"state": "failed", "error": str(error)}
@@ -228,10 +236,12 @@ class Desk:
         row, by_default = made.record["path"][made.record["chosen"]], made.record["default_aer"]
         margin = 1.96 * (row["standard_error"] or 0.0)
         ends = max(0.0, row["aer"] - margin), min(100.0, row["aer"] + margin)
-        self._training = {"state": "done", "pairs": pairs, "aer": row["aer"], "interval": ends, "default": by_default}
         if self._learns:
-            self._model = made
-            self._suggestions = {}
+            self._suggester = _Suggester(made, {})
+        self._training = {
+            "state": "done", "pairs": pairs, "aer": row["aer"], "interval": ends, "default": by_default,
+            "keeps_default": "default_weights" in made.record, "suggests": self._learns,
+        }  # fmt: skip
 
     def _ordered(self, order: str, seed: int) -> list[int]:
         first = {sentences: pair for pair, sentences in reversed([*enumerate(self.text.sentences)])}
@@ -239,14 +249,16 @@ class Desk:
         if order == "random":
             return [pairs[n] for n in np.random.default_rng(seed).permutation(len(pairs))]
         if order == "unsure":
-            self._align(pairs)
-            return sorted(pairs, key=lambda pair: (self._suggestions[pair].score, pair))
+            suggestions = self._align(pairs)
+            return sorted(pairs, key=lambda pair: (suggestions[pair].score, pair))
         return pairs
 
-    def _align(self, pairs: Iterable[int]) -> None:
-        """Have suggestions for pairs, on all cores."""
-        missing = [pair for pair in pairs if pair not in self._suggestions]
-        self._suggestions |= zip(missing, self._model.align_many(map(self.text.words, missing)), strict=True)
+    def _align(self, pairs: Iterable[int]) -> Mapping[int, Alignment]:
+        """Have suggestions for pairs, on all cores; all that there are."""
+        suggester = self._suggester  # a training may put another in its place meanwhile
+        missing = [pair for pair in pairs if pair not in suggester.found]
+        suggester.found.update(zip(missing, suggester.model.align_many(map(self.text.words, missing)), strict=True))
+        return suggester.found
 
     def _first_open(self) -> list[int]:
         pairs = [*islice(filter(self.book.is_open, self.queue), _MOST_SEARCHED)]
@@ -254,9 +266,10 @@ class Desk:
         return pairs
 
     def _suggest(self, pair: int) -> Alignment:
-        found = self._suggestions.get(pair)
+        suggester = self._suggester
+        found = suggester.found.get(pair)
         if found is None:
-            found = self._suggestions[pair] = self._model.align(*self.text.words(pair))
+            found = suggester.found[pair] = suggester.model.align(*self.text.words(pair))
         return found
 
     def _work(self, pair: int) -> Work:
@@ -289,11 +302,17 @@ class Desk:
             raise WorkError(f"there is no annotator {given['with']}")
         return self.book.accepted(), other
 
-    def _book_of(self, given: _Given) -> Book:
-        """The book of the annotator, or that of decisions."""
+    def _number(self, given: _Given) -> int:
+        if not 0 <= (pair := whole(given["pair"])) < len(self.text.sentences):
+            raise WorkError(f"there is no pair {pair + 1}")
+        return pair
+
+    def _book_of(self, given: _Given, *, writes: bool = False) -> Book:
+        """The book of the annotator, or that of decisions, as it is now unless something will be written there."""
         if not given.get("with"):
             return self.book
+        self._both(given)
         with self.book.lock:
-            if self._decisions is None:
+            if self._decisions is None and writes:
                 self._decisions = self._book(ADJUDICATED, writes=True)
-            return self._decisions
+            return self._decisions or self._book(ADJUDICATED)

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import PurePath
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -18,12 +17,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aligner.annotate.book import ConflictError
 from aligner.annotate.desk import Desk
+from aligner.annotate.work import WorkError
 from aligner.errors import AlignerError
 from aligner.report.assets import DRAWING, render
+from corpora.checks import parse_json
 from corpora.conversion import convert
 from corpora.link_files import WRITTEN_FORMATS
 
 HOST = "127.0.0.1"
+
+MOST_BYTES = 1 << 20
+"""Of the body of a request."""
+
 _HEADERS = {
     "Cache-Control": "no-store", "Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
@@ -77,10 +82,13 @@ def application(desk: Desk, token: str, port: int) -> Starlette:
 
 def _json(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        status = 200
         try:
-            given = dict(request.query_params) if request.method == "GET" else dict(await request.json())
-            found = await run_in_threadpool(answer, given)
+            given: dict[str, Any] = {**request.query_params}
+            if "pair" in given:
+                given["pair"] = parse_json(given["pair"].encode())
+            if request.method == "POST":
+                given = dict(parse_json(await _read_body(request)))
+            return JSONResponse(await run_in_threadpool(answer, given), headers=_HEADERS)
         except AlignerError as error:
             status, found = 409 if isinstance(error, ConflictError) else 422, {"error": str(error)}
         except (LookupError, TypeError, ValueError) as error:
@@ -90,6 +98,15 @@ def _json(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Reque
         return JSONResponse(found, status, _HEADERS)
 
     return endpoint
+
+
+async def _read_body(request: Request) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise WorkError(f"the request has more than {MOST_BYTES:,} bytes (shorten the comment)")
+    return bytes(body)
 
 
 def _converted(desk: Desk, format: str) -> bytes:
@@ -109,9 +126,3 @@ def write_page(desk: Desk) -> str:
         styles=("drawing.css", "page.css", "annotate.css"), connects=True,
         title=PurePath(desk.prefix).name, annotator=desk.annotator, formats=WRITTEN_FORMATS,
     )  # fmt: skip
-
-
-def server(app: Starlette) -> uvicorn.Server:
-    """What answers requests with an application, in the thread that runs it, until `should_exit` is set."""
-    settings = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off", server_header=False)
-    return uvicorn.Server(settings)

@@ -18,6 +18,13 @@ class WorkError(AlignerError):
     """A request that makes no sense for the pair it is about."""
 
 
+def whole(number: object) -> int:
+    """A number of JSON, if it is a whole one, and neither true nor false.  Raises WorkError."""
+    if type(number) is not int:
+        raise WorkError(f"{number!r} is no whole number")
+    return number
+
+
 @dataclass(frozen=True)
 class SourceText:
     """The text to annotate.
@@ -75,13 +82,14 @@ class Work:
         """What is in a request or a journal.  Raises WorkError unless it fits a pair of these lengths."""
         try:
             sure, possible, suggested = (
-                frozenset((int(j), int(k)) for j, k in given[name]) for name in ("sure", "possible", "suggested")
+                frozenset((whole(j), whole(k)) for j, k in given[name]) for name in ("sure", "possible", "suggested")
             )
-            source, target = (frozenset(map(int, side)) for side in given["null"])
-            status, flagged, comment = given["status"], given["flagged"] is True, str(given["comment"])
+            source, target = (frozenset(map(whole, side)) for side in given["null"])
+            status, flagged, comment = given["status"], given["flagged"] is True, given["comment"]
+            comment.encode()  # half a surrogate pair could not be shown any more
             ends = sure | possible | suggested | {(j, 0) for j in source} | {(0, k) for k in target}
             check_range(PairLinks(ends, frozenset()), *lengths, "request", 0)
-        except (LookupError, TypeError, ValueError, CorpusError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, CorpusError) as error:
             raise WorkError(f"this is not the work on a pair: {error!r}") from error
         if status not in ("open", "accepted", "skipped") or min(map(min, ends), default=0) < 0:
             raise WorkError(f"this is not the work on a pair: {status!r}")

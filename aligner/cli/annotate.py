@@ -38,13 +38,13 @@ def annotate(
     refuse_idle(f"on --order {order}", seed=seed and order != "random")
     with progress_bar(quiet) as show, ExitStack() as opened:
         try:
-            from aligner.annotate.pages import HOST, application, server
+            from aligner.annotate.pages import HOST, application
+            from aligner.web.sockets import Server, listen
         except ModuleNotFoundError as error:
             what = f"the page to annotate on needs {error.name}, which is not installed"
             raise SettingError(f"{what} (pip install 'aligner[web]')") from error
         from aligner.annotate.desk import Desk, model_of_text, read_text
         from aligner.model.model import load
-        from aligner.web.sockets import listen
         from corpora.errors import CorpusError
         from corpora.readers import open_texts
 
@@ -64,7 +64,7 @@ def annotate(
         )  # fmt: skip
         opened.pop_all()
     token, port = secrets.token_urlsafe(16), listening.getsockname()[1]
-    serving = server(application(desk, token, port))
+    serving = Server(application(desk, token, port), say, log_level="critical")
     keep_what_there_is()
     thread = Thread(target=serving.run, args=[[listening]], daemon=True)
     thread.start()

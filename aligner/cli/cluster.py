@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
@@ -37,8 +38,15 @@ def counting_on(address: str | None) -> Iterator[Engine]:
     from aligner.cluster.engine import ClusterEngine
     from corpora.files import spill_directory
 
+    _outlive_others()
     with spill_directory("cluster") as folder, connect(address) as connection:
         yield ClusterEngine(connection, folder)
+
+
+def _outlive_others() -> None:
+    """Let an end of a worker or of what watches it be an error, which is told, not the end of this process."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
 def align_on_cluster(
@@ -49,6 +57,7 @@ def align_on_cluster(
     from aligner.model.model import load
     from corpora.files import refuse_inputs, spill_directory, spilling_beside
 
+    _outlive_others()
     with spilling_beside(answer.path), spill_directory("cluster") as folder, progress_bar(answer.quiet) as show:
         corpus = answer.skipping(open_for_model(load(model), model, source, target, options["columns"]))
         refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, model])

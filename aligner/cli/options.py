@@ -274,6 +274,9 @@ FirstShown = Annotated[int, _data("--from", metavar="K", help="Line of the first
 
 # Serving
 Host = Annotated[str, _serving(metavar="HOST", help="Address to listen on; 0.0.0.0 or :: for all of the machine's.")]
+AllowedHosts = Annotated[
+    list[str] | None, _serving(metavar="NAME", help="Further name that requests may be sent to; repeatable.")
+]
 ServicePort = Annotated[int, _serving(metavar="N", help="Port to listen on; 0 chooses a free one.", min=0, max=65535)]
 MostBytes = Annotated[int, _serving(
     "--max-body", parser=parse_size, metavar="SIZE", help="Bytes of a request.", show_default="1M",

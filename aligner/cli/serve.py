@@ -10,6 +10,7 @@ def serve(
     model: opt.ModelFile,
     host: opt.Host = "127.0.0.1",
     port: opt.ServicePort = 8080,
+    allowed_host: opt.AllowedHosts = None,
     body: opt.MostBytes = 1 << 20,
     pairs: opt.MostPairs = 1000,
     words: opt.MostWords = 50_000,
@@ -35,4 +36,4 @@ def serve(
 
     with progress_bar(quiet):
         service = Service(model, Limits(body, pairs, words, length, queue))
-    asyncio.run(answer(service, listen(host, port), ignore if quiet else say, say))
+    asyncio.run(answer(service, listen(host, port), ignore if quiet else say, say, [host, *(allowed_host or [])]))

@@ -97,11 +97,14 @@ def connect(address: str) -> Iterator[Connection]:
             number = address.removeprefix(_LOCAL)
             if not number.isdecimal() or not 1 <= int(number) <= _MOST_PROCESSES:
                 raise SettingError(f"{address!r} is not local:N, of some processes (give local:2, say)")
-            with dask.config.set(_KEEPING_MEMORY), _quiet_trackers():
-                cluster = LocalCluster(
-                    n_workers=int(number), threads_per_worker=1, processes=True, dashboard_address=":0",
-                    memory_limit=0, silence_logs=logging.CRITICAL, env=_UNOBSERVED,
-                )  # fmt: skip
+            try:
+                with dask.config.set(_KEEPING_MEMORY), _quiet_trackers():
+                    cluster = LocalCluster(
+                        n_workers=int(number), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
+                        memory_limit=0, silence_logs=logging.CRITICAL, env=_UNOBSERVED,
+                    )  # fmt: skip
+            except RuntimeError as error:
+                raise ClusterError(f"{address}: a worker ended while it started (run the command again)") from error
             where = opened.enter_context(cluster)
         try:
             client = opened.enter_context(Client(where, timeout=_SECONDS, set_as_default=False, direct_to_workers=True))

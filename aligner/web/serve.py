@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import socket
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import asdict
+from ipaddress import ip_address
 from itertools import accumulate
 from mmap import PAGESIZE
 from pathlib import Path, PurePath
 from typing import Any
 
-import uvicorn
 from jinja2 import Template
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -29,6 +30,7 @@ from aligner._version import __version__
 from aligner.report.assets import DRAWING, render
 from aligner.report.page import language_code
 from aligner.web.serve_queue import Service
+from aligner.web.sockets import Server
 
 SECONDS_TO_READ = 30
 """In which the body of a request must have come."""
@@ -39,8 +41,12 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 _STATM = Path("/proc/self/statm")  # of Linux
 
 
-def make_app(service: Service) -> ASGIApp:
-    """The service as an ASGI application."""
+def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
+    """The service as an ASGI application.
+
+    hosts: names of this machine; where they are given, requests to others are refused, but addresses of numbers are
+    not. A page of another server whose name leads here cannot ask then.
+    """
     requests: Counter[tuple[str, int]] = Counter()
     counts = {"waiting": 0, "pairs": 0, "seconds": 0.0}
     buckets = [0] * (len(BUCKETS) + 1)
@@ -87,7 +93,9 @@ def make_app(service: Service) -> ASGIApp:
 
     handlers = {"/": page, "/health": health, "/metrics": metrics, "/openapi.json": openapi}
     routes = [Route("/align", align, methods=["POST"]), *(Route(path, handler) for path, handler in handlers.items())]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse, Exception: _refuse})
+    app: ASGIApp = Starlette(routes=routes, exception_handlers={HTTPException: _refuse, Exception: _refuse})
+
+    strangers = JSONResponse({"error": "this name is not one of the service's (start it with this name allowed)"}, 403)
 
     async def counting(scope: Scope, receive: Receive, send: Send) -> None:
         async def watched(message: Message) -> None:
@@ -96,9 +104,18 @@ def make_app(service: Service) -> ASGIApp:
                 requests[path if path in handlers or path == "/align" else "other", message["status"]] += 1
             await send(message)
 
-        await app(scope, receive, watched)
+        is_own = hosts is None or is_named(Request(scope).headers.get("host", ""), hosts)
+        await (app if is_own else strangers)(scope, receive, watched)
 
     return counting
+
+
+def is_named(host: str, names: Collection[str]) -> bool:
+    """Whether a header Host has one of these names, or an address of numbers, or nothing, as no browser sends."""
+    name = re.sub(r":\d*$", "", host.lower()).strip("[]").removesuffix(".")
+    with suppress(ValueError):
+        return bool(ip_address(name))
+    return name in {"", "localhost", *map(str.lower, names)}
 
 
 async def _read_body(request: Request, most: int) -> bytes:
@@ -117,7 +134,9 @@ async def _read_body(request: Request, most: int) -> bytes:
 
 async def _refuse(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
-        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+        ways = f"not by {request.method} (send {(error.headers or {}).get('Allow')})"
+        advice = {404: "there is nothing here (see /openapi.json)", 405: ways}
+        return JSONResponse({"error": advice.get(error.status_code, error.detail)}, error.status_code, error.headers)
     return JSONResponse({"error": "this should not have happened (the log of the service says more)"}, 500)
 
 
@@ -127,16 +146,18 @@ def _filled(name: str, **values: Any) -> str:
 
 
 async def serve(
-    service: Service, listening: socket.socket, tell: Callable[[str], None], complain: Callable[[str], None]
+    service: Service,
+    listening: socket.socket,
+    tell: Callable[[str], None],
+    complain: Callable[[str], None],
+    hosts: Collection[str] = (),
 ) -> None:
     """Answer on a socket until SIGTERM or SIGINT, and all requests that have come until then; reload on SIGHUP.
 
-    tell, complain: told of the start and of reloads, and of reloads that fail.
+    tell, complain: told of the start and of reloads, and of reloads that fail.  hosts: see `make_app`.
     """
-    server = uvicorn.Server(uvicorn.Config(
-        make_app(service), log_config=None, log_level="error", access_log=False, lifespan="off", ws="none",
-        server_header=False, timeout_keep_alive=75,
-    ))  # fmt: skip
+    app = make_app(service, {*hosts, socket.gethostname()})
+    server = Server(app, complain, log_level="error", timeout_keep_alive=75)
     loop, tasks = asyncio.get_running_loop(), set()
 
     def reload() -> None:

@@ -54,9 +54,12 @@ class _Lane:
             while self._waiting and (size := size + len(batch[-1][0])) + len(self._waiting[0][0]) <= BYTES_AT_ONCE:
                 batch.append(self._waiting.popleft())
             bodies, futures = zip(*batch, strict=True)
-            for future, answer in zip(
-                futures, await loop.run_in_executor(self._thread, self._work, bodies), strict=True
-            ):
+            answers: Sequence[Answer | Exception]
+            try:
+                answers = await loop.run_in_executor(self._thread, self._work, bodies)
+            except Exception as error:  # of the program: whoever waits is told
+                answers = [error] * len(futures)
+            for future, answer in zip(futures, answers, strict=True):
                 if isinstance(answer, Exception) and not future.done():
                     future.set_exception(answer)
                 elif not future.done():  # else it was cancelled

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from aligner.model.decoding import Alignment
 from aligner.model.model import Model
 from aligner.model.streaming import pair_object
+from corpora.checks import parse_json
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ def _answer(pairs: list[tuple[list[str], list[str]]], is_list: bool, found: Iter
 
 def _read(model: Model, limits: Limits, body: bytes) -> Asked:
     try:
-        value = json.loads(body.decode())
-    except (ValueError, RecursionError) as error:
+        value = parse_json(body)
+    except ValueError as error:
         raise HTTPException(400, f"the body is not JSON in UTF-8: {error} (see /openapi.json)") from error
     is_list = isinstance(value, dict) and "pairs" in value
     given = _fields(value, ["pairs"], "the body")[0] if is_list else [value]

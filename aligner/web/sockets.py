@@ -1,11 +1,106 @@
-"""The socket that a server answers on."""
+"""The socket that a server answers on, and a server that idle clients cannot stop."""
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import signal
 import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aligner.errors import AlignerError
+
+SECONDS_TO_ASK = 30.0
+"""In which a new connection must have sent the head of its request."""
+
+BACKLOG = 256
+"""asyncio tries as many connections a second, though each fails, while there are no descriptors left."""
+
+_KEPT_FREE = 64
+"""Descriptors that connections leave to all else, if there are more than twice as many."""
+
+_FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class Server(uvicorn.Server):
+    """Answers requests with an application, until `should_exit` is set.
+
+    A connection without a request is closed after a while, and sooner, the oldest first, where descriptors run out.
+    complain: told in a line, once a minute, that no connection can be taken.
+    """
+
+    def __init__(self, app: ASGIApp, complain: Callable[[str], None], **settings: Any) -> None:
+        super().__init__(uvicorn.Config(
+            app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False, http=_Protocol,
+            backlog=BACKLOG, **settings,
+        ))  # fmt: skip
+        self._complain, self._told = complain, -60.0
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._say)
+        await super().startup(sockets)
+
+    def _say(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and error.errno in _FULL):
+            return loop.default_exception_handler(context)
+        if time.monotonic() - self._told >= 60:
+            self._told = time.monotonic()
+            self._complain(f"no connection can be taken: {error.strerror} (raise the limit: ulimit -n)")
+        return None
+
+
+class _Protocol(H11Protocol):
+    _waits: asyncio.TimerHandle | None = None
+    _since = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+        if len(self.connections) > _most_connections():
+            idle = (one for one in self.connections if isinstance(one, _Protocol) and one.is_idle)
+            if oldest := min(idle, key=lambda one: one._since, default=None):
+                oldest.transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._waits is not None:
+            self._waits.cancel()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is open, and no request is being read or answered."""
+        return not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete)
+
+    def _watch(self) -> None:
+        """Wait for a request from the first moment without one on, whatever comes meanwhile."""
+        if self._waits is not None and not self.is_idle:
+            self._waits.cancel()
+            self._waits = None
+        elif self._waits is None and self.is_idle:
+            self._since = self.loop.time()
+            self._waits = self.loop.call_later(SECONDS_TO_ASK, self.transport.close)
+
+
+def _most_connections() -> float:
+    with suppress(ModuleNotFoundError):  # of POSIX
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        if most != resource.RLIM_INFINITY:
+            return max(most - _KEPT_FREE, most // 2)
+    return float("inf")
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -17,7 +112,7 @@ def listen(host: str, port: int) -> socket.socket:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.create_server((host, port), family=family, backlog=2048)
+        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise AlignerError(f"port {port} of {host}: {_reason(error)} (give another `port`)") from error
     # Connections inherit it; without, answers after the first wait 40 ms for the client to confirm what came before.

@@ -164,7 +164,9 @@ class TrainingPanel {
       failed: () => `Not done: ${found.error}`,
       done: () =>
         `${found.pairs} pairs: held-out AER ${percent(found.aer)} %, 95 % interval [${found.interval.map(percent).join(", ")}]` +
-        (found.default === null ? "" : `; without labels ${percent(found.default)} %`),
+        (found.default === null ? "" : `; without labels ${percent(found.default)} %`) +
+        `. ${found.keeps_default ? "The default weights are" : "What was learnt is"} kept` +
+        (found.suggests ? ", and suggests links from now on." : "; links are still suggested by the model given."),
     };
     this.place.textContent = texts[found.state]();
     this.button.disabled = found.state === "running";

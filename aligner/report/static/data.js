@@ -87,7 +87,7 @@ class Report {
           sure[i] += this.judged[s][n] === 2;
           possible[i] += this.judged[s][n] > 0;
         }
-        mean[i] = system.scores && found[i] ? mean[i] / found[i] : NaN;
+        mean[i] = !system.scores ? NaN : found[i] ? mean[i] / found[i] : 0; // of no links, as in other formats
       }
       return { found, sure, possible, mean };
     });

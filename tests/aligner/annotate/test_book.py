@@ -233,6 +233,10 @@ def test_files_that_are_not_from_here_are_kept(tmp_path: Path) -> None:
         '{"time": 1, "undo": true}',
         '{"time": 1, "works": {"9": {}}}',
         '{"time":1,"works":{"0":{}}}',
+        '{"time":1,"works":[]}',
+        json.dumps({"time": 1, "works": {"-1": Work().to_json()}}),
+        '{"time":1,"works":{"x":{}}}',
+        '{"time":1,"works":{"0":[]}}',
     ],
 )
 def test_a_broken_line_is_named(line: str, tmp_path: Path) -> None:
@@ -242,6 +246,15 @@ def test_a_broken_line_is_named(line: str, tmp_path: Path) -> None:
         file.write(f"{line}\n")
     with pytest.raises(CorpusError, match=r"gold.journal:2: .*\(take this line out\)"):
         Book(str(tmp_path / "gold"), text())
+
+
+def test_half_a_surrogate_pair_in_an_old_journal_is_shown_as_a_question_mark(tmp_path: Path) -> None:
+    Book(str(tmp_path / "gold"), text()).close()
+    with (tmp_path / "gold.journal").open("a") as file:
+        file.write(json.dumps({"time": 1, "works": {"0": {**Work().to_json(), "comment": "a\ud83db"}}}) + "\n")
+    book = Book(str(tmp_path / "gold"), text())
+    assert book.works[0].comment == "a?b"
+    book.close()
 
 
 def test_one_process_writes_a_journal(tmp_path: Path) -> None:
@@ -269,7 +282,9 @@ GIVEN = {
     "changed",
     [
         {"sure": [[3, 0]]}, {"sure": [[0, -1]]}, {"sure": [[0]]}, {"sure": 1}, {"null": [[3], []]}, {"null": [[]]},
-        {"status": "x"}, {"possible": [["a", 0]]},
+        {"status": "x"}, {"possible": [["a", 0]]}, {"sure": ["00"]}, {"sure": [[True, 0]]}, {"sure": [[0.0, 0]]},
+        {"null": [[0.5], []]},
+        {"comment": "\ud83d"}, {"comment": 1},
     ],
 )  # fmt: skip
 def test_work_that_does_not_fit_is_refused(changed: dict[str, object]) -> None:

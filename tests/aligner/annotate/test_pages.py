@@ -20,7 +20,8 @@ import pytest
 from annotating import Site, ask
 from commands import TIMEOUT, invoke, read_until, refused, run, start, wait_for, write
 
-from aligner.annotate.desk import Desk
+from aligner.annotate.desk import Desk, _Suggester
+from aligner.model.decoding import Alignment
 from aligner.model.model import Model
 from corpora.formats.pharaoh import parse_links
 from corpora.link_files import read_links
@@ -75,7 +76,18 @@ def test_it_listens_on_this_machine_alone(site: Sites) -> None:
     [
         ("save", {"pair": 0, "revision": 5, "work": LINK}, 409),
         ("save", {"pair": 0, "revision": 0, "work": {**LINK, "sure": [[99, 0]]}}, 422),
-        ("save", {"pair": 10_000, "revision": 0, "work": LINK}, 400),
+        ("save", {"pair": 10_000, "revision": 0, "work": LINK}, 422),
+        ("save", {"pair": -1, "revision": 0, "work": LINK}, 422),
+        ("save", {"pair": 0.9, "revision": 0, "work": LINK}, 422),
+        ("save", {"pair": True, "revision": 0, "work": LINK}, 422),
+        ("save", {"pair": float("inf"), "revision": 0, "work": LINK}, 400),
+        ("save", {"pair": 0, "revision": 0, "work": {**LINK, "sure": ["00"]}}, 422),
+        ("save", {"pair": 0, "revision": 0, "work": {**LINK, "sure": [[0.0, 0]]}}, 422),
+        ("save", {"pair": 0, "revision": 0, "work": {**LINK, "comment": "\ud83d"}}, 422),
+        ("save", {"pair": 0, "revision": 0, "work": {**LINK, "comment": 1}}, 422),
+        ("save", {"pair": 0, "revision": 0, "work": {**LINK, "comment": "x" * (1 << 20)}}, 422),
+        ("save", {"pair": 0, "with": "nobody", "revision": 0, "work": LINK}, 422),
+        ("pair?pair=0&with=nobody", None, 422),
         ("save", {"pair": 0, "work": LINK}, 400),
         ("save", [1], 400),
         ("approve", {"source": "a", "target": "b", "kind": "x"}, 422),
@@ -94,6 +106,23 @@ def test_requests_that_make_no_sense_change_nothing(name: str, given: object, st
     assert found == status
     assert status in (404, 405) or answer["error"]
     assert served.desk.book.works == {}
+    assert not [*Path(served.desk.prefix).parent.glob("*.adjudicated.*")]
+
+
+def test_suggestions_of_an_old_model_do_not_outlive_it(desk: Desks, loaded: Model) -> None:
+    class New:
+        align = loaded.align
+
+    class Old:
+        def align_many(self, pairs: object) -> list[Alignment]:
+            opened._suggester = _Suggester(New(), {})  # type: ignore[arg-type]  # a training ends meanwhile
+            return [Alignment(((0, 0),), (1.0,)) for _ in pairs]  # type: ignore[attr-defined]
+
+    opened = desk()
+    opened._suggester = _Suggester(Old(), {})  # type: ignore[arg-type]
+    opened.words({})
+    links = [*loaded.align(*opened.text.words(3))]
+    assert [tuple(link) for link in opened.pair({"pair": 3})["work"]["suggested"]] == links
 
 
 def test_a_pair_begins_with_the_links_of_the_model(desk: Desks, loaded: Model) -> None:
@@ -221,7 +250,7 @@ def test_training_on_what_is_accepted(desk: Desks) -> None:
     assert found["pairs"] == 12
     assert found["interval"][0] <= found["aer"] <= found["interval"][1]
     assert found["aer"] < 30
-    assert opened._model.record["labelled_pairs"] == 12, "whose links are suggested from now on"
+    assert opened._suggester.model.record["labelled_pairs"] == 12, "whose links are suggested from now on"
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -344,7 +373,8 @@ def test_it_goes_on_where_it_ended_but_not_with_another_text(desk: Desks, texts:
 def test_without_its_packages_one_line_says_what_to_install(
     package: str, texts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "aligner.annotate.pages")
+    for name in ("annotate.pages", "web.sockets"):
+        monkeypatch.delitem(sys.modules, f"aligner.{name}")
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     result = run("annotate", f"{texts}.en", f"{texts}.fr", "-o", "gold", "-q", code=2)

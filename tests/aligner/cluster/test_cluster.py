@@ -107,7 +107,7 @@ def test_a_folder_of_spill_files_goes_with_the_process(tmp_path: Path, monkeypat
         (folder / "file").touch()
         assert [*tmp_path.iterdir()] == [folder]
         remove_unfinished()
-        assert not folder.exists()
+        assert not [*tmp_path.iterdir()]
     with spill_directory("test") as folder:
         (folder / "file").touch()
     assert not [*tmp_path.iterdir()]
@@ -117,6 +117,16 @@ def test_a_folder_of_spill_files_goes_with_the_process(tmp_path: Path, monkeypat
 def workers() -> Iterator[Connection]:
     with connect("local:2") as connected:
         yield connected
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="no /proc")
+def test_workers_here_open_nothing_but_loopback(workers: Connection) -> None:
+    sockets = {str(file.readlink()) for file in Path("/proc/self/fd").iterdir() if file.is_symlink()}
+    lines = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()]
+    mine = [line[1] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets]
+    assert mine
+    assert {place.partition(":")[0] for place in mine} == {"0100007F"}
 
 
 def once_killed(marker: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -97,7 +97,7 @@ def test_orders_and_filters(visit: Visit, folder: Path, systems: Systems) -> Non
         page.locator("#chosen").inner_text()
         == f"64 of 64 pairs, AER of one {100 * scores(counts.sum(axis=0)).aer:.2f} %"
     )
-    means = np.array([np.mean([*pair.values()] or [np.nan]) for pair in systems["one"]])
+    means = np.array([np.mean([*pair.values()] or [0.0]) for pair in systems["one"]])
     mistakes = counts[:, 0] - counts[:, 4] + counts[:, 1] - counts[:, 3]
     differ = np.array([len(a.keys() ^ b.keys()) for a, b in zip(*systems.values(), strict=True)])
     texts = [line.split() for line in (folder / "test.en").read_text("utf-8").splitlines()]

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from commands import run, wait_for
 
+from aligner.progress import ignore
 from aligner.web.serve import make_app
 from aligner.web.serve_queue import Service
 from aligner.web.serve_requests import Limits
-from aligner.web.sockets import listen
+from aligner.web.sockets import Server, listen
 
 JSON = "application/json"
 
@@ -84,8 +84,7 @@ def service(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Service:
 def client(service: Service) -> Iterator[Client]:
     """One whose service listens in a thread; its counts begin anew."""
     listening = listen("127.0.0.1", 0)
-    config = uvicorn.Config(make_app(service), log_config=None, log_level="critical", lifespan="off", ws="none")
-    server = uvicorn.Server(config)
+    server = Server(make_app(service, ["our.example"]), ignore, log_level="critical")
     thread = threading.Thread(target=server.run, args=[[listening]])
     thread.start()
     wait_for(lambda: server.started)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import re
 import socket
@@ -10,17 +11,18 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import refused, wait_for
+from commands import TIMEOUT, refused, wait_for
 from starlette.exceptions import HTTPException
 
 from aligner.model.model import Model
 from aligner.web.serve_queue import Service
 from aligner.web.serve_requests import answer_all
-from aligner.web.sockets import listen
+from aligner.web.sockets import Server, listen
 
 Client = Any  # of conftest
 Pairs = list[dict[str, Any]]
@@ -95,9 +97,9 @@ def test_odd_text_is_answered(client: Client, pair: dict[str, Any]) -> None:
         (b"{", 400, "not JSON"),
         (b"\xff", 400, "UTF-8"),
         (b"[" * 10_000, 400, "not JSON"),
-        (b"1" * 5000, 400, "not JSON"),
+        (b"1" * 5000, 400, "more than 20 digits"),
         (b"[]", 422, "source and target"),
-        (b"NaN", 422, "source and target"),
+        (b"NaN", 400, "NaN is no number"),
         (b'{"source": "a"}', 422, "source and target"),
         (b'{"source": "a", "target": "b", "links": []}', 422, "alone"),
         (b'{"source": "a", "target": null}', 422, "neither a text"),
@@ -135,10 +137,76 @@ def test_other_requests_are_refused(client: Client) -> None:
     assert (answer.status, "application/json" in answer.json()["error"]) == (415, True)
     answer = client.get("/align")
     assert (answer.status, answer.headers["allow"], [*answer.json()]) == (405, "POST", ["error"])
+    assert answer.json()["error"] == "not by GET (send POST)"
     assert client.ask("DELETE", "/health").status == 405
     answer = client.get("/<script>")
     assert (answer.status, answer.headers["content-type"]) == (404, "application/json")
     assert client.figure('aligner_requests_total{path="other",status="404"}') == 1
+
+
+def test_a_byte_order_mark_is_dropped(client: Client, pairs: Pairs, expected: Pairs) -> None:
+    assert client.align(b"\xef\xbb\xbf" + json.dumps(pairs[0]).encode()).json() == expected[0]
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("evil.example", 403), ("evil.example:{}", 403), ("localhost.evil.example", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("our.example", 200), ("OUR.example.:{}", 200), ("localhost:{}", 200), ("127.0.0.1:{}", 200), ("[::1]:{}", 200),
+        ("192.0.2.7", 200),
+    ],
+)  # fmt: skip
+def test_requests_to_other_names_are_refused(client: Client, host: str, status: int) -> None:
+    with socket.create_connection(("127.0.0.1", client.port)) as one:
+        head = f"GET /health HTTP/1.1\r\nhost: {host.format(client.port)}\r\nconnection: close\r\n\r\n"
+        one.sendall(head.encode())
+        assert received(one).startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def received(connection: socket.socket) -> bytes:
+    """All that comes until the other side closes."""
+    connection.settimeout(TIMEOUT)
+    return b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+
+@pytest.mark.parametrize("head", [b"", b"GET /health HTT", b"GET /health HTTP/1.1\r\nhost: localhost\r\na: "])
+@pytest.mark.parametrize("asked_before", [False, True])
+def test_a_connection_without_a_request_is_closed(
+    client: Client, head: bytes, asked_before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aligner.web.sockets.SECONDS_TO_ASK", 0.1)
+    with socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT) as one:
+        if asked_before and head:
+            one.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert one.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+        one.sendall(head)
+        received(one)
+
+
+def test_where_descriptors_run_out_the_oldest_idle_connections_go(
+    client: Client, pairs: Pairs, expected: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aligner.web.sockets._most_connections", lambda: 4)
+    with ExitStack() as opened:
+        idle = [opened.enter_context(socket.create_connection(("127.0.0.1", client.port))) for _ in range(9)]
+        assert client.align(pairs[0]).json() == expected[0]
+        assert [received(one) for one in idle[:6]] == [b""] * 6
+
+
+def test_what_waits_is_told_of_an_error_of_the_program(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service._short, "_work", lambda bodies: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run_apart(service.answer(b"{}"))
+
+
+def test_a_full_table_of_descriptors_is_said_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, now = list[str](), [1000.0]
+    monkeypatch.setattr("aligner.web.sockets.time.monotonic", lambda: now[0])
+    server: Any = Server(None, told.append)  # type: ignore[arg-type]
+    for now[0] in (1000.0, 1000.1, 1059.0, 1060.0, 1100.0):
+        server._say(None, {"exception": OSError(errno.EMFILE, "Too many open files")})
+    assert told == ["no connection can be taken: Too many open files (raise the limit: ulimit -n)"] * 2
 
 
 def test_beyond_the_queue_it_is_refused_for_now(
@@ -168,7 +236,7 @@ def test_beyond_the_queue_it_is_refused_for_now(
 def test_a_client_that_goes_away_keeps_no_place(service: Service, client: Client, pairs: Pairs) -> None:
     for _ in range(2 * service.limits.queue):
         with socket.create_connection(("127.0.0.1", client.port)) as one:
-            head = b"POST /align HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n"
+            head = b"POST /align HTTP/1.1\r\nhost: [::1]\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n"
             one.sendall(head + b"{")
     wait_for(lambda: client.figure("aligner_waiting") == 0)
     assert client.align(pairs[0]).status == 200
@@ -270,7 +338,8 @@ def test_a_port_that_is_taken_is_told(model: Path) -> None:
 
 def test_without_the_extra_it_is_said_how_to_get_it(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "aligner.web.serve")
+    for name in ("serve", "sockets"):
+        monkeypatch.delitem(sys.modules, f"aligner.web.{name}")
     assert "pip install 'aligner[web]'" in refused("serve", "-m", model)
 
 

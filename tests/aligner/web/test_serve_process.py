@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ pytestmark = [
 ]
 
 Client, Pairs = Any, list[dict[str, Any]]
-HEAD = b"POST /align HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+HEAD = b"POST /align HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
 Started = tuple[subprocess.Popen[bytes], Any]
 
 
@@ -91,8 +92,9 @@ def test_a_stop_answers_what_has_come_and_takes_no_more(
 ) -> None:
     process, client = served
     body = json.dumps({"pairs": pairs}).encode()
-    head = b"POST /align HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(
-        body
+    head = (
+        b"POST /align HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+        % len(body)
     )
     with socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT) as begun:
         begun.sendall(head + body[:100])
@@ -116,8 +118,9 @@ def test_a_stop_answers_what_has_come_and_takes_no_more(
 def test_clients_that_go_away_end_nothing(served: Started, pairs: Pairs, expected: Pairs) -> None:
     process, client = served
     body = json.dumps({"pairs": pairs}).encode()
-    head = b"POST /align HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(
-        body
+    head = (
+        b"POST /align HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+        % len(body)
     )
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", client.port)) as one:
@@ -127,6 +130,19 @@ def test_clients_that_go_away_end_nothing(served: Started, pairs: Pairs, expecte
             one.sendall(garbage)
     assert client.align(pairs[0]).json() == expected[0]
     assert process.poll() is None
+
+
+def test_idle_clients_beyond_the_descriptors_stop_nothing(model: Path, client_of: Callable[[int], Client]) -> None:
+    command = ["sh", "-c", 'ulimit -n 128; exec "$0" -m aligner serve -m "$1" --port 0', sys.executable, model]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process, ExitStack() as opened:
+        client = client_of(int(re.findall(r":(\d+)\n", told(process, "http://127.0.0.1:"))[-1]))
+        for _ in range(300):
+            opened.enter_context(socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT))
+        assert client.get("/health").status == 200
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=TIMEOUT)
+        assert process.returncode == 0
+        assert errors.count(b"\n") <= 1
 
 
 def test_its_description_is_true(served: Started, tmp_path: Path) -> None:
