@@ -37,7 +37,8 @@ def check_range(links: PairLinks, n_source: int, n_target: int, path: StrPath, l
     for source, target in links.sure | links.possible:
         if source >= n_source or target >= n_target:
             what = f"link {source}-{target} is out of range for {n_source} source and {n_target} target words"
-            raise CorpusError(path, line, what, hint="are source and target swapped?")
+            hint = "are source and target swapped, or are the links of a model with `tokenize`?"
+            raise CorpusError(path, line, what, hint=hint)
 
 
 @dataclass(frozen=True, eq=False)

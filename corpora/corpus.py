@@ -16,6 +16,7 @@ from corpora.errors import BrokenLine, CorpusError
 from corpora.files import StrPath
 from corpora.formats.joint import Parser, parse_joints
 from corpora.link_files import LinkStream
+from corpora.normalize import Normalizer
 from corpora.threads import usable_memory
 
 BYTES_A_WORD_PAIR = 185  # about, of a source word with a target word, while their sentences are aligned by weights
@@ -64,6 +65,12 @@ class Corpus:
         return self._links()
 
     @property
+    def has_labels(self) -> bool:
+        """Whether its links are taken for hand-made: not those beside it that are named as aligners' links are."""
+        suffix = recognize.plain_name(self._links_file or "").rpartition(".")[2]
+        return self.has_links and suffix not in recognize.OF_ALIGNERS
+
+    @property
     def can_be_read_twice(self) -> bool:
         """Whether its text is in files, not in standard input or pipes."""
         return not (recognize.is_stream(self.source_file) or recognize.is_stream(self.target_file))
@@ -71,6 +78,19 @@ class Corpus:
     def lengths(self) -> Iterator[tuple[int, int]]:
         """The source and target tokens of each pair, split at ASCII whitespace as links count them."""
         return word_counts(self.texts())
+
+    def in_tokens(self, normalizers: tuple[Normalizer, Normalizer]) -> Corpus:
+        """The corpus with spaces between the tokens of tokenisers, which the links of a model that has them count."""
+        if not any(normalizer.tokenize for normalizer in normalizers):
+            return self
+
+        def texts() -> Iterator[TextLine]:
+            for text in self.texts():
+                self.check_utf8([text])
+                source, target = (" ".join(n.tokens(s)).encode() for n, s in zip(normalizers, text[1:], strict=True))
+                yield text[0], source, target
+
+        return replace(self, texts=texts, _parts=None)
 
     def shard(self, number: int, shards: int) -> Corpus:
         """One of so many parts with equally many pairs, the first is 1; lines keep their numbers.

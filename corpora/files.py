@@ -157,6 +157,8 @@ def write_atomically(path: StrPath, *, force: bool = False) -> AbstractContextMa
     """
     if os.fspath(path) == "-":
         return _standard_output()
+    if os.fspath(path).startswith("-."):
+        raise CorpusError(path, 0, "several files cannot go to standard output", hint="give a PREFIX in place of -")
     resolved = Path(path).resolve()  # a symbolic link stays one: its target is replaced
     try:
         exists = Path(path).exists()  # /dev/stdout is there where what it leads to has no name

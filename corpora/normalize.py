@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from threading import Lock
 
 from anyascii import anyascii
@@ -130,3 +130,15 @@ class Normalizer:
             # Folding the decomposed text makes canonically equal tokens equal [Unicode D145].
             return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
         return unicodedata.normalize("NFC", text)
+
+
+def without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
+    """Those for text that is in tokens already: what links count is never tokenised again."""
+    source, target = normalizers
+    return replace(source, tokenize=False), replace(target, tokenize=False)
+
+
+def refuse_links(links: Sequence[object], normalizers: tuple[Normalizer, Normalizer]) -> None:
+    """Raise SettingError where other aligners' links, which count tokens by spaces, are given for tokenised text."""
+    if links and any(normalizer.tokenize for normalizer in normalizers):
+        raise SettingError("other aligners' links count tokens split by spaces (leave `links` out, or do not tokenise)")

@@ -229,6 +229,9 @@ def align_with_model(
             streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
             parts = align_lines(loaded, corpus, watched(texts), streams)
         other = open_other_tokens(answer.remap, corpus, loaded.normalizers, [answer.path])
+    if not (answer.quiet or answer.remap or answer.format_ == "jsonl") and any(n.tokenize for n in loaded.normalizers):
+        ways = "--remap with the text itself writes links of these; --tokenize of show, report and lexicon reads those"
+        say(f"the links count the tokens of the model, which splits off punctuation, not those between spaces ({ways})")
     return answer.write(loaded.normalizers, parts, pairs, other)
 
 

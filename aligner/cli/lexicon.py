@@ -19,6 +19,7 @@ def lexicon(
     links: Annotated[str | None, typer.Argument(metavar="LINKS", help="Links of these pairs, in any format.")] = None,
     to: opt.ToLexicon = "tsv",
     best: opt.BestTranslations = None,
+    tokenize: opt.LinkTokens = False,
     output: opt.LexiconPrefix = "lexicon",
     force: opt.Force = False,
     quiet: opt.Quiet = False,
@@ -32,13 +33,16 @@ def lexicon(
         from corpora.formats.lexicon import LEXICON_FORMATS, write_lexicon
         from corpora.link_counts import count_links
         from corpora.link_files import open_links
+        from corpora.normalize import Normalizer
         from corpora.readers import open_corpus, open_texts
 
-        if (target is None) != (links is None):
-            raise SettingError("two texts need their links, too (give SRC TGT LINKS, a model, or text with links)")
+        if (target is None) != (links is None) or (tokenize and links is None):
+            what = "--tokenize is for two texts" if target is None else "two texts need their links, too"
+            raise SettingError(f"{what} (give SRC TGT LINKS, or without --tokenize a model, or text with links)")
         corpus = None
         if target is not None or not is_model(source):
             corpus = open_corpus(source) if target is None else open_texts(source, target)
+            corpus = corpus.in_tokens((Normalizer(tokenize=tokenize), Normalizer(tokenize=tokenize)))
         outputs = [f"{output}.{suffix}" for suffix in LEXICON_FORMATS[to].suffixes]
         for name in outputs:
             refuse_inputs(name, [source, links, *(corpus.files if corpus else [])])

@@ -136,6 +136,7 @@ PriorsFile = Annotated[str | None, _data(
 )]  # fmt: skip
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
 Tokenize = Annotated[bool, _data("--tokenize", help="Split off punctuation and Han, Kana, Thai, Lao, Khmer letters.")]
+LinkTokens = Annotated[bool, _data("--tokenize", help="The links count tokens of a model of train --tokenize.")]
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]
 Memory = Annotated[
     int, _data(parser=parse_size, metavar="SIZE", help="Features in memory; more are on disk.", show_default="2G")

@@ -17,6 +17,7 @@ def report(
         list[str], typer.Argument(metavar="LINKS", help="Links of up to four systems; NAME=FILE names them.")
     ],
     gold: opt.ShownGold = None,
+    tokenize: opt.LinkTokens = False,
     model: opt.ReportedModel = None,
     confidence: opt.Confidence = 95.0,
     resamples: opt.Resamples = 1000,
@@ -49,7 +50,7 @@ def report(
         refuse_inputs(path, [source, target, *files, gold, model])
         with write_atomically(path, force=force) as file:
             record = load(model).record if model else None
-            pairs = read_pairs(source, target, files, names=names, gold=gold)
+            pairs = read_pairs(source, target, files, names=names, gold=gold, tokenize=tokenize)
             evaluations = pairs.evaluate(confidence=confidence / 100, resamples=resamples, seed=seed)
             if format_ == "html":
                 told = (model, record) if model and record is not None else None

@@ -3,6 +3,7 @@
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -17,7 +18,7 @@ from aligner.progress import progress_bar
 def score(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
     target: Annotated[str, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Links of these pairs, of any aligner.")],
+    links: Annotated[str, typer.Argument(metavar="LINKS", help="Links of these pairs; they count the model's tokens.")],
     model: opt.ModelFile = "aligner.model",
     output: opt.OutputFile = "-",
     format_: opt.OutputFormat = "tsv",
@@ -36,9 +37,11 @@ def score(
             until_written.enter_context(compiling_ahead())
             from aligner.model.model import load
             from aligner.model.streaming import LinksFile, align_lines, read_again
+            from corpora.normalize import without_tokenizing
 
             loaded = load(model)
-            corpus = open_for_model(loaded, model, source, target)
+            corpus = open_for_model(loaded, model, source, target).in_tokens(loaded.normalizers)
+            loaded = replace(loaded, normalizers=without_tokenizing(loaded.normalizers))
             refuse_inputs(output, [*corpus.files, model, links])
             pairs = check_texts(corpus, [links], probable=False)
             streams = [LinksFile.open(links, corpus.lengths() if pairs else None, probable=False)]

@@ -14,6 +14,7 @@ def show(
     target: Annotated[str, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")],
     links: Annotated[str, typer.Argument(metavar="LINKS", help="Links of these pairs: of jsonl the words, too.")],
     gold: opt.ShownGold = None,
+    tokenize: opt.LinkTokens = False,
     number: opt.ShownPairs = 10,
     first: opt.FirstShown = 1,
     debug: opt.Debug = False,
@@ -24,9 +25,10 @@ def show(
     from aligner.report.answers import open_answers
     from aligner.report.grid import COLOURS, SHAPES, draw_grid
     from corpora.link_files import open_links
+    from corpora.normalize import Normalizer
     from corpora.readers import open_texts
 
-    corpus = open_texts(source, target)
+    corpus = open_texts(source, target).in_tokens((Normalizer(tokenize=tokenize), Normalizer(tokenize=tokenize)))
     answers = open_answers(links, corpus.lengths)
     lengths = None if answers.format == "jsonl" else corpus.lengths()
     truths = open_links(gold, lengths=lengths) if gold else repeat(None)

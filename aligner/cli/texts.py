@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aligner.cli.answers import say
+from aligner.cli.answers import in_options, say
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ def with_others(loaded: Model, model: str, given: Sequence[str]) -> tuple[Model,
     """
     from aligner.model.default import with_links
     from corpora.link_files import kind_of_links
+    from corpora.normalize import refuse_links
 
+    refuse_links(given, loaded.normalizers)
     others = [kind_of_links(one) for one in given]
     wanted = len(loaded.features.links)
     if wanted == 0 and "default_weights" in loaded.record:
@@ -109,7 +111,8 @@ def skipping_pairs(max_length: int | None, skip_bad: bool, long_pairs: str = "em
     from corpora.skipping import MAX_LENGTH, Skipping
 
     longest = MAX_LENGTH if max_length is None else max_length
-    skipping = Skipping(longest, long_pairs, (lambda error: say(f"left empty: {error}")) if skip_bad else None)
+    told = (lambda error: say(in_options(f"left empty: {error}", {"columns": 0}))) if skip_bad else None
+    skipping = Skipping(longest, long_pairs, told)
     yield skipping
     if left := skipping.broken | skipping.too_long:
         why = f"--max-length; with {MAX_LENGTH:,} no pair takes more than 1 GiB"

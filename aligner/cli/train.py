@@ -84,6 +84,7 @@ def train(
     the corpus and the weights that come with the program.
     """
     from aligner.report.text import format_audit, format_interruption, format_training, summarize_training
+    from aligner.training.inputs import open_in_order
     from corpora.files import refuse_inputs, spilling_beside, write_atomically, write_packed
     from corpora.link_files import kind_of_links
     from corpora.normalize import Normalizer
@@ -112,12 +113,12 @@ def train(
         if verbose:
             say(f"{place}, {format_audit(point)}")
 
-    labelled = bool(gold) or any(text.has_links for text in texts)
+    labelled = bool(gold) or any(text.has_labels for text in texts)
     if update is not None:
         refuse_options(context, _OF_UPDATES, "with --update, which changes a model's statistics only")
     elif not labelled:
         refuse_options(context, _WITHOUT_LABELS, "without labelled pairs, which are not there (give --gold)")
-    gold_texts = [open_corpus(group, source=source, target=target) for group in group_corpora(gold or [])]
+    gold_texts = [open_in_order(group, (source, target), texts) for group in group_corpora(gold or [])]
     others = [kind_of_links(one)[1] for one in links or []]
     inputs = [update, priors, *others, *(file for text in (*texts, *gold_texts) for file in text.files)]
     for name in filter(None, (model, trace)):

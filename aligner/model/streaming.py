@@ -138,9 +138,14 @@ def kept(corpus: Corpus) -> Corpus:
         copy.flush()
         mapped = mmap(copy.fileno(), 0, access=ACCESS_READ)
 
+    def read() -> Iterator[bytes]:
+        start = 1  # each iterator has its own place, the map has but one
+        while (end := mapped.find(b"\n", start)) >= 0:
+            yield mapped[start:end]
+            start = end + 1
+
     def texts() -> Iterator[TextLine]:
-        mapped.seek(1)
-        lines = (line[:-1] for line in iter(mapped.readline, b""))
+        lines = read()
         return zip(count(1), lines, lines)
 
     return replace(corpus, texts=texts)

@@ -20,6 +20,7 @@ from aligner.report.comparison import Evaluation, compare, short_names
 from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.link_files import open_links
+from corpora.normalize import Normalizer
 from corpora.ragged import F64
 from corpora.readers import open_texts
 from corpora.recognize import head, links_format
@@ -70,16 +71,18 @@ class Pairs:
 
 
 def read_pairs(
-    source: str, target: str, systems: Sequence[str], *, names: Sequence[str] | None = None, gold: str | None = None
-) -> Pairs:
+    source: str, target: str, systems: Sequence[str], *, names: Sequence[str] | None = None, gold: str | None = None,
+    tokenize: bool = False,
+) -> Pairs:  # fmt: skip
     """Read two texts, files of links, and gold links.
 
     names: of the systems, else the ends of their paths. The words are those of the first file that has words (jsonl).
+    tokenize: else they are those of a model that tokenises, not those between spaces.
     Raises SettingError on too many systems, CorpusError on what is broken or does not fit together.
     """
     if len(systems) > MOST_SYSTEMS:
         raise SettingError(f"{len(systems)} systems are too many for one report (give at most {MOST_SYSTEMS})")
-    corpus = open_texts(source, target)
+    corpus = open_texts(source, target).in_tokens((Normalizer(tokenize=tokenize), Normalizer(tokenize=tokenize)))
     with_words = next((file for file in systems if links_format(file, head(file)) == "jsonl"), None)
     if with_words is None:
         texts = list(corpus.texts())

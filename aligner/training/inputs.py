@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,11 @@ from aligner.progress import Hooks, Progress
 from aligner.training.settings import TrainingSettings
 from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
-from corpora.corpus import Corpus, sample
+from corpora.corpus import Corpus, Languages, sample
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.link_files import kind_of_links, read_links
-from corpora.normalize import Normalizer
+from corpora.normalize import Normalizer, refuse_links, without_tokenizing
 from corpora.readers import group_corpora, open_corpus
 
 Paths = StrPath | Sequence[StrPath]
@@ -50,35 +50,43 @@ def read_inputs(
 ) -> tuple[Bitext, Labelled, dict[str, Any]]:
     """The text to count, the labelled pairs, and JSON values that say what was read; see `train.train`."""
     languages, normalizers = settings.languages, settings.normalizers
-    labelled = tuple(corpus for corpus in texts if corpus.has_links)
+    labelled = tuple(corpus for corpus in texts if corpus.has_labels)
     if gold:
-        labelled = open_corpora(gold, languages, hooks)
+        labelled = open_corpora(gold, languages, hooks, texts)
     tokenized = any(normalizer.tokenize for normalizer in normalizers)
     if tokenized and not gold:
         raise SettingError("the links of a corpus count its own tokens (leave `tokenize` out, or give `gold`)")
-    if tokenized and as_list(links):
-        raise SettingError("other aligners' links count tokens split by spaces (leave `tokenize` or `links` out)")
+    refuse_links(as_list(links), normalizers)
 
     # Labels first: a broken link is found before the long work.
     gold_links = _gold_links(labelled)
     counted = to_count(texts, settings)
     bitext = read_texts(counted, normalizers, hooks)
     same = labelled == tuple(counted)
-    gold_bitext = bitext if same else read_texts(labelled, _without_tokenizing(normalizers), hooks)
+    gold_bitext = bitext if same else read_texts(labelled, without_tokenizing(normalizers), hooks)
     _check_languages(bitext, gold_bitext, labelled[0])
     record = {**corpus_record(texts, bitext, settings), "gold": [corpus.name for corpus in labelled]}
     return bitext, Labelled(gold_bitext, gold_links, _read_others(links, gold_bitext), len(gold_bitext)), record
 
 
-def open_corpora(corpora: Paths, languages: tuple[str | None, str | None], hooks: Hooks) -> tuple[Corpus, ...]:
+def open_corpora(
+    corpora: Paths, languages: Languages, hooks: Hooks, like: Sequence[Corpus] = ()
+) -> tuple[Corpus, ...]:  # fmt: skip
     """Recognise corpora; nothing is read yet.  Raises AlignerError where there is none or something is missing."""
-    source, target = languages
-    texts = tuple(open_corpus(group, source=source, target=target) for group in group_corpora(as_list(corpora)))
+    texts = tuple(open_in_order(group, languages, like) for group in group_corpora(as_list(corpora)))
     if not texts:
         raise SettingError("there is no corpus (give at least one)")
     for corpus in texts:
         hooks.on_corpus(corpus)
     return tuple(corpus if corpus.has_links else hooks.lenient(corpus) for corpus in texts)
+
+
+def open_in_order(group: Sequence[str], languages: Languages, like: Sequence[Corpus]) -> Corpus:
+    """A corpus in these languages; if none is chosen, in the order of the first that it is to be like, if of both."""
+    found = open_corpus(group, source=languages[0], target=languages[1])
+    source, target = found.source_language, found.target_language
+    turned = [(text.target_language, text.source_language) for text in like[:1]] == [(source, target)]
+    return open_corpus(group, source=target, target=source) if turned and languages == (None, None) else found
 
 
 def to_count(texts: Sequence[Corpus], settings: TrainingSettings) -> Sequence[Corpus]:
@@ -116,19 +124,13 @@ def read_labelled(corpora: Sequence[Corpus], normalizers: tuple[Normalizer, Norm
     Raises CorpusError on bad data.
     """
     gold = _gold_links(corpora)
-    bitext = read_bitext(corpora, *_without_tokenizing(normalizers))
+    bitext = read_bitext(corpora, *without_tokenizing(normalizers))
     return Labelled(bitext, gold, _read_others(links, bitext), len(bitext))
 
 
 def as_list(paths: Paths) -> list[str]:
     """One path or several as a list of strings."""
     return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-
-
-def _without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
-    """Links count the tokens that are there: labelled text is never tokenised again."""
-    source, target = normalizers
-    return replace(source, tokenize=False), replace(target, tokenize=False)
 
 
 def _gold_links(corpora: Sequence[Corpus]) -> Links:

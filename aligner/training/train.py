@@ -84,7 +84,11 @@ def train(
     families = tuple(FAMILIES if settings.families is None else settings.families)
     feature_set = FeatureSet(families, numbered(kinds), candidates=settings.candidates)
     texts = open_corpora(corpora, settings.languages, hooks)
-    if not gold and not any(text.has_links for text in texts):
+    for corpus in texts:
+        if not gold and corpus.has_links and not corpus.has_labels:
+            what = "is not learnt from: links of this name are an aligner's (if these are hand-made, give `gold`)"
+            warnings.warn(f"{corpus.files[-1]}: {what}", stacklevel=2)
+    if not gold and not any(text.has_labels for text in texts):
         model = _train_unlabelled(texts, settings, as_list(links), hooks, engine)
         return Training(model, RegularizationPath((), (), 0, 0, False, None))
     if settings.priors is not None and not feature_set.lexicons:

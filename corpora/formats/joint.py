@@ -17,6 +17,10 @@ OBJECT = re.compile(rb'\s*\{\s*".*\}\s*', re.DOTALL)
 Columns = tuple[str, str]  # of source and target: numbers from 1 on, or names
 Parser = Callable[[Iterable[bytes], StrPath, int], Iterator[tuple[int, bytes, bytes]]]
 
+_CODES = b"ar|bg|cs|da|de|el|en|es|et|fa|fi|fr|he|hi|hr|hu|id|it|ja|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sv|sw|tr|uk|vi|zh"
+_NAME = re.compile(rb"(?i:(source|target|src|tgt|trg)([ _-]\w+)?|(%b)([-_]\w{2,8})?|[a-z]{3}_[a-z]{4})" % _CODES)
+"""What stands above a column of text, in the first row of a table, where another such name stands beside it."""
+
 _SEPARATOR = re.compile(rb"(?<!\S)\|\|\|(?!\S)|\t")
 
 
@@ -42,7 +46,11 @@ def parse_joints(
         if not line.strip():
             return number, b"", b""
         try:
-            return number, *split(line)
+            source, target = split(line)
+            if number == 1 and b"\t" in line and source != target and all(map(_NAME.fullmatch, (source, target))):
+                what = f"{quoted(source)} and {quoted(target)} are names of columns, not text"
+                raise _WrongError(what, "delete the line; if it is a pair, divide it by ||| in place of the tab")
+            return number, source, target
         except _WrongError as error:
             what, hint = error.args
             raise BrokenLine(path, number, what, hint=hint) from None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from corpora.alignment import NO_LINKS, PairLinks
 from corpora.corpus import BYTES_A_WORD_PAIR, Corpus
-from corpora.errors import CorpusError
+from corpora.errors import BrokenLine, CorpusError
 from corpora.readers import group_corpora, open_corpus, open_texts
 from corpora.symmetrize import symmetrize
 
@@ -138,6 +138,18 @@ class TestPrefix:
                 open_corpus(tmp_path / "t", **chosen)
         assert texts(open_corpus(tmp_path / "t", source="fr", target="en")) == TURNED
 
+    @pytest.mark.parametrize("suffix", ["log", "bak", "md", "BAK", "fwd", "tmp", "py", "txt", "json", "journal"])
+    def test_other_files_are_no_languages(self, tmp_path: Path, suffix: str) -> None:
+        put(tmp_path, t_en=ENGLISH, t_fr=FRENCH, **{f"t_{suffix}": FRENCH})
+        assert texts(open_corpus(tmp_path / "t")) == texts(open_corpus(tmp_path)) == TEXTS
+        assert languages(open_corpus(tmp_path / "t", target=suffix, source="en")) == ("en", suffix)
+
+    @pytest.mark.parametrize("suffixes", [("e", "f"), ("src", "tgt"), ("source", "target"), ("eng_Latn", "zh-Hans")])
+    def test_names_of_sides_and_scripts_are_languages(self, tmp_path: Path, suffixes: tuple[str, str]) -> None:
+        for suffix, content in zip(suffixes, (ENGLISH, FRENCH), strict=True):
+            (tmp_path / f"t.{suffix}").write_bytes(content)
+        assert texts(open_corpus(tmp_path / "t")) == TEXTS
+
     def test_languages_written_out(self, tmp_path: Path) -> None:
         put(tmp_path, t_english=ENGLISH, t_french=FRENCH)
         assert texts(open_corpus(tmp_path / "t", source="english", target="french")) == TEXTS
@@ -260,6 +272,20 @@ class TestTabs:
         corpus = open_corpus(file)
         assert texts(corpus) == [(1, b"a  b", b"c"), (2, b"", b""), (3, b"", b"only target"), (4, b"only source", b"")]
         assert group_corpora([str(file), str(file)]) == [[str(file)], [str(file)]]
+
+    @pytest.mark.parametrize("row", [b"source\ttarget", b"en\tfr", b"Source text\ttarget_text", b"pt-BR\teng_Latn"])
+    def test_names_of_columns_are_no_text(self, tmp_path: Path, row: bytes) -> None:
+        corpus = open_corpus(put(tmp_path, tsv=row + b"\na b\tc\n" + row + b"\n") / "tsv")
+        with pytest.raises(BrokenLine, match=r"tsv:1: .* are names of columns, not text \(delete the line"):
+            texts(corpus)
+        lines = corpus.texts()
+        with pytest.raises(BrokenLine):
+            next(lines)
+        assert [line for line, *_ in lines] == [2, 3]
+
+    @pytest.mark.parametrize("row", [b"en ||| fr", b"no\tno", b"the source\tla source", b"a\tb", b"en\tit's"])
+    def test_pairs_that_are_text(self, tmp_path: Path, row: bytes) -> None:
+        assert len(texts(open_corpus(put(tmp_path, tsv=row + b"\na b\tc\n") / "tsv"))) == 2
 
     def test_a_broken_line_among_the_first_is_named(self, tmp_path: Path) -> None:
         corpus = open_corpus(put(tmp_path, tsv=b"a\tb\na b\nc\td\n") / "tsv")
