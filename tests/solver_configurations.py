@@ -176,7 +176,8 @@ def knowing(configurations: list[Configuration], kind: str) -> list[Configuratio
         if entry.marginals:
             projection = configuration["projection"] or ("euclidean" if "projection" in entry.options else "entropic")
             return projection in PROBLEMS[kind].geometries
-        return kind == "matchings" or not entry.one_link
+        approximate = configuration["share"] or configuration["error"]  # which needs a `good_corner`
+        return kind == "matchings" or not (entry.one_link or (approximate and "matchings" not in kind))
 
     return [configuration for configuration in configurations if knows(configuration)]
 

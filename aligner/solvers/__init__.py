@@ -6,8 +6,8 @@ some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and ask th
 0.01, small gaps and dear oracles; ``cutting-plane`` where an oracle is best asked about all blocks at once;
 ``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred pairs; ``extragradient`` where w must
 stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals in place of maxima, of any problem
-that has them (`SaddleProblem`). The rest is for comparison. All are for the hinge loss; the logistic one has
-`newton.Newton`, which is not to choose.
+that has them (`SaddleProblem`), the latter where λ is small and features few. The rest is for comparison. All are for
+the hinge loss; the logistic one has `newton.Newton`, which is not to choose.
 
 To add one: write a frozen dataclass with the four members of `driver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.

@@ -65,8 +65,7 @@ def of_blocks(point: Point, pool: Pool | None) -> DualPoint:
     return DualPoint(point.v, float(point.loss[0]), active, None, point.block_w, point.block_loss)
 
 
-def rescale(point: Point, pool: Pool | None, old: float, new: float) -> float:
-    """The same dual point at another λ, which is returned: v(α) and the corners are scaled by 1/λ."""
+def rescale(point: Point, pool: Pool | None, ratio: float) -> None:
+    """The same dual point at another λ, to which the old one has this ratio: v(α) and the corners grow by it."""
     for vectors in (point.v, point.w, point.block_w, *([] if pool is None else [pool.vectors])):
-        vectors *= old / new
-    return new
+        vectors *= ratio

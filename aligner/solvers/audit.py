@@ -10,7 +10,7 @@ import numpy as np
 from aligner.solvers.records import Audit
 from aligner.svm import _chain_kernels as chains
 from aligner.svm import _corner_kernels as matchings
-from aligner.svm.corners import check_code
+from aligner.svm.corners import ask, check_code
 from aligner.svm.protocols import BlockProblem
 from corpora.ragged import F64
 from corpora.threads import map_threads
@@ -55,7 +55,6 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
     """
     n, blocks = problem.n_blocks, problem.compiled()
     share = np.ones(n) if shares is None else np.ascontiguousarray(shares, np.float64)
-    find = problem.exact_corners if exact else problem.corners
     hinges, total_psi, total_losses = np.empty(n), np.zeros((2, len(w))), np.zeros(2)
 
     def sum_compiled(first: int) -> tuple[F64, F64]:
@@ -68,7 +67,7 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
 
     def sum_generic(first: int) -> tuple[F64, F64]:
         part = np.arange(first, min(first + at_once, n))
-        corners = find(part, w)
+        corners = ask(problem, part, w, exact=exact)
         hinges[part] = corners.losses - corners.psi @ w
         psi = np.stack([corners.psi.sum(axis=0), share[part] @ corners.psi])
         return psi, np.array([corners.losses.sum(), share[part] @ corners.losses])

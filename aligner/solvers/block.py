@@ -20,11 +20,11 @@ from aligner.solvers.active import larger_pool, new_point, new_pool, of_blocks, 
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import ByGap, Order, Permuted, Uniform
-from aligner.solvers.rates import Rate, step_size
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.rates import Rate, step_size, with_bound
+from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.sparse import SparseState
 from aligner.solvers.steps import BlockStep, Forward
-from aligner.svm.corners import check_code
+from aligner.svm.corners import ask, check_code
 from aligner.svm.protocols import BlockProblem, GoodCorner, Wanted
 from corpora.ragged import I64
 
@@ -46,14 +46,14 @@ _KEPT = 20
 class BlockState:
     """The dual point and, where the solver uses them, the gaps and corners of the blocks.
 
-    regularization: the λ that block_w and the corners are scaled by.  sweeps: since all gaps were last asked for.
+    sweeps: since all gaps were last asked for.
     kept: what the problem knows of its earlier answers, see `BlockProblem.good_corner`.  rate: what theory knows of the
     solver here, None where it is nothing, or not asked for.  start: the gap at which steps began.
     cheap: steps on corners that the oracle was not asked for.
     """
 
+    origin: Origin
     rng: np.random.Generator
-    regularization: float
     point: kernels.Point
     gaps: kernels.Gaps
     pool: active.Pool | None
@@ -114,25 +114,26 @@ class Block:
         return self.error == 0 and self.share == 1
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState | SparseState:
-        if problem.sparse and self._is_forward:
-            return sparse.init(problem, rng)
-        n, d = problem.n_blocks, problem.n_features
+        n, d, origin = problem.n_blocks, problem.n_features, Origin(self, problem)
         keeps_corners = self.cache or not isinstance(self.step, Forward)
         known = n if keeps_corners or isinstance(self.order, ByGap) else 0
         gaps = kernels.Gaps(np.full(known, np.inf), np.zeros(1))
-        point, kept = new_point(problem, self.share), None if self._asks_exactly else problem.nothing_kept()
-        pool = new_pool(n, d) if keeps_corners else None
         known = isinstance(self.order, Uniform) and not keeps_corners and self.repeats == 1
         diameters = problem.diameters() if known or self.error > 0 else None
         rate = None if diameters is None else Rate(diameters, share=self.share, error=self.error, known=known)
-        return BlockState(rng, problem.regularization, point, gaps, pool, kept, rate)
+        if problem.sparse and self._is_forward:
+            return sparse.init(origin, problem, rng, rate)
+        point, kept = new_point(problem, self.share), None if self._asks_exactly else problem.nothing_kept()
+        pool = new_pool(n, d) if keeps_corners else None
+        return BlockState(origin, rng, point, gaps, pool, kept, rate)
 
     def resume(self, problem: BlockProblem, state: BlockState | SparseState) -> None:
         """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
         if isinstance(state, SparseState):
-            sparse.resume(problem, state)
+            sparse.resume(self, problem, state)
             return
-        state.regularization = rescale(state.point, state.pool, state.regularization, problem.regularization)
+        rescale(state.point, state.pool, state.origin.regularization / problem.regularization)
+        state.origin = Origin(self, problem)
         state.point.steps[0] = 0  # averages and decreasing steps begin anew
         state.gaps.last[:] = np.inf
 
@@ -223,22 +224,23 @@ class Block:
         """The oracle's corner of a block, or one that is good enough  [LJSP13 App. C]."""
         point = state.point
         if self._asks_exactly:
-            corners = problem.corners(np.array([block]), point.w)
-            return GoodCorner(corners.dense[0].copy(), float(corners.losses[0]), True)
+            corners = ask(problem, np.array([block]), point.w)
+            return GoodCorner(corners.dense[0], float(corners.losses[0]), True)
         n, regularization = problem.n_blocks, problem.regularization
         floor = n * float(point.block_loss[block] - regularization * (point.block_w[block] @ point.w))
         error = 0.0
         if state.rate is not None:
             gamma = step_size(n, self.share, int(point.steps[0]))
             error = 0.5 * self.error * gamma * float(state.rate.diameters[block]) ** 2 / (regularization * n)
-        return problem.good_corner(block, point.w, Wanted(floor, self.share, error), state.kept)
+        good = problem.good_corner(block, point.w, Wanted(floor, self.share, error), state.kept)
+        return replace(good, psi=np.array(good.psi, np.float64), loss=float(good.loss))
 
     def _is_stale(self, state: BlockState) -> bool:
         return isinstance(self.order, ByGap) and state.sweeps >= _SWEEPS_BETWEEN_REFRESHES
 
     def _refresh(self, state: BlockState, answers: Answers) -> None:
         point = state.point
-        values = point.block_loss - state.regularization * (point.block_w @ point.w)
+        values = point.block_loss - state.origin.regularization * (point.block_w @ point.w)
         state.gaps.last[:] = np.maximum(answers.hinges / len(values) - values, 0.0)
         state.sweeps = 0
 
@@ -254,11 +256,8 @@ class Block:
         if used:
             self._refresh(state, answers)
         found = judge(problem, w, float(loss[0]), answers, used=used)
-        bound, step = None, int(point.steps[0])
-        if state.rate is not None:
-            state.start = found.primal - found.dual if step == 0 else state.start
-            bound = state.rate.gap_bound(problem.regularization, state.start, step, self.average)
-        return replace(found, bound=bound, cheap=state.cheap)
+        found = with_bound(found, state, problem.regularization, int(point.steps[0]), self.average)
+        return replace(found, cheap=state.cheap)
 
     def dual_point(self, problem: BlockProblem, state: BlockState | SparseState) -> DualPoint:
         if isinstance(state, SparseState):

@@ -9,7 +9,8 @@ import numpy as np
 
 from aligner.errors import OracleError
 from aligner.solvers.audit import ask_all, clip
-from aligner.svm.protocols import BlockProblem, Corners, SaddleProblem
+from aligner.svm.corners import ask
+from aligner.svm.protocols import BlockProblem, SaddleProblem, check_sizes
 from corpora.ragged import F64, I64, Bools
 
 _ROUNDING = 1e-7
@@ -56,15 +57,8 @@ def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> 
     - of marginals, see `SaddleProblem`: shapes are wrong, `moments` is not what `scores` is the gradient of, or a point
       of `nearest` has more than the best corner.
     """
-    for name in ("n_blocks", "n_features"):
-        size = getattr(problem, name)
-        _require(
-            isinstance(size, int | np.integer) and bool(size >= 1), f"{name} is {size!r} (a whole number from 1 on)"
-        )
-    n, d, free = problem.n_blocks, problem.n_features, problem.n_features - problem.n_nonpositive
-    _require(0 <= free <= d, f"n_nonpositive is {problem.n_nonpositive!r} (from 0 to n_features)")
-    positive = 0 < problem.regularization < np.inf
-    _require(positive, f"regularization is {problem.regularization!r} (a number above 0)")
+    check_sizes(problem)
+    n, d = problem.n_blocks, problem.n_features
     rng = np.random.default_rng(seed)
     chosen = np.sort(rng.choice(n, min(n, blocks, max(2, _MOST_NUMBERS // d)), replace=False))
     directions = rng.standard_normal((2, d))
@@ -96,13 +90,20 @@ def answers_are_best(problem: BlockProblem, w: F64, blocks: int = 16) -> bool:
     chosen = np.arange(min(problem.n_blocks, blocks, max(2, _MOST_NUMBERS // len(w))))
     signs = np.sign(np.random.default_rng(0).standard_normal(len(w)))
     ways = [w, *(clip(way, problem.n_nonpositive) for way in (-w, 0.0 * w, signs, -signs))]
-    found = [problem.exact_corners(chosen, way) for way in ways]
+    found = [ask(problem, chosen, way, exact=True) for way in ways]
     met = [_Met(way, corners.dense, corners.losses) for way, corners in zip(ways, found, strict=True)]
     try:
         _check_best(chosen, met[0], met)
     except OracleError:
         return False
     return True
+
+
+def differ_in_strength(one: BlockProblem, other: BlockProblem) -> bool:
+    """Whether two problems are one but for λ: the maxima of H_i at some w, which λ has no part in, are the same."""
+    w = clip(np.random.default_rng(0).standard_normal(one.n_features), one.n_nonpositive)
+    first, second = ask_all(one, w).hinges, ask_all(other, w).hinges
+    return bool(np.abs(first - second).max() <= _ROUNDING * max(1.0, np.abs(first).max()))
 
 
 def _require(holds: bool, what: str) -> None:
@@ -117,22 +118,16 @@ def _first(chosen: I64, wrong: Bools) -> int:
 def _ask(problem: BlockProblem, chosen: I64, w: F64, *, exact: bool) -> _Met:
     """The corners of these blocks, after some tries that must make no difference."""
     name = "exact_corners()" if exact else "corners()"
-    find = problem.exact_corners if exact else problem.corners
     given, asked = chosen.copy(), w.copy()
-    together = find(given, asked)
-    _require(isinstance(together, Corners), f"{name} returns {type(together).__name__} (Corners(psi, losses))")
-    shapes, wanted = (np.shape(together.psi), np.shape(together.losses)), ((len(chosen), len(w)), (len(chosen),))
-    _require(shapes == wanted, f"{name} has psi {shapes[0]} and losses {shapes[1]} (not {wanted[0]} and {wanted[1]})")
-    psi, losses = (np.array(array, np.float64) for array in (together.dense, together.losses))
+    together = ask(problem, given, asked, exact=exact)
+    psi, losses = together.dense, together.losses
     _require(bool(np.isfinite(psi).all() and np.isfinite(losses).all()), f"{name} has numbers that are not finite")
     met = _Met(w, psi, losses)
-    again = find(given, asked)
+    again = ask(problem, given, asked, exact=exact)
     same = np.array_equal(again.dense, psi) and np.array_equal(again.losses, losses)
     _require(same, f"{name} answers otherwise when asked again (an oracle must be deterministic)")
-    kept = np.array_equal(together.dense, psi) and np.array_equal(together.losses, losses)
-    _require(kept, f"a later call of {name} changes the arrays of an earlier one (return new ones)")
     _require(np.array_equal(given, chosen) and np.array_equal(asked, w), f"{name} changes its arguments")
-    alone = [find(np.array([block]), asked) for block in chosen.tolist()]
+    alone = [ask(problem, np.array([block]), asked, exact=exact) for block in chosen.tolist()]
     hinges = np.array([one.losses[0] - one.dense[0] @ w for one in alone])
     other = np.abs(hinges - met.hinges(w)) > met.rounding(w)
     _require(not other.any(), f"{name} answers otherwise when block {_first(chosen, other)} is asked alone")

@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 
 from aligner.solvers.audit import Answers, ask_all, judge
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.simplex import Mixture
 from aligner.svm.protocols import BlockProblem
 from corpora.ragged import F64
@@ -31,6 +31,7 @@ class Correction(Enum):
 class CorrectiveState:
     """A mixture of batch corners, and the oracle's answers at its w where an audit had them."""
 
+    origin: Origin
     mixture: Mixture
     answers: Answers | None = None
 
@@ -59,7 +60,7 @@ class Corrective:
         return self.correction.value
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> CorrectiveState:
-        return CorrectiveState(Mixture.of_target(problem.n_features, problem.n_nonpositive))
+        return CorrectiveState(Origin(self, problem), Mixture.of_target(problem.n_features, problem.n_nonpositive))
 
     def sweep(self, problem: BlockProblem, state: CorrectiveState) -> int:
         answers, calls, mixture = state.answers, 0, state.mixture

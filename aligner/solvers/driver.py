@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from aligner.errors import AlignerError, ScoreError
-from aligner.solvers.records import Audit, DualPoint, Result, Status, Stop, TracePoint
-from aligner.svm.protocols import BlockProblem, Problem
+from aligner.errors import AlignerError, ScoreError, SettingError
+from aligner.solvers.records import Audit, DualPoint, Origin, Result, Status, Stop, TracePoint
+from aligner.svm.protocols import BlockProblem, Problem, check_sizes
 from corpora.ragged import F64
 from corpora.threads import one_blas_thread
 
@@ -68,12 +68,18 @@ def solve(
 
     callback: called after each audit with its numbers and weights; solving stops if it returns False.
     measure: called at each audit with its weights, for `TracePoint.measured`; it takes no time of solving.
-    state: to go on from, made by the solver's `init` and changed in place; by default a new one.
+    state: to go on from, made by the solver's `init` and changed in place; by default a new one. At another λ
+    the solver resumes it; SettingError where it cannot, or the state is of another solver or problem.
     Each audit evaluates the objective exactly, by one oracle call for each block. The answer is the best iterate of all
     audits; the least primal less the greatest dual certifies it.
     """
+    if not (hasattr(solver, "sweep") and isinstance(stop, Stop)):
+        raise SettingError(f"solver {solver!r} and stop {stop!r} (make_solver makes solvers, Stop says when to end)")
+    check_sizes(problem)
     if state is None:
         state = solver.init(problem, np.random.default_rng(seed))
+    else:
+        _take_up(problem, solver, state)
     signature = f"{solver.signature}|{problem.signature}|seed:{seed}"
     judged: list[_Judged] = []
     passes = oracle_calls = audit_calls = next_audit = 0
@@ -145,6 +151,22 @@ def _rehearse(problem: Problem, solver: Solver[Any, Any]) -> None:
             for _ in range(_REHEARSED):
                 solver.sweep(small, state)
             solver.audit(small, state)
+
+
+def _take_up(problem: Any, solver: Any, state: Any) -> None:
+    """Make a state that was given one of this problem, if it is the solver's and differs in λ only."""
+    from aligner.solvers.checking import differ_in_strength  # which loads numba
+
+    own = Origin(solver, problem)
+    old = getattr(state, "origin", own)  # other packages' states have none
+    other = old.regularization != own.regularization
+    fits = (old.signature, old.sizes) == (own.signature, own.sizes) and (hasattr(solver, "resume") or not other)
+    seen = old.problem is None or old.problem is problem
+    if not (fits and (seen or differ_in_strength(old.problem, problem))):
+        what = f"the state of {old.signature} at λ {old.regularization:g} does not fit {own.signature}"
+        raise SettingError(f"{what} here (init makes a new one; another λ needs a solver with resume)")
+    if other:
+        solver.resume(problem, state)
 
 
 def _believable(problem: Problem, w: F64) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import sum_blocks
 from aligner.svm.protocols import BlockProblem, SaddleProblem, saddle_of
 from corpora.ragged import F64, I64
@@ -40,6 +40,7 @@ class SmoothState:
     smoothing: μ_0.  spread: of the entropies, the mean.  start: the first gap.  steps: k.
     """
 
+    origin: Origin
     of_target: F64
     smoothing: float
     spread: float
@@ -98,7 +99,7 @@ class ExcessiveGap:
             sum_blocks(saddle, lambda blocks, own: saddle.moments(blocks, saddle.target[own])) / problem.n_blocks
         )
         spread = sum_blocks(saddle, lambda blocks, own: _entropy(saddle, blocks, own)) / problem.n_blocks
-        return SmoothState(of_target, smoothing, spread, np.zeros(problem.n_features), of_target)
+        return SmoothState(Origin(self, problem), of_target, smoothing, spread, np.zeros(problem.n_features), of_target)
 
     def sweep(self, problem: SaddleProblem, state: SmoothState) -> int:
         tau, mu = 2.0 / (state.steps + 3.0), state.smoothing * state.left

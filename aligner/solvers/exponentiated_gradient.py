@@ -12,7 +12,7 @@ import numpy as np
 
 from aligner.solvers.audit import ask_all, clip, judge
 from aligner.solvers.orders import Permuted, Visiting
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import sum_blocks
 from aligner.svm.protocols import BlockProblem, SaddleProblem, saddle_of
 from corpora.ragged import F64
@@ -40,11 +40,11 @@ class PotentialState:
     """A point of the marginal dual by its potentials.
 
     potentials, z: (parts[-1],), z the answers' marginals.  v: (d,), loss: what `DualPoint` says.  rates: (n,) η of the
-    blocks.  regularization: the λ that v is scaled by.
+    blocks.
     """
 
+    origin: Origin
     rng: np.random.Generator
-    regularization: float
     potentials: F64
     z: F64
     v: F64
@@ -74,14 +74,14 @@ class ExponentiatedGradient:
         saddle, n = saddle_of(problem, "exponentiated-gradient", "entropic"), problem.n_blocks
         potentials = _CONFIDENCE * saddle.target
         z = saddle.nearest(np.arange(n), potentials, "entropic")
-        state = PotentialState(rng, problem.regularization, potentials, z, np.empty(0), 0.0, np.ones(n))
+        state = PotentialState(Origin(self, problem), rng, potentials, z, np.empty(0), 0.0, np.ones(n))
         self._settle(saddle, state)
         return state
 
     def resume(self, problem: BlockProblem, state: PotentialState) -> None:
         """Go on from the same dual point in a problem that differs in λ only: v(z) is scaled by 1/λ."""
-        state.v *= state.regularization / problem.regularization
-        state.regularization = problem.regularization
+        state.v *= state.origin.regularization / problem.regularization
+        state.origin = Origin(self, problem)
 
     def sweep(self, problem: SaddleProblem, state: PotentialState) -> int:
         for block in self.order.draw(problem.n_blocks, state.rng).tolist():

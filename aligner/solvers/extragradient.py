@@ -10,7 +10,7 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import (
     Look,
     Marginals,
@@ -60,6 +60,7 @@ class SaddleState:
     next_check: the sweep of the next look.  best: û, once there was a restart; last_gap: at the last look.
     """
 
+    origin: Origin
     everything: Marginals
     marginals: Marginals
     stored: Stored | None
@@ -169,7 +170,7 @@ class Extragradient:
         of_w = self.radius**2 / 2 if self.radius is not None else start.loss / problem.regularization
         weight = sqrt(of_w / start.span) if of_w > 0.0 and start.span > 0.0 else 1.0
         norm = feature_norm(marginals, problem.n_features)
-        state = SaddleState(marginals, marginals, stored, start, norm, weight)
+        state = SaddleState(Origin(self, problem), marginals, marginals, stored, start, norm, weight)
         state.begin(np.zeros(problem.n_features), start.of_center)
         return state
 

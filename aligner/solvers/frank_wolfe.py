@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
-from aligner.solvers.rates import Rate
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.rates import Rate, with_bound
+from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import Forward
 from aligner.svm.protocols import BlockProblem
 from corpora.ragged import F64
@@ -24,6 +24,7 @@ class BatchState:
     v: (d,), of which `clip` makes w.  rate: what theory knows of it.  start: the first gap.
     """
 
+    origin: Origin
     v: F64
     mean_v: F64
     rate: Rate | None = None
@@ -55,11 +56,8 @@ class BatchState:
         answers = ask_all(problem, w)
         if not averaged:
             self.answers = answers
-        found, bound = judge(problem, w, loss, answers, used=not averaged), None
-        if self.rate is not None:
-            self.start = found.primal - found.dual if self.passes == 0 else self.start
-            bound = self.rate.gap_bound(problem.regularization, self.start, self.passes, average)
-        return replace(found, bound=bound)
+        found = judge(problem, w, loss, answers, used=not averaged)
+        return with_bound(found, self, problem.regularization, self.passes, average)
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,8 @@ class FrankWolfe:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BatchState:
         diameters = problem.diameters()
         rate = None if diameters is None else Rate(diameters, at_once=True)
-        return BatchState(np.zeros(problem.n_features), np.zeros(problem.n_features), rate)
+        v, mean_v = np.zeros((2, problem.n_features))
+        return BatchState(Origin(self, problem), v, mean_v, rate)
 
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
         answers, calls = state.ask(problem)

@@ -13,7 +13,7 @@ from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.rates import step_size
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import Forward
 from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE, Blocks
 from aligner.svm.corners import check_code
@@ -35,6 +35,7 @@ class KernelState:
     squared_radius: R² of the answers that audits have met, the largest ‖ψ_i‖² in the kernel's space.
     """
 
+    origin: Origin
     rng: np.random.Generator
     moved: F64
     mean: F64
@@ -74,10 +75,12 @@ class KernelBlock:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> KernelState:
         edges = len(edges_of(problem, "kernel-bcfw").arrays.labels)
-        return KernelState(rng, np.zeros(edges), np.zeros(edges), [set() for _ in range(problem.n_blocks)])
+        answers: list[set[bytes]] = [set() for _ in range(problem.n_blocks)]
+        return KernelState(Origin(self, problem), rng, np.zeros(edges), np.zeros(edges), answers)
 
     def resume(self, problem: BlockProblem, state: KernelState) -> None:
         """Go on from the same dual point in a problem that differs in λ only: its marginals are the same."""
+        state.origin = Origin(self, problem)
         state.steps = 0  # averages and decreasing steps begin anew
 
     def sweep(self, problem: BlockProblem, state: KernelState) -> int:

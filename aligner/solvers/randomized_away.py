@@ -13,7 +13,8 @@ from aligner.solvers._block_kernels import Point
 from aligner.solvers.active import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.audit import ask_all, judge
 from aligner.solvers.orders import Permuted, Visiting
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.records import Audit, DualPoint, Origin
+from aligner.svm.corners import ask
 from aligner.svm.protocols import BlockProblem, Corners
 from corpora.ragged import F64, I64
 
@@ -32,10 +33,10 @@ class AtomicProblem(Protocol):
 
 @dataclass(eq=False)
 class RandomizedState:
-    """The dual point and the active set of each block.  regularization: the λ they are scaled by."""
+    """The dual point and the active set of each block."""
 
+    origin: Origin
     rng: np.random.Generator
-    regularization: float
     point: Point
     pool: kernels.Pool
 
@@ -71,11 +72,12 @@ class RandomizedAway:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> RandomizedState:
         n, d = problem.n_blocks, problem.n_features
-        return RandomizedState(rng, problem.regularization, new_point(problem), new_pool(n, d))
+        return RandomizedState(Origin(self, problem), rng, new_point(problem), new_pool(n, d))
 
     def resume(self, problem: BlockProblem, state: RandomizedState) -> None:
         """Go on from the same dual point in a problem that differs in λ only."""
-        state.regularization = rescale(state.point, state.pool, state.regularization, problem.regularization)
+        rescale(state.point, state.pool, state.origin.regularization / problem.regularization)
+        state.origin = Origin(self, problem)
 
     def sweep(self, problem: BlockProblem, state: RandomizedState) -> int:
         size = problem.n_atoms if isinstance(problem, AtomicProblem) else problem.n_blocks
@@ -87,11 +89,11 @@ class RandomizedAway:
             if isinstance(problem, AtomicProblem):
                 blocks, corners = np.zeros(1, np.int64), problem.best_of(blocks, state.point.w)
             else:
-                corners = problem.corners(blocks, state.point.w)
+                corners = ask(problem, blocks, state.point.w)
             taken = 0
             while taken < len(blocks):
                 taken = kernels.take_answers(
-                    blocks, taken, corners.dense, corners.losses, state.regularization, state.point, state.pool
+                    blocks, taken, corners.dense, corners.losses, problem.regularization, state.point, state.pool
                 )
                 if taken < len(blocks):
                     state.pool = larger_pool(state.pool, int(blocks[taken]))

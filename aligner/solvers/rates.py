@@ -19,10 +19,12 @@ step of all blocks together could else gain more than there is. Frank-Wolfe on a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, sqrt
+from typing import Any
 
 from aligner.solvers.averages import Average
+from aligner.solvers.records import Audit
 from corpora.ragged import F64
 
 
@@ -61,3 +63,11 @@ class Rate:
             return 6.0 * n * constant / (self.share * (step + 1))
         left = step_size(n, self.share, step) * constant
         return sqrt(2.0 * left * whole) if 2.0 * left <= whole else left + 0.5 * whole
+
+
+def with_bound(found: Audit, state: Any, regularization: float, step: int, average: Average) -> Audit:
+    """The audit of a state after so many steps with the bound that its `rate` gives; the first sets its `start`."""
+    if state.rate is None:
+        return found
+    state.start = found.primal - found.dual if step == 0 else state.start
+    return replace(found, bound=state.rate.gap_bound(regularization, state.start, step, average))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
+from typing import Any
 
 from corpora.ragged import F64, I64
 
@@ -96,6 +97,17 @@ class DualPoint:
     marginals: F64 | None = None
     block_v: F64 | None = None
     block_losses: F64 | None = None
+
+
+class Origin:
+    """Whose a solver's state is: of which signature and problem, at which λ; a pickle leaves the problem out."""
+
+    def __init__(self, solver: Any, problem: Any) -> None:
+        self.signature, self.problem, self.regularization = solver.signature, problem, problem.regularization
+        self.sizes = problem.n_blocks, problem.n_features
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "problem": None}
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,13 +28,13 @@ def best_mixture(gram: F64, gains: F64, start: F64, rays: int = 0) -> F64:
     another, not 0, and without gain.
     Rounds of one pairwise step [LJ15 Alg. 2], which cannot stall, and Newton steps among the points of positive
     weight, which make it exact after finitely many changes of them. The value never falls. It ends when
-    the gap max_i g_i − x·g, of the gradient g, is rounding.
+    the gap max_i g_i − x·g, of the gradient g, is rounding, or steps are too many.
     """
     weights = np.array(start, np.float64)
     points = len(weights) - rays
     of_points, of_rays = weights[:points], weights[points:]
     diagonal = gram.diagonal()
-    highest, patience = -np.inf, _PATIENCE
+    highest, patience, left = -np.inf, _PATIENCE, 2000  # points of very different lengths never end it
     while True:
         gradient = gains - weights @ gram
         before = of_rays.copy()  # rays are orthogonal: each may have its best weight on its own
@@ -46,15 +46,16 @@ def best_mixture(gram: F64, gains: F64, start: F64, rays: int = 0) -> F64:
         patience = _PATIENCE if value > highest else patience - 1
         highest = max(highest, value)
         size = float(of_points @ (np.abs(gains) + diagonal)[:points])
-        if patience == 0 or not gradient[best] - of_points @ gradient[:points] > _ROUNDING * size:
+        if patience == 0 or left <= 0 or not gradient[best] - of_points @ gradient[:points] > _ROUNDING * size:
             return weights
         slope = gradient[best] - gradient[worst]
         curvature = gram[best, best] + gram[worst, worst] - 2.0 * gram[best, worst]
         move = weights[worst] if slope >= curvature * weights[worst] else slope / curvature
         weights[best] += move
         weights[worst] -= move
+        left -= 1
         while _newton_step(gram, gains, weights, points):
-            pass
+            left -= 1
         of_points /= of_points.sum()
 
 

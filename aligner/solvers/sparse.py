@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy as np
 from aligner.solvers import _sparse_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, judge
 from aligner.solvers.averages import Average
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.rates import Rate, with_bound
+from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.svm._chain_kernels import count_entries
-from aligner.svm.corners import check_code
+from aligner.svm.corners import ask, check_code
 from aligner.svm.protocols import BlockProblem
 from corpora.ragged import I64
 
@@ -28,14 +30,16 @@ _LEAST_ROOM = 1 << 20
 
 @dataclass(eq=False)
 class SparseState:
-    """The dual point, and the λ that it is scaled by."""
+    """The dual point.  rate, start: see `block.BlockState`."""
 
+    origin: Origin
     rng: np.random.Generator
-    regularization: float
     point: kernels.SparsePoint
+    rate: Rate | None
+    start: float = inf
 
 
-def init(problem: BlockProblem, rng: np.random.Generator) -> SparseState:
+def init(origin: Origin, problem: BlockProblem, rng: np.random.Generator, rate: Rate | None) -> SparseState:
     """All mass on the targets."""
     n, d = problem.n_blocks, problem.n_features
     (v, w, behind, corner), (begins, sizes, rooms) = np.zeros((4, d)), np.zeros((3, n), np.int64)
@@ -45,15 +49,15 @@ def init(problem: BlockProblem, rng: np.random.Generator) -> SparseState:
         np.zeros(d, np.int64), np.zeros(1, np.int64),
         problem.n_nonpositive,
     )  # fmt: skip
-    return SparseState(rng, problem.regularization, point)
+    return SparseState(origin, rng, point, rate)
 
 
-def resume(problem: BlockProblem, state: SparseState) -> None:
+def resume(config: Block, problem: BlockProblem, state: SparseState) -> None:
     """The same dual point at the problem's λ; averages and decreasing steps begin anew."""
-    point, shrinkage = state.point, state.regularization / problem.regularization
+    point, shrinkage = state.point, state.origin.regularization / problem.regularization
     for vectors in (point.v, point.w, point.values):
         vectors *= shrinkage
-    point.steps[0], state.regularization = 0, problem.regularization
+    point.steps[0], state.origin = 0, Origin(config, problem)
 
 
 def sweep(config: Block, problem: BlockProblem, state: SparseState) -> int:
@@ -79,8 +83,8 @@ def _compiled_steps(config: Block, problem: BlockProblem, state: SparseState, or
 
 def _generic_steps(config: Block, problem: BlockProblem, state: SparseState, order: I64) -> None:
     for block in order.tolist():
-        corners = problem.corners(np.array([block]), state.point.w)
-        columns, values = corners.psi.indices.astype(np.int64), corners.psi.data.astype(np.float64)
+        corners = ask(problem, np.array([block]), state.point.w)
+        columns, values = corners.psi.indices.astype(np.int64), corners.psi.data
         while not kernels.sparse_step(
             block, columns, values, float(corners.losses[0]), config.step.line_search, config.average.code,
             problem.regularization, state.point,
@@ -107,7 +111,8 @@ def audit(config: Block, problem: BlockProblem, state: SparseState) -> Audit:
     v = point.v - point.scale[0] * point.behind if averaged else point.v
     w = clip(v, problem.n_nonpositive)
     loss = point.mean_loss if averaged else point.loss
-    return judge(problem, w, float(loss[0]), ask_all(problem, w))
+    found = judge(problem, w, float(loss[0]), ask_all(problem, w))
+    return with_bound(found, state, problem.regularization, int(point.steps[0]), config.average)
 
 
 def dual_point(state: SparseState) -> DualPoint:

@@ -10,9 +10,9 @@ from aligner.solvers import _subgradient_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Visiting
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.simplex import Mixture
-from aligner.svm.corners import check_code
+from aligner.svm.corners import ask, check_code
 from aligner.svm.protocols import BlockProblem
 from corpora.ragged import F64
 
@@ -24,6 +24,7 @@ _BLOCKS_AT_ONCE = 4096
 class WalkState:
     """The walk so far, and dual points it has met, mixed for the greatest dual value."""
 
+    origin: Origin
     rng: np.random.Generator
     walk: kernels.Walk
     lower: Mixture
@@ -60,7 +61,7 @@ class StochasticSubgradient:
             np.zeros(d), np.zeros(d), np.zeros(1), np.zeros(1), np.zeros(d), np.zeros(1, np.int64),
             np.zeros(n, np.int64), np.zeros(1), np.zeros(1), np.zeros(n), problem.n_nonpositive,
         )  # fmt: skip
-        return WalkState(rng, walk, Mixture.of_target(d, problem.n_nonpositive))
+        return WalkState(Origin(self, problem), rng, walk, Mixture.of_target(d, problem.n_nonpositive))
 
     def sweep(self, problem: BlockProblem, state: WalkState) -> int:
         order = self.order.draw(problem.n_blocks, state.rng)
@@ -68,7 +69,7 @@ class StochasticSubgradient:
         blocks = problem.compiled()
         if blocks is None:
             for block in order.tolist():
-                corners = problem.corners(np.array([block]), walk.w)
+                corners = ask(problem, np.array([block]), walk.w)
                 kernels.visit(block, corners.dense[0], float(corners.losses[0]), average, regularization, walk)
         else:
             visit = kernels.visit_sequences if problem.sparse else kernels.visit_blocks

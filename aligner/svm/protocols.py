@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from aligner.errors import SettingError
+from aligner.errors import OracleError, SettingError
 from corpora.ragged import F32, F64, I32, I64, Bools, Lists
 
 if TYPE_CHECKING:
@@ -173,8 +173,7 @@ class BlockDefaults:
         return self.corners(blocks, w)
 
     def good_corner(self: BlockProblem, block: int, w: F64, wanted: Wanted, kept: Any) -> GoodCorner:
-        corners = self.exact_corners(np.array([block]), w)
-        return GoodCorner(corners.dense[0].copy(), float(corners.losses[0]), True)
+        raise SettingError(f"error and share need a good_corner, which {type(self).__name__} has not")
 
     def nothing_kept(self) -> Any:
         return None
@@ -210,12 +209,24 @@ class TargetOnly(BlockDefaults):
     n_blocks = 1
 
     def corners(self, blocks: I64, w: F64) -> Corners:
-        shape = len(blocks), self.n_features
-        if self.sparse:
-            from scipy.sparse import csr_array
+        return Corners(np.zeros((len(blocks), self.n_features)), np.zeros(len(blocks)))
 
-            return Corners(csr_array(shape), np.zeros(len(blocks)))
-        return Corners(np.zeros(shape), np.zeros(len(blocks)))
+
+def check_sizes(problem: Problem) -> None:
+    """Raise OracleError where a problem lacks a member that solvers need, or its sizes or λ cannot be."""
+    kind = BlockProblem if isinstance(problem, BlockDefaults) or hasattr(problem, "corners") else Problem
+    members = [name for base in kind.__mro__ for name in vars(base) if not name.startswith("_")]
+    if lacks := ", ".join(name for name in members if not hasattr(problem, name)):
+        raise OracleError(f"{type(problem).__name__} lacks {lacks} (inherit BlockDefaults, see docs/own-problem.md)")
+    for name in ("n_blocks", "n_features"):
+        size = getattr(problem, name)
+        if not (isinstance(size, int | np.integer) and size >= 1):
+            raise OracleError(f"{name} is {size!r} (a whole number from 1 on)")
+    nonpositive, strength = getattr(problem, "n_nonpositive", 0), problem.regularization
+    if not (isinstance(nonpositive, int | np.integer) and 0 <= nonpositive <= problem.n_features):
+        raise OracleError(f"n_nonpositive is {nonpositive!r} (from 0 to n_features)")
+    if not (isinstance(strength, float | int | np.number) and 0 < strength < np.inf):
+        raise OracleError(f"regularization is {strength!r} (a number above 0)")
 
 
 class Parts(Protocol):

@@ -74,6 +74,7 @@ class Nothing(BlockDefaults):
     """A problem of one block and one feature that nobody looks into."""
 
     n_blocks, n_features, regularization = 1, 1, 1.0
+    corners = None
 
     def rehearsal(self) -> None:
         return None

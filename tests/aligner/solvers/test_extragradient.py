@@ -26,6 +26,7 @@ class Bare:
     """A problem that has corners, but no marginals."""
 
     n_blocks, n_features, regularization, signature, notes = 3, 2, 0.1, "bare", ()
+    rehearsal = None
 
 
 def states(problem: MatchingProblem, solver: Extragradient, sweeps: int) -> list[SaddleState]:
