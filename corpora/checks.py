@@ -17,18 +17,6 @@ FEWEST_LINES = 20
 """Of fewer lines nothing is said."""
 
 
-def parse_json(data: bytes | str) -> Any:
-    """The value of a JSON text.  Raises ValueError for what is no JSON, nested too deeply, or has NaN or Infinity."""
-    try:
-        return json.loads(data, parse_constant=_refuse)
-    except RecursionError as error:
-        raise ValueError("JSON that is nested too deeply") from error
-
-
-def _refuse(name: str) -> float:
-    raise ValueError(f"{name} is not a number of JSON")
-
-
 def oddities(bitext: Bitext) -> Iterator[str]:
     """Lines that are mostly empty, single words, hundreds of words, or the same on both sides: a message each."""
     full = (bitext.source.lengths > 0) & (bitext.target.lengths > 0)
@@ -50,10 +38,10 @@ def oddities(bitext: Bitext) -> Iterator[str]:
         yield f"{same:.0%} of the lines are the same in source and target (is one text given twice?)"
 
 
-def parse_json(data: bytes) -> Any:
-    """Return the value of JSON in UTF-8.  Raises ValueError, which says why, of what is none or nobody could mean."""
+def parse_json(data: bytes | str) -> Any:
+    """Return the value of JSON, as text or in UTF-8.  Raises ValueError, which says why, of what is none or nobody could mean."""
     try:
-        return json.loads(data.decode("utf-8-sig"), parse_int=_whole, parse_constant=_no_number)
+        return json.loads(data if isinstance(data, str) else data.decode("utf-8-sig"), parse_int=_whole, parse_constant=_no_number)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 

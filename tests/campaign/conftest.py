@@ -1,0 +1,55 @@
+"""Well-formed files of every kind, to be changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from commands import run
+
+from corpora.files import read_lines
+
+LINES = 8
+
+
+@pytest.fixture(scope="session")
+def seeds(sample: Path, priors: Path, once: Callable[..., Path]) -> dict[str, bytes]:
+    """The content of a small file of each kind, by its name."""
+
+    def make(folder: Path) -> None:
+        for side in ("en", "fr"):
+            lines = islice(read_lines(sample / f"test.{side}"), LINES)
+            (folder / f"text.{side}").write_bytes(b"".join(line + b"\n" for line in lines))
+        sides = [(folder / f"text.{side}").read_text().splitlines() for side in ("en", "fr")]
+        pairs = list(zip(*sides, strict=True))
+        (folder / "joint").write_text("".join(f"{source} ||| {target}\n" for source, target in pairs))
+        (folder / "tabs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
+        rows = [json.dumps({"source": source, "target": target.split()}) + "\n" for source, target in pairs]
+        (folder / "text.jsonl").write_text("".join(rows))
+        texts = folder / "text.en", folder / "text.fr"
+        for form in ("pharaoh", "scored", "jsonl", "tsv"):
+            run("align", *texts, "--format", form, "-o", folder / f"links.{form}", "-q")
+        for form in ("talp", "naacl"):
+            run("convert", folder / "links.pharaoh", folder / f"links.{form}", "--to", form, "-q")
+        for form in ("giza", "comtrans"):
+            out = folder / f"links.{form}"
+            run("convert", folder / "links.pharaoh", out, "--to", form, "--text", folder / "joint", "-q")
+        (folder / "journal").write_text('{"text":1,"pairs":9}\n{"start":0,"end":10,"crc32":5,"counts":[1,2,3,4]}\n')
+        for path in priors.iterdir():
+            (folder / path.name).write_bytes(b"\n".join(path.read_bytes().split(b"\n")[:40]) + b"\n")
+
+    folder = once("campaign-seeds", make)
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.fixture(scope="session")
+def model(sample: Path, once: Callable[..., Path]) -> Path:
+    """A model of the sample's test text."""
+
+    def train(folder: Path) -> None:
+        run("train", sample / "test", "-m", folder / "a.model", "--cross-validate", 0, "-q")
+
+    return once("campaign-model", train) / "a.model"
