@@ -1,9 +1,10 @@
-"""What looks wrong about a text that can be read all the same."""
+"""What is no JSON, and what looks wrong about a text that can be read all the same."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
 
 FEWEST_LINES = 20
 """Of fewer lines nothing is said."""
+
+
+def parse_json(data: bytes | str) -> Any:
+    """The value of a JSON text.  Raises ValueError for what is no JSON, nested too deeply, or has NaN or Infinity."""
+    try:
+        return json.loads(data, parse_constant=_refuse)
+    except RecursionError as error:
+        raise ValueError("JSON that is nested too deeply") from error
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def oddities(bitext: Bitext) -> Iterator[str]:

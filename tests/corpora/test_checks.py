@@ -8,7 +8,7 @@ import pytest
 
 from aligner.training.inputs import read_labelled
 from corpora.bitext import BitextBuilder, read_bitext
-from corpora.checks import FEWEST_LINES, oddities
+from corpora.checks import FEWEST_LINES, oddities, parse_json
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 
@@ -57,3 +57,10 @@ def test_reading_warns_by_name(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match=r"/u: 11 of 20 labelled pairs have no link") as found:
         read_labelled([open_corpus(tmp_path / "u")], NORMALIZERS)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("data", [b"[" * 100_000, b'{"a":' * 100_000, "NaN", "[-Infinity]", "", b"\xff", "{", "1 2"])
+def test_what_is_no_json(data: bytes | str) -> None:
+    with pytest.raises(ValueError, match="."):
+        parse_json(data)
+    assert parse_json(b'{"a": [1, 0.5, "\xc3\xa9", null]}') == {"a": [1, 0.5, "é", None]}
