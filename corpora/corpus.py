@@ -21,6 +21,9 @@ from corpora.threads import usable_memory
 
 BYTES_A_WORD_PAIR = 185  # about, of a source word with a target word, while their sentences are aligned by weights
 
+_MOST_PAIRS = 10**9
+"""Of fewer NumPy can draw how many are of each corpus."""
+
 TextLine = tuple[int, bytes, bytes]  # line number, source line, target line
 Languages = tuple[str | None, str | None]
 
@@ -150,7 +153,12 @@ def sample(corpora: Sequence[Corpus], counts: Sequence[int], pairs: int, seed: i
     """
     if sum(counts) <= pairs:
         return [*corpora]
-    shares = np.random.default_rng(seed).multivariate_hypergeometric(counts, pairs, method="marginals").tolist()
+    rng, whole = np.random.default_rng(seed), sum(counts)
+    if whole < _MOST_PAIRS:
+        shares = rng.multivariate_hypergeometric(counts, pairs, method="marginals").tolist()
+    else:
+        drawn = np.sort(rng.choice(whole, pairs, replace=False, shuffle=False))
+        shares = np.diff(np.searchsorted(drawn, np.cumsum([0, *counts]))).tolist()
     return [
         replace(corpus, texts=partial(_sample, corpus, count, share, f"{seed} {number}"))
         for number, (corpus, count, share) in enumerate(zip(corpora, counts, shares, strict=True))

@@ -19,7 +19,7 @@ class CorpusError(AlignerError):
         self.line = line
         self.what = what
         self.hint = hint
-        super().__init__(f"{self.path}:{f'{line}:' if line else ''} {what} ({hint})")
+        super().__init__(printable(f"{self.path}:{f'{line}:' if line else ''} {what} ({hint})"))
 
 
 class BrokenLine(CorpusError):
@@ -29,6 +29,11 @@ class BrokenLine(CorpusError):
 _LONGEST_QUOTE = 80
 
 
+def printable(text: str) -> str:
+    """The text on one line, with nothing in it that a terminal would obey: of a file's name, say."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def quoted(content: bytes) -> str:
     """What stands in a file, for a message: not more than a line of it, and nothing that a terminal would obey.
 
@@ -36,5 +41,4 @@ def quoted(content: bytes) -> str:
     ("'1 2\\\\x1b[2J'", 85)
     """
     text = content[: 4 * _LONGEST_QUOTE].decode(errors="backslashreplace")
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:_LONGEST_QUOTE])
-    return f"'{shown}{'...' if len(text) > _LONGEST_QUOTE else ''}'"
+    return f"'{printable(text[:_LONGEST_QUOTE])}{'...' if len(text) > _LONGEST_QUOTE else ''}'"

@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
+from stat import S_IMODE
 from typing import IO, Any, BinaryIO, Literal, cast
 
+from corpora import SettingError
 from corpora.errors import CorpusError
 from corpora.formats.zstd import open_zstd
 
@@ -26,6 +28,7 @@ StrPath = str | os.PathLike[str]
 
 UTF8_BOM = b"\xef\xbb\xbf"
 BUFFER_BYTES = 1 << 18
+LONGEST_LINE = 1 << 26  # bytes: what goes on for longer, as a device or a damaged file may, is no text
 
 PACKINGS: dict[str, tuple[bytes, Callable[..., Any]]] = {
     ".gz": (rb"\x1f\x8b", lambda file, mode: gzip.GzipFile("", mode, 6, file, mtime=0)),  # equal content, equal bytes
@@ -83,10 +86,12 @@ def open_bytes(path: StrPath) -> Iterator[BinaryIO]:
         head = stream.peek()  # once: a terminal would have to be told twice that there is nothing
         for magic, packing in PACKINGS.values():
             if re.match(magic, head):
-                # The inner readers are Python code: the outer buffer hands out lines at the speed of C.
-                stream = stack.enter_context(
-                    io.BufferedReader(stack.enter_context(packing(stream, "rb")), BUFFER_BYTES)
-                )
+                try:
+                    unpacked = stack.enter_context(packing(stream, "rb"))
+                except SettingError as error:
+                    raise SettingError(f"{os.fspath(path)}: {error}") from error
+                # The inner readers are Python code: the outer buffer hands out bytes at the speed of C.
+                stream = stack.enter_context(io.BufferedReader(unpacked, BUFFER_BYTES))
                 head = stream.peek()
                 break
         for magic, (what, hint) in _NO_TEXT.items():
@@ -105,15 +110,38 @@ def read_lines(path: StrPath, start: int = 0) -> Iterator[bytes]:
     number = 0
     try:
         with open_bytes(path) as stream:
-            passed = number = _pass_over(stream, start)
-            for number, line in enumerate(stream, passed + 1):
-                if number == 1:
-                    line = line.removeprefix(UTF8_BOM)
-                    if not line:
-                        return  # nothing but the mark: an empty file
-                yield line.rstrip(b"\r\n")
+            number = _pass_over(stream, start)
+            for lines in arriving_lines(stream, path, number):
+                yield from lines
+                number += len(lines)
     except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
         raise _cannot_read(path, number, error) from error
+
+
+def arriving_lines(stream: BinaryIO, path: StrPath, number: int = 0) -> Iterator[list[bytes]]:
+    """The lines of each read as it comes, as `read_lines` gives them; signals are heeded between reads.
+
+    path, number of lines before: for errors.  Raises CorpusError for a line of more than LONGEST_LINE bytes.
+    """
+    read = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
+    parts, size = [b""], 0
+    while chunk := read(BUFFER_BYTES):
+        lines = chunk.split(b"\n")
+        parts.append(lines[0])
+        size += len(lines[0])
+        if size > LONGEST_LINE:
+            hint = "is it text? Put each sentence on a line"
+            raise CorpusError(path, number + 1, f"has more than {LONGEST_LINE >> 20} MiB without an end", hint=hint)
+        if len(lines) > 1:
+            lines[0] = b"".join(parts)
+            parts = [lines.pop()]
+            size = len(parts[0])
+            if number == 0:  # not sooner: the mark itself may come in pieces
+                lines[0] = lines[0].removeprefix(UTF8_BOM)
+            yield [line.rstrip(b"\r") for line in lines] if b"\r" in chunk or b"\r" in lines[0] else lines
+            number += len(lines)
+    if last := b"".join(parts).removeprefix(b"" if number else UTF8_BOM):  # nothing but the mark: an empty file
+        yield [last.rstrip(b"\r")]
 
 
 def count_lines(path: StrPath) -> int:
@@ -241,6 +269,7 @@ def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
     _unfinished.add(temporary)
     try:
         with _opened(path, temporary, "xb") as stream:
+            keep_mode(resolved, temporary)  # before there is anything to read in it
             yield stream
             stream.flush()
             os.fsync(stream.fileno())  # else a crash of the system may leave the new name on an empty file
@@ -252,6 +281,12 @@ def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
         raise
     finally:
         _unfinished.discard(temporary)
+
+
+def keep_mode(replaced: Path, by: Path, least: int = 0) -> None:
+    """Give a file the permissions of the one that it is to replace, if there is one, and at least these."""
+    with suppress(OSError):  # not every file system has any
+        by.chmod(S_IMODE(replaced.stat().st_mode) | least)
 
 
 def sync_folder(folder: Path) -> None:

@@ -22,10 +22,12 @@ def read_journal(path: Path) -> list[Entry]:
 
     Raises CorpusError on a line that is not an entry.
     """
+    from corpora.checks import parse_json  # loads NumPy
+
     entries: list[Entry] = []
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         try:
-            entries.append(dict(json.loads(line)))
+            entries.append(dict(parse_json(line)))
         except (ValueError, TypeError) as error:
             raise CorpusError(path, number, "is not an entry of a journal", hint="take this line out") from error
     return entries

@@ -70,7 +70,7 @@ def open_links(
     format = format or recognize.links_format(path, first_lines)
     match format:
         case "naacl":
-            return LinkStream(iter(_naacl_links(lines, path, lengths, sentences)), format)
+            return LinkStream(_naacl_links(lines, path, lengths, sentences), format)
         case "giza" | "comtrans":
             parse = parse_a3 if format == "giza" else parse_comtrans
             pairs, step = (pair.links for pair in parse(lines, path)), 3
@@ -126,7 +126,7 @@ def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: 
 
 def _naacl_links(
     lines: Iterable[bytes], path: StrPath, lengths: Lengths | None, sentences: Sequence[int] | None
-) -> list[PairLinks]:
+) -> Iterator[PairLinks]:
     links = parse_naacl(lines, path)
     if lengths is None:
         return gather_naacl(links, path, sentences)

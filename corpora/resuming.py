@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from corpora import SettingError
 from corpora.errors import CorpusError
-from corpora.files import StrPath, pack, sync_folder, write_atomically
+from corpora.files import StrPath, count_lines, keep_mode, pack, sync_folder, write_atomically
 from corpora.journal import Journal, read_journal
 
 PARTS_A_BLOCK = 16
@@ -30,7 +30,7 @@ class _Block:
     start: int
     end: int
     crc32: int
-    counts: Sequence[int]
+    counts: Sequence[int]  # first of lines
 
 
 class Blocks:
@@ -67,6 +67,7 @@ class Blocks:
         with ExitStack() as opened:
             if not self._journal_file.exists():
                 self._partial.touch()  # before there is a journal
+                keep_mode(self._output, self._partial, least=0o600)  # as it is to be opened again
             journal = Journal(self._journal_file, head, "wait for its end", self._patience)
             self._journal = opened.enter_context(closing(journal))
             self._take_up(head, opened)
@@ -81,16 +82,23 @@ class Blocks:
                 raise CorpusError(self._journal_file, 0, f"was begun with another {name}", hint=hint)
         try:
             self._file = opened.enter_context(self._partial.open("r+b", buffering=0))
+            size = self._partial.stat().st_size
             blocks = {entry["start"]: _Block(**entry) for entry in entries}  # the last from each place on
             while (block := blocks.pop(self._size, None)) is not None:
-                if zlib.crc32(self._file.read(block.end - block.start)) != block.crc32:
+                numbers = block.end - block.start, *block.counts
+                if {*map(type, numbers)} != {int} or not all(0 <= number < 1 << 63 for number in numbers):
+                    raise ValueError
+                if block.end > size or zlib.crc32(self._file.read(block.end - block.start)) != block.crc32:
                     break
                 self._size, self.counts = block.end, block.counts
-        except (FileNotFoundError, LookupError, TypeError) as error:
+            if self._partial == self._output and self._size != size:
+                what = f"is not of {self._output.name}"
+                raise CorpusError(self._journal_file, 0, what, hint="delete it to begin anew")
+            self._file.truncate(self._size)
+            if count_lines(self._partial) != sum(self.counts[:1]):
+                raise ValueError
+        except (FileNotFoundError, LookupError, TypeError, ValueError) as error:
             raise CorpusError(self._journal_file, 0, "is not of a file that is here", hint=anew) from error
-        if self._partial == self._output and self._size != self._output.stat().st_size:
-            raise CorpusError(self._journal_file, 0, f"is not of {self._output.name}", hint="delete it to begin anew")
-        self._file.truncate(self._size)
         self._file.seek(self._size)
         unfinished.add(self._partial)
 
@@ -101,6 +109,7 @@ class Blocks:
             yield self._content
             if self._content.tell() or not self._size:
                 self._end_block()
+            keep_mode(self._output, self._partial)
             self._partial.replace(self._output)
             sync_folder(self._output.parent)
             unfinished.discard(self._partial)

@@ -64,7 +64,7 @@ class Answer:
         if other is not None:
             parts, normalizers = other.remapped(parts), PLAIN
         on_terminal = self.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
-        done, links, words, linked = self.before or (0, 0, 0, 0)
+        done, links, words, linked = [*self.before, 0, 0, 0, 0][:4]
         with progress_bar(self.quiet or on_terminal, "aligning", done) as show, self.file as file:
             for texts, found in parts:
                 file.write(FORMATS[self.format_](normalizers, texts, found))

@@ -15,6 +15,7 @@ from typing import Any, ParamSpec
 import typer
 
 from corpora import AlignerError, SettingError
+from corpora.errors import printable
 
 BAD_DATA = 1
 BAD_SETTING = 2
@@ -52,7 +53,7 @@ class _Output(io.FileIO):
 
 def say(message: str) -> None:
     """A line for the user, on standard error."""
-    print(message, file=sys.stderr, flush=True)
+    print(printable(message), file=sys.stderr, flush=True)
 
 
 def refuse_options(context: typer.Context, useful: Collection[str], where: str) -> None:

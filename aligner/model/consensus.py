@@ -7,12 +7,10 @@ from itertools import islice
 
 import numpy as np
 
-from aligner.model.decoding import best_alignments
+from aligner.matching import best_matchings
 from aligner.model.default import default_weights
-from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links, PairLinks
-from corpora.ragged import F64, Lists, edge_offsets
-from features.families.neighbours import DIAGONAL, fill_neighbours
+from corpora.ragged import F64, Lists
 
 UNANIMOUS = 1000.0
 """Added to the score of an edge that all systems are sure of: no price outweighs it."""
@@ -40,8 +38,15 @@ def combine(rows: Iterable[Sequence[PairLinks]]) -> Iterator[PairLinks]:
 def decode(lists: Lists, found: F64, weights: F64, price: float) -> Links:
     """The best b-matchings of edges with these columns of NAMES.  price: at most 0, of each further link of a word."""
     scores = found @ weights + UNANIMOUS * (found[:, 0] == 1.0)
-    further = (price,) * int(lists.shapes.max(initial=0))  # a word may have every link: their price decides
-    return best_alignments(scores, lists, LinkRewards(further, further)).to_links()
+    # Words without an edge are left out: a position may be anything, where no text bounds it.
+    places = [np.unique(lists.pairs << 32 | side, return_inverse=True) for side in (lists.source, lists.target)]
+    shapes = np.stack([np.bincount(words >> 32, minlength=len(lists.shapes)) for words, _ in places], axis=1)
+    firsts = np.cumsum(shapes, axis=0) - shapes
+    source, target = ((of - firsts[lists.pairs, side]).astype(np.int32) for side, (_, of) in enumerate(places))
+    further = (price,) * int(shapes.max(initial=0))  # a word may have every link: their price decides
+    linked = np.flatnonzero(best_matchings(scores, Lists(source, target, shapes, lists.offsets), further, further))
+    sure = np.ones(len(linked), np.bool_)
+    return Links(lists.source[linked], lists.target[linked], sure, np.searchsorted(linked, lists.offsets))
 
 
 def agreement(systems: Sequence[Links]) -> tuple[Lists, F64]:
@@ -51,22 +56,23 @@ def agreement(systems: Sequence[Links]) -> tuple[Lists, F64]:
     agree: 2m - 1.  doubt: 4m (1 - m), 1 where opinions are divided and 0 where there is but one.  beside: this, times
     the mean m of (j-1, k-1) and (j+1, k+1): edges that are doubted are decided by what stands beside them.
     """
-    pairs = [np.repeat(np.arange(len(one)), np.diff(one.offsets)) for one in systems]
+    pair = np.concatenate([np.repeat(np.arange(len(one)), np.diff(one.offsets)) for one in systems])
+    places = [np.concatenate([getattr(one, side) for one in systems]) for side in ("source", "target")]
+    sources, of = np.unique(pair << 32 | places[0], return_inverse=True)
+    edges, edge = np.unique(of << 32 | places[1], return_inverse=True)
+    words, target = sources[edges >> 32], (edges & 0xFFFFFFFF).astype(np.int32)
+    pair, source = words >> 32, (words & 0xFFFFFFFF).astype(np.int32)
+    means = np.zeros(len(edges), np.float32)
+    np.add.at(means, edge, np.concatenate([one.probabilities() for one in systems]))
+    means /= np.count_nonzero([np.diff(one.offsets) for one in systems], axis=0).astype(np.float32)[pair]
     shapes = np.zeros((len(systems[0]), 2), np.int64)
-    for pair, one in zip(pairs, systems, strict=True):
-        np.maximum.at(shapes, pair, np.stack([one.source, one.target], axis=1) + 1)
-    offsets = edge_offsets(shapes)
-    means, present = np.zeros(offsets[-1], np.float32), np.zeros(len(shapes), np.float32)
-    for pair, one in zip(pairs, systems, strict=True):
-        means[offsets[pair] + one.source * shapes[pair, 1] + one.target] += one.probabilities()
-        present += np.diff(one.offsets) > 0
-    cells = np.flatnonzero(means)
-    pair = np.searchsorted(offsets, cells, side="right") - 1
-    means[cells] /= present[pair]
-    source, target = np.divmod(cells - offsets[pair], shapes[pair, 1])
-    lists = Lists(source.astype(np.int32), target.astype(np.int32), shapes, np.searchsorted(cells, offsets))
-    beside = np.empty((2, len(cells)), np.float32)
-    fill_neighbours(means, lists, offsets, DIAGONAL[:2], beside)
-    mean = means[cells].astype(np.float64)
+    np.maximum.at(shapes, pair, np.stack([source, target], axis=1) + 1)
+    order = np.lexsort((source, source - target, pair))  # along diagonals
+    one, next_ = order[:-1], order[1:]
+    near = (pair[one] == pair[next_]) & (source[one] + 1 == source[next_]) & (target[one] + 1 == target[next_])
+    beside = np.zeros((2, len(edges)), np.float32)
+    beside[0, next_[near]], beside[1, one[near]] = means[one[near]], means[next_[near]]
+    mean = means.astype(np.float64)
     doubt = 4.0 * mean * (1.0 - mean)
+    lists = Lists(source, target, shapes, np.searchsorted(pair, np.arange(len(shapes) + 1)))
     return lists, np.column_stack([2.0 * mean - 1.0, doubt, doubt * beside.mean(axis=0)])

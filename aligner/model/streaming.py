@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from aligner.model.model import PAIRS_AT_ONCE, Model
 from corpora.alignment import Links, PairLinks, check_range
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
-from corpora.files import UTF8_BOM, spill_file
+from corpora.files import arriving_lines, spill_file
 from corpora.link_files import open_links
 from corpora.normalize import Normalizer
 from corpora.skipping import Skipping
@@ -173,7 +172,7 @@ def align_arriving(
     it.
     """
     number = 0
-    for arrived in _arriving_lines(stream):
+    for arrived in arriving_lines(stream, "-"):
         for texts in _sound(corpus, arrived, number + 1, skipping):
             yield from align_lines(model, corpus, watched(texts), links)
         number += len(arrived)
@@ -192,28 +191,6 @@ def _sound(corpus: Corpus, lines: Sequence[bytes], first: int, skipping: Skippin
         raise
     if texts:
         yield texts
-
-
-def _arriving_lines(stream: BinaryIO) -> Iterator[list[bytes]]:
-    r"""The whole lines of each read, without ``\n`` and a byte order mark; a ``\r`` goes with the blanks of a line."""
-    read = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
-    rest: list[bytes] = []
-    first = True
-    while chunk := read(1 << 18):
-        *lines, tail = chunk.split(b"\n")
-        if lines:
-            lines[0] = b"".join([*rest, lines[0]])
-            rest = []
-            if first:  # not sooner: the mark itself may come in pieces
-                lines[0], first = lines[0].removeprefix(UTF8_BOM), False
-            yield lines
-        if tail:
-            rest.append(tail)
-    last = b"".join(rest)
-    if first:
-        last = last.removeprefix(UTF8_BOM)
-    if last:
-        yield [last]
 
 
 def check_corpus(corpus: Corpus, told: Callable[[bytes], object] = len) -> int:

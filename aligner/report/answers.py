@@ -47,6 +47,6 @@ def _answers(stream: LinkStream, lines: Iterator[bytes], with_words: bool) -> It
         words, scored = None, _SCORED.findall(line)
         if with_words and line:
             entry = json.loads(line)
-            words = entry["source"], entry["target"]
-            scored = [link for link in entry["links"] if len(link) > 2]
+            words = [*entry["source"]], [*entry["target"]]
+            scored = [link[:3] for link in entry["links"] if len(link) > 2]
         yield Answer(links, {(int(j), int(k)): float(score) for j, k, score in scored}, words)

@@ -15,7 +15,7 @@ from corpora.alignment import Link, PairLinks
 from corpora.errors import CorpusError
 from corpora.files import StrPath, read_lines
 
-COMMENT = re.compile(rb"# Sentence pair \((\d+)\) source length (\d+) target length (\d+)(?:\s.*)?")
+COMMENT = re.compile(rb"# Sentence pair \((\d+)\) source length ([0-9]{1,9}) target length ([0-9]{1,9})(?:\s.*)?")
 # Any token may be the word, even "({": only what follows it tells.
 _ENTRY = re.compile(rb"(\S+)\s+\(\{((?:\s+[0-9]{1,9})*)\s+\}\)(?:\s+|$)")
 _NULL = "NULL"

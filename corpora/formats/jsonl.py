@@ -22,13 +22,14 @@ def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False
         try:
             values = json.loads(line)
             lengths = len(values["source"]), len(values["target"])
-            scores = {(j, k): score for j, k, *rest in values["links"] for score in (*rest, 1.0)[:1]}
+            scores = {(j, k): float(score) for j, k, *rest in values["links"] for score in (*rest, 1.0)[:1]}
+            " ".join([*values["source"], *values["target"]])  # complains of what are no tokens
             links = frozenset(scores)
             if any(type(place) is not int or place < 0 for link in links for place in link):
                 raise ValueError("no position of a word")
             if probable and not all(0.0 < score <= 1.0 for score in scores.values()):
                 raise ValueError("no probability")
-        except (LookupError, RecursionError, TypeError, ValueError) as error:
+        except (LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
             what = f"{quoted(line)} is no object of tokens and links"
             raise CorpusError(path, number, what, hint="lines are those that aligner writes as jsonl") from error
         found = PairLinks(links, frozenset(), scores if probable else {})

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
-from corpora.alignment import Link, PairLinks
+from corpora.alignment import NO_LINKS, Link, PairLinks
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
 
@@ -47,7 +47,9 @@ def parse_naacl(lines: Iterable[bytes], path: StrPath) -> Iterator[NaaclLink]:
         yield NaaclLink(int(match[1]), link, match[4] != b"P", number)
 
 
-def gather_naacl(links: Iterable[NaaclLink], path: StrPath, sentences: Sequence[int] | None = None) -> list[PairLinks]:
+def gather_naacl(
+    links: Iterable[NaaclLink], path: StrPath, sentences: Sequence[int] | None = None
+) -> Iterator[PairLinks]:
     """The links of each sentence; a sentence that is not named has none, and links of NULL are dropped.
 
     sentences: the numbers of the sentences of the text, in its order; None: 1 to the greatest in the file.
@@ -63,9 +65,8 @@ def gather_naacl(links: Iterable[NaaclLink], path: StrPath, sentences: Sequence[
         if min(link) >= 0:
             (sure if is_sure else possible).add(link)
     order = range(1, max(gathered, default=0) + 1) if sentences is None else sentences
-    nothing: tuple[set[Link], set[Link]] = (set(), set())
-    pairs = (gathered.get(sentence, nothing) for sentence in order)
-    return [PairLinks(frozenset(sure), frozenset(possible - sure)) for sure, possible in pairs]
+    pairs = {n: PairLinks(frozenset(sure), frozenset(possible - sure)) for n, (sure, possible) in gathered.items()}
+    return (pairs.get(sentence, NO_LINKS) for sentence in order)
 
 
 def write_naacl(stream: BinaryIO, pairs: Iterable[PairLinks]) -> None:

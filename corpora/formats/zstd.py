@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, cast
 
 from corpora import SettingError
 
-_PACKED_BYTES = 1 << 14  # at once: they may be thousands of times as many unpacked
+_PACKED_BYTES = 1 << 12  # at once: they may be 32,000 times as many unpacked
 
 
 def open_zstd(file: BinaryIO, mode: str) -> io.RawIOBase:

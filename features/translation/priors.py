@@ -34,6 +34,9 @@ TABLE_COUNT = 0.3
 NULL, EPSILON = "<NULL>", "<eps>"
 """What words without a link translate, in files of eflomal and of fast_align."""
 
+LARGEST_COUNT = 1e12
+"""Greater ones are a slip, and their sums would not be finite in the end."""
+
 LEAST_COUNT = 0.01
 """Smaller counts of a model are not written."""
 
@@ -72,7 +75,12 @@ class Priors(NamedTuple):
         return Priors(links, self.target, self.source, self.reverse, self.forward)
 
     def to_model(self, normalizers: tuple[Normalizer, Normalizer]) -> TranslationModel:
-        """A lexicon of words that has these counts, normalised, and no others."""
+        """A lexicon of words that has these counts, normalised, and no others.
+
+        Raises SettingError on counts that are not between 0 and LARGEST_COUNT.
+        """
+        if not all(0.0 <= count <= LARGEST_COUNT for counts in self for count in counts.values()):
+            raise SettingError(f"a count of priors is not between 0 and {LARGEST_COUNT:g}")
         known = one, other = [WordIds(normalizer) for normalizer in normalizers]
         linked: defaultdict[tuple[int, int], float] = defaultdict(float)
         null: list[defaultdict[int, float]] = [defaultdict(float), defaultdict(float)]
@@ -128,7 +136,7 @@ def _direction(
 
 
 _KINDS = "LEX", "FERF", "FERR", "HMMF", "HMMR"
-_HINT = "eflomal has KIND, fields and count between tabs; fast_align -p source, target and log probability"
+_HINT = "eflomal has KIND, fields and count, at most 1e12, between tabs; fast_align -p source, target, log probability"
 
 
 def parse_priors(lines: Iterable[bytes], path: StrPath) -> Priors:
@@ -149,7 +157,7 @@ def parse_priors(lines: Iterable[bytes], path: StrPath) -> Priors:
                     value = TABLE_COUNT * math.exp(float(logarithm))
                 case _:
                     raise ValueError
-            if not 0.0 <= value < math.inf:
+            if not 0.0 <= value <= LARGEST_COUNT - kinds[kind].get(key, 0.0):
                 raise ValueError
         except ValueError:
             raise BrokenLine(path, number, f"{quoted(line)} is no line of priors", hint=_HINT) from None

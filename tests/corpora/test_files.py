@@ -6,17 +6,19 @@ import importlib.util
 import io
 import lzma
 import os
+import re
 import stat
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from stat import S_IMODE
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora import SettingError
+from corpora import SettingError, files
 from corpora.errors import CorpusError
 from corpora.files import (
     count_lines,
@@ -99,8 +101,12 @@ def test_frames_of_zstd_that_are_to_be_skipped(tmp_path: Path) -> None:
 def test_zstd_needs_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     (tmp_path / "file").write_bytes(b"\x28\xb5\x2f\xfd\x24\x04\x21\x00\x00a\n")
-    for wanted in (lambda: list(read_lines(tmp_path / "file")), lambda: write_packed(tmp_path / "out.zst")):
-        with pytest.raises(SettingError, match=r"^zstd needs a package .* \(pip install 'aligner\[zst\]'\)$"):
+    for name, wanted in (
+        (f"{tmp_path}/file: ", lambda: list(read_lines(tmp_path / "file"))),
+        ("", lambda: write_packed(tmp_path / "out.zst")),
+    ):
+        needs = rf"^{re.escape(name)}zstd needs a package .* \(pip install 'aligner\[zst\]'\)$"
+        with pytest.raises(SettingError, match=needs):
             wanted()
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
@@ -126,6 +132,37 @@ def test_a_pipe_is_opened_once(tmp_path: Path) -> None:
         assert list(read_lines(f"/dev/fd/{reader}")) == [b"a", b"b"]
     finally:
         os.close(reader)
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_line_has_a_largest_size(tmp_path: Path, packer: str, more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many reads it takes, and whether or not it ends."""
+    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
+    for end in (b"", b"\nb\n"):
+        (tmp_path / "file").write_bytes(PACKERS[packer](b"a\n" + bytes((1 << 20) + more) + end))
+        lines = read_lines(tmp_path / "file")
+        assert next(lines) == b"a"
+        if more:
+            with pytest.raises(CorpusError, match=r"file:2: has more than 1 MiB without an end \(is it text\?"):
+                next(lines)
+        else:
+            assert len(next(lines)) == 1 << 20
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no device without an end")
+def test_a_device_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
+    with pytest.raises(CorpusError, match=r"^/dev/zero:1: has more than 1 MiB"):
+        next(read_lines("/dev/zero"))
+
+
+@pytest.mark.parametrize("name", ["no\nsuch", "no\x1b]0;t\x07pe", "no\u2028such", "no\udce9"])
+def test_a_name_is_printed_on_one_line(tmp_path: Path, name: str) -> None:
+    with pytest.raises(CorpusError) as raised:
+        next(read_lines(tmp_path / name))
+    assert str(raised.value).isprintable()
+    assert raised.value.path == f"{tmp_path}/{name}"
 
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
@@ -321,6 +358,16 @@ def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
     with write_atomically(tmp_path / "out"):
         pass
     assert (tmp_path / "out").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_permissions_of_a_file_that_is_replaced_stay(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "out").touch()
+    (tmp_path / "out").chmod(mode)
+    with write_atomically(tmp_path / "out", force=True):
+        (unfinished,) = set(tmp_path.iterdir()) - {tmp_path / "out"}
+        assert S_IMODE(unfinished.stat().st_mode) == mode
+    assert S_IMODE((tmp_path / "out").stat().st_mode) == mode
 
 
 def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:

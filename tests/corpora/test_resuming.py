@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from stat import S_IMODE
 
 import pytest
 from hypothesis import given, settings
@@ -108,6 +110,59 @@ def test_an_end_between_the_renaming_and_the_removal_of_the_journal(
     write(tmp_path / "out")
     assert {path.name for path in tmp_path.iterdir()} == {"out"}
     assert content == b"".join(PARTS)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"start": 0, "end": 0, "crc32": 0, "counts": [99]},
+        {"start": 0, "end": 0, "crc32": 0, "counts": [10**30]},
+        {"start": 0, "end": -1, "crc32": 0, "counts": [0]},
+        {"start": 0, "end": 10**30, "crc32": 0, "counts": [0]},
+        {"start": 0, "end": 10**12, "crc32": 0, "counts": [0]},
+        {"start": 0, "end": 2, "crc32": 3252585583, "counts": ["a"]},
+        {"start": 0, "end": 2, "crc32": 3252585583, "counts": [2]},
+        {"start": 0, "end": 2, "crc32": 3252585583, "counts": 1},
+        {"start": 0, "end": 0.0, "crc32": 0, "counts": []},
+        {"start": 0},
+        {"start": [], "end": 2, "crc32": 0, "counts": [1]},
+    ],
+)
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_a_journal_is_not_believed(tmp_path: Path, forged: dict[str, object], suffix: str) -> None:
+    """It is refused, or the work done anew: no line is missing."""
+    write(tmp_path / f"out{suffix}", 7)
+    journal = tmp_path / f"out{suffix}.partial.journal"
+    head = journal.read_text().splitlines()[0]
+    journal.write_text(f"{head}\n{json.dumps(forged)}\n")
+    with suppress(CorpusError):
+        write(tmp_path / f"out{suffix}")
+    if (tmp_path / f"out{suffix}").exists():
+        content = (tmp_path / f"out{suffix}").read_bytes()
+        assert (gzip.decompress(content) if suffix else content) == b"".join(PARTS)
+    else:
+        with pytest.raises(
+            CorpusError, match=r"out\S*.partial.journal: is not of a file that is here \(delete it and "
+        ):
+            write(tmp_path / f"out{suffix}")
+
+
+def test_a_journal_too_deep_is_one_line(tmp_path: Path) -> None:
+    write(tmp_path / "out", 7)
+    with (tmp_path / "out.partial.journal").open("ab") as journal:
+        journal.write(b"[" * 100_000 + b"\n")
+    with pytest.raises(CorpusError, match=r"out.partial.journal:4: is not an entry of a journal"):
+        write(tmp_path / "out")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o444])
+def test_permissions_stay(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "out").touch()
+    (tmp_path / "out").chmod(mode)
+    write(tmp_path / "out", 7, force=True)
+    assert S_IMODE((tmp_path / "out.partial").stat().st_mode) == mode | 0o600
+    write(tmp_path / "out", force=True)
+    assert S_IMODE((tmp_path / "out").stat().st_mode) == mode
 
 
 def test_what_is_refused(tmp_path: Path) -> None:

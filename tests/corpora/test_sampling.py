@@ -54,3 +54,12 @@ def test_every_sample_is_as_likely(corpora: list[Corpus]) -> None:
     found = Counter(tuple(drawn(corpora, 2, seed)) for seed in range(seeds))
     assert len(found) == samples
     assert chisquare([*found.values()]).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("counts", [(10**9,), (10**9 - 1, 1), (6 * 10**9, 3 * 10**9, 10**9)])
+def test_samples_of_any_number_of_pairs(corpora: list[Corpus], counts: tuple[int, ...]) -> None:
+    """Each corpus has its share: NumPy draws none of so many."""
+    drawn = sample(corpora[: len(counts)], counts, 30_000, 5)
+    shares = [corpus.texts.args[2] for corpus in drawn]  # type: ignore[attr-defined]
+    assert sum(shares) == 30_000
+    assert all(abs(share - 30_000 * count / sum(counts)) < 600 for share, count in zip(shares, counts, strict=True))

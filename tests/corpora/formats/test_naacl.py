@@ -17,7 +17,7 @@ LINK = st.tuples(st.integers(0, 30), st.integers(0, 30))
 
 
 def gather(lines: list[bytes], sentences: range | list[int] | None = None) -> list[PairLinks]:
-    return gather_naacl(parse_naacl(lines, "x.wa"), "x.wa", sentences)
+    return list(gather_naacl(parse_naacl(lines, "x.wa"), "x.wa", sentences))
 
 
 def sure(*links: tuple[int, int]) -> PairLinks:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from corpora import SettingError
 from corpora.bitext import Bitext
 from corpora.errors import BrokenLine
 from corpora.normalize import Normalizer
@@ -148,3 +149,19 @@ def test_priors_are_added_to_what_is_counted(make_bitext: Callable[..., Bitext])
     null = dict(zip(model.target_words.words(), model.lexicons["words"].forward.null.tolist(), strict=True))
     assert null["deux"] == 2.0
     assert list(model.lexicons) == ["words"]
+
+
+@pytest.mark.parametrize("kind", ["LEX\ta\tb", "HMMF\t1", "HMMR\t1", "FERF\ta\t1", "FERR\ta\t1"])
+@pytest.mark.parametrize("counts", [["1e308"], ["6e11", "6e11"], ["-1"], ["nan"]])
+def test_counts_that_no_sum_of_is_finite(kind: str, counts: list[str]) -> None:
+    lines = [f"{kind}\t{count}".encode() for count in counts]
+    with pytest.raises(BrokenLine, match=f"^P:{len(lines)}: .* is no line of priors .*at most 1e12"):
+        parse_priors(lines, "P")
+
+
+@pytest.mark.parametrize("count", [1e308, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("kind", ["links", "forward"])
+def test_a_model_is_made_of_counts(kind: str, count: float) -> None:
+    priors = EMPTY._replace(**{kind: {("a", "b") if kind == "links" else 1: count}})
+    with pytest.raises(SettingError, match="a count of priors is not between 0 and 1e\\+12"):
+        priors.to_model(NORMALIZERS)
