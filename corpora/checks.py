@@ -39,7 +39,7 @@ def oddities(bitext: Bitext) -> Iterator[str]:
 
 
 def parse_json(data: bytes | str) -> Any:
-    """Return the value of JSON, as text or in UTF-8.  Raises ValueError, which says why, of what is none or nobody could mean."""
+    """Return the value of JSON.  Raises ValueError, which says why, of what is none or nobody could mean."""
     try:
         return json.loads(
             data if isinstance(data, str) else data.decode("utf-8-sig"), parse_int=_whole, parse_constant=_no_number

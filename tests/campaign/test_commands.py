@@ -36,8 +36,8 @@ LINES = {
 
 VALUES = [
     "0", "1", "2", "-1", "0.5", "1e-300", "1e308", "nan", "inf", "9" * 30, "", "-", "nowhere", "a.en", "a.links",
-    "a.model", ".", "gold.wa", "\x1b[2J", "a\nb", "\udcff", "x" * 300, "/dev/null", "/dev/full", "hinge", "tsv", "jsonl",
-    "en", "1/2",
+    "a.model", ".", "gold.wa", "\x1b[2J", "a\nb", "\udcff", "x" * 300, "/dev/null", "/dev/full", "hinge", "tsv",
+    "jsonl", "en", "1/2",
 ]  # fmt: skip
 
 SLOW = {"--cluster", "--threads", "--allowed-host"}
