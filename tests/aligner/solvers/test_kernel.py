@@ -336,6 +336,7 @@ def test_it_needs_the_features_of_edges(make_problem: MakeProblem) -> None:
         n_features: int = 2
         regularization: float = 1.0
         signature: str = ""
+        notes = rehearsal = ()
 
     with pytest.raises(SettingError, match="features of single edges"):
         run(Corners(), KernelBlock(), passes=1)
