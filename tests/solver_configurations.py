@@ -13,7 +13,7 @@ from aligner.solvers import SOLVERS, Result, Solver, Stop, make_solver, solve
 from aligner.solvers.registry import choices
 from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import BlockDefaults, Corners
+from aligner.svm.protocols import BlockDefaults, Corners, GoodCorner, Wanted
 
 MakeProblem = Callable[..., MatchingProblem]
 
@@ -209,6 +209,10 @@ class Plain(BlockDefaults):
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         self.calls += len(blocks)
         return self.problem.corners(blocks, w)
+
+    def good_corner(self, block: int, w: np.ndarray, wanted: Wanted, kept: object) -> GoodCorner:
+        found = self.exact_corners(np.array([block]), w)
+        return GoodCorner(found.dense[0], float(found.losses[0]), True)
 
     def rehearsal(self) -> MatchingProblem | ChainProblem | None:
         return self.problem.rehearsal()

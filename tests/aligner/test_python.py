@@ -79,7 +79,7 @@ def test_what_cannot_be_aligned() -> None:
             aligner.align(strings)  # type: ignore[arg-type]
     with pytest.raises(aligner.AlignerError, match=r"nowhere: no such file, folder or prefix \("):
         aligner.align("nowhere")
-    with pytest.raises(aligner.AlignerError, match=r"default weights.*left out \(give `threshold`\)"):
+    with pytest.raises(aligner.AlignerError, match=r"default weights.*left out \(leave `offset` out\)"):
         aligner.align("nowhere", decoding="union", offset=1.0)
 
 

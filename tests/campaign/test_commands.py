@@ -73,7 +73,7 @@ def options_of(command: str, rng: random.Random) -> list[str]:
     ]
     given = []
     for option in rng.sample(known, rng.choice([0, 0, 1, 1, 2, 3])):
-        choices = list(getattr(option.type, "choices", []))
+        choices = list(getattr(getattr(option, "type", None), "choices", []))
         value = rng.choice(choices) if choices and rng.randrange(4) else rng.choice(VALUES)
         given += [rng.choice(option.opts)] + ([] if option.is_flag else [str(getattr(value, "value", value))])
     return given

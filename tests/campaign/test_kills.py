@@ -120,7 +120,7 @@ def test_limits(inputs: Round, whole: Path, tmp_path: Path, full: Path | None) -
         name = rng.choice(list(COMMANDS))
         folder, command = copied(whole, tmp_path / f"{number}"), COMMANDS[name].split()
         limit, size = rng.choice([
-            (resource.RLIMIT_FSIZE, rng.choice([0, 100, 5_000, 200_000])),
+            (resource.RLIMIT_FSIZE, rng.choice([4_096, 20_000, 200_000])),
             (resource.RLIMIT_NOFILE, rng.randrange(6, 40)),
             (resource.RLIMIT_AS, rng.choice([900, 1500, 3000]) << 20),
             (None, 0),

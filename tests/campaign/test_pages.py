@@ -45,7 +45,9 @@ def started(*command: object) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     process = start(*command, stdout=subprocess.DEVNULL)
     assert process.stderr is not None
     try:
-        said = read_until(process.stderr.fileno(), "http://") + process.stderr.readline()
+        said = read_until(process.stderr.fileno(), "http://")
+        while b"\n" not in said.partition(b"http://")[2]:
+            said += read_until(process.stderr.fileno(), "\n")
         found = re.search(r"http://([\d.]+|localhost):(\d+)(/\S*)?", said.decode())
         assert found is not None, said
         yield process, f"{found[2]}{found[3] or '/'}"

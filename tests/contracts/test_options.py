@@ -22,7 +22,7 @@ MACHINE = frozenset("threads memory cluster max_seconds seconds debug force quie
 
 EXEMPT = {
     "fast-align": frozenset("diagonal tension bayes first_tension alpha length_ratio buffer".split()),
-    "serve": frozenset("host body pairs words length queue".split()),
+    "serve": frozenset("host allowed_host body pairs words length queue".split()),
 }
 """Taken with a line that says that they do nothing; and limits of requests, for the tests of the page."""
 
@@ -72,7 +72,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "show": {
         "gold": ("show t.en t.fr l.wa", "--gold t.wa"), "number": ("show t.en t.fr l.wa", "-n 1"),
-        "first": ("show t.en t.fr l.wa", "--from 2"),
+        "first": ("show t.en t.fr l.wa", "--from 2"), "tokenize": ("show raw.en raw.fr raw.wa", "--tokenize"),
     },
     "report": {
         "gold": (f"{REPORT} -o Z", "--gold t.wa"), "model": (f"{REPORT} -o Z", "--model M"),
@@ -80,6 +80,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "resamples": (f"{REPORT} --gold t.wa --format csv", "--resamples 10"),
         "seed": (f"{REPORT} --gold t.wa --format csv", "--seed 1"), "format": (f"{REPORT} --gold t.wa", "--format csv"),
         "output": (f"{REPORT} --gold t.wa", "-o Y"),
+        "tokenize": ("report raw.en raw.fr raw.wa -q -o Z", "--tokenize"),
     },
     "info": {"format": ("info M", "--format json")},
     "features": {
@@ -99,6 +100,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "lexicon": {
         "to": ("lexicon t.en t.fr l.wa -q -o Z", "--to moses"), "best": ("lexicon t.en t.fr l.wa -q -o Z", "--best 1"),
         "output": ("lexicon t.en t.fr l.wa -q -o Z", "-o Y"),
+        "tokenize": ("lexicon raw.en raw.fr raw.wa -q -o Z", "--tokenize"),
     },
     "convert": {
         "to": (CONVERT, "--to talp"), "from": (CONVERT, "--from naacl"), "text": (CONVERT, "--text nowhere"),
@@ -183,6 +185,8 @@ def files(once: Any, sample: Path, priors: Path) -> Path:
             for end in ("en", "fr") if name == "t" else ():
                 write(folder / f"pieces.{end}", *(re.sub(r"(\w\w)(\w)", r"\1 \2", line) for line in sides[end]))
             write(folder / f"{name}.tabs", *(f"{e}\t{f}\t{f}" for e, f in zip(sides["en"], sides["fr"], strict=True)))
+        for end, line in (("en", "a house."), ("fr", "une maison."), ("wa", "0-0 1-1")):
+            write(folder / f"raw.{end}", line)
         write(folder / "l.wa", *(f"0-0 {line}".rpartition(" ")[0] for line in sides["wa"]))
         (folder / "bad.en").write_bytes(b"\xff" + (folder / "t.en").read_bytes()[1:])
         run("train", folder / "b", "-m", folder / "M", "-q", "--cross-validate", 0)

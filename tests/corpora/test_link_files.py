@@ -87,7 +87,7 @@ def test_garbage_in_the_first_line_is_named_like_any_other(tmp_path: Path) -> No
 @pytest.mark.parametrize("lengths", [(2, 1), (3, 0)])
 def test_a_link_out_of_range(tmp_path: Path, format_: str, line: int, lengths: tuple[int, int]) -> None:
     what = f"link 2-0 is out of range for {lengths[0]} source and {lengths[1]} target words"
-    with pytest.raises(CorpusError, match=rf":{line}: {what} \(are source and target swapped\?"):
+    with pytest.raises(CorpusError, match=rf":{line}: {what} \(are source and target swapped, or"):
         list(open_links(write(tmp_path, format_), lengths=[*LENGTHS[:2], lengths]))
 
 

@@ -142,7 +142,7 @@ def test_a_journal_is_not_believed(tmp_path: Path, forged: dict[str, object], su
         assert (gzip.decompress(content) if suffix else content) == b"".join(PARTS)
     else:
         with pytest.raises(
-            CorpusError, match=r"out\S*.partial.journal: is not of a file that is here \(delete it and "
+            CorpusError, match=r"out\S*.partial.journal:(\d:)? is not (of a file that is here|an entry of a journal) \("
         ):
             write(tmp_path / f"out{suffix}")
 

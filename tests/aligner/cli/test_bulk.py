@@ -347,4 +347,4 @@ def test_bad_lines_beside_the_sample_are_found(desk: Desk) -> None:
         text = write(desk.folder / "t.txt", *joint[:place], "no pair", *joint[place + 1 :])
         for arguments in (["align", text], ["train", text, "-m", desk.folder / "S"]):
             refused(*arguments, "--sample", 1, "-q", line=place + 1)
-    assert "(leave out --unsupervised" in invoke("align", text, "--sample", 1, "--unsupervised").stderr
+    assert "--sample has no effect with --unsupervised" in invoke("align", text, "--sample", 1, "--unsupervised").stderr

@@ -170,7 +170,7 @@ def test_progress_tells_of_every_pass_and_pair(text: Bitext) -> None:
         ({"threshold": float("nan")}, "from 0 to 1, not nan"),
         ({"decoding": "assignment", "threshold": 1.1}, "from 0 to 1, not 1.1"),
         ({"null": 1.0}, "NULL must be between 0 and 1, not 1.0"),
-        ({"iterations": 0}, "must be an iteration, not 0"),
+        ({"iterations": 0}, "0 iterations are not possible"),
         ({"seconds": -1.0}, "0 or more, not -1.0"),
     ],
 )

@@ -59,7 +59,9 @@ class Cold:
 
     solver: Solver[Any, Any]
 
-    signature = "cold"
+    @property
+    def signature(self) -> str:
+        return self.solver.signature
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> Any:
         return self.solver.init(problem, rng)
