@@ -20,7 +20,6 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import IO, Any, BinaryIO, Literal, cast
 
-from corpora import SettingError
 from corpora.errors import CorpusError
 from corpora.formats.zstd import open_zstd
 
@@ -86,10 +85,7 @@ def open_bytes(path: StrPath) -> Iterator[BinaryIO]:
         head = stream.peek()  # once: a terminal would have to be told twice that there is nothing
         for magic, packing in PACKINGS.values():
             if re.match(magic, head):
-                try:
-                    unpacked = stack.enter_context(packing(stream, "rb"))
-                except SettingError as error:
-                    raise SettingError(f"{os.fspath(path)}: {error}") from error
+                unpacked = stack.enter_context(packing(stream, "rb"))
                 # The inner readers are Python code: the outer buffer hands out bytes at the speed of C.
                 stream = stack.enter_context(io.BufferedReader(unpacked, BUFFER_BYTES))
                 head = stream.peek()

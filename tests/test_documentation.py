@@ -87,7 +87,9 @@ def sample_model(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if {"sh", "python"} & {kind for kind, _ in EXAMPLES.findall(page.read_text("utf-8"))}], ids=lambda p: p.name
+    "page",
+    [page for page in PAGES if {"sh", "python"} & {kind for kind, _ in EXAMPLES.findall(page.read_text("utf-8"))}],
+    ids=lambda p: p.name,
 )
 def test_examples_run(
     page: Path, sample: Path, sample_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -149,7 +149,8 @@ def train(
             made = training.model
     written = _save(made, model, force=force)
     if verbose and training is not None and "labelled_pairs" in made.record:
-        say(format_training(made.record))
+        for line in format_training(made.record).split("\n"):
+            say(line)
     if not quiet:
         say(f"{summarize_training(made.record)}{f' Model written to {model}' if written == model else ''}")
     if written != model:

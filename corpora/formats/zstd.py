@@ -15,7 +15,8 @@ def open_zstd(file: BinaryIO, mode: str) -> io.RawIOBase:
     try:
         import zstandard
     except ModuleNotFoundError as error:
-        raise SettingError("zstd needs a package that is not installed (pip install 'aligner[zst]')") from error
+        name = "" if mode == "wb" else f"{file.name}: "
+        raise SettingError(f"{name}zstd needs a package that is not installed (pip install 'aligner[zst]')") from error
     if mode == "wb":
         writer = zstandard.ZstdCompressor(write_checksum=True).stream_writer(file, closefd=False)
         return cast(io.RawIOBase, writer)

@@ -39,6 +39,10 @@ PLACES = [
 ]
 
 
+PATIENCE = 1.0
+"""Seconds without a byte after which a server waits for more."""
+
+
 @contextmanager
 def started(*command: object) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A service, and the path of its address."""
@@ -56,12 +60,11 @@ def started(*command: object) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
         process.communicate(timeout=TIMEOUT)
 
 
-def asked(port: int, request: bytes) -> bytes:
-    """What a server answers to these bytes, after which nothing more is sent."""
+def asked(port: int, request: bytes, patience: float = PATIENCE) -> bytes:
+    """What a server answers to these bytes, until it waits for more."""
     answer = b""
-    with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as connection, suppress(ConnectionError):
+    with socket.create_connection(("127.0.0.1", port), timeout=patience) as connection, suppress(OSError):
         connection.sendall(request)
-        connection.shutdown(socket.SHUT_WR)
         while chunk := connection.recv(1 << 16):
             answer += chunk
     return answer
@@ -117,4 +120,4 @@ def test_annotate(inputs: Round, sample: Path, model: Path, tmp_path: Path) -> N
     with started(*command) as (_, address):
         port, _, root = address.partition("/")
         whole = f"GET /{root} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
-        assert asked(int(port), whole).startswith(b"HTTP/1.1 200 ")
+        assert asked(int(port), whole, TIMEOUT).startswith(b"HTTP/1.1 200 ")
