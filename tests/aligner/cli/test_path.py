@@ -28,7 +28,7 @@ def test_the_table_is_that_of_the_model(followed: tuple[Path, Any]) -> None:
     for line, row in zip(table, record["path"], strict=True):
         assert ("*" in line) == (row["regularization"] == record["regularization"])
         assert f"{row['aer']:.4g}" == line.split()[header.split().index("aer")]
-    assert f"pairs: {min(row['aer'] for row in record['path']):.3g} %" in result.stderr
+    assert f"chose λ, too: {min(row['aer'] for row in record['path']):.3g} %" in result.stderr
 
 
 def test_the_trace_says_of_each_audit_where_it_was(followed: tuple[Path, Any]) -> None:
