@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -17,9 +18,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aligner.annotate.book import ConflictError
 from aligner.annotate.desk import Desk
-from aligner.annotate.work import WorkError
 from aligner.errors import AlignerError
 from aligner.report.assets import DRAWING, render
+from aligner.web.sockets import read_body
 from corpora.checks import parse_json
 from corpora.conversion import convert
 from corpora.link_files import WRITTEN_FORMATS
@@ -87,10 +88,12 @@ def _json(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Reque
             if "pair" in given:
                 given["pair"] = parse_json(given["pair"].encode())
             if request.method == "POST":
-                given = dict(parse_json(await _read_body(request)))
+                given = dict(parse_json(await read_body(request, MOST_BYTES)))
             return JSONResponse(await run_in_threadpool(answer, given), headers=_HEADERS)
         except AlignerError as error:
             status, found = 409 if isinstance(error, ConflictError) else 422, {"error": str(error)}
+        except HTTPException as error:
+            status, found = error.status_code, {"error": error.detail}
         except (LookupError, TypeError, ValueError) as error:
             status, found = 400, {"error": f"this request is not understood: {error!r}"}
         except OSError as error:
@@ -98,15 +101,6 @@ def _json(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Reque
         return JSONResponse(found, status, _HEADERS)
 
     return endpoint
-
-
-async def _read_body(request: Request) -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MOST_BYTES:
-            raise WorkError(f"the request has more than {MOST_BYTES:,} bytes (shorten the comment)")
-    return bytes(body)
 
 
 def _converted(desk: Desk, format: str) -> bytes:

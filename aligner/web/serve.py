@@ -21,7 +21,7 @@ from typing import Any
 from jinja2 import Template
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -30,10 +30,7 @@ from aligner._version import __version__
 from aligner.report.assets import DRAWING, render
 from aligner.report.page import language_code
 from aligner.web.serve_queue import Service
-from aligner.web.sockets import Server
-
-SECONDS_TO_READ = 30
-"""In which the body of a request must have come."""
+from aligner.web.sockets import Server, read_body
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Bounds of the seconds that answers take, of the metrics."""
@@ -59,7 +56,7 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
             raise HTTPException(503, "too many requests are waiting (try again in a second)", {"retry-after": "1"})
         counts["waiting"] += 1
         try:
-            body, pairs = await service.answer(await _read_body(request, service.limits.body))
+            body, pairs = await service.answer(await read_body(request, service.limits.body))
         finally:
             counts["waiting"] -= 1
         seconds = time.perf_counter() - began
@@ -116,20 +113,6 @@ def is_named(host: str, names: Collection[str]) -> bool:
     with suppress(ValueError):
         return bool(ip_address(name))
     return name in {"", "localhost", *map(str.lower, names)}
-
-
-async def _read_body(request: Request, most: int) -> bytes:
-    body = bytearray()
-    try:
-        async with asyncio.timeout(SECONDS_TO_READ):
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > most:
-                    raise HTTPException(413, f"the body has more than {most:,} bytes (send several requests)")
-    except (TimeoutError, ClientDisconnect):
-        message = f"the body has not come within {SECONDS_TO_READ} seconds (send it at once)"
-        raise HTTPException(408, message, {"connection": "close"}) from None
-    return bytes(body)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:

@@ -12,6 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 import uvicorn
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -19,6 +21,9 @@ from aligner.errors import AlignerError
 
 SECONDS_TO_ASK = 30.0
 """In which a new connection must have sent the head of its request."""
+
+SECONDS_TO_READ = 30
+"""In which the body of a request must have come."""
 
 BACKLOG = 256
 """asyncio tries as many connections a second, though each fails, while there are no descriptors left."""
@@ -101,6 +106,21 @@ def _most_connections() -> float:
         if most != resource.RLIM_INFINITY:
             return max(most - _KEPT_FREE, most // 2)
     return float("inf")
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """The body of a request.  Raises HTTPException where it is too large, or does not come."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(SECONDS_TO_READ):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise HTTPException(413, f"the body has more than {most:,} bytes (send several requests)")
+    except (TimeoutError, ClientDisconnect):
+        message = f"the body has not come within {SECONDS_TO_READ} seconds (send it at once)"
+        raise HTTPException(408, message, {"connection": "close"}) from None
+    return bytes(body)
 
 
 def listen(host: str, port: int) -> socket.socket:

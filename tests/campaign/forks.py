@@ -100,7 +100,6 @@ def _command(folder: Path, arguments: Sequence[str], streams: Sequence[str], lim
 
 def in_children(judge: Callable[..., None], count: int, batch: int, *arguments: object) -> None:
     """Call judge(*arguments, number) for each number below count, so many in a child, which may die of it."""
-    at = multiprocessing.RawValue("q", -1)
     for first in range(0, count, batch):
         context = _forking()
         at, (ours, theirs) = context.RawValue("q", first), context.Pipe(duplex=False)

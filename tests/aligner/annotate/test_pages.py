@@ -85,7 +85,7 @@ def test_it_listens_on_this_machine_alone(site: Sites) -> None:
         ("save", {"pair": 0, "revision": 0, "work": {**LINK, "sure": [[0.0, 0]]}}, 422),
         ("save", {"pair": 0, "revision": 0, "work": {**LINK, "comment": "\ud83d"}}, 422),
         ("save", {"pair": 0, "revision": 0, "work": {**LINK, "comment": 1}}, 422),
-        ("save", {"pair": 0, "revision": 0, "work": {**LINK, "comment": "x" * (1 << 20)}}, 422),
+        ("save", {"pair": 0, "revision": 0, "work": {**LINK, "comment": "x" * (1 << 20)}}, 413),
         ("save", {"pair": 0, "with": "nobody", "revision": 0, "work": LINK}, 422),
         ("pair?pair=0&with=nobody", None, 422),
         ("save", {"pair": 0, "work": LINK}, 400),

@@ -113,6 +113,7 @@ def test_texts_whose_languages_are_not_known(model: Path, sample: Path, tmp_path
         (tmp_path / name).write_bytes((sample / f"test.{suffix}").read_bytes())
     run("suggest", tmp_path / "a.txt", tmp_path / "b.txt", "-m", model, "-n", 2, "-o", tmp_path / "s", "-q")
     assert {"s.en", "s.fr", "s.wa"} <= {path.name for path in tmp_path.iterdir()}
+    run("train", sample / "train", "--gold", tmp_path / "s", "--source", "source", "--target", "target", code=1)
 
 
 def test_what_suggest_refuses(model: Path, linked: Path, sample: Path, tmp_path: Path) -> None:

@@ -243,7 +243,7 @@ def test_a_client_that_goes_away_keeps_no_place(service: Service, client: Client
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aligner.web.serve.SECONDS_TO_READ", 0.05)
+    monkeypatch.setattr("aligner.web.sockets.SECONDS_TO_READ", 0.05)
 
     def slowly() -> Iterator[bytes]:
         yield b"{"
