@@ -26,7 +26,11 @@ SECONDS_TO_READ = 30
 """In which the body of a request must have come."""
 
 BACKLOG = 256
-"""asyncio tries as many connections a second, though each fails, while there are no descriptors left."""
+"""Connections that wait to be taken."""
+
+_AT_ONCE = 16
+"""Connections that are taken before any of them is looked at, so that those beyond the descriptors' limit can go first.
+While there are no descriptors left, asyncio tries as many a second, though each fails."""
 
 _KEPT_FREE = 64
 """Descriptors that connections leave to all else, if there are more than twice as many."""
@@ -44,16 +48,20 @@ class Server(uvicorn.Server):
     def __init__(self, app: ASGIApp, complain: Callable[[str], None], **settings: Any) -> None:
         super().__init__(uvicorn.Config(
             app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False, http=_Protocol,
-            backlog=BACKLOG, **settings,
+            backlog=_AT_ONCE, **settings,
         ))  # fmt: skip
         self._complain, self._told = complain, -60.0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().set_exception_handler(self._say)
         await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(BACKLOG)  # asyncio has one number for both
 
     def _say(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
+        if self.should_exit and isinstance(error, ValueError):
+            return None  # asyncio tries once more to take connections, from a socket that is closed by now
         if not (isinstance(error, OSError) and error.errno in _FULL):
             return loop.default_exception_handler(context)
         if time.monotonic() - self._told >= 60:

@@ -135,6 +135,7 @@ def test_clients_that_go_away_end_nothing(served: Started, pairs: Pairs, expecte
 def test_idle_clients_beyond_the_descriptors_stop_nothing(model: Path, client_of: Callable[[int], Client]) -> None:
     command = ["sh", "-c", 'ulimit -n 128; exec "$0" -m aligner serve -m "$1" --port 0', sys.executable, model]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process, ExitStack() as opened:
+        opened.callback(process.kill)  # what fails must not wait for its end
         client = client_of(int(re.findall(r":(\d+)\n", told(process, "http://127.0.0.1:"))[-1]))
         for _ in range(300):
             opened.enter_context(socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT))
