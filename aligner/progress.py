@@ -49,6 +49,10 @@ def ignore(*news: object) -> None:
     """What is told to nobody."""
 
 
+def _as_it_is(corpus: Corpus) -> Corpus:
+    return corpus
+
+
 @dataclass(frozen=True)
 class Hooks:
     """Whom long work tells how far it is.
@@ -62,8 +66,8 @@ class Hooks:
     on_corpus: Callable[[Corpus], None] = ignore
     on_progress: Callable[[Progress], None] = ignore
     on_audit: Callable[[TracePoint, Place], bool | None] = ignore
-    interrupted: Callable[[], bool] = lambda: False
-    lenient: Callable[[Corpus], Corpus] = lambda corpus: corpus
+    interrupted: Callable[[], bool] = bool  # never
+    lenient: Callable[[Corpus], Corpus] = _as_it_is
 
     def counted(self, done: float) -> None:
         """Tell of a fraction of the words."""

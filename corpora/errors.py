@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from functools import partial
+from typing import Any
 
 from corpora import AlignerError
 
@@ -19,7 +21,11 @@ class CorpusError(AlignerError):
         self.line = line
         self.what = what
         self.hint = hint
-        super().__init__(printable(f"{self.path}:{f'{line}:' if line else ''} {what} ({hint})"))
+        where = f"{self.path or repr('')}:{f'{line}:' if line else ''}"
+        super().__init__(printable(f"{where} {what} ({hint})"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), hint=self.hint), (self.path, self.line, self.what)
 
 
 class BrokenLine(CorpusError):

@@ -31,7 +31,6 @@ from aligner.cli.score import score
 from aligner.cli.serve import serve
 from aligner.cli.show import show
 from aligner.cli.signals import ignore_signals, listen_to_signals
-from aligner.cli.suggest import suggest
 from aligner.cli.symmetrize import symmetrize
 from aligner.cli.train import train
 from aligner.cli.warm_up import warm_up
@@ -74,7 +73,6 @@ _EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
     serve: ("serve -m my.model", "serve -m my.model --port 9000 --max-pairs 100"),
     info: ("info my.model", "info my.model --format json"),
     features: ("features my.model", "features my.model --gold test"),
-    suggest: ("suggest test.en test.fr -m my.model -n 10 -o todo", "suggest train -m my.model --gold test -o next"),
     annotate: ("annotate test.en test.fr -o gold", "annotate test.en test.fr -o gold -m my.model --order unsure -n 50"),
     score: ("score test.en test.fr test.links -m my.model", "score test.en test.fr test.wa -m my.model -o scores.tsv"),
     lexicon: ("lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex"),

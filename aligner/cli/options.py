@@ -17,7 +17,6 @@ Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
 LongPairs = Literal["empty", "drop", "error"]
 Page = Literal["html", "markdown", "latex", "csv"]
-Suggestions = Literal["probability", "random"]
 Annotations = Literal["random", "unsure", "given"]
 Symmetrization = Literal[
     "forward", "reverse", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
@@ -217,8 +216,6 @@ HighRecall = Annotated[bool, _links(
 )]  # fmt: skip
 
 # Suggesting
-SuggestedPairs = Annotated[int, _data("--pairs", "-n", metavar="N", help="Pairs to choose.", min=1)]
-SuggestionOrder = Annotated[Suggestions, _data("--order", help="The least probable links first, or at random.")]
 LabelledPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelled pairs to leave out; repeatable.")]
 
 # Annotating
@@ -309,7 +306,6 @@ TrainedModel = Annotated[
     str | None, _output("--model", "-m", metavar="MODEL", help="Trained model; without it: default weights.")
 ]
 OutputFile = Annotated[str, _output("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
-OutputPrefix = Annotated[str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.L1, PREFIX.L2, PREFIX.wa.")]
 GoldPrefix = Annotated[
     str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.L1, PREFIX.L2, PREFIX.wa, PREFIX.journal.")
 ]

@@ -18,7 +18,6 @@ import aligner
 from aligner.model.decoding import Alignments
 from aligner.report.ablation import describe_model
 from aligner.training.inputs import read_labelled
-from aligner.training.suggestion import suggest
 from corpora.conversion import convert, symmetrize_files
 from corpora.formats.pharaoh import write_pharaoh
 from corpora.link_files import read_links
@@ -142,14 +141,6 @@ def test_links_that_cannot_be_evaluated(tmp_path: Path) -> None:
     with pytest.raises(aligner.AlignerError, match=r"nowhere\.links: "):
         aligner.evaluate(gold, "nowhere.links")
     assert aligner.evaluate(str(gold), gold).aer == aligner.evaluate([[(0, 0), (1, 1)], [(0, 0)]], str(gold)).aer == 0
-
-
-@pytest.mark.slow
-def test_suggest(model: Path, files: list[Path], tmp_path: Path) -> None:
-    run("suggest", *files, "-m", model, "-n", 5, "-o", tmp_path / "todo", "-q")
-    found = suggest(aligner.load(model), open_corpus(files), 5)
-    assert [str(one.alignment) for one in found] == (tmp_path / "todo.wa").read_text().splitlines()
-    assert [one.text[0] for one in found] == (tmp_path / "todo.en").read_text("utf-8").splitlines()
 
 
 @pytest.mark.slow

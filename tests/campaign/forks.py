@@ -46,10 +46,12 @@ class Child:
         limits: Mapping[int, int] = {},
     ) -> None:
         self._out, self._err = stdout or folder.parent / f"{folder.name}.out", folder.parent / f"{folder.name}.err"
-        self._err.touch()  # which a signal may come before
+        self._err.unlink(missing_ok=True)
         streams = [str(stdin or os.devnull), str(self._out), str(self._err)]
         self.process: BaseProcess = _forking().Process(target=_command, args=(folder, arguments, streams, dict(limits)))
         self.process.start()
+        while not self._err.exists() and self.process.exitcode is None:  # before it is the command
+            time.sleep(0.001)
 
     def end(self, signum: int | None = None, after: float = 0.0) -> Ended:
         """Wait for its end, or send it a signal after some seconds."""
@@ -69,6 +71,7 @@ class Child:
 
 def _command(folder: Path, arguments: Sequence[str], streams: Sequence[str], limits: Mapping[int, int]) -> None:
     """Be the command ``aligner``; never returns."""
+    hear_signals()
     for number, path in enumerate(streams):
         opened = os.open(path, os.O_RDWR | os.O_CREAT | (os.O_TRUNC if number and path != "/dev/full" else 0), 0o600)
         os.dup2(opened, number)
@@ -77,7 +80,6 @@ def _command(folder: Path, arguments: Sequence[str], streams: Sequence[str], lim
     for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
         setattr(sys, name, os.fdopen(number, mode, closefd=False))
     sys.argv = ["aligner", *arguments]
-    hear_signals()
     for limit, size in limits.items():
         resource.setrlimit(limit, (size, resource.getrlimit(limit)[1]))
     code: Any = 0

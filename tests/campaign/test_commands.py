@@ -40,8 +40,8 @@ VALUES = [
     "jsonl", "en", "1/2",
 ]  # fmt: skip
 
-SLOW = {"--cluster", "--threads", "--allowed-host"}
-"""Options that start processes."""
+LEFT_OUT = {"--cluster", "--threads", "--debug"}
+"""Options that start processes, or ask for a traceback."""
 
 
 @pytest.fixture(scope="session")
@@ -69,10 +69,10 @@ def contents(folder: Path) -> dict[str, bytes]:
 def options_of(command: str, rng: random.Random) -> list[str]:
     """Up to three options of a command, with values that may or may not be of their kind."""
     known: list[Any] = [
-        one for one in COMMANDS[command].params if one.opts[0].startswith("-") and not SLOW & {*one.opts}
+        one for one in COMMANDS[command].params if one.opts[0].startswith("-") and not LEFT_OUT & {*one.opts}
     ]
     given = []
-    for option in rng.sample(known, rng.choice([0, 0, 1, 1, 2, 3])):
+    for option in rng.sample(known, min(len(known), rng.choice([0, 0, 1, 1, 2, 3]))):
         choices = list(getattr(getattr(option, "type", None), "choices", []))
         value = rng.choice(choices) if choices and rng.randrange(4) else rng.choice(VALUES)
         given += [rng.choice(option.opts)] + ([] if option.is_flag else [str(getattr(value, "value", value))])
@@ -82,11 +82,11 @@ def options_of(command: str, rng: random.Random) -> list[str]:
 def judge_end(command: list[str], ended: Ended, before: dict[str, bytes], after: dict[str, bytes], out: str) -> None:
     assert ended.code in (0, 1, 2, 3, -signal.SIGPIPE)
     assert "Traceback" not in ended.stderr
-    if ended.code == 1 and "--debug" not in command:
+    if ended.code == 1:
         last = ended.stderr.rstrip("\n").rpartition("\n")[2]
         assert re.fullmatch(r".+: .+ \(.+\)", last)
         assert last.isprintable()
-    if "--force" not in command:
+    if "--force" not in command and command[0] != "fast-align":  # which writes over its table, as the real one
         assert {name: after.get(name) for name in before} == before
     if ended.code != 0:  # train keeps the weights it has got; without convergence
         assert ended.code == 3 or after.keys() == before.keys()

@@ -29,7 +29,7 @@ EXEMPT = {
 ALIGN, WITH_MODEL, JUDGE = "align t.en t.fr -o Z -q", "align t.en t.fr -m M -o Z -q", "evaluate t.wa l.wa"
 TRAIN, HINGE = "train b -m Z -q --cross-validate 0", "train b -m Z -q --loss hinge --max-passes 5"
 FAST, CONVERT, REPORT = "fast-align -i t.both --quiet", "convert t.wa Z -q --to pharaoh", "report t.en t.fr l.wa -q"
-SUGGEST, WEIGH = "suggest t.en t.fr -m M -q -o Z --order random", "features M -q"
+WEIGH = "features M -q"
 
 CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "train": {
@@ -88,11 +88,6 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "target": (f"{WEIGH} --gold t", "--target en"), "links": (f"{WEIGH} --gold t", "--links t.wa"),
         "format": (WEIGH, "--format json"),
     },
-    "suggest": {
-        "model": (SUGGEST, "-m nowhere"), "number": (f"{SUGGEST} -n 3", "-n 4"),
-        "order": (f"{SUGGEST} -n 3", "--order probability"), "seed": (f"{SUGGEST} -n 3", "--seed 1"),
-        "gold": (SUGGEST, "--gold t"), "links": (SUGGEST, "--links t.wa"), "output": (SUGGEST, "-o Y"),
-    },
     "score": {
         "model": ("score t.en t.fr l.wa -m M -q", "-m nowhere"), "output": ("score t.en t.fr l.wa -m M -q", "-o Y"),
         "format": ("score t.en t.fr l.wa -m M -q", "--format scored"),
@@ -145,7 +140,7 @@ REFUSED = [
     ("--iterations", f"{WITH_MODEL} --iterations 2"), ("--sample", f"{ALIGN} --sample 3 --directions Y"),
     ("--source", f"{JUDGE} --source en"), ("--text", "evaluate t l.wa --text t"), ("--seed", f"{REPORT} -o Z --seed 1"),
     ("--model", f"{REPORT} --gold t.wa --format csv -m M"), ("--source", f"{WEIGH} --source en"),
-    ("--links", f"{WEIGH} --links t.wa"), ("--seed", SUGGEST.replace("random", "probability --seed 1")),
+    ("--links", f"{WEIGH} --links t.wa"),
     ("--source", f"{CONVERT} --source en"), ("--center", f"{TRAIN} --features association --center default"),
     *(("", f"{TRAIN} --loss {loss} {option}") for loss in ("fenchel-young", "sparsemap", "logistic")
       for option in ("--solver bcfw", "--oracle scipy", "--possible-cost 1", "--solver-option order=uniform")),

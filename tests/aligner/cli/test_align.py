@@ -160,13 +160,11 @@ def test_the_summary(desk: Desk) -> None:
 def test_a_log_has_a_line_early(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before what takes long to import is there."""
     monkeypatch.setattr("aligner.progress.FIRST_LINE", 0.0)
-    suggest = ["suggest", desk.text, "-m", desk.model, "-o", desk.folder / "s", "--force"]
     train = ["train", desk.source, desk.target, "-m", desk.folder / "X", "--force"]
     for arguments in (
         ["align", desk.text],
         ["align", desk.text, "-m", desk.model],
         ["features", desk.model],
-        suggest,
         train,
     ):
         assert run(*arguments).stderr.startswith("starting: aligner ")

@@ -66,7 +66,6 @@ def test_an_output_that_is_an_input(desk: Desk) -> None:
         ["convert", gold, source, "--to", "giza", "--text", desk.text],
         ["convert", desk.text, target, "--to", "giza"],
         ["symmetrize", gold, gold, "-o", gold],
-        ["suggest", source, target, "-m", model, "-o", desk.text],
         ["train", source, target, "-m", source],
         ["train", desk.text, "-m", gold],
         ["train", source, target, "--gold", desk.text, "-m", desk.folder / "X", "--trace", gold],

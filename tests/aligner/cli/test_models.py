@@ -1,4 +1,4 @@
-"""`aligner features` and `aligner suggest`: what they print and write, and what they refuse."""
+"""`aligner features`: what it prints, and what it refuses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from commands import refused, run
 
 from aligner.model.model import load
-from corpora.link_files import read_links
 
 
 @pytest.fixture(scope="module")
@@ -83,72 +82,6 @@ def test_what_features_refuses(model: Path, sample: Path, tmp_path: Path) -> Non
     assert "kernel" in refused("features", curved)
     assert run("features", code=2).stderr
     assert run("features", model, "--format", "x", code=2).stderr
-
-
-def test_suggestions_are_labelled_pairs_to_correct(model: Path, sample: Path, tmp_path: Path) -> None:
-    prefix = tmp_path / "s"
-    texts = sample / "test.en", sample / "test.fr"
-    result = run("suggest", *texts, "-m", model, "-n", 7, "-o", prefix)
-    assert not result.stdout
-    assert "7 pairs" in result.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.en", "s.fr", "s.wa"]
-    chosen = [(tmp_path / f"s.{suffix}").read_text("utf-8").splitlines() for suffix in ("en", "fr")]
-    pairs = [path.read_text("utf-8").splitlines() for path in texts]
-    assert {*zip(*chosen, strict=True)} <= {*zip(*pairs, strict=True)}
-    aligned = run("align", tmp_path / "s", "-m", model)
-    assert aligned.stdout == (tmp_path / "s.wa").read_text()
-    # What is corrected is trained with, and left out the next time.
-    run("train", sample / "train", "--gold", prefix, "-m", tmp_path / "N", "-q", "--cross-validate", 0)
-    assert len(read_links(tmp_path / "s.wa")) == load(tmp_path / "N").record["labelled_pairs"] == 7
-    run("suggest", *texts, "-m", model, "-n", 7, "-o", tmp_path / "next", "--gold", prefix, "-q")
-    assert not {*chosen[0]} & {*(tmp_path / "next.en").read_text("utf-8").splitlines()}
-    # A prefix as SRC, and more than there are.
-    n = len(pairs[0])
-    assert run("suggest", sample / "test", "-m", model, "-n", 10 * n, "-o", tmp_path / "all", "-q").stderr == ""
-    assert (tmp_path / "all.en").read_text("utf-8").splitlines()[:7] == chosen[0]
-
-
-def test_texts_whose_languages_are_not_known(model: Path, sample: Path, tmp_path: Path) -> None:
-    for suffix, name in (("en", "a.txt"), ("fr", "b.txt")):
-        (tmp_path / name).write_bytes((sample / f"test.{suffix}").read_bytes())
-    run("suggest", tmp_path / "a.txt", tmp_path / "b.txt", "-m", model, "-n", 2, "-o", tmp_path / "s", "-q")
-    assert {"s.en", "s.fr", "s.wa"} <= {path.name for path in tmp_path.iterdir()}
-    run("train", sample / "train", "--gold", tmp_path / "s", "--source", "source", "--target", "target", code=1)
-
-
-def test_what_suggest_refuses(model: Path, linked: Path, sample: Path, tmp_path: Path) -> None:
-    texts = sample / "test.en", sample / "test.fr"
-    prefix = tmp_path / "s"
-    (tmp_path / "s.fr").write_text("precious")
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    nothing = tmp_path / "nothing"
-    base = ["-m", model, "-o", tmp_path / "x"]
-    assert "--force" in refused("suggest", *texts, "-m", model, "-o", prefix)
-    assert "nothing" in refused("suggest", nothing, *base)
-    assert "nothing" in refused("suggest", texts[0], nothing, *base)
-    assert "nothing" in refused("suggest", *texts, "-m", nothing, "-o", tmp_path / "x")
-    assert "nothing" in refused("suggest", *texts, *base, "--gold", nothing)
-    assert "create" in refused("suggest", *texts, "-m", model, "-o", nothing / "x")
-    assert "other order" in refused("suggest", *reversed(texts), *base)
-    assert "--links" in refused("suggest", *texts, "-m", linked, "-o", tmp_path / "x")
-    assert "more line" in refused(
-        "suggest", texts[0], sample / "train.fr", *base, line=len(read_links(sample / "test.wa"))
-    )
-    for wrong in (["-n", "0"], ["-n", "x"], ["--bogus"]):
-        assert run("suggest", *texts, *base, *wrong, code=2).stderr
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-    run("suggest", *texts, "-m", model, "-o", prefix, "-n", 3, "--force", "-q")
-    assert len((tmp_path / "s.fr").read_text("utf-8").splitlines()) == 3
-
-
-def test_bad_text_leaves_nothing(model: Path, tmp_path: Path) -> None:
-    corpus = _text(tmp_path, "t", "a\nb\n", "a\nb\n")
-    (tmp_path / "t.fr").write_bytes(b"a\n\xff\n")
-    assert "UTF-8" in refused("suggest", corpus, "-m", model, "-o", tmp_path / "x", line=2)
-    (tmp_path / "t.en").write_bytes(b"")
-    (tmp_path / "t.fr").write_bytes(b"")
-    assert "no lines" in refused("suggest", corpus, "-m", model, "-o", tmp_path / "x")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.en", "t.fr"]
 
 
 def _text(folder: Path, name: str, source: str, target: str, links: str | None = None) -> Path:

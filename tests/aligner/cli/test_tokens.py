@@ -45,10 +45,9 @@ def test_links_mean_the_same_words(desk: Desk, tokenizing: Path, name: str) -> N
         write(links, *["3-3"] * 3)
         for command in ("report", "show", "lexicon"):
             assert "--tokenize" in refused(command, *texts, links, line=1)
-    for command, more in (("align", []), ("suggest", ["-o", desk.folder / "s"])):
-        result = invoke(command, *texts, "-m", tokenizing, "--links", links, *more)
-        assert result.exit_code == 2
-        assert "count tokens split by spaces" in result.stderr
+    result = invoke("align", *texts, "-m", tokenizing, "--links", links)
+    assert result.exit_code == 2
+    assert "count tokens split by spaces" in result.stderr
 
 
 @pytest.mark.parametrize("options", [
@@ -86,7 +85,7 @@ def test_the_corpus_decides_the_order_of_gold(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("command", [
-    ["lexicon", "M", "-o", "-"], ["lexicon", "M", "--to", "moses", "-o", "-"], ["suggest", "t", "-m", "M", "-o", "-"],
+    ["lexicon", "M", "-o", "-"], ["lexicon", "M", "--to", "moses", "-o", "-"],
     ["align", "t", "--directions", "-"],
 ])  # fmt: skip
 def test_several_files_do_not_go_to_standard_output(
