@@ -16,10 +16,9 @@ from aligner.annotate.book import ConflictError
 from aligner.annotate.work import WorkError
 from aligner.errors import OracleError, ScoreError
 from aligner.model.file import ModelError
-from aligner.solvers import make_solver
+from aligner.solvers import Stop, make_solver
 from corpora import AlignerError, SettingError
 from corpora.errors import BrokenLine, CorpusError
-from features.translation.priors import Priors
 
 WAYS: dict[str, Callable[[Any], Any]] = {
     "pickle": lambda value: pickle.loads(pickle.dumps(value)),
@@ -66,7 +65,8 @@ def test_a_model_that_was_loaded(way: Callable[[Any], Any], training: aligner.Tr
     training.model.save(tmp_path / "M")
     loaded = aligner.load(tmp_path / "M")
     assert way(loaded).align(*PAIR) == training.model.align(*PAIR)
-    assert Priors.from_model(way(loaded).features.translation) == Priors.from_model(loaded.features.translation)
+    assert way(loaded).align(*PAIR) == training.model.align(*PAIR)  # it was used now
+    assert way(loaded).info() == loaded.info()
 
 
 @each_way
@@ -81,8 +81,9 @@ def test_links_and_what_they_score(way: Callable[[Any], Any], sample: Path) -> N
 
 
 @each_way
-def test_hooks(way: Callable[[Any], Any]) -> None:
+def test_hooks_and_stops(way: Callable[[Any], Any]) -> None:
     assert way(aligner.Hooks()) == aligner.Hooks()
+    assert way(Stop(passes=3)) == Stop(passes=3)
 
 
 @each_way
