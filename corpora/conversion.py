@@ -73,7 +73,7 @@ def convert(
 def _text_of(source: StrPath, from_: str | None, text: StrPath | None, languages: Languages) -> Corpus | None:
     """The corpus with the words of these links, if there is one; of a pipe only the links are read."""
     if text is not None:
-        return open_corpus(text, source=languages[0], target=languages[1])
+        return open_corpus(text, source=languages[0], target=languages[1]).read_twice()
     if recognize.is_stream(source):
         return None
     only_links = ("pharaoh", "naacl", "jsonl", "text")

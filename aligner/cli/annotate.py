@@ -45,7 +45,6 @@ def annotate(
             raise SettingError(f"{what} (pip install 'aligner[web]')") from error
         from aligner.annotate.desk import Desk, model_of_text, read_text
         from aligner.model.model import load
-        from corpora.errors import CorpusError
         from corpora.readers import open_texts
 
         if model is None:
@@ -54,8 +53,7 @@ def annotate(
             loaded = load(model)
             with_others(loaded, model, [])
             corpus = open_for_model(loaded, model, source, target)
-        if not corpus.can_be_read_twice:
-            raise CorpusError(source, 0, "is not a file", hint="write the text into files first")
+        corpus.read_twice()
         listening = opened.enter_context(listen(HOST, port))
         loaded = model_of_text(corpus, show) if model is None else loaded
         desk = Desk(

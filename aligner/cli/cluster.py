@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from aligner.cli.texts import check_texts, open_for_model
 from aligner.progress import Progress, ignore, progress_bar
-from corpora import SettingError
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -59,10 +58,8 @@ def align_on_cluster(
 
     _outlive_others()
     with spilling_beside(answer.path), spill_directory("cluster") as folder, progress_bar(answer.quiet) as show:
-        corpus = answer.skipping(open_for_model(load(model), model, source, target, options["columns"]))
+        corpus = answer.skipping(open_for_model(load(model), model, source, target, options["columns"]).read_twice())
         refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, model])
-        if not corpus.can_be_read_twice:
-            raise SettingError("--cluster needs a text that workers can read (give a file, not a pipe)")
         pairs = check_texts(corpus, [])
         if not pairs:
             raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")

@@ -72,11 +72,12 @@ def check_texts(
     """
     from aligner.model.streaming import check_corpus
     from corpora.link_files import open_links
+    from corpora.recognize import is_stream
 
     if not corpus.can_be_read_twice:  # errors are found on the way
         return None
     pairs = check_corpus(corpus, told)
-    for name in names:
+    for name in (name for name in names if not is_stream(name)):
         for _ in open_links(name, lengths=corpus.lengths(), probable=probable):
             pass
     return pairs

@@ -106,7 +106,7 @@ def test_errors_of_a_shard_name_the_line_of_the_file(desk: Desk) -> None:
     assert run(*arguments, "1/2").stdout.count("\n") == 4
     assert refused(*arguments, "2/2", line=7).startswith(f"{text}:7: no |||")
     assert "left empty: 1, the first at" in run(*arguments, "2/2", "--skip-bad").stderr
-    assert "has no shards" in refused("align", "-", "-m", desk.model, "--shard", "1/2", stdin=b"a ||| b\n")
+    assert "no pipe" in refused("align", "-", "-m", desk.model, "--shard", "1/2", stdin=b"a ||| b\n")
 
 
 def test_wrong_usage(desk: Desk) -> None:

@@ -1,0 +1,137 @@
+"""What a command reads from a pipe or standard input gives what it gives from a file, or is refused in one line."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from commands import COMMANDS, invoke, run, write
+
+LINES = {
+    "align": ["joined", "t.en t.fr", "t.en t.fr -m a.model", "t.en t.fr --links t.wa",
+              "t.en t.fr --priors a.priors"],
+    "train": ["joined --gold g --cross-validate 0 -m OUT", "joined --priors a.priors -m OUT",
+              "t --links t.wa --gold g -m OUT"],
+    "evaluate": ["t.wa l.wa --format json", "t.wa l.wa l.scored --format json"],
+    "show": ["t.en t.fr l.wa", "t.en t.fr l.wa --gold t.wa"],
+    "report": ["t.en t.fr l.wa --gold t.wa --format csv"],
+    "info": ["a.model --format json"],
+    "features": ["a.model --format json"],
+    "score": ["t.en t.fr l.wa -m a.model"],
+    "lexicon": ["t.en t.fr l.wa -o OUT", "a.model -o OUT"],
+    "convert": ["t.wa - --to talp", "l.scored - --to naacl", "t.wa - --to giza --text joined"],
+    "symmetrize": ["t.wa l.wa"],
+    "combine": ["t.wa l.wa", "t.wa l.scored", "t.wa l.wa --text joined"],
+    "priors": ["a.model"],
+    "fast-align": ["-i joined"],
+}  # fmt: skip
+"""Command lines; the words that name files are given as pipes, one at a time."""
+
+WITHOUT_FILES = {"serve", "annotate", "warm-up"}
+"""Commands that other tests start, or that read nothing."""
+
+FILES = "t.en", "t.fr", "t.wa", "l.wa", "l.scored", "l.jsonl", "joined", "a.priors", "a.model"
+
+CASES = [
+    (f"{command} {line}", place)
+    for command, lines in LINES.items()
+    for line in lines
+    for place, word in enumerate(f"{command} {line}".split())
+    if word in FILES
+]
+
+
+@pytest.fixture(scope="module")
+def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pipes")
+    for side in ("en", "fr"):
+        for name in ("t", "g"):
+            shutil.copy(sample / f"test.{side}", folder / f"{name}.{side}")
+    for name in ("t", "g"):
+        shutil.copy(sample / "test.wa", folder / f"{name}.wa")
+    run("train", folder / "t", "-m", folder / "a.model", "--cross-validate", 0, "-q")
+    text = folder / "t.en", folder / "t.fr"
+    sides = [path.read_text("utf-8").splitlines() for path in text]
+    write(folder / "joined", *map(" ||| ".join, zip(*sides, strict=True)))
+    for form, name in (("pharaoh", "l.wa"), ("scored", "l.scored"), ("jsonl", "l.jsonl")):
+        run("align", *text, "--format", form, "-o", folder / name, "-q")
+    run("priors", folder / "a.model", "-o", folder / "a.priors", "-q")
+    return folder
+
+
+@contextmanager
+def piped(content: bytes, name: str) -> Iterator[str]:
+    """The path of a pipe of this name that the content comes from, however much of it is read."""
+    reading, writing = os.pipe()
+
+    def fill() -> None:
+        with suppress(BrokenPipeError), os.fdopen(writing, "wb") as stream:
+            stream.write(content)
+
+    filling, path = Thread(target=fill), Path("pipe") / name
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(f"/dev/fd/{reading}")
+    filling.start()
+    try:
+        yield str(path)
+    finally:
+        path.unlink()
+        os.close(reading)
+        filling.join()
+
+
+def outcome(words: list[str], stdin: bytes = b"") -> tuple[int, str, dict[str, bytes], str]:
+    """Exit code, standard output, what was written, and the messages."""
+    result = invoke(*words, stdin=stdin)
+    written = {path.name: path.read_bytes() for path in Path().glob("OUT*")}
+    for path in written:
+        Path(path).unlink()
+    return result.exit_code, result.stdout, written, result.stderr
+
+
+def same(found: dict[str, bytes], expected: dict[str, bytes]) -> bool:
+    """Whether the same was written, but for models, which say when they were made."""
+    return found.keys() == expected.keys() and all(
+        content == expected[name] or content.startswith(b"ALIGNER") for name, content in found.items()
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="pipes have no names here")
+@pytest.mark.parametrize("kind", ["pipe", "stdin"])
+@pytest.mark.parametrize(("line", "place"), CASES)
+def test_a_pipe_gives_what_a_file_gives(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, place: int, kind: str
+) -> None:
+    monkeypatch.chdir(folder)
+    quiet = {option for parameter in COMMANDS[line.split()[0]].params for option in parameter.opts} & {"--quiet"}
+    words = [*line.split(), *quiet]
+    word, content = words[place], (folder / words[place]).read_bytes()
+    code, printed, written, messages = outcome(words)
+    assert code == 0, messages
+    with piped(content, word) as name:
+        words[place] = name if kind == "pipe" else "-"
+        found = outcome(words, content if kind == "stdin" else b"")
+    if found[0] == 0:
+        shown = "-" if kind == "stdin" else word
+        assert found[1].replace(f"pipe/{word}", word) == printed.replace(word, shown)
+        assert same(
+            {name: one.replace(f"pipe/{word}".encode(), word.encode()) for name, one in found[2].items()},
+            {name: one.replace(word.encode(), shown.encode()) for name, one in written.items()},
+        )
+    else:
+        assert found[0] in (1, 2)
+        assert not found[1]
+        assert not found[2]
+        assert found[0] == 2 or word == "a.model" or "as no pipe can be" in found[3]
+        assert found[0] == 2 or re.fullmatch(r".+: .+ \(.+\)\n", found[3])
+
+
+def test_every_command_is_tried() -> None:
+    assert LINES.keys() | WITHOUT_FILES == COMMANDS.keys()
