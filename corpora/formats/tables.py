@@ -72,19 +72,26 @@ class Table:
     def _rows(self, columns: Columns, start: int) -> Iterator[Iterator[tuple[bytes | None, bytes | None]]]:
         with self._open() as reader:
             for rows, batches in self._groups(reader, columns):
-                for batch in batches if start < rows else ():
+                if start >= rows:
+                    start -= rows
+                    continue
+                read = 0
+                for batch in batches:
                     batch.validate(full=True)  # pyarrow trusts the offsets in a file, and reads where they say
                     rest = batch.slice(min(start, len(batch)))
                     yield zip(*(self._texts(rest, name) for name in columns), strict=True)
-                    start, rows = max(0, start - len(batch)), 0
-                start = max(0, start - rows)
+                    start, read = max(0, start - len(batch)), read + len(batch)
+                if read != rows:
+                    raise self._arrow.ArrowInvalid(f"there are {read} rows where {rows} should be")
 
     def _groups(self, reader: Any, columns: Columns | None) -> Iterator[tuple[int, Iterable[Any]]]:
         """The rows of each row group or record batch, and what reads them."""
         if self.kind == "Parquet":
-            for group in range(reader.num_row_groups):
-                batches = reader.iter_batches(_ROWS, row_groups=[group], columns=columns)
-                yield reader.metadata.row_group(group).num_rows, batches
+            counts = [reader.metadata.row_group(group).num_rows for group in range(reader.num_row_groups)]
+            if sum(counts) != reader.metadata.num_rows or min(counts, default=0) < 0:
+                raise self._arrow.ArrowInvalid("its row groups have not as many rows as it has")
+            for group, rows in enumerate(counts):
+                yield rows, reader.iter_batches(_ROWS, row_groups=[group], columns=columns)
         elif self.kind == "Arrow":
             yield from ((len(batch), [batch]) for batch in map(reader.get_batch, range(reader.num_record_batches)))
         else:

@@ -6,6 +6,7 @@ import random
 import re
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,20 @@ def test_a_changed_byte_blames_the_table(tmp_path: Path) -> None:
                 list(table.parse(("en", "fr")))
             except CorpusError as error:
                 assert error.path == str(path)  # noqa: PT017 - or there is none, where the byte was of a word
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [1, 0x80])
+def test_a_footer_that_is_not_of_its_rows(tmp_path: Path, change: int) -> None:
+    """Whatever byte of it is wrong: no row is missing, and shards are what is read at once, or it is refused."""
+    whole = put(tmp_path / "a", "Parquet", {"source": EN[:9], "target": FR[:9]})
+    content, path, read = whole.read_bytes(), tmp_path / "b.parquet", 0
+    for at in range(len(content) - 8 - int.from_bytes(content[-8:-4], "little"), len(content) - 8):
+        path.write_bytes(content[:at] + bytes([content[at] ^ change]) + content[at + 1 :])
+        with suppress(CorpusError):
+            corpus = open_corpus(path)
+            texts = list(corpus.texts())
+            assert len(texts) == 9
+            assert [text for number in (1, 2, 3) for text in corpus.shard(number, 3).texts()] == texts
+            read += 1
+    assert read > 100
