@@ -111,7 +111,7 @@ def test_a_journal_of_depth(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        "show /dev/zero t.fr t.wa",
+        "show z.gz t.fr t.wa",
         "combine /dev/zero",
         "align /dev/zero t.fr",
         "evaluate t.wa /dev/zero",
