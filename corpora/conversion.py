@@ -51,8 +51,10 @@ def convert(
     corpus = _text_of(source, from_, text, languages)
     if corpus is None and any(languages):
         raise SettingError("`source` and `target` are languages of a text, which is not there (give `text`)")
-    if corpus is None and to in _TEXT_FORMATS:
-        raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it as `text`")
+    if to in _TEXT_FORMATS:
+        if corpus is None:
+            raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it as `text`")
+        corpus.rereadable()
     links: Iterable[PairLinks]
     if text is None and corpus is not None and from_ is None:
         links = corpus.links()
@@ -73,7 +75,7 @@ def convert(
 def _text_of(source: StrPath, from_: str | None, text: StrPath | None, languages: Languages) -> Corpus | None:
     """The corpus with the words of these links, if there is one; of a pipe only the links are read."""
     if text is not None:
-        return open_corpus(text, source=languages[0], target=languages[1]).read_twice()
+        return open_corpus(text, source=languages[0], target=languages[1])
     if recognize.is_stream(source):
         return None
     only_links = ("pharaoh", "naacl", "jsonl", "text")

@@ -78,8 +78,8 @@ class Corpus:
         """Whether its text is in files, not in standard input or pipes."""
         return not (recognize.is_stream(self.source_file) or recognize.is_stream(self.target_file))
 
-    def read_twice(self) -> Corpus:
-        """This corpus.  Raises CorpusError where it can be read but once."""
+    def rereadable(self) -> Corpus:
+        """This corpus, which is read more than once.  Raises CorpusError where it comes from a pipe."""
         if not self.can_be_read_twice:
             pipe = self.source_file if recognize.is_stream(self.source_file) else self.target_file
             raise CorpusError(pipe, 0, "is read more than once, as no pipe can be", hint="write it to a file first")
@@ -107,7 +107,7 @@ class Corpus:
 
         Raises CorpusError for what is read but once, and where there is no pair at all.
         """
-        self.read_twice()
+        self.rereadable()
         pairs = sum(1 for _ in self.texts()) if self._parts is None else self._parts.count()
         if pairs == 0:
             raise CorpusError(self.source_file, 0, "the corpus is empty", hint="check where it comes from")

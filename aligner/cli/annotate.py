@@ -53,7 +53,7 @@ def annotate(
             loaded = load(model)
             with_others(loaded, model, [])
             corpus = open_for_model(loaded, model, source, target)
-        corpus.read_twice()
+        corpus.rereadable()
         listening = opened.enter_context(listen(HOST, port))
         loaded = model_of_text(corpus, show) if model is None else loaded
         desk = Desk(

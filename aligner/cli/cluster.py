@@ -58,7 +58,7 @@ def align_on_cluster(
 
     _outlive_others()
     with spilling_beside(answer.path), spill_directory("cluster") as folder, progress_bar(answer.quiet) as show:
-        corpus = answer.skipping(open_for_model(load(model), model, source, target, options["columns"]).read_twice())
+        corpus = answer.skipping(open_for_model(load(model), model, source, target, options["columns"]).rereadable())
         refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, model])
         pairs = check_texts(corpus, [])
         if not pairs:

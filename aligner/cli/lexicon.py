@@ -41,7 +41,7 @@ def lexicon(
             raise SettingError(f"{what} (give SRC TGT LINKS, or without --tokenize a model, or text with links)")
         corpus = None
         if target is not None or not is_model(source):
-            corpus = open_corpus(source) if target is None else open_texts(source, target).read_twice()
+            corpus = open_corpus(source) if target is None else open_texts(source, target).rereadable()
             corpus = corpus.in_tokens((Normalizer(tokenize=tokenize),) * 2)
         outputs = [f"{output}.{suffix}" for suffix in LEXICON_FORMATS[to].suffixes]
         for name in outputs:

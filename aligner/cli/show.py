@@ -28,7 +28,7 @@ def show(
     from corpora.normalize import Normalizer
     from corpora.readers import open_texts
 
-    corpus = open_texts(source, target).read_twice().in_tokens((Normalizer(tokenize=tokenize),) * 2)
+    corpus = open_texts(source, target).rereadable().in_tokens((Normalizer(tokenize=tokenize),) * 2)
     answers = open_answers(links, corpus.lengths)
     lengths = None if answers.format == "jsonl" else corpus.lengths()
     truths = open_links(gold, lengths=lengths) if gold else repeat(None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,7 @@ def check_texts(
     if not corpus.can_be_read_twice:  # errors are found on the way
         return None
     pairs = check_corpus(corpus, told)
-    for name in (name for name in names if not is_stream(name)):
+    for name in filterfalse(is_stream, names):
         for _ in open_links(name, lengths=corpus.lengths(), probable=probable):
             pass
     return pairs

@@ -67,10 +67,7 @@ class Connection:
 
 def _perform(function: Callable[..., Any], *arguments: Any) -> Any:
     limit_threads(1)  # a worker has as many tasks at once as it has threads
-    try:
-        return function(*arguments)
-    except AlignerError as error:
-        raise AlignerError(str(error)) from None  # others cannot be unpickled
+    return function(*arguments)
 
 
 def _worker_version() -> str:

@@ -50,19 +50,6 @@ def test_links_mean_the_same_words(desk: Desk, tokenizing: Path, name: str) -> N
     assert "count tokens split by spaces" in result.stderr
 
 
-@pytest.mark.parametrize("options", [
-    ["--sample", "30"], ["--sample", "30", "--links", "neural=L"], ["--links", "neural=L"], ["--remap", "t"],
-    ["--sample", "30", "--format", "jsonl"], ["--sample", "30", "--remap", "t", "--links", "neural=L"],
-    ["-m", "M"], ["-m", "M", "--remap", "t"],
-])  # fmt: skip
-def test_a_pipe_gives_what_a_file_gives(desk: Desk, monkeypatch: pytest.MonkeyPatch, options: list[str]) -> None:
-    monkeypatch.chdir(desk.folder)
-    sides = [path.read_text("utf-8").splitlines() for path in (desk.source, desk.target)]
-    both = write(desk.folder / "both", *map(" ||| ".join, zip(*sides, strict=True)))
-    write(desk.folder / "L", *["0-0"] * len(sides[0]))
-    assert run("align", "-", *options, stdin=both.read_bytes()).stdout == run("align", both, *options).stdout
-
-
 @pytest.mark.parametrize("suffix", ["links", "align", "pharaoh"])
 def test_links_of_an_aligner_are_no_labels(desk: Desk, suffix: str) -> None:
     desk.gold.rename(desk.folder / f"t.{suffix}")
