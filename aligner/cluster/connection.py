@@ -22,8 +22,11 @@ _MOST_PROCESSES = 1024
 _UNOBSERVED = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
 """Of workers that are started here: nobody would look at the profiles that Dask makes of them."""
 
-_KEEPING_MEMORY = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
-"""Of workers that are started here: what a task had is for the next one, not given back after each array."""
+_STARTED_HERE = {
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,  # what a task had is for the next one
+    "distributed.deploy.lost-worker-timeout": "1 day",  # else a second loss within 15 seconds is for ever
+}
+"""Settings of Dask for workers that are started here."""
 
 
 class ClusterError(AlignerError):
@@ -94,8 +97,9 @@ def connect(address: str) -> Iterator[Connection]:
             number = address.removeprefix(_LOCAL)
             if not number.isdecimal() or not 1 <= int(number) <= _MOST_PROCESSES:
                 raise SettingError(f"{address!r} is not local:N, of some processes (give local:2, say)")
+            opened.enter_context(dask.config.set(_STARTED_HERE))
             try:
-                with dask.config.set(_KEEPING_MEMORY), _quiet_trackers():
+                with _quiet_trackers():
                     cluster = LocalCluster(
                         n_workers=int(number), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
                         memory_limit=0, silence_logs=logging.CRITICAL, env=_UNOBSERVED,

@@ -13,11 +13,9 @@ from typing import BinaryIO, NamedTuple
 from corpora.alignment import NO_LINKS, Link, PairLinks
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
+from corpora.formats.pharaoh import NUMBER
 
-LINK_LINE = re.compile(
-    rb"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SP]))?"
-    rb"(?:\s+[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)?\s*"
-)
+LINK_LINE = re.compile(rb"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SP]))?(?:\s+(?:" + NUMBER + rb"))?\s*")
 _SENTENCE = re.compile(rb"\s*<s snum=\"?([0-9]{1,18})\"?\s*>(.*)</s>\s*")
 
 

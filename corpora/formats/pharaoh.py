@@ -13,9 +13,11 @@ from corpora.alignment import Link, PairLinks
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
 
+NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+"""Of a score.  There is one way to read it, so that a line of digits costs no more than its length."""
+
 # Nine digits keep every position within an int32.
-_SCORE = rb"(?::([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?))?"
-_LINK = re.compile(rb"(?<!\S)([0-9]{1,9})([-?p])([0-9]{1,9})" + _SCORE + rb"(?!\S)")
+_LINK = re.compile(rb"(?<!\S)([0-9]{1,9})([-?p])([0-9]{1,9})(?::(" + NUMBER + rb"))?(?!\S)")
 _HINT = "links are i-j (sure), i?j or ipj (possible), separated by spaces"
 
 

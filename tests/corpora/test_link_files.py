@@ -3,6 +3,7 @@
 import io
 import lzma
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,3 +116,14 @@ def test_naacl_names_sentences_so_their_number_is_the_texts(tmp_path: Path) -> N
     assert list(open_links(file, lengths=[*LENGTHS, (1, 1)])) == [*PAIRS, NO_LINKS]
     with pytest.raises(CorpusError, match=r"links:1: there is no sentence 3 in the text"):
         list(open_links(file, lengths=LENGTHS[:2]))
+
+
+@pytest.mark.parametrize("format", LINK_FORMATS)
+@pytest.mark.parametrize("begin", ["", "0-0:", "1 1 1 S ", "a ({ ", "<s snum=1>", '{"source": ['])
+@pytest.mark.parametrize("again", ["1", "a", " ", "}", "({ ", "0-0:1.", "</s> "])
+def test_a_line_costs_no_more_than_its_length(format: str, begin: str, again: str, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text(f"{FILES[format]}{begin}{again * 20_000}x\n")
+    before = time.process_time()
+    with pytest.raises(CorpusError):
+        open_links(tmp_path / "x", format=format, probable=True).read()
+    assert time.process_time() - before < 2  # of work by the square, twenty
