@@ -27,8 +27,9 @@ import numpy as np
 from tables import markdown, parser_of, publish
 
 if TYPE_CHECKING:
+    from sequences import Sequences
+
     from aligner.solvers.records import Audit
-    from aligner.svm.sequences import Sequences
 
 PAGE = "docs/own-problem.md"
 PEERS = ("scikit-learn",)
@@ -38,8 +39,7 @@ PASSES, WORDS = 10, 100
 def letters(rng: np.random.Generator, n: int = 6877) -> Sequences:
     """Words of 26 letters of 128 pixels, 19 of 20 pixels of which are alike for all letters, with noise."""
     from scipy.sparse import csr_array
-
-    from aligner.svm.sequences import Sequences
+    from sequences import Sequences
 
     lengths = rng.integers(3, 13, n)
     follow = np.cumsum(rng.dirichlet(np.full(26, 0.2), 26), axis=1)
@@ -216,8 +216,9 @@ def compare(sequences: Sequences) -> list[list[object]]:
 
 def train_chunks(folder: Path) -> dict[str, object]:
     """What training on such files took."""
+    from sequences import read_chunks
+
     from aligner.solvers import Stop, make_solver, solve
-    from aligner.svm.sequences import read_chunks
 
     start = time.process_time()
     train = read_chunks(folder / "train.txt", least=3)
@@ -244,7 +245,7 @@ def main() -> None:
     if options.train_chunks:
         print(json.dumps(train_chunks(options.train_chunks)))
         return
-    from aligner.svm.sequences import read_letters
+    from sequences import read_letters
 
     rng = np.random.default_rng(0)
     header = ["OCR", "passes", "a pass, s", "s", "primal", "test error, %", "times as fast"]

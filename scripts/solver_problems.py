@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
+from sequences import Sequences, read_chunks, read_letters
 
 from aligner.matching import best_matchings
 from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.protocols import BlockProblem
-from aligner.svm.sequences import Sequences, read_chunks, read_letters
 
 Array = np.ndarray[Any, Any]
 

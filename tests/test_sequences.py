@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sequences import TEMPLATES, Sequences, index_chunks, read_chunks, read_letters
 
 from aligner.errors import AlignerError
 from aligner.solvers import Stop, check_problem, make_solver, solve
-from aligner.svm.sequences import TEMPLATES, Sequences, index_chunks, read_chunks, read_letters
 
 
 def letter_lines(words: list[str], pixels: np.ndarray, folds: list[int]) -> list[str]:
