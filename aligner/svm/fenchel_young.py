@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
-from scipy.special import entr, expit, xlogy
+from scipy.special import entr, expit
 
 from aligner.matching.projection import Nearest, nearest_points
 from aligner.svm import _corner_kernels as _kernels
@@ -63,14 +63,6 @@ REGULARIZERS: Final = {
         conjugate=lambda x: np.where(x < 1.0, 0.5 * np.maximum(x, 0.0) ** 2, x - 0.5),
         slope=lambda x: np.where((x > 0.0) & (x < 1.0), 1.0, 0.0),
     ),
-    "entropic": Regularizer(
-        geometry="entropic",
-        temperature=2.0,
-        offset=-2.0 * float(np.log(2.0)),
-        omega=lambda z: xlogy(z, z) - z,
-        conjugate=lambda x: np.where(x < 0.0, np.exp(np.minimum(x, 0.0)), 1.0 + x),
-        slope=lambda x: np.where(x < 0.0, np.exp(np.minimum(x, 0.0)), 0.0),
-    ),
 }
 
 
@@ -96,7 +88,7 @@ class FenchelYoungProblem:
     Z has the matchings in which a word has `links` links, or as many as gold gives it. The loss is convex and smooth,
     with the gradient F_i (z*_i − y_i): z* are link probabilities that respect the matching. By regularizer Ω:
     fermi-dirac, z* = σ(s − prices), logistic regression of each link except that a word's links compete; euclidean,
-    SparseMAP [NMBC18], which is certain of most edges; entropic, whose z* are nearest by Kullback-Leibler divergence.
+    SparseMAP [NMBC18], which is certain of most edges.
     Without `links` every edge is a case of its own: with fermi-dirac, logistic regression.
 
     Few labels teach more this way than by maximum margin, as every edge counts, and not only those of the worst
