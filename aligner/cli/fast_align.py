@@ -83,9 +83,9 @@ def fast_align(
             from features.translation.priors import Priors, format_table
 
             found = Priors.from_model(model)
-            with file as stream:
-                lines = format_table((found.transposed() if reverse else found).links, beam)
-                stream.writelines(line.encode() for line in lines)
+            stream = until_written.enter_context(file)  # which appears if the links could be written
+            lines = format_table((found.transposed() if reverse else found).links, beam)
+            stream.writelines(line.encode() for line in lines)
 
         on_model = write_table
 

@@ -66,6 +66,9 @@ def _answer(signum: int, frame: FrameType | None) -> None:
         sys.stdout.flush()
     left = ", ".join(f"{path} waits for the same command" for path in unfinished) or "no unfinished file is left"
     message = f"{WORDS[signal.Signals(signum)]}: {left}\n"
+    last = 2
+    with suppress(OSError):  # what other threads still say is not for the user: this line is the last
+        last, _ = os.dup(2), os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     with suppress(OSError):
-        os.write(2, ((_ERASE_LINE_AND_SHOW_CURSOR if can_show_progress() else "") + message).encode())
+        os.write(last, ((_ERASE_LINE_AND_SHOW_CURSOR if can_show_progress() else "") + message).encode())
     os._exit(SIGNALLED + signum)

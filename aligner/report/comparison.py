@@ -198,7 +198,7 @@ def compare(
         names, systems = [*systems], [*systems.values()]
     if not 1 <= resamples <= 1_000_000 or not 0.0 < confidence < 1.0:
         raise ValueError(f"resamples {resamples} must be from 1 to 1,000,000 and confidence {confidence} in (0, 1)")
-    sentences: list[tuple[int, int]] = []
+    sentences: list[tuple[int, int]] | None = None
     has_text = isinstance(gold, str | os.PathLike) and not (Path(gold).is_file() or is_stream(gold))
     if text is not None if has_text else text is None and (source or target):
         raise SettingError("`text`, `source` and `target` are of a text, once (give a text as gold, or as `text`)")
@@ -207,7 +207,7 @@ def compare(
         corpus = open_corpus(with_text, source=source, target=target)
         sentences = list(corpus.lengths())
         source_lengths = [length for length, _ in sentences]
-    truth = corpus.links().read() if has_text else _read(gold, lengths=sentences or None)
+    truth = corpus.links().read() if has_text else _read(gold, lengths=sentences)
     gold_name, pairs = _name(gold, gold_name), len(truth)
     if pairs == 0:
         raise CorpusError(gold_name, 0, "the gold has no sentence pairs", hint="check how it was made")
@@ -220,7 +220,7 @@ def compare(
             what = f"has {len(those)} lines but the gold {gold_name} has {pairs}"
             hint = "one line per sentence pair, empty lines too"
             raise CorpusError(title, min(pairs, len(those)), what, hint=hint)
-        for line, (its_links, length) in enumerate(zip(those, sentences, strict=False), 1):
+        for line, (its_links, length) in enumerate(zip(those, sentences or (), strict=False), 1):
             check_range(its_links, *length, title, line)
     lengths = np.zeros(pairs, np.int64) if source_lengths is None else np.asarray(source_lengths, np.int64)
     if lengths.shape != (pairs,):

@@ -101,6 +101,23 @@ with_full_disk = pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
 
 
 @with_full_disk
+def test_a_table_without_its_links_is_not_written(sample: Path, tmp_path: Path) -> None:
+    sides = [(sample / f"test.{side}").read_text("utf-8").splitlines() for side in ("en", "fr")]
+    (tmp_path / "text").write_text("\n".join(map(" ||| ".join, zip(*sides, strict=True))), "utf-8")
+    with FULL.open("wb") as full:
+        process = start("fast-align", "-i", tmp_path / "text", "-p", tmp_path / "table", "--quiet", stdout=full)
+        _, errors = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, errors) == (1, b"-: No space left on device (check the disk)\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["text"]
+
+
+def test_a_text_that_is_empty_does_not_fit_its_gold(sample: Path) -> None:
+    result = run_process("evaluate", sample / "test.wa", sample / "test.wa", "--text", "-")
+    assert result.returncode == 1
+    assert b"test.wa:1: the text ends after 0 pairs" in result.stderr.splitlines()[-1]
+
+
+@with_full_disk
 def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path) -> None:
     for arguments in (
         ["align", sample / "test", "-m", model, "-o", FULL, "-q"],
