@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 from aligner._version import __version__
 
 if TYPE_CHECKING:
+    from aligner.evaluation.comparison import compare, evaluate
     from aligner.model.decoding import Alignment, Alignments
     from aligner.model.model import Model, load
     from aligner.model.unsupervised import align
     from aligner.progress import Hooks
-    from aligner.report.comparison import compare, evaluate
     from aligner.training.train import Training, train, update_model
     from corpora import AlignerError
 
@@ -35,8 +35,8 @@ _HOMES = {
     "Model": "aligner.model.model",
     "Training": "aligner.training.train",
     "align": "aligner.model.unsupervised",
-    "compare": "aligner.report.comparison",
-    "evaluate": "aligner.report.comparison",
+    "compare": "aligner.evaluation.comparison",
+    "evaluate": "aligner.evaluation.comparison",
     "load": "aligner.model.model",
     "train": "aligner.training.train",
     "update_model": "aligner.training.train",

@@ -13,15 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpora.checks import oddities
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
-from corpora.normalize import Normalizer
+from corpora.normalize import UNSPACED, Normalizer
 from corpora.ragged import I32, I64
 
 _CHUNK = 1 << 16
 PAIRS_AT_ONCE = 1000
 """Pairs that are read at once, among which a line that is not UTF-8 is looked for."""
+FEWEST_LINES = 20
+"""Of fewer lines nothing is said."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +210,7 @@ def read_bitext(
 
     on_progress is called with the number of pairs so far, at least every PAIRS_AT_ONCE pairs.
 
-    Warns of what looks wrong, see `checks.oddities`.
+    Warns of what looks wrong, see `oddities`.
     Raises CorpusError on a corpus without lines, text that is not UTF-8, sides of unequal length, and
     corpora whose languages stand in opposite order.
     """
@@ -240,3 +241,24 @@ def _common_languages(corpora: Sequence[Corpus]) -> tuple[str | None, str | None
             what = f"is {corpus.source_language}-{corpus.target_language}, but before it is {source}-{target}"
             raise CorpusError(corpus.name, 0, what, hint="choose the source and target language of all")
     return source, target
+
+
+def oddities(bitext: Bitext) -> Iterator[str]:
+    """Lines that are mostly empty, single words, hundreds of words, or the same on both sides: a message each."""
+    full = (bitext.source.lengths > 0) & (bitext.target.lengths > 0)
+    if len(full) >= FEWEST_LINES and full.mean() < 0.5:
+        yield f"{1 - full.mean():.0%} of the lines are empty on a side (are these the right files?)"
+    if full.sum() < FEWEST_LINES:
+        return
+    for name, text in (("source", bitext.source), ("target", bitext.target)):
+        words = text.lengths[full].mean()
+        if words < 2:
+            unspaced = UNSPACED.search("".join(text.vocabulary.words[:200]))
+            hint = "training with `tokenize` takes its characters for words" if unspaced else "put spaces between words"
+            yield f"the {name} has {words:.1f} words a line ({hint})"
+        elif words > 300:
+            yield f"the {name} has {words:.0f} words a line (put one sentence on a line)"
+    pairs = [bitext[pair] for pair in np.flatnonzero(full)[:200].tolist()]
+    same = np.mean([pair.source_words == pair.target_words for pair in pairs])
+    if same > 0.5:
+        yield f"{same:.0%} of the lines are the same in source and target (is one text given twice?)"

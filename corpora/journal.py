@@ -22,7 +22,7 @@ def read_journal(path: Path) -> list[Entry]:
 
     Raises CorpusError on a line that is not an entry.
     """
-    from corpora.checks import parse_json  # loads NumPy
+    from corpora.strict_json import parse_json  # loads NumPy
 
     entries: list[Entry] = []
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):

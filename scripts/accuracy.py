@@ -22,7 +22,7 @@ from tables import markdown, parser_of, publish
 if TYPE_CHECKING:
     from gold import F64, Labelled, Learnt, View
 
-    from aligner.report.comparison import Evaluation
+    from aligner.evaluation.comparison import Evaluation
     from corpora.alignment import Links
     from features.statistics import CorpusStatistics
 
@@ -278,7 +278,7 @@ def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
     import numpy as np
     from gold import learn
 
-    from aligner.report.evaluation import count, scores
+    from aligner.evaluation.counts import count, scores
 
     tables = []
     for number, (rest, held_out) in enumerate(parts(len(seen.labelled.links))):

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 import aligner
+from aligner.evaluation.comparison import Evaluation
+from aligner.evaluation.counts import count, scores
 from aligner.model import default
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import Alignments, decode_edges
 from aligner.model.default import REWARDS
 from aligner.model.scoring import LinearScorer
-from aligner.report.comparison import Evaluation
-from aligner.report.evaluation import count, scores
 from aligner.solvers import Stop, solve
 from aligner.solvers.newton import Newton
 from aligner.svm.fenchel_young import FenchelYoungProblem

@@ -50,7 +50,7 @@ def counts_of(seen: View, weights: np.ndarray, links: Links | None) -> list[I64]
     """Of the pairs, (n, 5), by each system: unsupervised, default, and the links if there are some."""
     from gold import decode_with
 
-    from aligner.report.evaluation import count
+    from aligner.evaluation.counts import count
     from features.extractor import FeatureSet
     from features.translation.posteriors import Decoder
 
@@ -67,7 +67,7 @@ def main() -> None:
 
     from gold import DEV_SETS, GERMAN, GOLD_SETS, WIKIPEDIA, default_weights, view, views
 
-    from aligner.report.evaluation import bootstrap, scores
+    from aligner.evaluation.counts import bootstrap, scores
 
     known = views(asked.data, 12_500)
     rows, pooled = [], []

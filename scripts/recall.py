@@ -68,7 +68,7 @@ def main() -> None:
 
 def rates(gold: Links, found: Links) -> list[float]:
     """AER, precision, recall of sure links, F1 of all."""
-    from aligner.report.evaluation import count, scores
+    from aligner.evaluation.counts import count, scores
 
     result = scores(count(gold, found).sum(axis=0))
     return [float(rate) for rate in (result.aer, result.precision, result.recall, result.f1)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligner.annotate.work import SourceText, Work
-from aligner.report.evaluation import count, scores
+from aligner.evaluation.counts import count, scores
 from corpora.alignment import Link, Links
 
 

@@ -21,9 +21,9 @@ from aligner.annotate.desk import Desk
 from aligner.errors import AlignerError
 from aligner.report.assets import DRAWING, render
 from aligner.web.sockets import read_body
-from corpora.checks import parse_json
 from corpora.conversion import convert
 from corpora.link_files import WRITTEN_FORMATS
+from corpora.strict_json import parse_json
 
 HOST = "127.0.0.1"
 

@@ -31,7 +31,7 @@ def evaluate(
     """
     names, files = named_files(hypotheses)
     with progress_bar(quiet):
-        from aligner.report.comparison import compare
+        from aligner.evaluation.comparison import compare
         from aligner.report.text import format_evaluations
 
         results = compare(

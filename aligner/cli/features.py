@@ -25,8 +25,8 @@ def features(
     """
     with progress_bar(quiet) as show:
         from aligner.model.model import load
-        from aligner.report.ablation import describe_model
         from aligner.report.text import format_features_json, format_features_text
+        from aligner.training.ablation import describe_model
         from aligner.training.inputs import read_labelled
         from corpora.readers import open_corpus
 

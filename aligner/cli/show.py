@@ -22,14 +22,14 @@ def show(
     """Draw alignments in the terminal: a grid for each pair, colours by probability, shapes by gold."""
     from rich.console import Console
 
-    from aligner.report.answers import open_answers
-    from aligner.report.grid import COLOURS, SHAPES, draw_grid
+    from aligner.cli.grid import COLOURS, SHAPES, draw_grid
     from corpora.link_files import open_links
     from corpora.normalize import Normalizer
     from corpora.readers import open_texts
+    from corpora.scored_links import open_scored_links
 
     corpus = open_texts(source, target).rereadable().in_tokens((Normalizer(tokenize=tokenize),) * 2)
-    answers = open_answers(links, corpus.lengths)
+    answers = open_scored_links(links, corpus.lengths)
     lengths = None if answers.format == "jsonl" else corpus.lengths()
     truths = open_links(gold, lengths=lengths) if gold else repeat(None)
     pairs = zip(corpus.texts(), answers.pairs, truths, strict=False)

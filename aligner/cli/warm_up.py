@@ -1,6 +1,7 @@
 """``aligner warm-up``."""
 
 import time
+from importlib.resources import as_file, files
 
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
@@ -16,12 +17,14 @@ def warm_up(threads: opt.Threads = None, quiet: opt.Quiet = False, debug: opt.De
     began = time.monotonic()
     with progress_bar(quiet) as show, compiling_ahead():
         from aligner.errors import AlignerError
-        from aligner.model.warming import warm_up as call_all
+        from aligner.progress import Hooks
+        from aligner.training.train import train
         from corpora.compiled import kept_kernels, kernel_folder
 
         folder = kernel_folder()
         if folder is None:
             raise AlignerError("kernels can be kept nowhere (set NUMBA_CACHE_DIR to a folder that can be written)")
-        call_all(show)
+        with as_file(files("corpora") / "sample" / "more") as sample:
+            train(sample / "train", hooks=Hooks(on_progress=show)).model.warm_up()
     if not quiet:
         say(f"{kept_kernels()} kernels are kept in {folder}, {time.monotonic() - began:.1f} s")

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import numpy as np
 
 from aligner.model.model import Model
-from corpora.bitext import Text
-from corpora.checks import FEWEST_LINES, oddities
+from corpora.bitext import FEWEST_LINES, Text, oddities
 from corpora.corpus import TextLine
 
 FEWEST_WORDS, MOST_WORDS = 50, 1000

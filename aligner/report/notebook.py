@@ -11,8 +11,8 @@ from aligner.report.assets import DRAWING, render
 from corpora.alignment import Link, PairLinks
 
 if TYPE_CHECKING:
+    from aligner.evaluation.comparison import Evaluation
     from aligner.model.decoding import Alignment
-    from aligner.report.comparison import Evaluation
 
 
 @dataclass(frozen=True)

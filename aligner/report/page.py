@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.report.answers import Answer, open_answers
+from aligner.evaluation.comparison import Evaluation, compare, short_names
 from aligner.report.assets import DRAWING, render
-from aligner.report.comparison import Evaluation, compare, short_names
 from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.link_files import open_links
@@ -24,6 +23,7 @@ from corpora.normalize import Normalizer
 from corpora.ragged import F64
 from corpora.readers import open_texts
 from corpora.recognize import head, links_format
+from corpora.scored_links import ScoredLinks, open_scored_links
 
 MOST_SYSTEMS = 4
 
@@ -89,12 +89,12 @@ def read_pairs(
         corpus.check_utf8(texts)
         words = [([*map(bytes.decode, a.split())], [*map(bytes.decode, b.split())]) for _, a, b in texts]
     else:
-        words = [pair.words or ([], []) for pair in open_answers(with_words, corpus.lengths).pairs]
+        words = [pair.words or ([], []) for pair in open_scored_links(with_words, corpus.lengths).pairs]
     if not words:
         raise CorpusError(source, 0, "there are no pairs to report on", hint="check the file name")
     lengths, read = [(len(a), len(b)) for a, b in words], []
     for name, file in zip(names or short_names(systems), systems, strict=True):
-        stream = open_answers(file, lambda: lengths)
+        stream = open_scored_links(file, lambda: lengths)
         answers = list(stream.pairs)
         if any(pair.words for pair in answers):
             _check_words(file, [pair.words or ([], []) for pair in answers], words)
@@ -105,7 +105,7 @@ def read_pairs(
     return Pairs(" – ".join(short_names([source, target])), languages, sides, tuple(read), truth, gold or "")
 
 
-def _system(name: str, format: str, answers: Sequence[Answer]) -> System:
+def _system(name: str, format: str, answers: Sequence[ScoredLinks]) -> System:
     links = Links.from_pairs((pair.links for pair in answers), format)
     if not any(pair.scores for pair in answers):
         return System(name, links, None)

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from aligner.report.comparison import Evaluation, in_percent
-from aligner.report.evaluation import Interval
+from aligner.evaluation.comparison import Evaluation, in_percent
+from aligner.evaluation.counts import Interval
 
 if TYPE_CHECKING:
-    from aligner.report.ablation import ModelReport
     from aligner.solvers import TracePoint
+    from aligner.training.ablation import ModelReport
 
 _METRICS = {"aer": "AER", "precision": "Precision", "recall": "Recall", "f1": "F1"}
 _LENGTH_TITLES = {"text": "Source length", "links": "Source length, at least"}

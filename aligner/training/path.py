@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aligner.errors import OracleError, SettingError
+from aligner.evaluation.counts import bootstrap, count, scores
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import decode_edges
 from aligner.model.scoring import KernelScorer, LinearScorer, Scorer
 from aligner.progress import ignore
-from aligner.report.evaluation import bootstrap, count, scores
 from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
 from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.regularization import Resumable

@@ -10,14 +10,14 @@ from typing import Any
 
 from aligner._version import __version__
 from aligner.errors import SettingError
+from aligner.evaluation.comparison import in_percent
+from aligner.evaluation.counts import error_rate
 from aligner.model.calibration import Calibration, JudgedLinks
 from aligner.model.decoding import decode_edges
 from aligner.model.default import default_model, default_weights, with_links
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
 from aligner.progress import Hooks, Progress, tell_passes
-from aligner.report.comparison import in_percent
-from aligner.report.evaluation import error_rate
 from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts, to_count

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from aligner.model.decoding import Alignment
 from aligner.model.model import Model
 from aligner.model.streaming import pair_object
-from corpora.checks import parse_json
+from corpora.strict_json import parse_json
 
 
 @dataclass(frozen=True)

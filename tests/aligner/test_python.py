@@ -16,7 +16,7 @@ from commands import run, write
 
 import aligner
 from aligner.model.decoding import Alignments
-from aligner.report.ablation import describe_model
+from aligner.training.ablation import describe_model
 from aligner.training.inputs import read_labelled
 from corpora.conversion import convert, symmetrize_files
 from corpora.formats.pharaoh import write_pharaoh

@@ -51,7 +51,7 @@ def test_no_sentence_pair_compiles_anything(kind: str, model: Path, curved: Mode
 
 AHEAD = f"""
 {KERNELS}
-from aligner.model.warming import call_kernels_of_features
+from aligner.cli.ahead import call_kernels_of_features
 
 call_kernels_of_features()
 made_up = compiled()

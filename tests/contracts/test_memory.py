@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from commands import COMMAND, TIMEOUT
 
+from aligner.evaluation.counts import count
 from aligner.model.consensus import combine
-from aligner.report.evaluation import count
 from corpora import AlignerError, files
 from corpora.alignment import PairLinks
 from corpora.conversion import convert, side_by_side, symmetrize_files

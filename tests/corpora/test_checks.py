@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from aligner.training.inputs import read_labelled
-from corpora.bitext import BitextBuilder, read_bitext
-from corpora.checks import FEWEST_LINES, oddities, parse_json
+from corpora.bitext import FEWEST_LINES, BitextBuilder, oddities, read_bitext
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
+from corpora.strict_json import parse_json
 
 NORMALIZERS = Normalizer(), Normalizer()
 GOOD = [(["the", "old", f"house{n}"], ["la", f"maison{n}"]) for n in range(FEWEST_LINES)]

@@ -308,7 +308,7 @@ def test_agreement_and_decisions(visit: Visit, site: Sites, tmp_path: Path) -> N
     settled(page)
     cells = page.locator("#agreement tbody tr").inner_text().split("\t")
     both = [read_links(tmp_path / name) for name in ("gold.Zoe.wa", "gold.wa")]
-    from aligner.report.comparison import evaluate
+    from aligner.evaluation.comparison import evaluate
 
     there, back = evaluate(both[0], both[1]), evaluate(both[1], both[0])
     figures = [f"{100 * share:.2f} %" for share in (there.aer, back.aer, there.f1, back.f1)]

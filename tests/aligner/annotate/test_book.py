@@ -16,7 +16,7 @@ import pytest
 from aligner.annotate.agreement import agreement, kappa, merged
 from aligner.annotate.book import Book, ConflictError
 from aligner.annotate.work import SourceText, Work, WorkError
-from aligner.report.comparison import evaluate
+from aligner.evaluation.comparison import evaluate
 from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.journal import Journal, read_journal

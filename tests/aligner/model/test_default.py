@@ -11,11 +11,11 @@ from commands import run
 from whole_texts import posteriors
 
 import aligner
+from aligner.evaluation.counts import error_rate
 from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.default import REWARDS, default_model, default_weights, with_links
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
-from aligner.report.evaluation import error_rate
 from aligner.training.train import update_model
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext

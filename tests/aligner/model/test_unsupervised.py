@@ -12,11 +12,11 @@ from whole_texts import posteriors
 
 from aligner import align
 from aligner.errors import SettingError
+from aligner.evaluation.counts import count, scores
 from aligner.matching import best_matching
 from aligner.model.decoding import Alignment
 from aligner.model.unsupervised import DECODINGS, LEAST_SCORE, THRESHOLDED, Unsupervised
 from aligner.progress import Progress
-from aligner.report.evaluation import count, scores
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, read_bitext
 from corpora.link_files import read_links

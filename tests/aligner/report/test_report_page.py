@@ -16,7 +16,7 @@ import pytest
 from commands import run
 from reports import Systems, unavailable, write_links
 
-from aligner.report.evaluation import count, scores
+from aligner.evaluation.counts import count, scores
 from aligner.report.page import read_pairs, write_page
 from corpora.alignment import Links
 from corpora.link_files import read_links

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aligner.report.comparison import Evaluation, compare
+from aligner.evaluation.comparison import Evaluation, compare
 from aligner.report.text import (
     format_audit,
     format_csv,

@@ -9,8 +9,8 @@ import pytest
 
 import aligner
 from aligner.model.default import default_model
-from aligner.report.ablation import describe_model
 from aligner.report.text import summarize_training
+from aligner.training.ablation import describe_model
 from features.extractor import FeatureSet
 
 TIED: dict[str, Any] = {"max_labelled": 20, "regularization": 1e6, "fertility": 2}

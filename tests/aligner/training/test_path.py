@@ -13,9 +13,9 @@ import pytest
 from solver_configurations import Configuration, knowing
 
 from aligner.errors import SettingError
+from aligner.evaluation.counts import count, scores
 from aligner.model.decoding import decode_edges
 from aligner.model.scoring import LinearScorer
-from aligner.report.evaluation import count, scores
 from aligner.solvers import SOLVERS, Solver, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.records import Audit, DualPoint

@@ -9,8 +9,8 @@ import pytest
 
 import aligner
 from aligner.errors import SettingError
+from aligner.evaluation.counts import count, scores
 from aligner.progress import Hooks, Progress
-from aligner.report.evaluation import count, scores
 from aligner.solvers import TracePoint
 from aligner.training.path import Place
 from corpora.alignment import Links, PairLinks

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from whole_texts import posteriors
 
-from aligner.report.evaluation import count, scores
+from aligner.evaluation.counts import count, scores
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligner._version import __version__
-from aligner.report import comparison, evaluation
-from aligner.report.comparison import compare
-from aligner.report.evaluation import bootstrap, count, percentile_interval, scores
+from aligner.evaluation import comparison, counts
+from aligner.evaluation.comparison import compare
+from aligner.evaluation.counts import bootstrap, count, percentile_interval, scores
 from aligner.report.text import format_text
 from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
@@ -120,9 +120,9 @@ def test_equals_the_definition_on_sets(both: Both) -> None:
 def test_blocks_do_not_change_the_counts(both: Both, block: int) -> None:
     gold, system = both
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "_BLOCK", block)
-        counts = count(Links.from_pairs(gold), Links.from_pairs(system))
-    assert counts.tolist() == brute_force_counts(gold, system)
+        patch.setattr(counts, "_BLOCK", block)
+        found = count(Links.from_pairs(gold), Links.from_pairs(system))
+    assert found.tolist() == brute_force_counts(gold, system)
 
 
 def test_absurd_positions_are_told_apart() -> None:
@@ -171,7 +171,7 @@ def test_bootstrap_equals_a_loop_over_resampled_sentences(monkeypatch: pytest.Mo
     rng = np.random.default_rng(1)
     gold = ordinary_gold(rng, 23)
     systems = [count(Links.from_pairs(gold), noisy_system(gold, rng, errors)) for errors in (0.1, 0.3)]
-    monkeypatch.setattr(evaluation, "_DRAWS", 100)  # 4 resamples at a time
+    monkeypatch.setattr(counts, "_DRAWS", 100)  # 4 resamples at a time
     found = bootstrap(systems, 30, seed=5)
     draws = np.random.default_rng(5)
     for b in range(30):

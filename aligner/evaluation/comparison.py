@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner._version import __version__
-from aligner.report.evaluation import Interval, Scores, bootstrap, count, percentile_interval, scores
+from aligner.evaluation.counts import Interval, Scores, bootstrap, count, percentile_interval, scores
 from corpora import SettingError
 from corpora.alignment import Link, Links, check_range
 from corpora.errors import CorpusError

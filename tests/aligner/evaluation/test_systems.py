@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commands import refused, run
 
-from aligner.report.comparison import compare
+from aligner.evaluation.comparison import compare
 from aligner.report.text import format_json, format_text
 from corpora.alignment import Links
 from corpora.errors import CorpusError

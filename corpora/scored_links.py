@@ -16,7 +16,7 @@ from corpora.recognize import head, is_stream, links_format
 _SCORED = re.compile(rb"(\d+)[-?p](\d+):(\S+)")
 
 
-class Answer(NamedTuple):
+class ScoredLinks(NamedTuple):
     """Of one pair.  scores: of those links that have one.  words: of both sides, where they are in the file."""
 
     links: PairLinks
@@ -24,14 +24,14 @@ class Answer(NamedTuple):
     words: tuple[list[str], list[str]] | None
 
 
-class AnswerStream(NamedTuple):
+class ScoredStream(NamedTuple):
     """Those of each pair of a file, read as they are asked for.  format: one of `link_files.LINK_FORMATS`."""
 
-    pairs: Iterator[Answer]
+    pairs: Iterator[ScoredLinks]
     format: str
 
 
-def open_answers(path: StrPath, lengths: Callable[[], Lengths]) -> AnswerStream:
+def open_scored_links(path: StrPath, lengths: Callable[[], Lengths]) -> ScoredStream:
     """The answers of a file for pairs of these lengths, unless it has its own words; of a stream without scores.
 
     Raises CorpusError on a broken link, and whatever disagrees with the lengths.
@@ -39,14 +39,14 @@ def open_answers(path: StrPath, lengths: Callable[[], Lengths]) -> AnswerStream:
     with_words = links_format(path, head(path)) == "jsonl"
     stream = open_links(path, lengths=None if with_words else lengths())
     scored = stream.format in ("pharaoh", "jsonl") and not is_stream(path)
-    return AnswerStream(_answers(stream, read_lines(path) if scored else repeat(b""), with_words), stream.format)
+    return ScoredStream(_scored(stream, read_lines(path) if scored else repeat(b""), with_words), stream.format)
 
 
-def _answers(stream: LinkStream, lines: Iterator[bytes], with_words: bool) -> Iterator[Answer]:
+def _scored(stream: LinkStream, lines: Iterator[bytes], with_words: bool) -> Iterator[ScoredLinks]:
     for links, line in zip(stream, lines, strict=False):
         words, scored = None, _SCORED.findall(line)
         if with_words and line:
             entry = json.loads(line)
             words = [*entry["source"]], [*entry["target"]]
             scored = [link[:3] for link in entry["links"] if len(link) > 2]
-        yield Answer(links, {(int(j), int(k)): float(score) for j, k, score in scored}, words)
+        yield ScoredLinks(links, {(int(j), int(k)): float(score) for j, k, score in scored}, words)

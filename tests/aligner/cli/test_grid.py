@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from rich.text import Text
 
-from aligner.report.grid import draw_grid
+from aligner.cli.grid import draw_grid
 from corpora.alignment import Link, PairLinks
 
 SOURCE, TARGET = ["a", "red", "house"], ["une", "maison", "rouge"]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from aligner.evaluation.counts import error_rate
 from aligner.model.decoding import decode_edges
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
 from aligner.progress import ignore
-from aligner.report.evaluation import error_rate
 from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import Labelled
 from corpora.alignment import Links

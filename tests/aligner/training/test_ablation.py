@@ -11,12 +11,12 @@ import pytest
 
 import aligner
 from aligner.errors import AlignerError
+from aligner.evaluation.counts import count, scores
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
-from aligner.report.ablation import FERTILITY_FAMILY, describe_model
-from aligner.report.evaluation import count, scores
 from aligner.report.text import format_features_json, format_features_text
 from aligner.svm.prices import LinkRewards
+from aligner.training.ablation import FERTILITY_FAMILY, describe_model
 from aligner.training.inputs import Labelled, read_labelled
 from corpora.normalize import Normalizer
 from corpora.ragged import Lists

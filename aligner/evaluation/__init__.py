@@ -1,0 +1,1 @@
+"""Figures of links against gold: counts, error rates, intervals, paired tests."""
