@@ -95,12 +95,21 @@ def chain_field(name: str, about: str, data: Sequences, n: int) -> Field:
     train, test = (data.take(part).problem(1.0, biases=True) for part in (np.arange(n), np.arange(n, most)))
     n_labels, tokens = train.arrays.n_labels, len(train.arrays.labels)
     size = f"{n:,} of {tokens:,} tokens, {n_labels} labels, d = {train.n_features:,}"
-    radius, answers = float(train.diameters().max()), int(data.lengths[:n].max()) * float(np.log(n_labels))
+    radius, answers = _longest_chain(train), int(data.lengths[:n].max()) * float(np.log(n_labels))
 
     def at(regularization: float) -> ChainProblem:
         return replace(train, regularization=regularization)
 
     return Field(name, f"{about}: {size}", radius, answers, at, test.error)
+
+
+def _longest_chain(problem: ChainProblem) -> float:
+    """At least R: each token moves two labels' features, each two neighbours two entries."""
+    arrays = problem.arrays
+    squares = np.append(0.0, np.cumsum(arrays.values.astype(np.float64) ** 2))[arrays.starts]
+    lengths = np.sqrt(np.maximum(0.0, np.diff(squares)) + 3.0 * arrays.biases)
+    of_tokens = np.add.reduceat(lengths, arrays.offsets[:-1])
+    return float(np.sqrt(2.0) * np.hypot(of_tokens, np.diff(arrays.offsets) - 1).max())
 
 
 def matching_field(about: str, problem: MatchingProblem, n: int) -> Field:
@@ -113,7 +122,8 @@ def matching_field(about: str, problem: MatchingProblem, n: int) -> Field:
         return 1.0 - 2.0 * np.count_nonzero(found & gold) / max(1, np.count_nonzero(found) + np.count_nonzero(gold))
 
     size = f"{n:,} of {len(train.edges.features) / n:.0f} edges each, d = {train.n_features:,}"
-    radius = float(train.diameters().max())
+    norms, words = np.linalg.norm(train.edges.features, axis=1), train.edges.lists.shapes.min(axis=1)
+    radius = float(2.0 * norms.max() * words.max())
     answers = max(_log_matchings(J, K) for J, K in train.edges.lists.shapes.tolist())
 
     def at(regularization: float) -> MatchingProblem:

@@ -57,3 +57,9 @@ def labellings(problem: ChainProblem, i: int) -> list[tuple[np.ndarray, float]]:
     right = joint_features(problem, x, y)
     found = [np.array(z) for z in product(range(problem.arrays.n_labels), repeat=len(y))]
     return [(right - joint_features(problem, x, z), float(np.mean(z != y))) for z in found]
+
+
+def diameters(problem: ChainProblem) -> np.ndarray:
+    """(n,) the largest distance of two ψ of a sequence."""
+    corners = [np.array([psi for psi, _ in labellings(problem, i)]) for i in range(problem.n_blocks)]
+    return np.array([max(np.linalg.norm(psi - own, axis=1).max() for psi in own) for own in corners])

@@ -13,12 +13,12 @@ from aligner.solvers import SOLVERS, Result, Solver, Stop, make_solver, solve
 from aligner.solvers.registry import choices
 from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import BlockDefaults, Corners, GoodCorner, Wanted
+from aligner.svm.protocols import BlockDefaults, Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 
 NUMBERS: dict[str, tuple[object, ...]] = {
-    "sample": (0.3, 1.0), "kernel": ("linear", "polynomial"), "repeats": (3,), "error": (0.3,), "share": (0.4,),
+    "sample": (0.3, 1.0), "kernel": ("linear", "polynomial"), "repeats": (3,), "smoothing": (2.0,),
 }  # fmt: skip
 """The values of options without choices that the contract is tried with, beside their defaults."""
 
@@ -176,8 +176,7 @@ def knowing(configurations: list[Configuration], kind: str) -> list[Configuratio
         if entry.marginals:
             projection = configuration["projection"] or ("euclidean" if "projection" in entry.options else "entropic")
             return projection in PROBLEMS[kind].geometries
-        approximate = configuration["share"] or configuration["error"]  # which needs a `good_corner`
-        return kind == "matchings" or not (entry.one_link or (approximate and "matchings" not in kind))
+        return kind == "matchings" or not entry.one_link
 
     return [configuration for configuration in configurations if knows(configuration)]
 
@@ -209,10 +208,6 @@ class Plain(BlockDefaults):
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         self.calls += len(blocks)
         return self.problem.corners(blocks, w)
-
-    def good_corner(self, block: int, w: np.ndarray, wanted: Wanted, kept: object) -> GoodCorner:
-        found = self.exact_corners(np.array([block]), w)
-        return GoodCorner(found.dense[0], float(found.losses[0]), True)
 
     def rehearsal(self) -> MatchingProblem | ChainProblem | None:
         return self.problem.rehearsal()

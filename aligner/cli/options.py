@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 Edges = Literal["likely", "all"]
 WeightCenter = Literal["default", "zero"]
 Loss = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
-Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy", "auction"]
+Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 Output = Literal["pharaoh", "scored", "jsonl", "tsv"]
 Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]

@@ -30,17 +30,12 @@ class Task(NamedTuple):
 
     scores: (E,) of the edges.  lists: their words, rows the source and columns the target words of each pair.
     source_rewards: (B - 1,) of the second link of a row and on, which may have B.  target_rewards: of columns likewise.
-    errors: (n,) how far below the best a pair's answer may score; None: as little as the oracle can.
-    prices: (E,) to be filled with the dual variable v >= 0 of each edge's target word, by oracles that have such; None:
-    not wanted.
     """
 
     scores: F64
     lists: Lists
     source_rewards: F64
     target_rewards: F64
-    errors: F64 | None = None
-    prices: F64 | None = None
 
     @property
     def several(self) -> bool:
@@ -56,14 +51,12 @@ Match = Callable[[Task, Bools], None]
 class Oracle:
     """A way to find best matchings.
 
-    exact: whether its answer is the optimum.  several: whether words may have several links.  prices: whether it has
-    prices, which certify its answer, see `aligner.matching.prices`.
+    exact: whether its answer is the optimum.  several: whether words may have several links.
     """
 
     name: str
     exact: bool
     several: bool
-    prices: bool
     match: Match
 
     def check_several(self) -> None:
@@ -74,12 +67,11 @@ class Oracle:
 
 
 _MODULES = {
-    "assignment": ("aligner.matching.assignment", True, True, True),
-    "scipy": ("aligner.matching.scipy_assignment", True, False, False),
-    "flow": ("aligner.matching.flow", True, True, False),
-    "lp": ("aligner.matching.linprog", True, True, False),
-    "greedy": ("aligner.matching.greedy", False, True, False),
-    "auction": ("aligner.matching.auction", False, False, True),
+    "assignment": ("aligner.matching.assignment", True, True),
+    "scipy": ("aligner.matching.scipy_assignment", True, False),
+    "flow": ("aligner.matching.flow", True, True),
+    "lp": ("aligner.matching.linprog", True, True),
+    "greedy": ("aligner.matching.greedy", False, True),
 }
 ORACLES = tuple(_MODULES)
 
@@ -89,8 +81,8 @@ def get_oracle(name: str) -> Oracle:
     """The oracle of that name; its libraries are imported now and not before.  Raises SettingError."""
     if name not in _MODULES:
         raise SettingError(f"unknown oracle {name!r} (choose from {', '.join(ORACLES)})")
-    path, exact, several, prices = _MODULES[name]
-    return Oracle(name, exact, several, prices, import_module(path).match)
+    path, exact, several = _MODULES[name]
+    return Oracle(name, exact, several, import_module(path).match)
 
 
 def best_matchings(
@@ -128,9 +120,6 @@ def answer(task: Task, oracle: str | Oracle) -> Bools:
     chosen = oracle if isinstance(oracle, Oracle) else get_oracle(oracle)
     if task.several:
         chosen.check_several()
-    if task.prices is not None and not chosen.prices:
-        able = ", ".join(name for name in ORACLES if _MODULES[name][3])
-        raise SettingError(f"the {chosen.name} oracle has no prices (choose from {able})")
     linked = np.zeros(len(task.scores), np.bool_)
     chosen.match(task, linked)
     return linked

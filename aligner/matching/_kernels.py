@@ -243,8 +243,8 @@ def bmatch_block(scores, source, target, J, K, source_rewards, target_rewards, f
 
 
 @compiled
-def bmatch_blocks(scores, lists, first, last, source_rewards, target_rewards, linked, prices):
-    """Best b-matchings of pairs first .. last, into linked (E,), and the duals of their columns, into prices (E,)."""
+def bmatch_blocks(scores, lists, first, last, source_rewards, target_rewards, linked):
+    """Best b-matchings of pairs first .. last, into linked (E,)."""
     flow = make_flow(lists, first, last, len(target_rewards) + 1)
     for i in range(first, last):
         edges = slice(lists.offsets[i], lists.offsets[i + 1])
@@ -252,8 +252,6 @@ def bmatch_blocks(scores, lists, first, last, source_rewards, target_rewards, li
             scores[edges], lists.source[edges], lists.target[edges], lists.shapes[i, 0], lists.shapes[i, 1],
             source_rewards, target_rewards, flow, linked[edges],
         )  # fmt: skip
-        for e in range(lists.offsets[i], lists.offsets[i + 1]):
-            prices[e] = flow.price[lists.shapes[i, 0] + lists.target[e]]
 
 
 @compiled

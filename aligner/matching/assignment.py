@@ -20,12 +20,8 @@ def match(task: Task, linked: Bools) -> None:
 
     Words of one side that nothing else limits take their best edges, as long as these are worth their rewards: an upper
     bound, and the optimum of a pair where no word of the other side must pay for it. For the few pairs that are left
-    there is a path for each link, O(capacity · J) of O(edges + words²) each, far from that as a rule. Prices, if they
-    are wanted, are those of paths, for all pairs.
+    there is a path for each link, O(capacity · J) of O(edges + words²) each, far from that as a rule.
     """
-    if task.prices is not None:
-        _match_by_paths(task, np.ones(len(task.lists.shapes), np.bool_), linked)
-        return
     edges = np.flatnonzero(task.scores > 0.0)
     pair, rows, columns = edge_words(task.lists, edges)
     sides = (rows, task.source_rewards), (columns, task.target_rewards)
@@ -71,10 +67,9 @@ def _match_by_paths(task: Task, pairs: Bools, linked: Bools) -> None:
     lists, edges = task.lists.take(np.flatnonzero(pairs)), np.repeat(pairs, np.diff(task.lists.offsets))
     scores = task.scores[edges]
     found = np.empty(len(scores), np.bool_)
-    prices = np.empty(len(scores)) if task.prices is None else task.prices
 
     def run(part: tuple[int, int]) -> None:
-        bmatch_blocks(scores, lists, *part, task.source_rewards, task.target_rewards, found, prices)
+        bmatch_blocks(scores, lists, *part, task.source_rewards, task.target_rewards, found)
 
     parts = _parts(lists.offsets)
     if len(parts) == 1:

@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aligner.solvers.approximate import Approximate
     from aligner.solvers.atomic import least_squares
     from aligner.solvers.checking import check_problem
     from aligner.solvers.driver import Solver, solve
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from aligner.svm.protocols import BlockDefaults, BlockProblem, Corners, SaddleProblem
 
 _HOMES = {
+    "solvers.approximate": ("Approximate",),
     "solvers.atomic": ("least_squares",),
     "solvers.checking": ("check_problem",),
     "solvers.driver": ("Solver", "solve"),
@@ -43,6 +45,7 @@ _HOMES = {
 
 __all__ = [
     "SOLVERS",
+    "Approximate",
     "BlockDefaults",
     "BlockProblem",
     "ChainProblem",

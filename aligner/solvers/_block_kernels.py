@@ -40,7 +40,7 @@ class Point(NamedTuple):
 
     v: (d,) = Σ_i block_w[i].  w: (d,) = clip(v), the last n_nonpositive cut to at most 0, see `protocols.BlockProblem`.
     loss: (1,) = Σ_i block_loss[i].  block_w: (n, d).  block_loss: (n,).  mean_v: (d,).  mean_loss: (1,).
-    steps: (1,) those done so far.  share: ν of the fixed step, see `fixed_step`.
+    steps: (1,) those done so far.
     """
 
     v: F64
@@ -52,7 +52,6 @@ class Point(NamedTuple):
     mean_loss: F64
     steps: I64
     n_nonpositive: int
-    share: float
 
 
 class Gaps(NamedTuple):
@@ -108,9 +107,9 @@ def best_step(regularization, direction, loss_gain, w, longest):
 
 @compiled
 def fixed_step(point):
-    """2n/(νk + 2n) at step k, of answers that have a share ν of their block's gap  [LJSP13 App. C]."""
+    """2n/(k + 2n) at step k  [LJSP13 Alg. 4]."""
     n = len(point.block_loss)
-    return 2.0 * n / (point.share * point.steps[0] + 2.0 * n)
+    return 2.0 * n / (point.steps[0] + 2.0 * n)
 
 
 @compiled

@@ -17,7 +17,7 @@ _SLOTS = 8
 """Corners that a block can keep at first."""
 
 
-def new_point(problem: BlockProblem, share: float = 1.0) -> Point:
+def new_point(problem: BlockProblem) -> Point:
     """All mass on the targets: w = 0, ℓ = 0.  Raises SettingError where corners are sparse and this is not worth it."""
     n, d = problem.n_blocks, problem.n_features
     if problem.sparse and 8 * n * d > _MOST_BYTES:
@@ -26,7 +26,7 @@ def new_point(problem: BlockProblem, share: float = 1.0) -> Point:
         )
     return Point(
         np.zeros(d), np.zeros(d), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d), np.zeros(1),
-        np.zeros(1, np.int64), problem.n_nonpositive, share,
+        np.zeros(1, np.int64), problem.n_nonpositive,
     )  # fmt: skip
 
 

@@ -7,8 +7,7 @@ classification models.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, inf
-from typing import Any
+from math import ceil
 
 import numpy as np
 
@@ -19,13 +18,12 @@ from aligner.solvers import sparse
 from aligner.solvers.active import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
-from aligner.solvers.orders import ByGap, Order, Permuted, Uniform
-from aligner.solvers.rates import Rate, step_size, with_bound
+from aligner.solvers.orders import ByGap, Order, Permuted
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.sparse import SparseState
 from aligner.solvers.steps import BlockStep, Forward
 from aligner.svm.corners import ask, check_code
-from aligner.svm.protocols import BlockProblem, GoodCorner, Wanted
+from aligner.svm.protocols import BlockProblem
 from corpora.ragged import I64
 
 _BLOCKS_AT_ONCE = 8192
@@ -47,8 +45,6 @@ class BlockState:
     """The dual point and, where the solver uses them, the gaps and corners of the blocks.
 
     sweeps: since all gaps were last asked for.
-    kept: what the problem knows of its earlier answers, see `BlockProblem.good_corner`.  rate: what theory knows of the
-    solver here, None where it is nothing, or not asked for.  start: the gap at which steps began.
     cheap: steps on corners that the oracle was not asked for.
     """
 
@@ -57,9 +53,6 @@ class BlockState:
     point: kernels.Point
     gaps: kernels.Gaps
     pool: active.Pool | None
-    kept: Any
-    rate: Rate | None
-    start: float = inf
     sweeps: int = 0
     cheap: int = 0
 
@@ -73,9 +66,6 @@ class Block:
     repeats: steps in a row of each block drawn, each with the oracle's answer at the w of the last  [RSSS06].
     cache: each block keeps corners and uses the best of them where it promises enough, instead of the oracle
     [OAD16 §3.2]; worth it where the oracle is dear.
-    error, share: δ and ν of answers that need not be exact, see `solvers.rates`: an additive error of ½ δ γ_k D_i²/(λn)
-    in H_i at step k, for oracles that can use it, and a cheap corner in place of the oracle's where it provably has a
-    share ν of the block's gap. Such steps are taken in Python.
     Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept; where corners are sparse
     2 numbers for each feature that those of a block have touched, see `sparse`.
     """
@@ -85,47 +75,32 @@ class Block:
     average: Average = Average.NONE
     cache: bool = False
     repeats: int = 1
-    error: float = 0.0
-    share: float = 1.0
 
     def __post_init__(self) -> None:
         if self.repeats < 1:
             raise SettingError(f"repeats must be at least 1, not {self.repeats}")
-        if not 0 <= self.error < inf:
-            raise SettingError(f"error must be a number from 0 on, not {self.error}")
-        if not 0 < self.share <= 1:
-            raise SettingError(f"share must be above 0 and at most 1, not {self.share}")
 
     @property
     def signature(self) -> str:
         parts = ["bcfw", f"order:{self.order.name}", f"step:{self.step.name}", f"average:{self.average.value}"]
         parts += ["cache"] * self.cache + [f"repeats:{self.repeats}"] * (self.repeats > 1)
-        parts += [f"error:{self.error:g}|share:{self.share:g}"] * (not self._asks_exactly)
         return "|".join(parts)
 
     @property
     def _is_forward(self) -> bool:
         """Whether nothing is known of a block but its share."""
         plain = isinstance(self.step, Forward) and not isinstance(self.order, ByGap)
-        return plain and not self.cache and self._asks_exactly
-
-    @property
-    def _asks_exactly(self) -> bool:
-        return self.error == 0 and self.share == 1
+        return plain and not self.cache
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState | SparseState:
         n, d, origin = problem.n_blocks, problem.n_features, Origin(self, problem)
         keeps_corners = self.cache or not isinstance(self.step, Forward)
         known = n if keeps_corners or isinstance(self.order, ByGap) else 0
         gaps = kernels.Gaps(np.full(known, np.inf), np.zeros(1))
-        known = isinstance(self.order, Uniform) and not keeps_corners and self.repeats == 1
-        diameters = problem.diameters() if known or self.error > 0 else None
-        rate = None if diameters is None else Rate(diameters, share=self.share, error=self.error, known=known)
         if problem.sparse and self._is_forward:
-            return sparse.init(origin, problem, rng, rate)
-        point, kept = new_point(problem, self.share), None if self._asks_exactly else problem.nothing_kept()
+            return sparse.init(origin, problem, rng)
         pool = new_pool(n, d) if keeps_corners else None
-        return BlockState(origin, rng, point, gaps, pool, kept, rate)
+        return BlockState(origin, rng, new_point(problem), gaps, pool)
 
     def resume(self, problem: BlockProblem, state: BlockState | SparseState) -> None:
         """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
@@ -147,8 +122,7 @@ class Block:
             calls += n
         gaps.total[0] = gaps.last[np.isfinite(gaps.last)].sum()  # free of what rounding has collected
         state.sweeps += 1
-        generic = problem.compiled() is None or not self._asks_exactly
-        take_steps = self._generic_steps if generic else self._compiled_steps
+        take_steps = self._generic_steps if problem.compiled() is None else self._compiled_steps
         by_gap = self.order if isinstance(self.order, ByGap) and np.isfinite(gaps.last).all() else None
         at_once = ceil(n / _DRAWS_A_SWEEP) if by_gap else _BLOCKS_AT_ONCE
         order = self.order.draw(n, state.rng)
@@ -201,17 +175,18 @@ class Block:
         for block in order.tolist():
             place = active.kept_answer(block, gaps, regularization, point, state.pool) if self.cache else -1
             if place < 0:
-                corner = self._corner(problem, state, block)
-                calls += corner.asked
+                corners = ask(problem, np.array([block]), point.w)
+                psi, loss = corners.dense[0], float(corners.losses[0])
+                calls += 1
                 if len(gaps.last) > 0:
-                    hinge = corner.loss - float(corner.psi @ point.w)
+                    hinge = loss - float(psi @ point.w)
                     kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, point.w, regularization, point))
                 if state.pool is None:
-                    kernels.forward_step(block, corner.psi, corner.loss, self.step.line_search, regularization, point)
+                    kernels.forward_step(block, psi, loss, self.step.line_search, regularization, point)
                 else:
                     if not active.make_room(block, _KEPT, state.pool):
                         state.pool = larger_pool(state.pool, block)
-                    place = active.take_answer(block, corner.psi, corner.loss, regularization, point, state.pool)
+                    place = active.take_answer(block, psi, loss, regularization, point, state.pool)
             if state.pool is not None:
                 active.active_step(
                     block, place, self.step.kind, self.step.line_search, self.cache, regularization, direction, point,
@@ -219,21 +194,6 @@ class Block:
                 )  # fmt: skip
             kernels.count_step(self.average.code, point)
         return calls
-
-    def _corner(self, problem: BlockProblem, state: BlockState, block: int) -> GoodCorner:
-        """The oracle's corner of a block, or one that is good enough  [LJSP13 App. C]."""
-        point = state.point
-        if self._asks_exactly:
-            corners = ask(problem, np.array([block]), point.w)
-            return GoodCorner(corners.dense[0], float(corners.losses[0]), True)
-        n, regularization = problem.n_blocks, problem.regularization
-        floor = n * float(point.block_loss[block] - regularization * (point.block_w[block] @ point.w))
-        error = 0.0
-        if state.rate is not None:
-            gamma = step_size(n, self.share, int(point.steps[0]))
-            error = 0.5 * self.error * gamma * float(state.rate.diameters[block]) ** 2 / (regularization * n)
-        good = problem.good_corner(block, point.w, Wanted(floor, self.share, error), state.kept)
-        return replace(good, psi=np.array(good.psi, np.float64), loss=float(good.loss))
 
     def _is_stale(self, state: BlockState) -> bool:
         return isinstance(self.order, ByGap) and state.sweeps >= _SWEEPS_BETWEEN_REFRESHES
@@ -256,7 +216,6 @@ class Block:
         if used:
             self._refresh(state, answers)
         found = judge(problem, w, float(loss[0]), answers, used=used)
-        found = with_bound(found, state, problem.regularization, int(point.steps[0]), self.average)
         return replace(found, cheap=state.cheap)
 
     def dual_point(self, problem: BlockProblem, state: BlockState | SparseState) -> DualPoint:

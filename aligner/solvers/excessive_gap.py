@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
-from math import inf
+from math import inf, isfinite
 
 import numpy as np
 
@@ -21,15 +20,6 @@ from corpora.ragged import F64, I64
 
 _LEAST = 1e-300
 """What is divided by, or the logarithm taken of, at least."""
-
-
-class Smoothing(Enum):
-    """Where the weight μ of the entropy begins."""
-
-    LIPSCHITZ = "lipschitz"
-    """At 2L, L = Σ_i D_i²/(4λn) of the dual's gradient, D_i at least the distance of two corners of a block."""
-    ADAPTIVE = "adaptive"
-    """Where its bound is twice the first gap. An audit that finds a gap above the bound raises μ until it is not."""
 
 
 @dataclass(eq=False)
@@ -75,26 +65,27 @@ class ExcessiveGap:
     The gradient step of the source is z(w⁺, μ⁺), as scores are linear in w: one expectation pass a step, O(d) memory.
 
     Guarantee: the gap is at most `Audit.bound` = 2 (μ_0 S + g)/((k + 1)(k + 2)), g the first gap, S at least the mean
-    entropy of a block's answers, for μ_0 >= 2L and entropies of distributions over answers, as chains and classes have
-    them: D(α) >= P_μ(w) − g Π (1 − τ) at every step. That L is far above the curvature along answers, so by default μ
-    is adaptive, with nothing promised: a gap above that bound, which audits look for, shows that μ was too small.
+    entropy of a block's answers, for entropies of distributions over answers, as chains and classes have them, and
+    `smoothing` μ_0 >= 2L, L = Σ_i D_i²/(4λn) of the dual's gradient, D_i at least the distance of two corners of a
+    block: D(α) >= P_μ(w) − g Π (1 − τ) at every step. That is far above the curvature along answers, so by default μ_0
+    is adaptive, with nothing promised: where its bound is twice the first gap, and raised by an audit that finds a gap
+    above the bound until it is not.
     """
 
-    smoothing: Smoothing = Smoothing.ADAPTIVE
+    smoothing: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.smoothing is not None and not (isfinite(self.smoothing) and self.smoothing > 0):
+            raise SettingError(f"smoothing must be a number above 0, not {self.smoothing}")
 
     @property
     def signature(self) -> str:
-        return f"excessive-gap|smoothing:{self.smoothing.value}"
+        return f"excessive-gap|smoothing:{'adaptive' if self.smoothing is None else format(self.smoothing, 'g')}"
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SmoothState:
-        """w = 0, all mass on the targets.  Raises SettingError without marginals, or diameters where needed."""
+        """w = 0, all mass on the targets.  Raises SettingError without marginals."""
         saddle = saddle_of(problem, "excessive-gap", "entropic")
-        smoothing = 1.0  # the first audit makes it adaptive
-        if self.smoothing is Smoothing.LIPSCHITZ:
-            diameters = problem.diameters()
-            if diameters is None:
-                raise SettingError("smoothing lipschitz needs a problem with diameters (choose adaptive)")
-            smoothing = float(np.mean(diameters**2)) / (2.0 * problem.regularization)
+        smoothing = 1.0 if self.smoothing is None else self.smoothing  # the first audit makes it adaptive
         of_target = (
             sum_blocks(saddle, lambda blocks, own: saddle.moments(blocks, saddle.target[own])) / problem.n_blocks
         )
@@ -120,7 +111,7 @@ class ExcessiveGap:
         )
         if state.steps == 0:
             state.start = primal - dual
-        bound, adaptive = state.bound, self.smoothing is Smoothing.ADAPTIVE
+        bound, adaptive = state.bound, self.smoothing is None
         if adaptive and (state.steps == 0 or primal - dual > bound):
             state.smoothing = (primal - dual) / (state.left * max(state.spread, _LEAST))
         return Audit(state.w.copy(), primal, dual, used=adaptive, bound=None if adaptive else bound)

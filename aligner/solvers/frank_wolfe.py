@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 
 from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
-from aligner.solvers.rates import Rate, with_bound
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import Forward
 from aligner.svm.protocols import BlockProblem
@@ -21,14 +19,12 @@ from corpora.ragged import F64
 class BatchState:
     """The dual point (v, loss), its average, the passes done, and the oracle's answers where an audit had them.
 
-    v: (d,), of which `clip` makes w.  rate: what theory knows of it.  start: the first gap.
+    v: (d,), of which `clip` makes w.
     """
 
     origin: Origin
     v: F64
     mean_v: F64
-    rate: Rate | None = None
-    start: float = inf
     loss: float = 0.0
     mean_loss: float = 0.0
     passes: int = 0
@@ -56,8 +52,7 @@ class BatchState:
         answers = ask_all(problem, w)
         if not averaged:
             self.answers = answers
-        found = judge(problem, w, loss, answers, used=not averaged)
-        return with_bound(found, self, problem.regularization, self.passes, average)
+        return judge(problem, w, loss, answers, used=not averaged)
 
 
 @dataclass(frozen=True)
@@ -81,10 +76,8 @@ class FrankWolfe:
         return f"frank-wolfe|step:{self.step.name}|average:{self.average.value}"
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BatchState:
-        diameters = problem.diameters()
-        rate = None if diameters is None else Rate(diameters, at_once=True)
         v, mean_v = np.zeros((2, problem.n_features))
-        return BatchState(Origin(self, problem), v, mean_v, rate)
+        return BatchState(Origin(self, problem), v, mean_v)
 
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
         answers, calls = state.ask(problem)

@@ -12,7 +12,6 @@ from aligner.matching import Oracle, best_matchings
 from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Visiting
-from aligner.solvers.rates import step_size
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import Forward
 from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE, Blocks
@@ -112,7 +111,7 @@ class KernelBlock:
             curvature = float(along @ expand(self.kernel, features, along, features)) / scale
             gamma = min(1.0, slope / curvature) if curvature > 0 else 1.0
         else:
-            gamma = step_size(problem.n_blocks, 1.0, state.steps)
+            gamma = 2.0 * problem.n_blocks / (state.steps + 2.0 * problem.n_blocks)
         if gamma < 1:
             state.moved[rows] += gamma * direction
         else:  # exactly, so that what leaves the support is 0

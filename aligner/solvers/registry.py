@@ -44,10 +44,10 @@ _MARGINAL: dict[str, type | str] = {
     "projection": "saddle:Projection",
 }
 _SADDLE: dict[str, type | str] = {"projection": "saddle:Projection", "radius": float, "restarts": bool}
-_SMOOTH: dict[str, type | str] = {"smoothing": "excessive_gap:Smoothing"}
+_SMOOTH: dict[str, type | str] = {"smoothing": float}
 _KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING, **_BATCH}
 _BLOCK: dict[str, type | str] = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
-_BLOCK |= {"repeats": int, "error": float, "share": float}
+_BLOCK |= {"repeats": int}
 
 SOLVERS: Mapping[str, Entry] = {
     "frank-wolfe": Entry("frank_wolfe:FrankWolfe", _BATCH),

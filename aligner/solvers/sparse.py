@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from aligner.solvers import _sparse_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, judge
 from aligner.solvers.averages import Average
-from aligner.solvers.rates import Rate, with_bound
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.svm._chain_kernels import count_entries
 from aligner.svm.corners import ask, check_code
@@ -30,16 +28,14 @@ _LEAST_ROOM = 1 << 20
 
 @dataclass(eq=False)
 class SparseState:
-    """The dual point.  rate, start: see `block.BlockState`."""
+    """The dual point."""
 
     origin: Origin
     rng: np.random.Generator
     point: kernels.SparsePoint
-    rate: Rate | None
-    start: float = inf
 
 
-def init(origin: Origin, problem: BlockProblem, rng: np.random.Generator, rate: Rate | None) -> SparseState:
+def init(origin: Origin, problem: BlockProblem, rng: np.random.Generator) -> SparseState:
     """All mass on the targets."""
     n, d = problem.n_blocks, problem.n_features
     (v, w, behind, corner), (begins, sizes, rooms) = np.zeros((4, d)), np.zeros((3, n), np.int64)
@@ -49,7 +45,7 @@ def init(origin: Origin, problem: BlockProblem, rng: np.random.Generator, rate: 
         np.zeros(d, np.int64), np.zeros(1, np.int64),
         problem.n_nonpositive,
     )  # fmt: skip
-    return SparseState(origin, rng, point, rate)
+    return SparseState(origin, rng, point)
 
 
 def resume(config: Block, problem: BlockProblem, state: SparseState) -> None:
@@ -111,8 +107,7 @@ def audit(config: Block, problem: BlockProblem, state: SparseState) -> Audit:
     v = point.v - point.scale[0] * point.behind if averaged else point.v
     w = clip(v, problem.n_nonpositive)
     loss = point.mean_loss if averaged else point.loss
-    found = judge(problem, w, float(loss[0]), ask_all(problem, w))
-    return with_bound(found, state, problem.regularization, int(point.steps[0]), config.average)
+    return judge(problem, w, float(loss[0]), ask_all(problem, w))
 
 
 def dual_point(state: SparseState) -> DualPoint:

@@ -136,15 +136,6 @@ class ChainProblem(BlockDefaults):
         """The share of all tokens that are labelled wrong."""
         return float(np.mean(self.predict(w) != self.arrays.labels))
 
-    def diameters(self) -> F64:
-        """(n,) at least ‖ψ_i(z) − ψ_i(z')‖: each token moves two labels' features, each two neighbours two entries."""
-        arrays = self.arrays
-        squares = np.append(0.0, np.cumsum(arrays.values.astype(np.float64) ** 2))[arrays.starts]
-        lengths = np.sqrt(np.maximum(0.0, np.diff(squares)) + 3.0 * arrays.biases)
-        of_tokens = np.add.reduceat(lengths, arrays.offsets[:-1])
-        found: F64 = np.sqrt(2.0) * np.hypot(of_tokens, np.maximum(0, np.diff(arrays.offsets) - 1))
-        return found
-
     # What `SaddleProblem` asks for.
 
     geometries = ("entropic",)

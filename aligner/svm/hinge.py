@@ -12,11 +12,10 @@ import numpy.typing as npt
 from aligner.errors import SettingError
 from aligner.matching import Oracle, Task, answer, best_matchings, get_oracle, make_task
 from aligner.svm import _corner_kernels as _kernels
-from aligner.svm import approximate
 from aligner.svm.corners import check_code
 from aligner.svm.marginals import MatchingParts
 from aligner.svm.prices import Fertility, LinkRewards
-from aligner.svm.protocols import Corners, Edges, GoodCorner, Links, Wanted
+from aligner.svm.protocols import Corners, Edges, Links
 from corpora.ragged import F64, I64, U8, Bools
 from corpora.threads import map_threads, shared_property
 
@@ -304,15 +303,6 @@ class MatchingProblem:
 
     def _fill_compiled(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
         check_code(*_kernels.block_corners(chosen, self.arrays, w, psi, losses))
-
-    def good_corner(self, block: int, w: F64, wanted: Wanted, kept: approximate.Kept) -> GoodCorner:
-        return approximate.good_corner(self, block, w, wanted, kept)
-
-    def nothing_kept(self) -> approximate.Kept:
-        return approximate.Kept(np.zeros(len(self.labels)), self.labels == _kernels.SURE)
-
-    def diameters(self) -> F64:
-        return approximate.diameters(self)
 
     def task(self, chosen: I64, w: F64) -> Task:
         """The loss-augmented matchings of these blocks."""

@@ -74,27 +74,6 @@ class Corners:
         return psi
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """How good an answer z of a block must be: H(z) >= floor + share · (max H − floor) − error  [LJSP13 App. C].
-
-    floor: H of the block's present mixture of corners.
-    """
-
-    floor: float
-    share: float
-    error: float
-
-
-@dataclass(frozen=True, eq=False)
-class GoodCorner:
-    """A corner (d,) psi = ψ_i(z), loss = L_i(z) that is as good as wanted.  asked: whether the oracle was, for it."""
-
-    psi: F64
-    loss: float
-    asked: bool
-
-
 class Problem(Protocol):
     """All that the driver knows of a problem: a mean over n blocks, and a regulariser."""
 
@@ -143,15 +122,6 @@ class BlockProblem(Problem, Protocol):
     def exact_corners(self, blocks: I64, w: F64) -> Corners:
         """The same, exactly, for audits: with an approximate oracle a gap would be no certificate."""
 
-    def good_corner(self, block: int, w: F64, wanted: Wanted, kept: Any) -> GoodCorner:
-        """A corner of a block that is provably as good as wanted, by less work than `corners` if it can."""
-
-    def nothing_kept(self) -> Any:
-        """What `good_corner` may know of its earlier answers, and changes in place: nothing yet."""
-
-    def diameters(self) -> F64 | None:
-        """(n,) at least ‖ψ_i(z) − ψ_i(z')‖ of any two corners of a block; None: not known, nor then any bound."""
-
     def compiled(self) -> Any:
         """The arrays that compiled solvers can work on, see `_answers`; None where kernels do not have its oracle."""
 
@@ -171,15 +141,6 @@ class BlockDefaults:
 
     def exact_corners(self: BlockProblem, blocks: I64, w: F64) -> Corners:
         return self.corners(blocks, w)
-
-    def good_corner(self: BlockProblem, block: int, w: F64, wanted: Wanted, kept: Any) -> GoodCorner:
-        raise SettingError(f"error and share need a good_corner, which {type(self).__name__} has not")
-
-    def nothing_kept(self) -> Any:
-        return None
-
-    def diameters(self) -> F64 | None:
-        return None
 
     def compiled(self) -> Any:
         return None

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from label_sequences import random_chains
 from solver_configurations import CONFIGURATIONS, Configuration, Multiclass, iterates, knowing, of_corners, run
 
 from aligner.errors import AlignerError, SettingError
@@ -95,15 +94,6 @@ def test_a_state_of_another_solver_or_problem_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["bcfw", "frank-wolfe"])
-@pytest.mark.parametrize("average", ["none", "weighted"])
-def test_sparse_problems_have_bounds(name: str, average: str) -> None:
-    options = {"order": "uniform"} if name == "bcfw" else {}
-    for point in run(random_chains(15, longest=4), make_solver(name, average=average, **options), gap=-1.0).trace:
-        assert point.bound is not None
-        assert point.primal - point.dual <= point.bound
-
-
 class Bare:
     n_blocks, n_features, regularization = 1, 1, 1.0
 
@@ -131,7 +121,6 @@ ARGUMENTS: dict[str, tuple[Any, Any, Any, str]] = {
     "no defaults": (Bare(), make_solver("bcfw"), Stop(), "lacks .*BlockDefaults"),
     "no corners": (Empty(), make_solver("bcfw"), Stop(), "lacks corners"),
     "a tuple": (Pairs(MADE.points, MADE.labels, 4), make_solver("bcfw"), Stop(), "returns tuple"),
-    "a share": (MADE, make_solver("bcfw", share=0.5), Stop(), "need a good_corner"),
 }
 
 

@@ -16,7 +16,6 @@ from aligner.matching import ORACLES, best_matching, best_matchings
 from corpora.ragged import Lists
 
 EXACT = [name for name in ORACLES if name != "greedy"]
-"""The auction is, but for rounding, where no error is asked for."""
 
 
 def brute_force(scores: np.ndarray) -> float:

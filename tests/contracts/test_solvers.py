@@ -304,8 +304,7 @@ def arrays_of(problem: MatchingProblem | Foreign) -> dict[str, np.ndarray]:
     return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
 
-COMPILED = [c for c in CONFIGURATIONS if c.name.startswith("bcfw") and c["share"] is None]
-COMPILED += [Configuration(c.name, c.options[:-3]) for c in CONFIGURATIONS if c["share"] is not None]
+COMPILED = [c for c in CONFIGURATIONS if c.name.startswith("bcfw")]
 COMPILED.append(Configuration("bcfw", (("order", "cyclic"), ("repeats", 3))))
 COMPILED.append(Configuration("bcfw", (("step", "decreasing"), ("average", "weighted"))))
 

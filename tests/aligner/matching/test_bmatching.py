@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligner.errors import ScoreError, SettingError
-from aligner.matching import ORACLES, answer, best_matchings, get_oracle, make_task
+from aligner.matching import ORACLES, best_matchings, get_oracle
 from aligner.matching import _kernels as kernels
-from aligner.matching.prices import price_bounds, total_scores
 from corpora.ragged import F64, Lists
 
 ABLE = [name for name in ORACLES if get_oracle(name).several]
@@ -116,22 +115,6 @@ def test_duals_prove_the_optimum(seed: int) -> None:
         bound += np.maximum(duals[:, None] + np.append(0.0, rewards), 0).sum()
     links = linked.reshape(J, K)
     assert bound == pytest.approx(value(scores, links, *case[1:]), abs=1e-9)
-
-
-@settings(max_examples=80)
-@given(seed=st.integers(0, 10**6))
-def test_prices_certify_the_optimum_and_no_prices_less(seed: int) -> None:
-    """With several links a word, too; and a matching's value is what it is by its definition."""
-    rng = np.random.default_rng(seed)
-    scores, *rewards = random_case(rng, 7)
-    task = make_task(scores.ravel(), Lists.of_all([scores.shape]), *rewards)._replace(prices=np.empty(scores.size))
-    linked = answer(task, "assignment")
-    assert task.prices is not None
-    best = value(scores, linked.reshape(scores.shape), *rewards)
-    assert total_scores(task, linked)[0] == pytest.approx(best, abs=1e-9)
-    assert price_bounds(task, task.prices)[0] == pytest.approx(best, abs=1e-9)
-    others = np.broadcast_to(rng.exponential(2.0, scores.shape[1]), scores.shape).ravel()
-    assert price_bounds(task, others)[0] >= best - 1e-9
 
 
 @pytest.mark.parametrize("oracle", ORACLES)

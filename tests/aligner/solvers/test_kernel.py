@@ -216,7 +216,7 @@ def unrehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("unrehearsed")
 def test_oracle_calls_are_counted(kernel: Kernel, make_problem: MakeProblem) -> None:
     counting = Counting(get_oracle("assignment").match)
-    problem = replace(make_problem(n=9), oracle=Oracle("counting", True, False, False, counting))
+    problem = replace(make_problem(n=9), oracle=Oracle("counting", True, False, counting))
     last = run(problem, KernelBlock(kernel), gap=0.0, passes=5).trace[-1]
     assert last.oracle_calls + last.audit_calls == counting.calls
     assert last.oracle_calls == 5 * 9
@@ -227,7 +227,7 @@ def test_oracle_calls_are_counted(kernel: Kernel, make_problem: MakeProblem) -> 
 def test_not_a_number_ends_it_with_finite_coefficients(kernel: Kernel, make_problem: MakeProblem) -> None:
     counting = Counting(get_oracle("assignment").match, after=60)
     result = run(
-        replace(make_problem(n=10), oracle=Oracle("counting", True, False, False, counting)),
+        replace(make_problem(n=10), oracle=Oracle("counting", True, False, counting)),
         KernelBlock(kernel),
         gap=0.0,
         passes=50,

@@ -33,7 +33,6 @@ def test_options_are_read_as_a_user_writes_them() -> None:
     assert make_solver("bcfw", order="uniform", average="suffix") == Block(Uniform(), Forward(), Average.SUFFIX)
     assert make_solver("bcfw-away") == make_solver("bcfw", order="gap", step="away", cache="yes")
     assert make_solver("bcfw-away", cache="no") == make_solver("bcfw-away", cache=False) == Block(ByGap(), Away())
-    assert make_solver("bcfw", error="0.5", share="0.9") == Block(error=0.5, share=0.9)
     assert make_solver("randomized-away", sample="0.5") == RandomizedAway(sample=0.5)
     given = make_solver("extragradient", projection="entropic", radius="2", restarts="true")
     assert given == Extragradient(Projection.ENTROPIC, 2.0, True)
@@ -47,7 +46,7 @@ def test_options_are_read_as_a_user_writes_them() -> None:
         (
             "bcfw",
             {"sample": "1"},
-            "bcfw has no option sample (it has order, step, average, cache, repeats, error, share)",
+            "bcfw has no option sample (it has order, step, average, cache, repeats)",
         ),
         ("cutting-plane", {"order": "gap"}, "cutting-plane has no option order (it has none)"),
         ("bcfw", {"order": "x"}, "unknown order 'x' (choose from uniform, permuted, cyclic, gap)"),
@@ -60,8 +59,7 @@ def test_options_are_read_as_a_user_writes_them() -> None:
         ("randomized-away", {"sample": "half"}, "sample must be a number, not 'half'"),
         ("kernel-bcfw", {"kernel": "polynomial", "degree": "2.5"}, "degree must be a whole number, not '2.5'"),
         ("kernel-bcfw", {"kernel": "polynomial", "degree": 2.5}, "degree must be a whole number, not 2.5"),
-        ("bcfw", {"share": "0"}, "share must be above 0 and at most 1, not 0.0"),
-        ("bcfw", {"error": "-1"}, "error must be a number from 0 on, not -1.0"),
+        ("excessive-gap", {"smoothing": "0"}, "smoothing must be a number above 0, not 0.0"),
         ("randomized-away", {"sample": "0"}, "sample must be a share above 0 and at most 1, not 0.0"),
     ],
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from label_sequences import random_chains
+from label_sequences import diameters, random_chains
 from solver_configurations import Plain, run
 
 from aligner.solvers import Stop, make_solver, solve
@@ -68,7 +68,7 @@ def test_shares_add_up() -> None:
     np.testing.assert_allclose(shares.sum(axis=0), point.v, atol=1e-12)
     assert point.block_losses is not None
     assert point.block_losses.sum() == pytest.approx(point.loss)
-    longest = problem.diameters() / (problem.regularization * problem.n_blocks)
+    longest = diameters(problem) / (problem.regularization * problem.n_blocks)
     assert (np.linalg.norm(shares, axis=1) <= longest).all()
 
 
