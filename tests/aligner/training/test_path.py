@@ -15,12 +15,12 @@ from solver_configurations import Configuration, knowing
 from aligner.errors import SettingError
 from aligner.model.decoding import decode_edges
 from aligner.model.scoring import LinearScorer
+from aligner.problem import BlockProblem
 from aligner.report.evaluation import count, scores
 from aligner.solvers import SOLVERS, Solver, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.records import Audit, DualPoint
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import BlockProblem
 from aligner.training.path import Place, RegularizationPath, Resumable, follow_path, scorer_of
 from aligner.training.settings import Plan, geometric_path
 from corpora.alignment import Links, PairLinks
