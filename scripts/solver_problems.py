@@ -16,9 +16,9 @@ from scipy.sparse import csr_array, hstack
 from sequences import Sequences, read_chunks, read_letters
 
 from aligner.matching import best_matchings
+from aligner.problem import BlockProblem
 from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import BlockProblem
 
 Array = np.ndarray[Any, Any]
 

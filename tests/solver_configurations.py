@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import SOLVERS, Result, Solver, Stop, make_solver, solve
 from aligner.solvers.registry import choices
 from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import BlockDefaults, Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from aligner.matching import best_matchings
 from aligner.model.scoring import Scorer, score_in_threads
+from aligner.svm.edges import Edges
 from aligner.svm.prices import LinkRewards
-from aligner.svm.protocols import Edges
 from corpora.alignment import Links
 from corpora.ragged import F64, I64, Lists
 

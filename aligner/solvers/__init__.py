@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aligner.problem import BlockDefaults, BlockProblem, Corners, SaddleProblem
     from aligner.solvers.approximate import Approximate
     from aligner.solvers.atomic import least_squares
     from aligner.solvers.checking import check_problem
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from aligner.solvers.regularization import regularization_path
     from aligner.solvers.signs import Signed
     from aligner.svm.chain import ChainProblem
-    from aligner.svm.protocols import BlockDefaults, BlockProblem, Corners, SaddleProblem
 
 _HOMES = {
     "solvers.approximate": ("Approximate",),
@@ -40,7 +40,7 @@ _HOMES = {
     "solvers.regularization": ("regularization_path",),
     "solvers.signs": ("Signed",),
     "svm.chain": ("ChainProblem",),
-    "svm.protocols": ("BlockDefaults", "BlockProblem", "Corners", "SaddleProblem"),
+    "problem": ("BlockDefaults", "BlockProblem", "Corners", "SaddleProblem"),
 }
 
 __all__ = [

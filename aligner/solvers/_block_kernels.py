@@ -38,7 +38,7 @@ def average_weight(average, step):
 class Point(NamedTuple):
     """A dual point and its running average, changed in place.
 
-    v: (d,) = Σ_i block_w[i].  w: (d,) = clip(v), the last n_nonpositive cut to at most 0, see `protocols.BlockProblem`.
+    v: (d,) = Σ_i block_w[i].  w: (d,) = clip(v), the last n_nonpositive cut to at most 0, see `BlockProblem`.
     loss: (1,) = Σ_i block_loss[i].  block_w: (n, d).  block_loss: (n,).  mean_v: (d,).  mean_loss: (1,).
     steps: (1,) those done so far.
     """

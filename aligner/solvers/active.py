@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from aligner.errors import SettingError
+from aligner.problem import BlockProblem
 from aligner.solvers._active_kernels import Pool
 from aligner.solvers._block_kernels import Point
 from aligner.solvers.records import Active, DualPoint
-from aligner.svm.protocols import BlockProblem
 
 _MOST_BYTES = 1 << 31
 """Of the shares of all blocks, where the corners are sparse."""

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.svm.corners import ask
-from aligner.svm.protocols import BlockDefaults, BlockProblem, Corners
+from aligner.problem import BlockDefaults, BlockProblem, Corners
+from aligner.solvers.audit import ask
 from corpora.ragged import F64, I64
 from corpora.threads import shared_property
 

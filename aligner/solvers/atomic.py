@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
+from aligner.problem import BlockDefaults, Corners
 from aligner.solvers._active_kernels import Pool, settle
 from aligner.solvers.driver import solve
 from aligner.solvers.randomized_away import RandomizedAway
 from aligner.solvers.records import Status, Stop, TracePoint
-from aligner.svm.protocols import BlockDefaults, Corners
 from corpora.ragged import F64, I64
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from aligner.errors import OracleError
+from aligner.problem import BlockProblem, Corners
 from aligner.solvers.records import Audit
 from aligner.svm import _chain_kernels as chains
 from aligner.svm import _corner_kernels as matchings
-from aligner.svm.corners import ask, check_code
-from aligner.svm.protocols import BlockProblem
-from corpora.ragged import F64
+from aligner.svm.corners import check_code
+from corpora.ragged import F64, I64
 from corpora.threads import map_threads
 
 _SUMS: dict[type, Any] = {matchings.Blocks: matchings.sum_corners, chains.ChainBlocks: chains.sum_chain_corners}
@@ -45,6 +46,27 @@ def clip(v: F64, n_nonpositive: int) -> F64:
     tail = w[len(w) - n_nonpositive :]
     np.minimum(tail, 0.0, out=tail)
     return w
+
+
+def ask(problem: BlockProblem, blocks: I64, w: F64, *, exact: bool = False) -> Corners:
+    """The oracle's answers; of one in Python a copy in float64, contiguous, or OracleError where they do not fit."""
+    found = problem.exact_corners(blocks, w) if exact else problem.corners(blocks, w)
+    if problem.compiled() is not None:
+        return found
+    name = "exact_corners()" if exact else "corners()"
+    if not isinstance(found, Corners):
+        raise OracleError(f"{name} returns {type(found).__name__} (Corners(psi, losses))")
+    losses, psi = np.array(found.losses, np.float64), found.psi
+    if problem.sparse or hasattr(psi, "tocsr"):
+        from scipy.sparse import csr_array
+
+        psi = csr_array(psi, dtype=np.float64, copy=True)
+    else:
+        psi = np.array(psi, np.float64, order="C")
+    wanted = (len(blocks), problem.n_features), (len(blocks),)
+    if (psi.shape, losses.shape) != wanted:
+        raise OracleError(f"{name} has psi {psi.shape} and losses {losses.shape} (not {wanted[0]} and {wanted[1]})")
+    return Corners(psi, losses)
 
 
 def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | None = None) -> Answers:

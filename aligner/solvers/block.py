@@ -12,18 +12,18 @@ from math import ceil
 import numpy as np
 
 from aligner.errors import SettingError
+from aligner.problem import BlockProblem
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers import sparse
 from aligner.solvers.active import larger_pool, new_point, new_pool, of_blocks, rescale
-from aligner.solvers.audit import Answers, ask_all, clip, judge
+from aligner.solvers.audit import Answers, ask, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import ByGap, Order, Permuted
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.sparse import SparseState
 from aligner.solvers.steps import BlockStep, Forward
-from aligner.svm.corners import ask, check_code
-from aligner.svm.protocols import BlockProblem
+from aligner.svm.corners import check_code
 from corpora.ragged import I64
 
 _BLOCKS_AT_ONCE = 8192
@@ -105,7 +105,7 @@ class Block:
     def resume(self, problem: BlockProblem, state: BlockState | SparseState) -> None:
         """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
         if isinstance(state, SparseState):
-            sparse.resume(self, problem, state)
+            sparse.resume(Origin(self, problem), state)
             return
         rescale(state.point, state.pool, state.origin.regularization / problem.regularization)
         state.origin = Origin(self, problem)
@@ -114,7 +114,9 @@ class Block:
 
     def sweep(self, problem: BlockProblem, state: BlockState | SparseState) -> int:
         if isinstance(state, SparseState):
-            return sparse.sweep(self, problem, state)
+            order = np.repeat(self.order.draw(problem.n_blocks, state.rng), self.repeats)
+            line_search = self.step.line_search
+            return sparse.sweep(problem, state, order, line_search=line_search, average=self.average)
         point, gaps, n = state.point, state.gaps, problem.n_blocks
         calls = 0
         if self._is_stale(state):
@@ -206,7 +208,7 @@ class Block:
 
     def audit(self, problem: BlockProblem, state: BlockState | SparseState) -> Audit:
         if isinstance(state, SparseState):
-            return sparse.audit(self, problem, state)
+            return sparse.audit(problem, state, self.average)
         point = state.point
         averaged = self.average is not Average.NONE and point.steps[0] > 0
         v, loss = (point.mean_v, point.mean_loss) if averaged else (point.v, point.loss)

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from aligner.errors import OracleError
-from aligner.solvers.audit import ask_all, clip
-from aligner.svm.corners import ask
-from aligner.svm.protocols import BlockProblem, SaddleProblem, check_sizes
+from aligner.problem import BlockProblem, SaddleProblem, check_sizes
+from aligner.solvers.audit import ask, ask_all, clip
 from corpora.ragged import F64, I64, Bools
 
 _ROUNDING = 1e-7

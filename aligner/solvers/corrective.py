@@ -7,10 +7,10 @@ from enum import Enum
 
 import numpy as np
 
+from aligner.problem import BlockProblem
 from aligner.solvers.audit import Answers, ask_all, judge
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.simplex import Mixture
-from aligner.svm.protocols import BlockProblem
 from corpora.ragged import F64
 
 

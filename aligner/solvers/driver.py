@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from aligner.errors import AlignerError, ScoreError, SettingError
+from aligner.problem import BlockProblem, Problem, check_sizes
 from aligner.solvers.records import Audit, DualPoint, Origin, Result, Status, Stop, TracePoint
-from aligner.svm.protocols import BlockProblem, Problem, check_sizes
 from corpora.ragged import F64
 from corpora.threads import one_blas_thread
 

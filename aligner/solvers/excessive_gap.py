@@ -12,10 +12,10 @@ from math import inf, isfinite
 import numpy as np
 
 from aligner.errors import SettingError
+from aligner.problem import BlockProblem, SaddleProblem, saddle_of
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import sum_blocks
-from aligner.svm.protocols import BlockProblem, SaddleProblem, saddle_of
 from corpora.ragged import F64, I64
 
 _LEAST = 1e-300

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligner.problem import BlockProblem, SaddleProblem, saddle_of
 from aligner.solvers.audit import ask_all, clip, judge
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import sum_blocks
-from aligner.svm.protocols import BlockProblem, SaddleProblem, saddle_of
 from corpora.ragged import F64
 
 _CONFIDENCE = 5.0

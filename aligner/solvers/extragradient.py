@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aligner.errors import SettingError
+from aligner.problem import BlockProblem, saddle_of
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import (
@@ -23,7 +24,6 @@ from aligner.solvers.saddle import (
     measure_start,
     restrict,
 )  # fmt: skip
-from aligner.svm.protocols import BlockProblem, saddle_of
 from corpora.ragged import F64
 
 _FIRST = 5

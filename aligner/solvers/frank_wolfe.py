@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligner.problem import BlockProblem
 from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import Forward
-from aligner.svm.protocols import BlockProblem
 from corpora.ragged import F64
 
 

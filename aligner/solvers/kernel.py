@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aligner.matching import Oracle, best_matchings
+from aligner.problem import BlockProblem
 from aligner.solvers._block_kernels import average_weight
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Visiting
@@ -16,8 +17,8 @@ from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import Forward
 from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE, Blocks
 from aligner.svm.corners import check_code
+from aligner.svm.edges import EdgeProblem, edges_of
 from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature, make_kernel
-from aligner.svm.protocols import BlockProblem, EdgeProblem, edges_of
 from corpora.ragged import F32, F64, Lists
 
 _LEAST = 1e-12

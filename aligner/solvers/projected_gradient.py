@@ -8,13 +8,14 @@ from enum import Enum
 import numpy as np
 
 from aligner.matching.projection import GEOMETRIES
+from aligner.problem import BlockProblem, saddle_of
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, judge
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import Marginals, Projection, total_of
 from aligner.svm.corners import check_code
-from aligner.svm.protocols import BlockProblem, EdgeProblem, saddle_of
+from aligner.svm.edges import EdgeProblem
 from corpora.ragged import F64, I64
 from corpora.threads import map_threads
 

@@ -8,14 +8,13 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from aligner.errors import SettingError
+from aligner.problem import BlockProblem, Corners
 from aligner.solvers import _active_kernels as kernels
 from aligner.solvers._block_kernels import Point
 from aligner.solvers.active import larger_pool, new_point, new_pool, of_blocks, rescale
-from aligner.solvers.audit import ask_all, judge
+from aligner.solvers.audit import ask, ask_all, judge
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint, Origin
-from aligner.svm.corners import ask
-from aligner.svm.protocols import BlockProblem, Corners
 from corpora.ragged import F64, I64
 
 

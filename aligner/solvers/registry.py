@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from aligner.errors import SettingError
 
 if TYPE_CHECKING:
+    from aligner.problem import BlockProblem
     from aligner.solvers.driver import Solver
-    from aligner.svm.protocols import BlockProblem
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
@@ -25,7 +25,7 @@ class Entry:
     options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
     preset: values of options, as a user writes them, or of other fields of the class, as module:name.
     one_link: whether it knows matchings only, with one link a word.
-    marginals: whether it knows only problems that have them, see `svm.protocols.SaddleProblem`.
+    marginals: whether it knows only problems that have them, see `aligner.problem.SaddleProblem`.
     """
 
     config: str | Callable[..., Any]

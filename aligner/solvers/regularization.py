@@ -10,9 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from aligner.errors import SettingError
+from aligner.problem import BlockProblem
 from aligner.solvers.driver import Solver, solve
 from aligner.solvers.records import Stop
-from aligner.svm.protocols import BlockProblem
 from corpora.ragged import F64
 
 

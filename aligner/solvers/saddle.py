@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from aligner.svm.protocols import Parts, SaddleProblem
+from aligner.problem import Parts, SaddleProblem
 from corpora.ragged import F64, I64, Bools
 from corpora.threads import map_threads
 

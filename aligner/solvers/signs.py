@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.svm.protocols import BlockDefaults, BlockProblem, Corners
+from aligner.problem import BlockDefaults, BlockProblem, Corners
 from corpora.ragged import F64, I64
 from corpora.threads import shared_property
 

@@ -88,7 +88,7 @@ class Mixture:
     """Points of the dual, each by its v and ℓ, and the weights of their mixture, which is a dual point again.
 
     points: (m, d).  losses: (m,).  weights: (m,) in the simplex. At first only the target, v = 0 and ℓ = 0.
-    n_nonpositive: the last coordinates of w are those of v cut to at most 0, see `protocols.BlockProblem`.
+    n_nonpositive: the last coordinates of w are those of v cut to at most 0, see `aligner.problem.BlockProblem`.
     Points that agree in both are one: the dual cannot tell them apart.
     """
 

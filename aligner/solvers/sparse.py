@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aligner.problem import BlockProblem
 from aligner.solvers import _sparse_kernels as kernels
-from aligner.solvers.audit import ask_all, clip, judge
+from aligner.solvers.audit import ask, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.svm._chain_kernels import count_entries
-from aligner.svm.corners import ask, check_code
-from aligner.svm.protocols import BlockProblem
+from aligner.svm.corners import check_code
 from corpora.ragged import I64
-
-if TYPE_CHECKING:
-    from aligner.solvers.block import Block
 
 _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -48,25 +44,25 @@ def init(origin: Origin, problem: BlockProblem, rng: np.random.Generator) -> Spa
     return SparseState(origin, rng, point)
 
 
-def resume(config: Block, problem: BlockProblem, state: SparseState) -> None:
+def resume(origin: Origin, state: SparseState) -> None:
     """The same dual point at the problem's λ; averages and decreasing steps begin anew."""
-    point, shrinkage = state.point, state.origin.regularization / problem.regularization
+    point, shrinkage = state.point, state.origin.regularization / origin.regularization
     for vectors in (point.v, point.w, point.values):
         vectors *= shrinkage
-    point.steps[0], state.origin = 0, Origin(config, problem)
+    point.steps[0], state.origin = 0, origin
 
 
-def sweep(config: Block, problem: BlockProblem, state: SparseState) -> int:
-    order = np.repeat(config.order.draw(problem.n_blocks, state.rng), config.repeats)
+def sweep(problem: BlockProblem, state: SparseState, order: I64, *, line_search: bool, average: Average) -> int:
+    """Steps of blocks in this order."""
     take_steps = _generic_steps if problem.compiled() is None else _compiled_steps
     for first in range(0, len(order), _BLOCKS_AT_ONCE):
-        take_steps(config, problem, state, order[first : first + _BLOCKS_AT_ONCE])
+        take_steps(problem, state, order[first : first + _BLOCKS_AT_ONCE], line_search, average.code)
     kernels.settle_sparse(state.point)
     return len(order)
 
 
-def _compiled_steps(config: Block, problem: BlockProblem, state: SparseState, order: I64) -> None:
-    done, line_search, average = 0, config.step.line_search, config.average.code
+def _compiled_steps(problem: BlockProblem, state: SparseState, order: I64, line_search: bool, average: int) -> None:
+    done = 0
     while done < len(order):
         code, block, done = kernels.sparse_steps(
             order, done, line_search, average, problem.compiled(), problem.regularization, state.point
@@ -77,12 +73,12 @@ def _compiled_steps(config: Block, problem: BlockProblem, state: SparseState, or
             check_code(code, block)
 
 
-def _generic_steps(config: Block, problem: BlockProblem, state: SparseState, order: I64) -> None:
+def _generic_steps(problem: BlockProblem, state: SparseState, order: I64, line_search: bool, average: int) -> None:
     for block in order.tolist():
         corners = ask(problem, np.array([block]), state.point.w)
         columns, values = corners.psi.indices.astype(np.int64), corners.psi.data
         while not kernels.sparse_step(
-            block, columns, values, float(corners.losses[0]), config.step.line_search, config.average.code,
+            block, columns, values, float(corners.losses[0]), line_search, average,
             problem.regularization, state.point,
         ):  # fmt: skip
             _enlarge(state, block, len(columns))
@@ -101,9 +97,9 @@ def _enlarge(state: SparseState, block: int, more: int) -> None:
     )
 
 
-def audit(config: Block, problem: BlockProblem, state: SparseState) -> Audit:
+def audit(problem: BlockProblem, state: SparseState, average: Average) -> Audit:
     point = state.point
-    averaged = config.average is not Average.NONE and point.steps[0] > 0
+    averaged = average is not Average.NONE and point.steps[0] > 0
     v = point.v - point.scale[0] * point.behind if averaged else point.v
     w = clip(v, problem.n_nonpositive)
     loss = point.mean_loss if averaged else point.loss

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligner.problem import BlockProblem
 from aligner.solvers import _subgradient_kernels as kernels
-from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
+from aligner.solvers.audit import ask, ask_all, clip, dual_value, primal_value
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.simplex import Mixture
-from aligner.svm.corners import ask, check_code
-from aligner.svm.protocols import BlockProblem
+from aligner.svm.corners import check_code
 from corpora.ragged import F64
 
 _BLOCKS_AT_ONCE = 4096

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from aligner.errors import SettingError
+from aligner.problem import BlockDefaults, Corners
 from aligner.svm import _chain_kernels as kernels
 from aligner.svm.corners import check_code
-from aligner.svm.protocols import BlockDefaults, Corners
 from corpora.ragged import F64, I32, I64
 from corpora.threads import shared_property
 

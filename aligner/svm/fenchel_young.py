@@ -12,9 +12,9 @@ from scipy.special import entr, expit
 from aligner.matching.projection import Nearest, nearest_points
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm._curvature_kernels import add_pairs
+from aligner.svm.edges import Edges, Links
 from aligner.svm.hinge import check_costs, check_prior, label_edges, score_all, take_values
 from aligner.svm.prices import LinkRewards
-from aligner.svm.protocols import Edges, Links
 from corpora.ragged import F64, I64, U8, word_offsets
 from corpora.threads import map_threads, shared_property
 

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from aligner.errors import SettingError
 from aligner.matching import Oracle, Task, answer, best_matchings, get_oracle, make_task
+from aligner.problem import Corners
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.corners import check_code
+from aligner.svm.edges import Edges, Links
 from aligner.svm.marginals import MatchingParts
 from aligner.svm.prices import Fertility, LinkRewards
-from aligner.svm.protocols import Corners, Edges, Links
 from corpora.ragged import F64, I64, U8, Bools
 from corpora.threads import map_threads, shared_property
 

@@ -19,7 +19,7 @@ _ACCURACY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class MatchingParts:
-    """The marginals of matchings, as `protocols.Parts`; see `_part_kernels` for what their parts are."""
+    """The marginals of matchings, as `aligner.problem.Parts`; see `_part_kernels` for what their parts are."""
 
     arrays: Blocks
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from solver_configurations import Configuration, MakeProblem, Plain, every_solver_of_corners, knowing, run
 
+from aligner.problem import Corners
 from aligner.solvers import SOLVERS, Status, Stop, TracePoint, solve
-from aligner.svm.protocols import Corners
 
 ALONE = [Configuration(name, ()) for name in SOLVERS] + [Configuration("extragradient", (("restarts", True),))]
 ALONE = knowing(ALONE, "matchings")

@@ -12,9 +12,9 @@ from solver_configurations import CONFIGURATIONS, Configuration, MakeProblem, Mu
 
 from aligner.errors import OracleError
 from aligner.matching import ORACLES, get_oracle
+from aligner.problem import Corners
 from aligner.solvers import Status, check_problem, make_solver
 from aligner.solvers.atomic import Domain, LeastSquares
-from aligner.svm.protocols import Corners
 
 
 @dataclass

@@ -19,11 +19,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from aligner.errors import OracleError
 from aligner.matching import linprog
+from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import SOLVERS, Result, Status, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.records import Audit
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import BlockDefaults, Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -11,12 +11,12 @@ from label_sequences import random_chains
 from solver_configurations import Multiclass, run
 
 from aligner.errors import SettingError
+from aligner.problem import SaddleProblem, TargetOnly
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers.audit import dual_value
 from aligner.solvers.exponentiated_gradient import ExponentiatedGradient
 from aligner.solvers.orders import Cyclic
 from aligner.svm.chain import ChainProblem
-from aligner.svm.protocols import SaddleProblem, TargetOnly
 
 PROBLEMS: dict[str, SaddleProblem] = {"multiclass": Multiclass.random(), "chains": random_chains()}
 on_problems = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 
 from aligner.errors import ScoreError, SettingError
 from aligner.matching import get_oracle
+from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import Stop, solve
 from aligner.solvers.block import Block
 from aligner.solvers.orders import Uniform
@@ -18,7 +19,6 @@ from aligner.solvers.projected_gradient import GradientStep, MarginalState, Proj
 from aligner.solvers.saddle import Projection
 from aligner.svm._corner_kernels import SURE
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import BlockDefaults, Corners
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable

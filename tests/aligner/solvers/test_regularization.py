@@ -11,10 +11,10 @@ import pytest
 from solver_configurations import MakeProblem, Multiclass, run
 
 from aligner.errors import SettingError
+from aligner.problem import BlockProblem
 from aligner.solvers import make_solver
 from aligner.solvers.audit import ask_all, primal_value
 from aligner.solvers.regularization import regularization_path
-from aligner.svm.protocols import BlockProblem
 
 KINDS = "matchings", "b-matchings", "multiclass"
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import Signed, Stop, solve
 from aligner.solvers.audit import ask_all, dual_value
 from aligner.solvers.averages import Average
@@ -18,7 +19,6 @@ from aligner.solvers.registry import make_solver
 from aligner.solvers.subgradient import StochasticSubgradient, block_weights, iterate
 from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.protocols import BlockDefaults, Corners
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -1,60 +1,14 @@
-"""What solvers know of a structured problem, and what problems know of edges and links.  No words here."""
+"""What solvers know of a structured problem: the floor that problems and solvers stand on.  No words here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from aligner.errors import OracleError, SettingError
-from corpora.ragged import F32, F64, I32, I64, Bools, Lists
-
-if TYPE_CHECKING:
-    from aligner.matching import Oracle
-    from aligner.svm._corner_kernels import Blocks
-
-
-class Edges(Protocol):
-    """The features of the listed edges of n pairs.
-
-    features: (E, d), C-contiguous.  lists: of the edges, which no matching has others of.  names: (d,).
-    """
-
-    @property
-    def features(self) -> F32: ...
-
-    @property
-    def lists(self) -> Lists: ...
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-
-    def __len__(self) -> int: ...
-
-    def take(self, pairs: I64, *, memory: int | None = None) -> Self:
-        """A copy of the edges of these pairs, (m,) indices, in their order.
-
-        memory: bytes the features may take before they go to a temporary file; None: as many as usual.
-        """
-
-
-class Links(Protocol):
-    """The gold links of n pairs: those of pair i are links offsets[i] : offsets[i + 1], of words source and target."""
-
-    @property
-    def source(self) -> I32: ...
-
-    @property
-    def target(self) -> I32: ...
-
-    @property
-    def sure(self) -> Bools: ...
-
-    @property
-    def offsets(self) -> I64: ...
-
-    def __len__(self) -> int: ...
+from corpora.ragged import F64, I64, Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,26 +195,6 @@ class SaddleProblem(BlockProblem, Parts, Protocol):
 
     P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z [w·(F_i z − F_i y_i) + c_i·(z − y_i)]
     """
-
-
-@runtime_checkable
-class EdgeProblem(BlockProblem, Protocol):
-    """A block problem over matchings whose edges are at hand, as `aligner.svm.hinge.MatchingProblem` is: see there."""
-
-    @property
-    def arrays(self) -> Blocks: ...
-
-    @property
-    def oracle(self) -> Oracle: ...
-
-
-def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
-    """The problem, if its edges are at hand and all there is to it.  Raises SettingError."""
-    if not isinstance(problem, EdgeProblem):
-        raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
-    if problem.n_nonpositive:
-        raise SettingError(f"{solver} has one link a word only (choose another solver, bcfw for instance)")
-    return problem
 
 
 def saddle_of(problem: BlockProblem, solver: str, geometry: str) -> SaddleProblem:
