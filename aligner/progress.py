@@ -17,12 +17,11 @@ from aligner._version import __version__
 
 if TYPE_CHECKING:
     from aligner.solvers import TracePoint
-    from aligner.training.path import Place
     from corpora.corpus import Corpus
     from features.translation.expectation import Pass
 
 Stage = Literal[
-    "starting", "reading", "counting", "translation", "features", "training", "path", "ablation", "aligning", "writing"
+    "starting", "reading", "counting", "translation", "features", "training", "ablation", "aligning", "writing"
 ]
 
 Item = TypeVar("Item")
@@ -58,14 +57,15 @@ class Hooks:
     """Whom long work tells how far it is.
 
     on_corpus: told what each path was recognised as.  on_progress: told of each step.
-    on_audit: told of each audit of the solver; training stops if it returns False.  interrupted: asked after each of
-    the solver's passes; where it holds, as with Ctrl-C during the passes, training ends with the weights of the last
-    audit.  lenient: gives the corpora whose text alone is read, with broken pairs left empty, say.
+    on_audit: told of each audit of the solver, and of which fold it does without, if any; training stops if it returns
+    False.  interrupted: asked after each of the solver's passes; where it holds, as with Ctrl-C during the passes,
+    training ends with the weights of the last audit.  lenient: gives the corpora whose text alone is read,
+    with broken pairs left empty, say.
     """
 
     on_corpus: Callable[[Corpus], None] = ignore
     on_progress: Callable[[Progress], None] = ignore
-    on_audit: Callable[[TracePoint, Place], bool | None] = ignore
+    on_audit: Callable[[TracePoint, int | None], bool | None] = ignore
     interrupted: Callable[[], bool] = bool  # never
     lenient: Callable[[Corpus], Corpus] = _as_it_is
 

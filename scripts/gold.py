@@ -25,7 +25,7 @@ from aligner.solvers.newton import Newton
 from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import LinkRewards
-from aligner.training.path import follow_path
+from aligner.training.cross_validate import cross_validate
 from aligner.training.settings import LOSSES, TrainingSettings, plan
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
@@ -205,7 +205,7 @@ def decode_with(weights: F64, edges: EdgeTable) -> Alignments:
 class Learnt:
     """What `aligner train` learns from labelled pairs, without the corpus statistics.
 
-    held_out: links of the folds, where λ was chosen by some.
+    held_out: links of the folds, where there are some.
     """
 
     features: FeatureSet
@@ -236,9 +236,9 @@ def learn(
     problem = planned.problem(edges, links)
     if centre is not None and problem.prior_name == "default":
         problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))
-    path = follow_path(problem, links, planned, stop=Stop(gap=1e-3, passes=200))
-    w = problem.weights(path.results[path.chosen].w)
-    return Learnt(features, LinearScorer(w[: len(edges.names)]), problem.link_rewards(w), path.held_out)
+    learnt = cross_validate(problem, links, planned, stop=Stop(gap=1e-3, passes=200))
+    w = problem.weights(learnt.result.w)
+    return Learnt(features, LinearScorer(w[: len(edges.names)]), problem.link_rewards(w), learnt.held_out)
 
 
 def judge(gold: Links, found: Links) -> Evaluation:

@@ -233,13 +233,13 @@ class Desk:
         except Exception:
             self._training = {"state": "failed", "error": "an error of the program: see where it was started"}
             raise
-        row, by_default = made.record["path"][made.record["chosen"]], made.record["default_aer"]
-        margin = 1.96 * (row["standard_error"] or 0.0)
-        ends = max(0.0, row["aer"] - margin), min(100.0, row["aer"] + margin)
+        aer, by_default = made.record["learnt_aer"], made.record["default_aer"]
+        margin = 1.96 * made.record["standard_error"]
+        ends = max(0.0, aer - margin), min(100.0, aer + margin)
         if self._learns:
             self._suggester = _Suggester(made, {})
         self._training = {
-            "state": "done", "pairs": pairs, "aer": row["aer"], "interval": ends, "default": by_default,
+            "state": "done", "pairs": pairs, "aer": aer, "interval": ends, "default": by_default,
             "keeps_default": "default_weights" in made.record, "suggests": self._learns,
         }  # fmt: skip
 

@@ -65,15 +65,6 @@ def parse_shard(shard: str) -> tuple[int, int]:
     return int(parts[1]), int(parts[2])
 
 
-def parse_path(path: str) -> tuple[float, float, int]:
-    """Largest λ, smallest λ and how many, of a path like 1:1e-4:9.  Raises a usage error."""
-    try:
-        largest, smallest, values = path.split(":")
-        return float(largest), float(smallest), int(values)
-    except ValueError:
-        raise typer.BadParameter(f"{path!r} is not LARGEST:SMALLEST:N (give a path like 1:1e-4:9)") from None
-
-
 def parse_solver_options(given: Sequence[str]) -> dict[str, str]:
     """Values by name, of options like order=uniform.  Raises a usage error."""
     options = dict(option.partition("=")[::2] for option in given)
@@ -172,12 +163,9 @@ Regularization = Annotated[float | None, _objective(
 Center = Annotated[WeightCenter | None, _objective(
     help="Weights that others are drawn to.", show_default="zero with the hinge, otherwise default",
 )]  # fmt: skip
-Path = Annotated[str | None, _objective(
-    metavar="λ:λ:N", help="Choose λ by cross-validated AER from N, falling from first to second (such as 1:1e-4:9).",
-)]  # fmt: skip
 CrossValidate = Annotated[int | None, _objective(
-    metavar="K", help="Folds that find the AER of λ; 0: none.", min=0,
-    show_default="5 with --path, and for 10 to 999 labelled pairs without the hinge",
+    metavar="K", help="Folds that find the AER of held-out pairs; 0: none.", min=0,
+    show_default="5 for 10 to 999 labelled pairs without the hinge",
 )]  # fmt: skip
 MissCost = Annotated[
     float | None, _objective(metavar="c⁺", help="Cost of a missed link.", show_default="hinge 3; others 0.6", min=0.0)
@@ -197,8 +185,8 @@ OracleName = Annotated[Oracle | None, _solving(
     metavar="ORACLE", help=f"Best matchings for the hinge loss: {_names(Oracle)}.", show_default="assignment",
 )]  # fmt: skip
 Tolerance = Annotated[float, _solving(metavar="GAP", help="Relative duality gap to stop at.", min=0.0)]
-MaxPasses = Annotated[int, _solving(metavar="N", help="Passes over the labelled pairs, for each λ.", min=0)]
-MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, for each λ.", min=0.0)]
+MaxPasses = Annotated[int, _solving(metavar="N", help="Passes over the labelled pairs, for each solution.", min=0)]
+MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, for each solution.", min=0.0)]
 Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", min=0)]
 
 # Aligning

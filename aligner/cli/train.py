@@ -20,7 +20,6 @@ from corpora.errors import CorpusError
 if TYPE_CHECKING:
     from aligner.model.model import Model
     from aligner.solvers import TracePoint
-    from aligner.training.path import Place
     from corpora.corpus import Corpus
 
 
@@ -55,7 +54,6 @@ def train(
     loss: opt.LossName = None,
     regularization: opt.Regularization = None,
     center: opt.Center = None,
-    path: opt.Path = None,
     cross_validate: opt.CrossValidate = None,
     fertility: opt.Fertility = None,
     miss_cost: opt.MissCost = None,
@@ -107,11 +105,11 @@ def train(
         if not quiet:
             say(found.description())
 
-    def audited(point: "TracePoint", place: "Place") -> None:
+    def audited(point: "TracePoint", fold: int | None) -> None:
         keep_what_there_is()
-        audits.append({**asdict(place), **asdict(point)})
+        audits.append({"fold": fold, **asdict(point)})
         if verbose:
-            say(f"{place}, {format_audit(point)}")
+            say(f"{'' if fold is None else f'without fold {fold}, '}{format_audit(point)}")
 
     labelled = bool(gold) or any(text.has_labels for text in texts)
     if update is not None:
@@ -143,7 +141,6 @@ def train(
                 "normalizers": normalizers,
                 "families": None if features is None else features.split(","),
                 "solver_options": opt.parse_solver_options(solver_option or []),
-                "path": None if path is None else opt.parse_path(path),
             }
             training = run(corpus, gold or (), links=links or (), hooks=hooks, engine=engine, **settings)
             made = training.model

@@ -144,7 +144,7 @@ def write_page(
         "gold": pairs.gold and {"name": pairs.gold_name, **_packed_links(pairs.gold), "sure": _packed(pairs.gold.sure)},
         "evaluations": [evaluation.to_dict() for evaluation in evaluations] or None,
         "bootstrap": _bootstrap(evaluations[0].confidence, seed, resamples) if evaluations else None,
-        "model": model and {name: model[1].get(name) for name in ("path", "trace")},
+        "model": model and {"trace": model[1].get("trace")},
     }
     words = [sum(map(len, side)) for side in pairs.words]
     gold = (

@@ -141,11 +141,9 @@ def format_values(values: Mapping[str, Any]) -> str:
 
 
 def format_training(record: Mapping[str, Any]) -> str:
-    """The figures of a training, two columns, and the table of its path if there is one, AERs in percent."""
-    long, path = ("path", "trace", "feature_ranges", "default_weights"), record["path"]
-    text = format_values({name: value for name, value in record.items() if name not in long})
-    rows = [[*map(_shown, row.values()), "*" * (number == record["chosen"])] for number, row in enumerate(path)]
-    return f"{text}\n\n{_table([*path[0], 'chosen'], rows)}" if len(rows) > 1 else text
+    """The figures of a training, two columns, AERs in percent."""
+    long = "trace", "feature_ranges", "default_weights"
+    return format_values({name: value for name, value in record.items() if name not in long})
 
 
 def summarize_training(record: Mapping[str, Any]) -> str:
@@ -157,8 +155,7 @@ def summarize_training(record: Mapping[str, Any]) -> str:
     taught = f"{record['labelled_pairs']:,} pairs taught."
     if not record["finished_folds"]:
         return taught
-    pairs = "held-out pairs" + ", which chose λ, too" * (len(record["path"]) > 1)
-    taught += f" Wrong links on {pairs}: {record['path'][record['chosen']]['aer']:.3g} %"
+    taught += f" Wrong links on held-out pairs: {record['learnt_aer']:.3g} %"
     if record["default_aer"] is not None:
         taught += f" (default weights: {record['default_aer']:.3g} %)"
     return f"{taught}." + "\nThe default weights are kept: the labels do not help." * ("default_weights" in record)
@@ -166,12 +163,8 @@ def summarize_training(record: Mapping[str, Any]) -> str:
 
 def format_interruption(record: Mapping[str, Any]) -> str:
     """Whose weights the model of an interrupted training has."""
-    regularization = f"{record['regularization']:.4g}"
-    if record["finished_folds"]:
-        return f"saved, with λ {regularization}, the choice of {record['finished_folds']} of {record['folds']} folds"
-    if record["folds"]:
-        return f"the best weights so far are saved, at λ {regularization}; nothing was tried on held-out pairs"
-    return "the best weights so far are saved"
+    saved, folds = "the best weights so far are saved", record["folds"]
+    return f"{saved}; {record['finished_folds']} of {folds} folds were held out" if folds else saved
 
 
 def format_features_text(report: ModelReport) -> str:

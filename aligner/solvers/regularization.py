@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +14,6 @@ from aligner.problem import BlockProblem
 from aligner.solvers.driver import Solver, solve
 from aligner.solvers.records import Stop
 from corpora.ragged import F64
-
-
-@runtime_checkable
-class Resumable(Protocol):
-    """A solver that can go on in a problem that differs in λ only."""
-
-    def resume(self, problem: Any, state: Any) -> None:
-        """Make the state one of this problem, in place, at the same dual point."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +48,7 @@ def regularization_path(
     few long pieces, a large one many cheap ones.
 
     problem_at: the problem with this λ, all else equal.  error: not relative, in the units of the losses.
-    stop: limits of each piece.  A solver that is `Resumable` goes on from the dual point of the piece before.
+    stop: limits of each piece.  A solver with ``resume`` goes on from the dual point of the piece before.
     Raises SettingError for numbers that cannot be, for solvers that keep no dual point or tell of their average, and
     where a piece is not solved within `stop`.
     """
@@ -66,7 +57,7 @@ def regularization_path(
     regularization, state = largest, None
     while True:
         problem = problem_at(regularization)
-        if state is not None and isinstance(solver, Resumable):
+        if state is not None and hasattr(solver, "resume"):
             solver.resume(problem, state)
         else:
             state = solver.init(problem, np.random.default_rng(seed))

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from math import inf
 from typing import Any
-
-import numpy as np
 
 from aligner.errors import SettingError
 from aligner.matching import get_oracle
@@ -37,7 +34,7 @@ DEFAULT_REGULARIZATION = 0.1
 DEFAULT_FERTILITY = 3
 
 DEFAULT_FOLDS = 5
-"""Folds of the cross-validation that chooses λ from a path, or tells the AER and calibrates the probabilities."""
+"""Folds of the cross-validation that tells the AER and calibrates the probabilities."""
 
 FEW_PAIRS = 1000
 """Fewer labelled pairs are held out by default, and have features of words: more cost time and change nothing."""
@@ -95,9 +92,8 @@ class TrainingSettings:
     regularization: λ; by default 0.1 with the hinge, and 3 over the number of labelled pairs with other losses.
     center: the weights that others are drawn to, default, where all families are used, or zero; by default zero with
     the hinge, and default with other losses.
-    path: (largest λ, smallest λ, how many) to choose λ from, by the AER of cross_validate folds, 5 by default.
-    cross_validate without a path: folds that tell the AER and calibrate the probabilities; by default 5 with 10 to 999
-    labelled pairs, without the hinge; 0: none. See `path.follow_path`.
+    cross_validate: folds that tell the AER and calibrate the probabilities; by default 5 with 10 to 999 labelled pairs,
+    without the hinge; 0: none. See `cross_validate.cross_validate`.
     fertility: links a word may have, 3 by default, and 1 for solvers that know no more.
     miss_cost, false_cost, possible_cost: c⁺, c⁻ and c° of the loss, see `hinge.MatchingProblem`; by default those of
     LOSSES, and 10.
@@ -119,7 +115,6 @@ class TrainingSettings:
     oracle: str | None = None
     regularization: float | None = None
     center: str | None = None
-    path: tuple[float, float, int] | None = None
     cross_validate: int | None = None
     fertility: int | None = None
     miss_cost: float | None = None
@@ -153,8 +148,6 @@ class TrainingSettings:
             raise SettingError(f"{what} (leave out what is of the hinge loss only, or choose that)")
         if self.center is not None and self.center not in CENTERS:
             raise SettingError(f"unknown center {self.center!r} (choose from {', '.join(CENTERS)})")
-        if self.path is not None and self.regularization is not None:
-            raise SettingError("a path chooses the regularization (give one of the two)")
         if self.cross_validate is not None and (self.cross_validate < 0 or self.cross_validate == 1):
             raise SettingError(f"cross-validation has at least 2 folds, or 0 for none, not {self.cross_validate}")
         if self.words is not None and not 0 <= self.words <= MOST_WORDS:
@@ -171,9 +164,9 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class Plan:
-    """How weights are learnt: the loss, its solver, and the λ and costs to choose from.  Raises SettingError.
+    """How weights are learnt: the loss, its solver, λ and costs.  Raises SettingError.
 
-    regularizations: λ to solve for, descending.  folds: parts of the pairs, each held out once, to choose by; or 0.
+    regularization: λ.  folds: parts of the pairs, each held out once; or 0.
     miss_cost, false_cost: c⁺ and c⁻.  capacity: links a word may have.
     words: of each language with a feature of their own.
     oracle, possible_cost: of the hinge loss only.  center: of CENTERS.
@@ -181,7 +174,7 @@ class Plan:
 
     loss: str
     solver: Solver[Any, Any]
-    regularizations: tuple[float, ...]
+    regularization: float
     miss_cost: float = hinge.DEFAULT_MISS_COST
     false_cost: float = hinge.DEFAULT_FALSE_COST
     possible_cost: float = hinge.DEFAULT_POSSIBLE_COST
@@ -192,23 +185,16 @@ class Plan:
     center: str = "default"
 
     def __post_init__(self) -> None:
-        if not self.regularizations or any(later >= earlier for earlier, later in pairwise(self.regularizations)):
-            raise SettingError("a path needs at least one λ, descending")
         costs = self.miss_cost, self.false_cost, self.possible_cost
-        check_costs(self.regularizations[0], *costs)
-        if max(self.regularizations[0], *costs) > 1e9 or self.regularizations[-1] < 1e-9:  # their squares overflow
+        check_costs(self.regularization, *costs)
+        if max(self.regularization, *costs) > 1e9 or self.regularization < 1e-9:  # their squares overflow
             raise SettingError("λ must be from 1e-9 to 1e9, and costs at most 1e9")
 
-    @property
-    def solutions(self) -> int:
-        """Solutions with these λ, on all pairs and without each fold."""
-        return len(self.regularizations) * (1 + self.folds)
-
     def problem(self, edges: EdgeTable, links: Links) -> LabelledProblem:
-        """The problem of labelled pairs, with the first λ."""
+        """The problem of labelled pairs."""
         known, loss = default_weights(), LOSSES[self.loss]
         shared: dict[str, Any] = {
-            "regularization": self.regularizations[0], "miss_cost": self.miss_cost, "false_cost": self.false_cost,
+            "regularization": self.regularization, "miss_cost": self.miss_cost, "false_cost": self.false_cost,
         }  # fmt: skip
         # Weights of some columns mean nothing without those that they were learnt with.
         if self.center == "default" and set(known.weights) <= set(edges.names):
@@ -234,18 +220,11 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
 
     folds = settings.cross_validate
     if folds is None:
-        enough = smooth and few and n_labels >= 2 * DEFAULT_FOLDS
-        folds = DEFAULT_FOLDS if settings.path is not None or enough else 0
+        folds = DEFAULT_FOLDS if smooth and few and n_labels >= 2 * DEFAULT_FOLDS else 0
     if folds and not 2 <= folds <= n_labels:
         what = f"{n_labels} labelled pairs cannot be held out in {folds} folds"
         raise SettingError(f"{what} (give from 2 to {n_labels})")
 
-    if settings.path is not None:
-        regularizations = geometric_path(*settings.path)
-    elif settings.regularization is not None:
-        regularizations = (settings.regularization,)
-    else:
-        regularizations = (SMOOTH_REGULARIZATION / max(n_labels, 1) if smooth else DEFAULT_REGULARIZATION,)
     oracle = settings.oracle or "assignment"
     solver = make_solver(settings.solver or "bcfw", **settings.solver_options)
     one_link = find_solver(settings.solver or "bcfw").one_link or not get_oracle(oracle).several
@@ -267,21 +246,9 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
         return default if value is None else value
 
     return Plan(
-        name, Newton() if smooth else solver, regularizations, given(settings.miss_cost, loss.miss_cost),
+        name, Newton() if smooth else solver,
+        given(settings.regularization, SMOOTH_REGULARIZATION / max(n_labels, 1) if smooth else DEFAULT_REGULARIZATION),
+        given(settings.miss_cost, loss.miss_cost),
         given(settings.false_cost, loss.false_cost), given(settings.possible_cost, hinge.DEFAULT_POSSIBLE_COST),
         folds, words, capacity, oracle, center,
     )  # fmt: skip
-
-
-def geometric_path(largest: float, smallest: float, values: int) -> tuple[float, ...]:
-    """Several λ from the largest to the smallest, each the same fraction of the one before.
-
-    >>> [f"{regularization:g}" for regularization in geometric_path(1, 0.01, 3)]
-    ['1', '0.1', '0.01']
-
-    Raises SettingError unless ∞ > largest > smallest > 0 and there are from 2 to 1000 values.
-    """
-    if not (np.isfinite(largest) and largest > smallest > 0 and 2 <= values <= 1000):
-        what = f"a path from λ {largest:g} down to {smallest:g} in {values} values is not possible"
-        raise SettingError(f"{what} (give LARGEST:SMALLEST:N, LARGEST above SMALLEST above 0, N from 2 to 1000)")
-    return tuple(np.geomspace(largest, smallest, values).tolist())

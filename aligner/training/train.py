@@ -20,8 +20,8 @@ from aligner.model.scoring import LinearScorer
 from aligner.progress import Hooks, Progress, tell_passes
 from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.svm.fenchel_young import FenchelYoungProblem
+from aligner.training.cross_validate import cross_validate, scorer_of
 from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts, to_count
-from aligner.training.path import Place, RegularizationPath, follow_path, scorer_of
 from aligner.training.settings import TrainingSettings, plan
 from corpora.corpus import Corpus
 from corpora.link_files import kind_of_links
@@ -39,19 +39,15 @@ SOLVER_BYTES_PER_EDGE = 230
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A model and how it came to be: ``model.record`` holds the figures, path the histories of its solutions."""
+    """A model and how it came to be: ``model.record`` holds the figures.
+
+    result: the solver's history that ended in the weights that were learnt, None where nothing was solved.
+    interrupted: by Ctrl-C.
+    """
 
     model: Model
-    path: RegularizationPath = field(repr=False)
-
-    @property
-    def result(self) -> Result:
-        """The solver's history that ended in the weights of the model; IndexError where nothing was solved."""
-        return self.path.results[self.path.chosen]
-
-    @property
-    def interrupted(self) -> bool:
-        return self.path.interrupted
+    result: Result | None = field(default=None, repr=False)
+    interrupted: bool = False
 
 
 @one_blas_thread()
@@ -90,7 +86,7 @@ def train(
             warnings.warn(f"{corpus.files[-1]}: {what}", stacklevel=2)
     if not gold and not any(text.has_labels for text in texts):
         model = _train_unlabelled(texts, settings, as_list(links), hooks, engine)
-        return Training(model, RegularizationPath((), (), 0, 0, False, None))
+        return Training(model)
     if settings.priors is not None and not feature_set.lexicons:
         raise SettingError("priors have no effect on these features (leave `priors` out, or `features`)")
     priors = read_priors(settings.priors, settings.normalizers)
@@ -113,37 +109,35 @@ def train(
     )  # fmt: skip
     problem = planned.problem(edges, labelled.links)
 
-    def audited(point: TracePoint, place: Place) -> bool | None:
-        detail = f"primal {point.primal:.5g}, relative gap {point.relative_gap:.1e}"
-        if planned.solutions > 1:
-            detail = f"{place}: {detail}"
+    def audited(point: TracePoint, fold: int | None) -> bool | None:
+        where = "" if fold is None else f"without fold {fold} of {planned.folds}: "
+        detail = f"{where}primal {point.primal:.5g}, relative gap {point.relative_gap:.1e}"
         hooks.on_progress(Progress("training", point.passes, settings.max_passes, "passes", detail))
-        return hooks.on_audit(point, place)
-
-    def solved(done: int) -> None:
-        if planned.solutions > 1:
-            detail = f"{done} of {planned.solutions} solutions"
-            hooks.on_progress(Progress("path", done, planned.solutions, "solutions", detail))
+        return hooks.on_audit(point, fold)
 
     stop = Stop(settings.tolerance, settings.max_passes, settings.max_seconds, interrupted=hooks.interrupted)
-    followed = follow_path(
-        problem, labelled.links, planned, stop=stop, seed=settings.seed, memory=settings.memory,
-        callback=audited, on_solution=solved,
-    )  # fmt: skip
-    result, row = followed.results[followed.chosen], followed.rows[followed.chosen]
-    point = result.trace[-1]
+    learnt = cross_validate(
+        problem, labelled.links, planned, stop=stop, seed=settings.seed, memory=settings.memory, callback=audited
+    )
+    result, point = learnt.result, learnt.result.trace[-1]
     scorer = scorer_of(planned.solver, problem, result.w)
     rewards = problem.link_rewards(result.w)
     found = decode_edges(edges, scorer, rewards)
     default_aer = None
     of_default = feature_set.families == tuple(FAMILIES)
-    if isinstance(problem, FenchelYoungProblem) and of_default and followed.finished_folds == planned.folds > 0:
+    if isinstance(problem, FenchelYoungProblem) and of_default and learnt.finished_folds == planned.folds > 0:
         by_default = decode_edges(edges, LinearScorer(default_weights().of(edges.names)), rewards)  # of any center
         default_aer = error_rate(labelled.links, by_default.to_links())
-    learns = default_aer is None or row.aer is None or row.aer < default_aer
+    learns = default_aer is None or learnt.aer is None or learnt.aer < default_aer
     columns = len((feature_set if learns else replace(feature_set, words=((), ()))).names)  # the default knows no words
     # Without folds the model has seen these pairs: with few of them its links look surer than those of new text.
-    judged = JudgedLinks.of(found, labelled.links) if followed.held_out is None else followed.held_out
+    judged = JudgedLinks.of(found, labelled.links) if learnt.held_out is None else learnt.held_out
+    errors = {
+        "aer": learnt.aer if learns else default_aer,
+        "learnt_aer": learnt.aer,
+        "standard_error": learnt.standard_error,  # of learnt_aer
+        "default_aer": default_aer,
+    }
     record = {
         "version": __version__,
         **facts,
@@ -164,20 +158,15 @@ def train(
         "primal": result.primal,  # of these weights, with the dual that certifies them
         "dual": result.dual,
         "training_aer": 100 * error_rate(labelled.links, found.to_links()),
-        **in_percent({"aer": row.aer if learns else default_aer, "default_aer": default_aer}, "aer", "default_aer"),
-        "regularization": row.regularization,
+        **in_percent(errors, *errors),
+        "regularization": planned.regularization,
         "miss_cost": planned.miss_cost,
-        "chosen": followed.chosen,
+        "norm": scorer.norm,
         "folds": planned.folds,
-        "finished_folds": followed.finished_folds,
+        **{name: getattr(learnt, name) for name in ("finished_folds", "fold_passes", "fold_seconds", "fold_gap")},
         "calibrated_links": len(judged),
-        "calibrated_on": "labelled pairs" if followed.held_out is None else "held-out folds",
+        "calibrated_on": "labelled pairs" if learnt.held_out is None else "held-out folds",
         "feature_ranges": edges.ranges()[:columns].tolist(),
-        "path": [
-            asdict(row)
-            | {name: 100 * share for name in ("aer", "standard_error") if (share := getattr(row, name)) is not None}
-            for row in followed.rows
-        ],
         "total_seconds": time.perf_counter() - started,
     }
     calibration = Calibration.fit(judged) if len(judged) else None
@@ -188,7 +177,7 @@ def train(
             candidates=settings.candidates,
         )  # fmt: skip
         model = replace(with_links(default, kinds), rewards=rewards)
-    return Training(model, followed)
+    return Training(model, result, learnt.interrupted)
 
 
 def _train_unlabelled(

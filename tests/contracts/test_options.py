@@ -42,7 +42,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "update": ("train t.en t.fr -m Z -q", "--update M"), "case_fold": (TRAIN, "--no-case-fold"),
         "tokenize": (TRAIN, "--tokenize"), "stem": (TRAIN, "--stem"), "loss": (TRAIN, "--loss hinge"),
         "regularization": (TRAIN, "--regularization 1"), "center": (TRAIN, "--center zero"),
-        "path": (TRAIN, "--path 1:0.1:2"), "cross_validate": (TRAIN.replace(" 0", " 3"), "--cross-validate 2"),
+        "cross_validate": (TRAIN.replace(" 0", " 3"), "--cross-validate 2"),
         "fertility": (TRAIN, "--fertility 1"), "miss_cost": (TRAIN, "--miss-cost 2"),
         "false_cost": (TRAIN, "--false-cost 1"), "possible_cost": (HINGE, "--possible-cost 0"),
         "solver": (HINGE, "--solver bcfw-gap"), "solver_option": (HINGE, "--solver-option average=weighted"),
@@ -145,8 +145,7 @@ REFUSED = [
     *(("", f"{TRAIN} --loss {loss} {option}") for loss in ("fenchel-young", "sparsemap", "logistic")
       for option in ("--solver bcfw", "--oracle scipy", "--possible-cost 1", "--solver-option order=uniform")),
     ("", f"{HINGE} --oracle scipy --fertility 2"), ("", f"{HINGE} --solver kernel-bcfw --fertility 2"),
-    ("", f"{TRAIN} --path 1:0.1:3 --regularization 1"), ("", f"{TRAIN} --path 1:1e-4:100000000"),
-    ("", f"{TRAIN} --path 1e308:1e-308:3"), ("", f"{TRAIN} --regularization 1e-300"),
+    ("", f"{TRAIN} --regularization 1e-300"),
     ("", f"{TRAIN} --regularization 1e300"), ("", f"{TRAIN} --miss-cost 1e308"), ("", f"{TRAIN} --false-cost 1e308"),
     ("", f"{HINGE} --possible-cost inf"),
     ("", f"{TRAIN} --regularization nan"), ("", f"{TRAIN} --fertility 101"), ("", f"{ALIGN} --iterations 99999999999"),

@@ -19,21 +19,20 @@ const short = (number) =>
   Math.abs(number) >= 0.001 || number === 0 ? `${Number(number.toPrecision(4))}` : number.toExponential(0);
 
 // Axes and scales: {body, x(value), y(value)}; x is of categories if they are given, else of numbers.
-function axes({ xTitle, yTitle, categories = null, xs = [], ys, logarithmic = false, fromZero = true }) {
+function axes({ xTitle, yTitle, categories = null, xs = [], ys, fromZero = true }) {
   const { width, height, left, right, top, bottom } = FRAME;
   const inner = [width - left - right, height - top - bottom];
   const [lowest, highest] = [fromZero ? 0 : Math.min(...ys), Math.max(...ys)];
   const marks = ticks(lowest, highest > lowest ? highest : lowest + 1);
   const [low, high] = [Math.min(marks[0], lowest), Math.max(marks.at(-1), highest)];
   const y = (value) => top + inner[1] * (1 - (value - low) / (high - low || 1));
-  const bend = logarithmic ? Math.log10 : (value) => value;
-  const [least, most] = [bend(Math.min(...xs)), bend(Math.max(...xs))];
+  const [least, most] = [Math.min(...xs), Math.max(...xs)];
   const x = categories
     ? (n) => left + (inner[0] * (n + 0.5)) / categories.length
-    : (value) => left + inner[0] * (most > least ? (bend(value) - least) / (most - least) : 0.5);
+    : (value) => left + inner[0] * (most > least ? (value - least) / (most - least) : 0.5);
   const labels = categories
     ? categories.map((name, n) => [x(n), name])
-    : (logarithmic ? xs : ticks(Math.min(...xs), Math.max(...xs))).map((value) => [x(value), short(value)]);
+    : ticks(least, most).map((value) => [x(value), short(value)]);
   const body = svg(
     "svg",
     { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart" },

@@ -169,21 +169,6 @@ function histograms(report) {
 // What the record of a model has of its training.
 function training(model) {
   const charts = [];
-  const path = (model.path ?? []).filter((row) => row.aer !== null);
-  if (path.length > 1) {
-    const points = path.map((row) => ({ x: row.regularization, y: row.aer })).sort((a, b) => a.x - b.x);
-    charts.push(
-      lineChart({
-        title: "Learning: AER of held-out pairs",
-        note: "By the strength of the regularisation.",
-        xTitle: "λ",
-        ...aerTitles,
-        logarithmic: true,
-        fromZero: false,
-        series: [{ name: "held-out pairs", points }],
-      }),
-    );
-  }
   const trace = model.trace ?? [];
   if (trace.length > 1) {
     const series = ["primal", "dual"].map((name) => ({

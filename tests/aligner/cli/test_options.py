@@ -112,16 +112,3 @@ def test_an_option_that_a_solver_does_not_have_is_refused(sample: Path, tmp_path
     assert result.stderr.startswith(f"{solver} has no option {option} (")
     assert result.stderr.count("\n") == 1
     assert not [*tmp_path.iterdir()]
-
-
-@pytest.mark.parametrize(
-    ("path", "values"), [("1:1e-4:9", (1.0, 1e-4, 9)), ("10:0.5:2", (10.0, 0.5, 2)), (" 1 : 0.1 : 3 ", (1.0, 0.1, 3))]
-)
-def test_paths_are_read(path: str, values: tuple[float, float, int]) -> None:
-    assert options.parse_path(path) == values
-
-
-@pytest.mark.parametrize("path", ["", "1", "1:2", "1:2:3:4", "1:x:3", "1:0.1:3.5", "1:0.1:", "a path"])
-def test_what_is_no_path(path: str) -> None:
-    with pytest.raises(typer.BadParameter, match="1:1e-4:9"):
-        options.parse_path(path)

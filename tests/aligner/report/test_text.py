@@ -140,12 +140,8 @@ def test_no_evaluations() -> None:
     assert json.loads(format_json([])) == []
 
 
-def record(*path: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """What a training records; `path` gives its rows."""
-    row = {
-        "regularization": 0.1, "miss_cost": 3.0, "norm": 2.5, "passes": 7, "seconds": 1.25, "relative_gap": 5e-4,
-        "fold_passes": 0.0, "fold_seconds": 0.0, "fold_gap": None, "aer": None, "standard_error": None,
-    }  # fmt: skip
+def record(**changes: Any) -> dict[str, Any]:
+    """What a training records."""
     return {
         "pairs": 34567, "source_tokens": 1, "target_tokens": 2,
         "labelled_pairs": 1200, "labelled_pairs_available": 1200,
@@ -153,7 +149,7 @@ def record(*path: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "oracle_calls": 8400, "audit_calls": 6000, "primal": 1.5,
         "dual": 1.49, "gap": 0.01, "relative_gap": 5e-3, "bound": None, "status": "the limit of passes was reached",
         "notes": [], "total_seconds": 12.34, "training_aer": 8.765, "regularization": 0.1, "folds": 0,
-        "finished_folds": 0, "chosen": 0, "path": [{**row, **of_path} for of_path in path or ({},)], **changes,
+        "finished_folds": 0, "learnt_aer": None, **changes,
     }  # fmt: skip
 
 
@@ -164,25 +160,14 @@ def lines(text: str) -> dict[str, str]:
 def test_a_training_is_two_columns() -> None:
     given = record(notes=["one thing", "another"], feature_ranges=[[0, 1]], corpora=["a", "b"])
     found = lines(format_training(given))
-    assert {*found} == {name.replace("_", " ") for name in given} - {"path", "feature ranges"}
+    assert {*found} == {name.replace("_", " ") for name in given} - {"feature ranges"}
     assert (found["labelled pairs"], found["relative gap"], found["bound"]) == ("1200", "0.005", "-")
     assert (found["notes"], found["corpora"]) == ("one thing, another", "a, b")
 
 
-def test_the_table_of_a_path() -> None:
-    judged = {"fold_passes": 25, "fold_seconds": 2.0, "fold_gap": 9e-4, "standard_error": 0.5}
-    path = [{**judged, "regularization": λ, "aer": aer} for λ, aer in ((10.0, 12.0), (1.0, 9.5), (0.1, 9.75))]
-    text = format_training(record(*path, regularization=1.0, chosen=1, folds=5, finished_folds=5))
-    header, *rows = text.split("\n\n")[1].splitlines()
-    assert header.split() == [*record(*path)["path"][0], "chosen"]
-    assert [row.split()[:1] + row.split()[-2:] for row in rows] == [
-        ["10", "12", "0.5"], ["1", "0.5", "*"], ["0.1", "9.75", "0.5"],
-    ]  # fmt: skip
-
-
 def test_a_training_in_plain_words() -> None:
     """Of what was learnt only where it was compared, and of the default weights where they are kept."""
-    judged = record({"aer": 3.456}, folds=5, finished_folds=5, default_aer=None)
+    judged = record(learnt_aer=3.456, folds=5, finished_folds=5, default_aer=None)
     assert summarize_training(record()) == "1,200 pairs taught."
     assert summarize_training(judged) == "1,200 pairs taught. Wrong links on held-out pairs: 3.46 %."
     better = "1,200 pairs taught. Wrong links on held-out pairs: 3.46 % (default weights: 3.9 %)."
@@ -194,22 +179,11 @@ def test_a_training_in_plain_words() -> None:
     assert added == "1,234 pairs of text added; the weights stay."
 
 
-def test_a_path_that_was_interrupted() -> None:
-    rows = {"regularization": 10.0}, {"regularization": 1.0}
-    early = record(*rows, regularization=1.0, chosen=1, folds=5)
-    assert format_training(early).splitlines()[-1].split()[-3:] == ["-", "-", "*"]
-    assert summarize_training(early) == "1,200 pairs taught."
-    assert (
-        format_interruption(early) == "the best weights so far are saved, at λ 1; nothing was tried on held-out pairs"
-    )
-    judged = {"fold_gap": 9e-4, "aer": 9.0, "standard_error": 0.5}
-    late = record(*({**row, **judged} for row in rows), regularization=10.0, folds=5, finished_folds=2)
-    assert format_interruption(late) == "saved, with λ 10, the choice of 2 of 5 folds"
-    assert format_interruption(record()) == "the best weights so far are saved"
-
-
-def test_one_lambda_needs_no_table() -> None:
-    assert "\n\n" not in format_training(record({"aer": 9.0}, folds=3, finished_folds=3))
+def test_a_training_that_was_interrupted() -> None:
+    saved = "the best weights so far are saved"
+    assert format_interruption(record()) == saved
+    assert format_interruption(record(folds=5)) == f"{saved}; 0 of 5 folds were held out"
+    assert summarize_training(record(folds=5)) == "1,200 pairs taught."
 
 
 LAYOUT = {"markdown": r"(?m)^\| (.*?) \|", "latex": r"(?m)^(\S+) &"}

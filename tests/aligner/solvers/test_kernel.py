@@ -22,7 +22,7 @@ from aligner.solvers.orders import Cyclic, Permuted, Uniform, Visiting
 from aligner.solvers.steps import DECREASING, Forward
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial
-from aligner.training.path import scorer_of
+from aligner.training.cross_validate import scorer_of
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable

@@ -16,7 +16,6 @@ from aligner.errors import SettingError
 from aligner.model.default import default_weights
 from aligner.progress import Hooks, Progress
 from aligner.solvers import Status, TracePoint
-from aligner.training.path import Place
 from corpora.alignment import Links, PairLinks
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
@@ -202,7 +201,7 @@ def test_families_are_chosen(sample: Path) -> None:
 def test_the_callback_can_stop(sample: Path) -> None:
     seen: list[TracePoint] = []
 
-    def third(point: TracePoint, place: Place) -> bool:
+    def third(point: TracePoint, fold: int | None) -> bool:
         seen.append(point)
         return len(seen) < 3
 
@@ -219,7 +218,7 @@ def test_the_callback_can_stop(sample: Path) -> None:
 def test_an_interrupt_keeps_the_last_audit(sample: Path, how: str) -> None:
     points: list[TracePoint] = []
 
-    def interrupt(point: TracePoint, place: Place) -> None:
+    def interrupt(point: TracePoint, fold: int | None) -> None:
         points.append(point)
         if len(points) == 3 and how == "raised":
             raise KeyboardInterrupt
@@ -281,12 +280,7 @@ def test_uncased_and_cased_words_differ(sample: Path) -> None:
         {"max_seconds": -1.0},
         {"memory": -1},
         {"seed": -1},
-        {"path": (0.1, 1.0, 5)},
-        {"path": (1.0, 0.1, 1)},
-        {"path": (1.0, 0.0, 3)},
-        {"path": (1.0, nan, 3)},
-        {"path": (1.0, 0.1, 3), "regularization": 0.1},
-        {"path": (1.0, 0.1, 3), "cross_validate": 1},
+        {"cross_validate": 1},
         {"cross_validate": -1},
         {"loss": "magic"},
         {"loss": "logistic", "solver": "bcfw"},
@@ -312,7 +306,7 @@ def test_no_labels(write_corpus: WriteCorpus) -> None:
     corpus = write_corpus("text", "a\nb\n", "c\nd\n")
     with pytest.warns(UserWarning, match=r"no labelled pairs: .*default weights \(`gold`"):
         training = aligner.train(corpus)
-    assert (training.path.results, training.interrupted) == ((), False)
+    assert (training.result, training.interrupted) == (None, False)
     for useless in ({"loss": "hinge"}, {"max_passes": 3}, {"links": f"{corpus}.wa"}):
         with pytest.raises(SettingError, match=f"{next(iter(useless))} has no effect without labelled pairs"):
             aligner.train(corpus, **useless)

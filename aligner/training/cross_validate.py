@@ -1,0 +1,156 @@
+"""Learning at one λ from all pairs, and cross-validation: the AER of pairs that were held out, and their links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aligner.errors import OracleError, SettingError
+from aligner.evaluation.counts import bootstrap, count, scores
+from aligner.model.calibration import JudgedLinks
+from aligner.model.decoding import decode_edges
+from aligner.model.scoring import KernelScorer, LinearScorer, Scorer
+from aligner.progress import ignore
+from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
+from aligner.solvers.kernel import KernelBlock
+from aligner.svm.kernels import Linear
+from aligner.training.settings import LabelledProblem, Plan
+from corpora.alignment import Links
+from corpora.ragged import F64, I64
+from features.table import DEFAULT_MEMORY
+
+_RESAMPLES = 1000
+"""Bootstrap resamples of a standard error."""
+
+_ENDED = Status.INTERRUPTED, Status.CALLBACK
+"""After these nothing further is solved."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """The solution on all pairs, and what the solutions without each fold find in the pairs of the fold.
+
+    interrupted: by Ctrl-C; there may be fewer finished folds than asked for.
+    All else is of the finished folds, 0 or None where there are none.
+    aer: a fraction, of their pairs together.  standard_error: of the AER, over the choice of pairs, by bootstrap.
+    held_out: the links found in their pairs.
+    fold_passes, fold_seconds: of their solutions together.  fold_gap: the largest relative gap of one.
+    """
+
+    result: Result
+    interrupted: bool
+    finished_folds: int = 0
+    aer: float | None = None
+    standard_error: float | None = None
+    held_out: JudgedLinks | None = None
+    fold_passes: float = 0.0
+    fold_seconds: float = 0.0
+    fold_gap: float | None = None
+
+
+class _Fold(NamedTuple):
+    """What the solution without a fold finds in its pairs.  counts: (m, 5).  end: the solution's last audit."""
+
+    counts: I64
+    judged: JudgedLinks
+    end: TracePoint
+    status: Status
+
+
+def cross_validate(
+    problem: LabelledProblem,
+    links: Links,
+    plan: Plan,
+    *,
+    stop: Stop = Stop(),  # noqa: B008 - frozen
+    seed: int = 0,
+    memory: int = DEFAULT_MEMORY,
+    callback: Callable[[TracePoint, int | None], bool | None] = ignore,
+) -> CrossValidation:
+    """Solve on all pairs, then without each fold of a plan, and judge the latter solutions on what was held out.
+
+    links: gold of the pairs, sure and possible, as it is evaluated.  stop: for each solution.
+    seed: of the solver, and of the folds, which are parts of the pairs, each held out once.
+    memory: bytes of features to hold; a fold's copy that goes beyond is on disk.
+    callback: called at each audit with the fold left out, from 1 on, None: all pairs are used; if it returns False all
+    ends as by Ctrl-C.
+
+    Ctrl-C leaves the finished folds, and of the solution on all pairs the best audit. Memory: the features of one fold
+    and its remainder are copied at a time, so as much as the features take.
+
+    Raises SettingError for weights that are not finite, OracleError for an oracle that is wrong, and KeyboardInterrupt
+    if there is no audit yet.
+    """
+
+    def solution(part: LabelledProblem, fold: int | None) -> Result:
+        result = solve(part, plan.solver, stop=stop, seed=seed, callback=lambda point, _: callback(point, fold))
+        if result.status is Status.NOT_FINITE:
+            raise SettingError(
+                f"λ {plan.regularization:.4g}: the weights grew without bound (raise the regularization)"
+            )
+        if result.status is Status.NEGATIVE_GAP:
+            raise OracleError(f"λ {plan.regularization:.4g}: {result.status.value} (please report this)")
+        if not result.trace:
+            raise KeyboardInterrupt
+        return result
+
+    result = solution(problem, None)
+    folds: list[_Fold] = []
+    status = result.status
+    pairs = np.random.default_rng(seed).permutation(len(links))
+    try:
+        for number, held_out in enumerate(np.array_split(pairs, plan.folds) if plan.folds else (), 1):
+            if status in _ENDED:
+                break
+            found = _hold_out(problem, links, np.sort(held_out), plan, memory, partial(solution, fold=number))
+            status = found.status
+            if status not in _ENDED:
+                folds.append(found)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    interrupted = status is Status.INTERRUPTED
+    if not folds:
+        return CrossValidation(result, interrupted)
+    counts = np.concatenate([fold.counts for fold in folds])
+    return CrossValidation(
+        result, interrupted, len(folds),
+        aer=float(scores(counts.sum(axis=0)).aer),
+        standard_error=float(bootstrap([counts], _RESAMPLES, seed).aer.std(ddof=1)),
+        held_out=JudgedLinks.joined(fold.judged for fold in folds),
+        fold_passes=sum(fold.end.passes for fold in folds),
+        fold_seconds=sum(fold.end.seconds for fold in folds),
+        fold_gap=max(fold.end.relative_gap for fold in folds),
+    )  # fmt: skip
+
+
+def scorer_of(solver: Solver[Any, Any], problem: LabelledProblem, w: F64) -> Scorer:
+    """The function of an edge's features that a solver's answer to a problem is.
+
+    Weights of fertility, which follow those of edges, are left aside; a linear kernel gives weights, too.
+    """
+    edges = problem.edges
+    if not isinstance(solver, KernelBlock):
+        return LinearScorer(problem.weights(w)[: len(edges.names)])
+    support = np.flatnonzero(w)
+    if isinstance(solver.kernel, Linear):
+        return LinearScorer(problem.prior + w[support] @ edges.features[support])
+    return KernelScorer(solver.kernel, edges.features[support], w[support])
+
+
+def _hold_out(
+    problem: LabelledProblem, links: Links, held_out: I64, plan: Plan, memory: int,
+    solution: Callable[[LabelledProblem], Result],
+) -> _Fold:  # fmt: skip
+    """Solve on all other pairs and judge the solution on these, (m,) ascending."""
+    size = problem.edges.features.nbytes
+    memory = size if 2 * size <= memory else 0  # features that are too large themselves are on disk
+    rest = problem.take(np.setdiff1d(np.arange(len(links)), held_out), memory=memory)
+    part = problem.take(held_out, memory=memory)
+    gold = links.take(held_out)
+    result = solution(rest)
+    found = decode_edges(part.edges, scorer_of(plan.solver, rest, result.w), rest.link_rewards(result.w))
+    return _Fold(count(gold, found.to_links()), JudgedLinks.of(found, gold), result.trace[-1], result.status)
