@@ -58,7 +58,7 @@ def measure(report: Path) -> list[float]:
         until("body[data-ready=yes]")
         started = time.perf_counter()
         page.locator("#threshold").fill("0.5")
-        until("#figures:not(:has-text('…'))")
+        until("#threshold-value:has-text('0.50')")
         for tab, found in (("words", ".frequent table"), ("plots", "figure")):
             started = time.perf_counter()
             page.locator(f"#tab-{tab}").click()

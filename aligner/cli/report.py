@@ -54,7 +54,7 @@ def report(
             evaluations = pairs.evaluate(confidence=confidence / 100, resamples=resamples, seed=seed)
             if format_ == "html":
                 told = (model, record) if model and record is not None else None
-                text = write_page(pairs, evaluations, seed=seed, resamples=resamples, model=told)
+                text = write_page(pairs, evaluations, model=told)
             else:
                 text = format_evaluations(evaluations, format_) + "\n"
             file.write(text.encode(errors="replace"))

@@ -52,7 +52,7 @@ def draw_positions(alignment: Alignment) -> str:
 
 def draw_evaluation(evaluation: Evaluation) -> str:
     """The HTML of an evaluation: its figures, and AER by sentence length."""
-    return _frame({"evaluation": evaluation.to_dict()}, repr(evaluation), 520, ["bootstrap.js", "chart.js"])
+    return _frame({"evaluation": evaluation.to_dict()}, repr(evaluation), 520, ["figures.js", "chart.js"])
 
 
 def _frame(data: dict[str, Any], title: str, height: int, further: Sequence[str]) -> str:
