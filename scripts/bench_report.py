@@ -21,7 +21,7 @@ from tables import markdown, parser_of, publish
 
 def write_report(data: Path, folder: Path, pairs: int) -> Path:
     """Of links along the diagonal, a word to and fro."""
-    from aligner.report.page import read_pairs, write_page
+    from aligner.pages.report import read_pairs, write_page
     from corpora.readers import open_corpus
 
     rng = random.Random(1)

@@ -37,7 +37,7 @@ def report(
     with progress_bar(quiet):
         from aligner.errors import SettingError
         from aligner.model.model import load
-        from aligner.report.page import read_pairs, write_page
+        from aligner.pages.report import read_pairs, write_page
         from aligner.report.text import format_evaluations
         from corpora.files import refuse_inputs, write_atomically
 

@@ -17,7 +17,7 @@ from commands import run
 from reports import Systems, unavailable, write_links
 
 from aligner.evaluation.counts import count, scores
-from aligner.report.page import read_pairs, write_page
+from aligner.pages.report import read_pairs, write_page
 from corpora.alignment import Links
 from corpora.link_files import read_links
 

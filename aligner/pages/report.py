@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from aligner.errors import SettingError
 from aligner.evaluation.comparison import Evaluation, compare, short_names
-from aligner.report.assets import DRAWING, render
+from aligner.pages.assets import DRAWING, render
 from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.link_files import open_links
