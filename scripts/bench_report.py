@@ -21,7 +21,7 @@ from tables import markdown, parser_of, publish
 
 def write_report(data: Path, folder: Path, pairs: int) -> Path:
     """Of links along the diagonal, a word to and fro."""
-    from aligner.report.page import read_pairs, write_page
+    from aligner.pages.report import read_pairs, write_page
     from corpora.readers import open_corpus
 
     rng = random.Random(1)
@@ -58,7 +58,7 @@ def measure(report: Path) -> list[float]:
         until("body[data-ready=yes]")
         started = time.perf_counter()
         page.locator("#threshold").fill("0.5")
-        until("#figures:not(:has-text('…'))")
+        until("#threshold-value:has-text('0.50')")
         for tab, found in (("words", ".frequent table"), ("plots", "figure")):
             started = time.perf_counter()
             page.locator(f"#tab-{tab}").click()

@@ -30,7 +30,7 @@ KEYS = "ArrowRight ArrowDown Space Space ArrowDown ArrowDown ArrowDown n ArrowUp
 def write_report(folder: Path) -> Path:
     """The report of the sample's test pairs, by two systems."""
     import aligner
-    from aligner.report.page import read_pairs, write_page
+    from aligner.pages.report import read_pairs, write_page
 
     sample = ROOT / "corpora" / "sample"
     texts = [str(sample / f"test.{language}") for language in ("en", "fr")]
@@ -50,8 +50,10 @@ def write_report(folder: Path) -> Path:
 @contextmanager
 def serve_annotation(folder: Path) -> Iterator[str]:
     """The address of a page on which twelve of fifty pairs have been accepted."""
-    from aligner.annotate.desk import Desk, model_of_text, read_text
-    from aligner.annotate.pages import application, listen, server
+    from aligner.pages.annotate.app import HOST, application
+    from aligner.pages.annotate.desk import Desk, model_of_text, read_text
+    from aligner.pages.http import Server, listen
+    from aligner.progress import ignore
     from corpora.readers import open_texts
 
     corpus = open_texts(*(ROOT / "corpora" / "sample" / f"test.{language}" for language in ("en", "fr")))
@@ -59,9 +61,9 @@ def serve_annotation(folder: Path) -> Iterator[str]:
     desk = Desk(corpus, read_text(corpus, model), model, str(folder / "gold"), number=50)
     for pair in desk.queue[:12]:
         desk.save({"pair": pair, "revision": 0, "work": {**desk.pair({"pair": pair})["work"], "status": "accepted"}})
-    listening = listen(0)
+    listening = listen(HOST, 0)
     port = listening.getsockname()[1]
-    serving = server(application(desk, "token", port))
+    serving = Server(application(desk, "token", port), ignore, log_level="critical")
     thread = Thread(target=serving.run, args=[[listening]])
     thread.start()
     yield f"http://127.0.0.1:{port}/token/"

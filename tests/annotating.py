@@ -8,10 +8,10 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from aligner.annotate.desk import Desk
-from aligner.annotate.pages import HOST, application
+from aligner.pages.annotate.app import HOST, application
+from aligner.pages.annotate.desk import Desk
+from aligner.pages.http import Server, listen
 from aligner.progress import ignore
-from aligner.web.sockets import Server, listen
 
 
 class Site:

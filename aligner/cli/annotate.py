@@ -38,13 +38,13 @@ def annotate(
     refuse_idle(f"on --order {order}", seed=seed and order != "random")
     with progress_bar(quiet) as show, ExitStack() as opened:
         try:
-            from aligner.annotate.pages import HOST, application
-            from aligner.web.sockets import Server, listen
+            from aligner.pages.annotate.app import HOST, application
+            from aligner.pages.http import Server, listen
         except ModuleNotFoundError as error:
             what = f"the page to annotate on needs {error.name}, which is not installed"
             raise SettingError(f"{what} (pip install 'aligner[web]')") from error
-        from aligner.annotate.desk import Desk, model_of_text, read_text
         from aligner.model.model import load
+        from aligner.pages.annotate.desk import Desk, model_of_text, read_text
         from corpora.readers import open_texts
 
         if model is None:

@@ -37,7 +37,7 @@ def report(
     with progress_bar(quiet):
         from aligner.errors import SettingError
         from aligner.model.model import load
-        from aligner.report.page import read_pairs, write_page
+        from aligner.pages.report import read_pairs, write_page
         from aligner.report.text import format_evaluations
         from corpora.files import refuse_inputs, write_atomically
 
@@ -54,7 +54,7 @@ def report(
             evaluations = pairs.evaluate(confidence=confidence / 100, resamples=resamples, seed=seed)
             if format_ == "html":
                 told = (model, record) if model and record is not None else None
-                text = write_page(pairs, evaluations, seed=seed, resamples=resamples, model=told)
+                text = write_page(pairs, evaluations, model=told)
             else:
                 text = format_evaluations(evaluations, format_) + "\n"
             file.write(text.encode(errors="replace"))

@@ -27,12 +27,12 @@ def serve(
     import asyncio
 
     try:
-        from aligner.web.serve import serve as answer
+        from aligner.pages.serve.app import serve as answer
     except ModuleNotFoundError as error:
         raise AlignerError(f"aligner serve: {error.name} is not installed (pip install 'aligner[web]')") from error
-    from aligner.web.serve_queue import Service
-    from aligner.web.serve_requests import Limits
-    from aligner.web.sockets import listen
+    from aligner.pages.http import listen
+    from aligner.pages.serve.queue import Service
+    from aligner.pages.serve.requests import Limits
 
     with progress_bar(quiet):
         service = Service(model, Limits(body, pairs, words, length, queue))

@@ -139,9 +139,9 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """The figures and AER by sentence length, for notebooks."""
-        from aligner.report.notebook import draw_evaluation
+        from aligner.pages.notebook import draw_evaluation
 
-        return draw_evaluation(self)
+        return draw_evaluation(self.to_dict(), repr(self))
 
     def to_frame(self) -> Any:
         """A pandas frame of `to_row`; needs pandas."""

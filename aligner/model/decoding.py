@@ -51,8 +51,8 @@ class Alignment:
         return f"Alignment('{self}', score {self.score:.4g})"
 
     def _repr_html_(self) -> str:
-        """A matrix of the numbers of words, for notebooks; `aligner.report.notebook.Drawing` has words."""
-        from aligner.report.notebook import draw_positions
+        """A matrix of the numbers of words, for notebooks; `aligner.pages.notebook.Drawing` has words."""
+        from aligner.pages.notebook import draw_positions
 
         return draw_positions(self)
 

@@ -12,10 +12,10 @@ import pytest
 from solver_configurations import CONFIGURATIONS, Configuration, MakeProblem, Multiclass, of_corners, run
 
 import aligner
-from aligner.annotate.book import ConflictError
-from aligner.annotate.work import WorkError
 from aligner.errors import OracleError, ScoreError
 from aligner.model.file import ModelError
+from aligner.pages.annotate.book import ConflictError
+from aligner.pages.annotate.work import WorkError
 from aligner.solvers import Stop, make_solver
 from corpora import AlignerError, SettingError
 from corpora.errors import BrokenLine, CorpusError

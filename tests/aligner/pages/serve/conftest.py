@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from commands import run, wait_for
 
+from aligner.pages.http import Server, listen
+from aligner.pages.serve.app import make_app
+from aligner.pages.serve.queue import Service
+from aligner.pages.serve.requests import Limits
 from aligner.progress import ignore
-from aligner.web.serve import make_app
-from aligner.web.serve_queue import Service
-from aligner.web.serve_requests import Limits
-from aligner.web.sockets import Server, listen
 
 JSON = "application/json"
 

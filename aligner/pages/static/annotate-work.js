@@ -6,7 +6,7 @@ const LINK_KINDS = ["sure", "possible", "suggested"];
 const NEXT_KIND = { none: "sure", sure: "possible", possible: "none", suggested: "none" };
 
 class Work {
-  // given: as the server has it, see `Work` in aligner/annotate/book.py
+  // given: as the server has it, see `Work` in aligner/pages/annotate/book.py
   constructor(given) {
     this.kinds = new Map();
     for (const kind of LINK_KINDS) for (const [j, k] of given[kind]) this.kinds.set(`${j}-${k}`, kind);

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from annotating import Site
 
-from aligner.annotate.desk import Desk, read_text
 from aligner.model.model import Model, load
+from aligner.pages.annotate.desk import Desk, read_text
 from corpora.readers import open_texts
 
 

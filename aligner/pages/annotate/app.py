@@ -16,11 +16,11 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from aligner.annotate.book import ConflictError
-from aligner.annotate.desk import Desk
 from aligner.errors import AlignerError
-from aligner.report.assets import DRAWING, render
-from aligner.web.sockets import read_body
+from aligner.pages.annotate.book import ConflictError
+from aligner.pages.annotate.desk import Desk
+from aligner.pages.assets import DRAWING, render
+from aligner.pages.http import read_body
 from corpora.conversion import convert
 from corpora.link_files import WRITTEN_FORMATS
 from corpora.strict_json import parse_json

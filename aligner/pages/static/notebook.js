@@ -6,7 +6,7 @@ function startCell({ pair, view, evaluation }) {
   if (pair) return draw(place, { ...pair, links: judge(pair, shown) }, { view, shown });
   const metrics = Object.entries(METRICS);
   const cell = (metric) =>
-    `${percent(evaluation[metric] / 100)} ${intervalText(evaluation.intervals[metric].map((end) => end / 100))}`;
+    `${percent(evaluation[metric] / 100)} ${intervalText(evaluation.intervals[metric])}`;
   const rows = [[evaluation.name, `${evaluation.links}`, ...metrics.map(([metric]) => cell(metric))]];
   const title = `${evaluation.gold}: ${evaluation.pairs} pairs`;
   const points = evaluation.by_length.map((row, x) => ({ x, y: row.aer, detail: row.links }));

@@ -10,8 +10,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import RLock
 
-from aligner.annotate.work import SourceText, Work, WorkError
 from aligner.errors import AlignerError
+from aligner.pages.annotate.work import SourceText, Work, WorkError
 from corpora.errors import CorpusError
 from corpora.files import refuse_inputs, write_atomically
 from corpora.formats.pharaoh import format_links

@@ -20,9 +20,9 @@ from commands import TIMEOUT, refused, wait_for
 from starlette.exceptions import HTTPException
 
 from aligner.model.model import Model
-from aligner.web.serve_queue import Service
-from aligner.web.serve_requests import answer_all
-from aligner.web.sockets import Server, listen
+from aligner.pages.http import Server, listen
+from aligner.pages.serve.queue import Service
+from aligner.pages.serve.requests import answer_all
 
 Client = Any  # of conftest
 Pairs = list[dict[str, Any]]
@@ -175,7 +175,7 @@ def received(connection: socket.socket) -> bytes:
 def test_a_connection_without_a_request_is_closed(
     client: Client, head: bytes, asked_before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aligner.web.sockets.SECONDS_TO_ASK", 0.1)
+    monkeypatch.setattr("aligner.pages.http.SECONDS_TO_ASK", 0.1)
     with socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT) as one:
         if asked_before and head:
             one.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
@@ -187,7 +187,7 @@ def test_a_connection_without_a_request_is_closed(
 def test_where_descriptors_run_out_the_oldest_idle_connections_go(
     client: Client, pairs: Pairs, expected: Pairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aligner.web.sockets._most_connections", lambda: 4)
+    monkeypatch.setattr("aligner.pages.http._most_connections", lambda: 4)
     with ExitStack() as opened:
         idle = [opened.enter_context(socket.create_connection(("127.0.0.1", client.port))) for _ in range(9)]
         assert client.align(pairs[0]).json() == expected[0]
@@ -202,7 +202,7 @@ def test_what_waits_is_told_of_an_error_of_the_program(service: Service, monkeyp
 
 def test_a_full_table_of_descriptors_is_said_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     told, now = list[str](), [1000.0]
-    monkeypatch.setattr("aligner.web.sockets.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("aligner.pages.http.time.monotonic", lambda: now[0])
     server: Any = Server(None, told.append)  # type: ignore[arg-type]
     for now[0] in (1000.0, 1000.1, 1059.0, 1060.0, 1100.0):
         server._say(None, {"exception": OSError(errno.EMFILE, "Too many open files")})
@@ -243,7 +243,7 @@ def test_a_client_that_goes_away_keeps_no_place(service: Service, client: Client
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aligner.web.sockets.SECONDS_TO_READ", 0.05)
+    monkeypatch.setattr("aligner.pages.http.SECONDS_TO_READ", 0.05)
 
     def slowly() -> Iterator[bytes]:
         yield b"{"
@@ -338,8 +338,8 @@ def test_a_port_that_is_taken_is_told(model: Path) -> None:
 
 def test_without_the_extra_it_is_said_how_to_get_it(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    for name in ("serve", "sockets"):
-        monkeypatch.delitem(sys.modules, f"aligner.web.{name}")
+    for name in ("serve.app", "http"):
+        monkeypatch.delitem(sys.modules, f"aligner.pages.{name}")
     assert "pip install 'aligner[web]'" in refused("serve", "-m", model)
 
 

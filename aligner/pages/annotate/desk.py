@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aligner.annotate.agreement import agreement, merged
-from aligner.annotate.book import Book
-from aligner.annotate.work import SourceText, Work, WorkError, whole
 from aligner.errors import AlignerError, SettingError
 from aligner.model.decoding import Alignment
 from aligner.model.default import default_model
 from aligner.model.model import Model
+from aligner.pages.annotate.agreement import agreement, merged
+from aligner.pages.annotate.book import Book
+from aligner.pages.annotate.work import SourceText, Work, WorkError, whole
 from aligner.progress import Hooks, Progress, ignore, tell_passes
 from aligner.training.train import train
 from corpora.alignment import Link

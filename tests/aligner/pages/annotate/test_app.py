@@ -20,9 +20,9 @@ import pytest
 from annotating import Site, ask
 from commands import TIMEOUT, invoke, read_until, refused, run, start, wait_for, write
 
-from aligner.annotate.desk import Desk, _Suggester
 from aligner.model.decoding import Alignment
 from aligner.model.model import Model
+from aligner.pages.annotate.desk import Desk, _Suggester
 from corpora.formats.pharaoh import parse_links
 from corpora.link_files import read_links
 from corpora.readers import open_corpus
@@ -57,7 +57,7 @@ def test_other_origins_are_refused(origin: str, site: Sites) -> None:
     served = site()
     given = {"pair": 0, "revision": 0, "work": LINK}
     status, answer = served.ask("save", given, Origin=origin.format(served.port))
-    assert (status, answer) == (403, "this page is for its own address alone\n")
+    assert (status, [*answer]) == (403, ["error"])
     assert served.desk.book.works == {}
     assert served.ask("save", given, Origin=f"http://127.0.0.1:{served.port}")[0] == 200
     assert [*served.desk.book.works] == [0]
@@ -139,7 +139,7 @@ def test_a_pair_begins_with_the_links_of_the_model(desk: Desks, loaded: Model) -
 
 def test_without_a_model_it_begins_with_the_links_of_the_text_itself(texts: Path) -> None:
     import aligner
-    from aligner.annotate.desk import model_of_text, read_text
+    from aligner.pages.annotate.desk import model_of_text, read_text
     from corpora.readers import open_texts
 
     corpus = open_texts(f"{texts}.en", f"{texts}.fr")
@@ -260,7 +260,7 @@ def test_an_error_of_the_program_ends_the_training(desk: Desks, monkeypatch: pyt
         opened.save(
             {"pair": pair, "revision": 0, "work": {**opened.pair({"pair": pair})["work"], "status": "accepted"}}
         )
-    monkeypatch.setattr("aligner.annotate.desk.train", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("aligner.pages.annotate.desk.train", lambda *_, **__: 1 / 0)
     opened.train({})
     wait_for(lambda: opened.training({})["state"] == "failed")
     assert "an error of the program" in opened.training({})["error"]
@@ -373,8 +373,8 @@ def test_it_goes_on_where_it_ended_but_not_with_another_text(desk: Desks, texts:
 def test_without_its_packages_one_line_says_what_to_install(
     package: str, texts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("annotate.pages", "web.sockets"):
-        monkeypatch.delitem(sys.modules, f"aligner.{name}")
+    for name in ("annotate.app", "http"):
+        monkeypatch.delitem(sys.modules, f"aligner.pages.{name}")
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     result = run("annotate", f"{texts}.en", f"{texts}.fr", "-o", "gold", "-q", code=2)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from aligner.errors import AlignerError
 from aligner.model.model import Model, load
-from aligner.web.serve_requests import Answer, Limits, answer_all
+from aligner.pages.serve.requests import Answer, Limits, answer_all
 
 BYTES_AT_ONCE = 1 << 14
 """Requests that wait are worked on together up to this size, some sixty sentence pairs, or 10 ms."""

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aligner.annotate.agreement import agreement, kappa, merged
-from aligner.annotate.book import Book, ConflictError
-from aligner.annotate.work import SourceText, Work, WorkError
 from aligner.evaluation.comparison import evaluate
+from aligner.pages.annotate.agreement import agreement, kappa, merged
+from aligner.pages.annotate.book import Book, ConflictError
+from aligner.pages.annotate.work import SourceText, Work, WorkError
 from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.journal import Journal, read_journal

@@ -3,7 +3,6 @@
 function startPage(given) {
   const $ = (id) => document.getElementById(id);
   const report = new Report(given);
-  const bootstrap = given.bootstrap && new Bootstrap(report.pairs, given.bootstrap);
   const state = { pair: null, view: "lines", shown: { mode: "one", system: 0, other: 1 }, tab: "pairs" };
   const several = report.names.length > 1;
   let drawn = null;
@@ -178,8 +177,8 @@ function startPage(given) {
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(refilter));
 
-  // Threshold and figures
-  function figures(intervals) {
+  // Threshold and figures; their intervals, which the command has computed, are of all links.
+  function figures() {
     const total = (values) => values.reduce((a, b) => a + b, 0);
     const [sure, possible] = [total(report.sure), total(report.possible)];
     const body = report.names.map((name, s) => {
@@ -190,8 +189,9 @@ function startPage(given) {
           "td",
           { "data-metric": metric },
           html("b", {}, percent(scores[metric])),
-          " ",
-          html("span", { class: "interval" }, intervals ? intervalText(intervals[s][metric]) : "…"),
+          report.threshold
+            ? null
+            : [" ", html("span", { class: "interval" }, intervalText(given.evaluations[s].intervals[metric]))],
         ),
       );
       return html(
@@ -204,25 +204,16 @@ function startPage(given) {
     });
     $("figures").replaceChildren(...body);
   }
-  const embedded = () =>
-    given.evaluations?.map(({ intervals }) =>
-      Object.fromEntries(Object.entries(intervals).map(([metric, ends]) => [metric, ends.map((end) => end / 100)])),
-    );
-  const computed = () =>
-    report.gold && report.counts.map((counts) => bootstrap.intervals(counts, report.sure, report.possible));
   let waiting = null;
 
   function threshold(value) {
     report.setThreshold(value);
     $("threshold-value").textContent = value ? `${value.toFixed(2)}: links that are as probable, or more` : "all links";
-    figures(value ? null : embedded());
+    figures();
     filter();
     show({});
     clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      if (value) figures(computed());
-      showTab();
-    }, 120); // what takes its time, once the slider stands still
+    waiting = setTimeout(showTab, 120); // what takes its time, once the slider stands still
   }
   $("threshold").addEventListener("input", () => threshold(Number($("threshold").value)));
   $("threshold").closest("label").hidden = !report.scored;
@@ -314,7 +305,7 @@ function startPage(given) {
   addEventListener("hashchange", readAddress);
 
   for (const hidden of document.querySelectorAll("[data-needs]")) hidden.hidden = !has(report, hidden.dataset.needs);
-  figures(embedded());
+  figures();
   filter();
   showTab();
   readAddress();

@@ -22,7 +22,7 @@ function unpackedLinks(given) {
 
 // What a report holds.
 //
-// given: as `aligner.report.page` writes it
+// given: as `aligner.pages.report` writes it
 // gold: null without; judged: of each system, for each of its links, 2: sure in gold, 1: possible, 0: wrong
 // counts: of each system, of each pair, |A|, |A∩S| and |A∩P| at the threshold; sure, possible: |S| and |P| of each pair
 class Report {

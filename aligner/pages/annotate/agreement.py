@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.annotate.work import SourceText, Work
 from aligner.evaluation.counts import count, scores
+from aligner.pages.annotate.work import SourceText, Work
 from corpora.alignment import Link, Links
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import aligner
 from aligner.model.decoding import Alignment
-from aligner.report.notebook import Drawing
+from aligner.pages.notebook import Drawing
 from corpora.alignment import PairLinks
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from aligner.errors import SettingError
 from aligner.evaluation.comparison import Evaluation, compare, short_names
-from aligner.report.assets import DRAWING, render
+from aligner.pages.assets import DRAWING, render
 from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.link_files import open_links
@@ -31,7 +31,7 @@ _CODE = re.compile("[a-zA-Z]{2,3}([-_][a-zA-Z0-9]+)*")  # of a language
 
 Sentences = tuple[list[str], list[str]]  # the words of a source and of a target sentence
 
-_SCRIPTS = (*DRAWING, "copy.js", "data.js", "bootstrap.js", "list.js", "words.js", "chart.js", "plots.js", "page.js")
+_SCRIPTS = (*DRAWING, "copy.js", "data.js", "figures.js", "list.js", "words.js", "chart.js", "plots.js", "page.js")
 _STYLES = ("drawing.css", "page.css")
 
 
@@ -126,13 +126,11 @@ def write_page(
     pairs: Pairs,
     evaluations: Sequence[Evaluation] = (),
     *,
-    seed: int = 12345,
-    resamples: int = 1000,
     model: tuple[str, Mapping[str, Any]] | None = None,
 ) -> str:
     """The HTML of a report, which needs no other file and no network.
 
-    evaluations: of `Pairs.evaluate`, with this seed and so many resamples.  model: its name, and its record.
+    evaluations: of `Pairs.evaluate`.  model: its name, and its record.
     """
     data = {
         "pairs": len(pairs.words[0]),
@@ -143,7 +141,6 @@ def write_page(
         "systems": [{"name": s.name, **_packed_links(s.links), "scores": _packed(s.scores)} for s in pairs.systems],
         "gold": pairs.gold and {"name": pairs.gold_name, **_packed_links(pairs.gold), "sure": _packed(pairs.gold.sure)},
         "evaluations": [evaluation.to_dict() for evaluation in evaluations] or None,
-        "bootstrap": _bootstrap(evaluations[0].confidence, seed, resamples) if evaluations else None,
         "model": model and {"trace": model[1].get("trace")},
     }
     words = [sum(map(len, side)) for side in pairs.words]
@@ -169,13 +166,6 @@ def write_page(
 def language_code(language: str | None) -> str | None:
     """The language, where it is a code that the attribute ``lang`` can have."""
     return language if language and _CODE.fullmatch(language) else None
-
-
-def _bootstrap(confidence: float, seed: int, resamples: int) -> dict[str, object]:
-    """What draws the resamples of `evaluation.bootstrap` again: the generator as it begins."""
-    state = np.random.default_rng(seed).bit_generator.state["state"]
-    limbs = {"state": f"{state['state']:032x}", "increment": f"{state['inc']:032x}"}
-    return {"resamples": resamples, "confidence": confidence, **limbs}
 
 
 def _packed_links(links: Links) -> dict[str, Any]:

@@ -27,10 +27,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aligner._version import __version__
-from aligner.report.assets import DRAWING, render
-from aligner.report.page import language_code
-from aligner.web.serve_queue import Service
-from aligner.web.sockets import Server, read_body
+from aligner.pages.assets import DRAWING, render
+from aligner.pages.http import Server, read_body
+from aligner.pages.report import language_code
+from aligner.pages.serve.queue import Service
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Bounds of the seconds that answers take, of the metrics."""

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from aligner.report.assets import DRAWING, render
+from aligner.pages.assets import DRAWING, render
 from corpora.alignment import Link, PairLinks
-
-if TYPE_CHECKING:
-    from aligner.evaluation.comparison import Evaluation
-    from aligner.model.decoding import Alignment
 
 
 @dataclass(frozen=True)
 class Drawing:
     """The links of one pair, drawn where it is the last value of a cell.
 
-    source, target: the words.  links: an `Alignment`, or (source, target) positions.  gold: to judge them by.
-    view: lines or matrix.
+    source, target: the words.  links: (source, target) positions; those of an `Alignment` have scores.
+    gold: to judge them by.  view: lines or matrix.
     """
 
     source: Sequence[str]
     target: Sequence[str]
-    links: Alignment | Iterable[Link]
+    links: Iterable[Link]
     gold: PairLinks | None = None
     view: str = "lines"
 
@@ -43,16 +39,16 @@ class Drawing:
         return _frame({"pair": pair, "view": self.view}, "Links of a sentence pair", height, [])
 
 
-def draw_positions(alignment: Alignment) -> str:
+def draw_positions(alignment: Collection[Link]) -> str:
     """The HTML of an alignment whose words are not known: a matrix of their numbers."""
-    sides = zip(*alignment.links, strict=True) if alignment.links else ((), ())
+    sides = zip(*alignment, strict=True) if alignment else ((), ())
     source, target = ([f"{number}" for number in range(1 + max(side, default=-1))] for side in sides)
     return Drawing(source, target, alignment, view="matrix")._repr_html_()
 
 
-def draw_evaluation(evaluation: Evaluation) -> str:
-    """The HTML of an evaluation: its figures, and AER by sentence length."""
-    return _frame({"evaluation": evaluation.to_dict()}, repr(evaluation), 520, ["bootstrap.js", "chart.js"])
+def draw_evaluation(evaluation: Mapping[str, Any], title: str) -> str:
+    """The HTML of an `Evaluation`, as JSON values: its figures, and AER by sentence length."""
+    return _frame({"evaluation": evaluation}, title, 520, ["figures.js", "chart.js"])
 
 
 def _frame(data: dict[str, Any], title: str, height: int, further: Sequence[str]) -> str:

@@ -15,9 +15,9 @@ from commands import invoke, refused, run, write
 
 import aligner
 from aligner.model.decoding import Alignment
-from aligner.report.assets import DRAWING, bundle, embedded
-from aligner.report.notebook import Drawing
-from aligner.report.page import read_pairs, write_page
+from aligner.pages.assets import DRAWING, bundle, embedded
+from aligner.pages.notebook import Drawing
+from aligner.pages.report import read_pairs, write_page
 from corpora.alignment import PairLinks
 
 EVIL = "<script>alert(1)</script> </SCRIPT> <!-- ]]> &amp; {{x}} \u2028"

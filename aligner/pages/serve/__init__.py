@@ -1,0 +1,1 @@
+"""The service for programs, with a page to try it."""

@@ -1,1 +1,0 @@
-"""What answers over HTTP, which needs the extra ``web``."""
