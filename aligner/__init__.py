@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from aligner.model.model import Model, load
     from aligner.model.unsupervised import align
     from aligner.progress import Hooks
-    from aligner.training.train import Training, train, update_model
+    from aligner.training.learn import Training, learn
+    from aligner.training.train import train, update_model
     from corpora import AlignerError
 
 _HOMES = {
@@ -33,10 +34,11 @@ _HOMES = {
     "Alignments": "aligner.model.decoding",
     "Hooks": "aligner.progress",
     "Model": "aligner.model.model",
-    "Training": "aligner.training.train",
+    "Training": "aligner.training.learn",
     "align": "aligner.model.unsupervised",
     "compare": "aligner.evaluation.comparison",
     "evaluate": "aligner.evaluation.comparison",
+    "learn": "aligner.training.learn",
     "load": "aligner.model.model",
     "train": "aligner.training.train",
     "update_model": "aligner.training.train",
@@ -44,7 +46,7 @@ _HOMES = {
 
 __all__ = [
     "AlignerError", "Alignment", "Alignments", "Hooks", "Model", "Training", "__version__", "align", "compare",
-    "evaluate", "load", "train", "update_model",
+    "evaluate", "learn", "load", "train", "update_model",
 ]  # fmt: skip
 
 

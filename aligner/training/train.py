@@ -5,49 +5,22 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from aligner._version import __version__
 from aligner.errors import SettingError
-from aligner.evaluation.comparison import in_percent
-from aligner.evaluation.counts import error_rate
-from aligner.model.calibration import Calibration, JudgedLinks
-from aligner.model.decoding import decode_edges
-from aligner.model.default import default_model, default_weights, with_links
+from aligner.model.default import default_model
 from aligner.model.model import Model
-from aligner.model.scoring import LinearScorer
-from aligner.progress import Hooks, Progress, tell_passes
-from aligner.solvers import Result, Status, Stop, TracePoint
-from aligner.svm.fenchel_young import FenchelYoungProblem
-from aligner.training.cross_validate import cross_validate, scorer_of
+from aligner.progress import Hooks, tell_passes
 from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts, to_count
+from aligner.training.learn import Training, feature_set, learn
 from aligner.training.settings import TrainingSettings, plan
 from corpora.corpus import Corpus
 from corpora.link_files import kind_of_links
 from corpora.threads import one_blas_thread
-from features.candidates import count_unlisted
-from features.extractor import FAMILIES, FeatureSet, with_words
-from features.families.links import numbered
 from features.statistics import CorpusStatistics
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.priors import read_priors
-
-SOLVER_BYTES_PER_EDGE = 230
-"""Memory that solvers need for each edge of the longest pair, beside the features."""
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """A model and how it came to be: ``model.record`` holds the figures.
-
-    result: the solver's history that ended in the weights that were learnt, None where nothing was solved.
-    interrupted: by Ctrl-C.
-    """
-
-    model: Model
-    result: Result | None = field(default=None, repr=False)
-    interrupted: bool = False
 
 
 @one_blas_thread()
@@ -77,8 +50,7 @@ def train(
     settings = TrainingSettings(**given)
     started = time.perf_counter()
     kinds = [kind_of_links(path)[0] for path in as_list(links)]
-    families = tuple(FAMILIES if settings.families is None else settings.families)
-    feature_set = FeatureSet(families, numbered(kinds), candidates=settings.candidates)
+    lexicons = feature_set(settings, kinds).lexicons
     texts = open_corpora(corpora, settings.languages, hooks)
     for corpus in texts:
         if not gold and corpus.has_links and not corpus.has_labels:
@@ -87,97 +59,21 @@ def train(
     if not gold and not any(text.has_labels for text in texts):
         model = _train_unlabelled(texts, settings, as_list(links), hooks, engine)
         return Training(model)
-    if settings.priors is not None and not feature_set.lexicons:
+    if settings.priors is not None and not lexicons:
         raise SettingError("priors have no effect on these features (leave `priors` out, or `features`)")
     priors = read_priors(settings.priors, settings.normalizers)
     bitext, everything, facts = read_inputs(texts, gold, links, settings, hooks)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
-    n_labels = len(labelled.links)
-    planned = plan(settings, n_labels)  # complains now, not after the long work
-    feature_set = with_words(feature_set, labelled.bitext, planned.words)
+    plan(settings, len(labelled.links))  # complains now, not after the long work
     statistics = CorpusStatistics.from_bitext(
-        bitext, lexicons=feature_set.lexicons, priors=priors, on_progress=hooks.counted,
+        bitext, lexicons=lexicons, priors=priors, on_progress=hooks.counted,
         on_pass=tell_passes(hooks.on_progress), engine=engine,
     )  # fmt: skip
     languages = bitext.source.language, bitext.target.language
     del bitext, everything  # the largest of what is held, and not needed for what follows
-    longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))
-    edges = feature_set.extract(
-        labelled.bitext, statistics, links=labelled.others,
-        memory=max(0, settings.memory - SOLVER_BYTES_PER_EDGE * longest),
-        on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs")),
-    )  # fmt: skip
-    problem = planned.problem(edges, labelled.links)
-
-    def audited(point: TracePoint, fold: int | None) -> bool | None:
-        where = "" if fold is None else f"without fold {fold} of {planned.folds}: "
-        detail = f"{where}primal {point.primal:.5g}, relative gap {point.relative_gap:.1e}"
-        hooks.on_progress(Progress("training", point.passes, settings.max_passes, "passes", detail))
-        return hooks.on_audit(point, fold)
-
-    stop = Stop(settings.tolerance, settings.max_passes, settings.max_seconds, interrupted=hooks.interrupted)
-    learnt = cross_validate(
-        problem, labelled.links, planned, stop=stop, seed=settings.seed, memory=settings.memory, callback=audited
-    )
-    result, point = learnt.result, learnt.result.trace[-1]
-    scorer = scorer_of(planned.solver, problem, result.w)
-    rewards = problem.link_rewards(result.w)
-    found = decode_edges(edges, scorer, rewards)
-    default_aer = None
-    of_default = feature_set.families == tuple(FAMILIES)
-    if isinstance(problem, FenchelYoungProblem) and of_default and learnt.finished_folds == planned.folds > 0:
-        by_default = decode_edges(edges, LinearScorer(default_weights().of(edges.names)), rewards)  # of any center
-        default_aer = error_rate(labelled.links, by_default.to_links())
-    learns = default_aer is None or learnt.aer is None or learnt.aer < default_aer
-    columns = len((feature_set if learns else replace(feature_set, words=((), ()))).names)  # the default knows no words
-    # Without folds the model has seen these pairs: with few of them its links look surer than those of new text.
-    judged = JudgedLinks.of(found, labelled.links) if learnt.held_out is None else learnt.held_out
-    errors = {
-        "aer": learnt.aer if learns else default_aer,
-        "learnt_aer": learnt.aer,
-        "standard_error": learnt.standard_error,  # of learnt_aer
-        "default_aer": default_aer,
-    }
-    record = {
-        "version": __version__,
-        **facts,
-        "labelled_pairs": n_labels,
-        "labelled_pairs_available": labelled.available,
-        "links_lost": problem.links_lost,
-        "edges": len(edges.features),
-        "links_unlisted": count_unlisted(edges.lists, labelled.links),
-        "features": columns,
-        "fertility": problem.capacity,
-        "loss": planned.loss,
-        "solver": result.signature,
-        "notes": list(result.notes),
-        "status": result.status.value,
-        "converged": result.status is Status.CONVERGED,
-        **asdict(point),
-        "trace": [{name: getattr(audit, name) for name in ("passes", "primal", "dual")} for audit in result.trace],
-        "primal": result.primal,  # of these weights, with the dual that certifies them
-        "dual": result.dual,
-        "training_aer": 100 * error_rate(labelled.links, found.to_links()),
-        **in_percent(errors, *errors),
-        "regularization": planned.regularization,
-        "miss_cost": planned.miss_cost,
-        "norm": scorer.norm,
-        "folds": planned.folds,
-        **{name: getattr(learnt, name) for name in ("finished_folds", "fold_passes", "fold_seconds", "fold_gap")},
-        "calibrated_links": len(judged),
-        "calibrated_on": "labelled pairs" if learnt.held_out is None else "held-out folds",
-        "feature_ranges": edges.ranges()[:columns].tolist(),
-        "total_seconds": time.perf_counter() - started,
-    }
-    calibration = Calibration.fit(judged) if len(judged) else None
-    model = Model(scorer, feature_set, statistics, settings.normalizers, languages, record, rewards, calibration)
-    if not learns:
-        default = default_model(
-            statistics, normalizers=model.normalizers, languages=languages, record=record,
-            candidates=settings.candidates,
-        )  # fmt: skip
-        model = replace(with_links(default, kinds), rewards=rewards)
-    return Training(model, result, learnt.interrupted)
+    made = learn(statistics, labelled, settings, kinds=kinds, languages=languages, facts=facts, hooks=hooks)
+    record = {**made.model.record, "total_seconds": time.perf_counter() - started}
+    return replace(made, model=replace(made.model, record=record))
 
 
 def _train_unlabelled(

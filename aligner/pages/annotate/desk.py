@@ -22,12 +22,15 @@ from aligner.pages.annotate.agreement import agreement, merged
 from aligner.pages.annotate.book import Book
 from aligner.pages.annotate.work import SourceText, Work, WorkError, whole
 from aligner.progress import Hooks, Progress, ignore, tell_passes
-from aligner.training.train import train
+from aligner.training.inputs import read_labelled
+from aligner.training.learn import learn
+from aligner.training.settings import TrainingSettings
 from corpora.alignment import Link
 from corpora.bitext import read_bitext
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
+from corpora.readers import open_corpus
 from features.statistics import CorpusStatistics
 
 ADJUDICATED = "adjudicated"
@@ -95,7 +98,7 @@ class Desk:
         if annotator == ADJUDICATED or (annotator and not re.fullmatch(_NAME, annotator)):
             raise SettingError(f"no annotator can be called {annotator!r} (give letters, digits, - and _)")
         self.text, self.annotator, self.prefix = text, annotator, prefix
-        self._corpus, self._learns, self._suggester = corpus, learns, _Suggester(model, {})
+        self._learns, self._suggester = learns, _Suggester(model, {})
         self._decisions: Book | None = None
         self._training: dict[str, Any] = {"state": "none"}
         self.ended = False
@@ -222,11 +225,11 @@ class Desk:
             with tempfile.TemporaryDirectory() as folder:  # what is accepted meanwhile changes nothing there
                 for name, content in zip(self.book.outputs, self.book.gold(), strict=True):
                     Path(folder, f"gold{Path(name).suffix}").write_bytes(content)
-                given: dict[str, Any] = {
-                    "languages": self.text.languages,
-                    "normalizers": self._suggester.model.normalizers,
-                }
-                made = train(self._corpus.files[:2], f"{folder}/gold", hooks=hooks, **given).model
+                model, languages = self._suggester.model, self.text.languages
+                gold = open_corpus(f"{folder}/gold", source=languages[0], target=languages[1])
+                labelled = read_labelled([gold], model.normalizers)
+            settings = TrainingSettings(normalizers=model.normalizers)
+            made = learn(model.statistics, labelled, settings, languages=languages, hooks=hooks).model
         except (AlignerError, OSError, MemoryError, KeyboardInterrupt) as error:
             self._training = {"state": "failed", "error": str(error)}
             return

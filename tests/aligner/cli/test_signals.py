@@ -88,7 +88,7 @@ def test_a_signal_while_reading_leaves_what_was_there(
 def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
     path, trace = tmp_path / "X", tmp_path / "T"
     process = start(*endless_training(sample / "test", path, "-v", "--trace", trace))
-    read_until(process.stderr.fileno(), "λ 0.1, pass 3:")
+    read_until(process.stderr.fileno(), "\npass 3:")
     process.send_signal(signum)
     output, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 128 + signum

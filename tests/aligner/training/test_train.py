@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import pairwise
 from math import inf, nan
 from pathlib import Path
@@ -16,6 +17,8 @@ from aligner.errors import SettingError
 from aligner.model.default import default_weights
 from aligner.progress import Hooks, Progress
 from aligner.solvers import Status, TracePoint
+from aligner.training.inputs import read_labelled
+from aligner.training.settings import TrainingSettings
 from corpora.alignment import Links, PairLinks
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
@@ -52,6 +55,26 @@ def aer(model: aligner.Model, corpus: Corpus) -> float:
     found = Links.from_pairs(PairLinks(frozenset(a), frozenset()) for a in model.align_many(lines))
     (score,) = aligner.compare(Links.from_pairs(corpus.links()), [found], gold_name="", names=["model"], resamples=1)
     return score.aer
+
+
+@pytest.mark.slow
+def test_learning_by_the_statistics_of_a_model_is_training_of_its_text(
+    training: aligner.Training, sample: Path
+) -> None:
+    """But for the time that they take, and what the text was."""
+    model = training.model
+    labelled = read_labelled([open_corpus(str(sample / "train"))], model.normalizers)
+    learnt = aligner.learn(model.statistics, labelled, TrainingSettings(loss="hinge")).model
+    np.testing.assert_array_equal(learnt.weights, model.weights)
+    times = {"seconds", "fold_seconds", "total_seconds"}
+    assert {name for name, value in learnt.record.items() if value != model.record[name]} <= times
+
+
+def test_statistics_that_lack_what_features_need_are_refused(training: aligner.Training, sample: Path) -> None:
+    model = training.model
+    labelled = read_labelled([open_corpus(str(sample / "train"))], model.normalizers)
+    with pytest.raises(SettingError, match=r"have no translation model of .*words.* \(count the text anew\)"):
+        aligner.learn(replace(model.statistics, translation=None), labelled)
 
 
 def test_the_sample_is_learnt(training: aligner.Training, sample: Path) -> None:

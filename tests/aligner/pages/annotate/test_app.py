@@ -260,7 +260,7 @@ def test_an_error_of_the_program_ends_the_training(desk: Desks, monkeypatch: pyt
         opened.save(
             {"pair": pair, "revision": 0, "work": {**opened.pair({"pair": pair})["work"], "status": "accepted"}}
         )
-    monkeypatch.setattr("aligner.pages.annotate.desk.train", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("aligner.pages.annotate.desk.learn", lambda *_, **__: 1 / 0)
     opened.train({})
     wait_for(lambda: opened.training({})["state"] == "failed")
     assert "an error of the program" in opened.training({})["error"]
