@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aligner.evaluation.comparison import compare, evaluate
     from aligner.model.decoding import Alignment, Alignments
     from aligner.model.model import Model, load
+    from aligner.model.settings import AlignSettings
     from aligner.model.unsupervised import align
     from aligner.progress import Hooks
     from aligner.training.learn import Training, learn
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Alignment": "aligner.model.decoding",
     "AlignerError": "corpora",
+    "AlignSettings": "aligner.model.settings",
     "Alignments": "aligner.model.decoding",
     "Hooks": "aligner.progress",
     "Model": "aligner.model.model",
@@ -45,8 +47,8 @@ _HOMES = {
 }
 
 __all__ = [
-    "AlignerError", "Alignment", "Alignments", "Hooks", "Model", "Training", "__version__", "align", "compare",
-    "evaluate", "learn", "load", "train", "update_model",
+    "AlignSettings", "AlignerError", "Alignment", "Alignments", "Hooks", "Model", "Training", "__version__", "align",
+    "compare", "evaluate", "learn", "load", "train", "update_model",
 ]  # fmt: skip
 
 

@@ -14,13 +14,15 @@ from typing import IO, Any, TextIO
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.model.unsupervised import Unsupervised
+from aligner.model.settings import AlignSettings
+from aligner.model.unsupervised import decode, estimate
 from corpora.alignment import check_range
 from corpora.bitext import BitextBuilder, Text
 from corpora.files import StrPath, spill_file, write_atomically
 from corpora.formats.pharaoh import parse_links
 from corpora.normalize import Normalizer
 from corpora.ragged import F64
+from corpora.symmetrize import DIRECTIONS
 from features.translation.priors import Priors, format_priors, parse_priors
 
 
@@ -41,9 +43,8 @@ class Aligner:
         if (model, score_model, n_iterations, n_samplers) != (3, 0, None, 3):
             what = "model, score_model, n_iterations and n_samplers have no effect"
             warnings.warn(f"{what}: an HMM is trained, `rel_iterations` times over the text", stacklevel=2)
-        self._settings: dict[str, Any] = {"null": null_prior, "iterations": max(round(rel_iterations), 1)}
+        self._settings = AlignSettings(null=null_prior, iterations=max(round(rel_iterations), 1))
         self._parts = _part(source_prefix_len, source_suffix_len), _part(target_prefix_len, target_suffix_len)
-        Unsupervised(**self._settings)  # complains now
 
     def align(
         self, src_input: Iterable[str], trg_input: Iterable[str], links_filename_fwd: StrPath | None = None,
@@ -73,8 +74,8 @@ class Aligner:
             source, target = (map(part, line.split()) for part, line in zip(self._parts, texts, strict=True))
             builder.add_tokens(source, target)
         bitext = builder.bitext()
-        settings = Unsupervised("forward", priors=priors, **self._settings)
-        _, *found = settings.align_directions(bitext) if len(bitext) else ((), (), ())
+        model = estimate(bitext, self._settings, priors=priors) if len(bitext) else None
+        found = [() if model is None else decode(model, bitext, direction) for direction in DIRECTIONS]
         outputs = (links_filename_fwd, scores_filename_fwd), (links_filename_rev, scores_filename_rev)
         for side, (parts, paths) in enumerate(zip(found, outputs, strict=True)):
             if paths == (None, None):

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
-from corpora import recognize
+from corpora import SettingError, recognize
 from corpora.alignment import PairLinks
 from corpora.corpus import Corpus, Languages, Parts, TextLine, word_counts
 from corpora.errors import CorpusError
@@ -120,6 +120,17 @@ def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
     """Two text files, source and target, whatever their lines look like.  CorpusError if one cannot be opened."""
     languages = recognize.language_of(source_file), recognize.language_of(target_file)
     return _text_pair(f"{source_file} {target_file}", (source_file, target_file), languages, "the order given")
+
+
+def open_text(
+    source: StrPath, target: StrPath | None = None, columns: Columns | None = None, languages: Languages = (None, None)
+) -> Corpus:
+    """Open two text files, or what `open_corpus` recognises in one path, whose languages may be chosen."""
+    if target is None:
+        return open_corpus(source, source=languages[0], target=languages[1], columns=columns)
+    if columns is not None:
+        raise SettingError("`columns` are of one file, which has source and target (leave `columns` or TGT out)")
+    return open_texts(source, target)
 
 
 def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:

@@ -59,3 +59,14 @@ class Skipping:
                 self.broken.add((error.path, error.line))
                 text = error.line, b"", b""
             yield text
+
+    def summary(self) -> str:
+        """One line that says how many pairs were left empty, and why; nothing where none were."""
+        left = self.broken | self.too_long
+        if not left:
+            return ""
+        why = f"`max_length`; with {MAX_LENGTH:,} no pair takes more than 1 GiB"
+        long = f"{len(self.too_long):,} with a side of more than {self.max_length:,} words ({why})"
+        kinds = [f"{len(self.broken):,} broken"] * bool(self.broken) + [long] * bool(self.too_long)
+        what = "empty" if self.long_pairs == "empty" else "empty, or out if they are long"
+        return "pairs left {}: {:,}, the first at {}:{}; ".format(what, len(left), *min(left)) + ", ".join(kinds)

@@ -21,10 +21,9 @@ from aligner.cli.combine import combine
 from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
 from aligner.cli.fast_align import fast_align
-from aligner.cli.features import features
+from aligner.cli.help import Align, Panels
 from aligner.cli.info import info
 from aligner.cli.lexicon import lexicon
-from aligner.cli.options import Brief
 from aligner.cli.priors import priors
 from aligner.cli.report import report
 from aligner.cli.score import score
@@ -36,8 +35,9 @@ from aligner.cli.train import train
 from aligner.cli.warm_up import warm_up
 
 app = typer.Typer(
+    cls=Panels,
     help="Find which words of a sentence translate which words of its translation.",
-    epilog="Start with: aligner align SRC TGT. With labels: aligner train CORPUS --gold GOLD, and align with -m MODEL.",
+    epilog="aligner COMMAND --help tells more. Start with: aligner align SRC TGT",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -64,28 +64,46 @@ def main_options(
 
 
 # In the order of the help, with examples in corpora/sample.
-_EXAMPLES: dict[Callable[..., None], tuple[str, str]] = {
-    train: ("train train -m my.model", "train train.en train.fr --gold test -m other.model"),
-    align: ("align test.en test.fr > test.links", "align test.en test.fr -m my.model --format jsonl -o test.jsonl"),
-    evaluate: ("evaluate test.wa test.links", "evaluate test.wa old=test.links new=test.jsonl --format markdown"),
-    show: ("show test.en test.fr test.links -n 3", "show test.en test.fr test.jsonl --gold test.wa --from 5"),
-    report: ("report test.en test.fr test.links -o test.html", "report test.en test.fr test.jsonl --gold test.wa"),
-    serve: ("serve -m my.model", "serve -m my.model --port 9000 --max-pairs 100"),
-    info: ("info my.model", "info my.model --format json"),
-    features: ("features my.model", "features my.model --gold test"),
-    annotate: ("annotate test.en test.fr -o gold", "annotate test.en test.fr -o gold -m my.model --order unsure -n 50"),
-    score: ("score test.en test.fr test.links -m my.model", "score test.en test.fr test.wa -m my.model -o scores.tsv"),
-    lexicon: ("lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex"),
-    convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
-    symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
-    combine: ("combine test.wa test.links > both", "combine test.wa test.links test.scored --text test -o best.links"),
-    priors: ("priors my.model > my.priors", "priors my.model --to fast-align -o my.table"),
-    fast_align: ("fast-align -i joint -d -o -v > forward", "fast-align -i joint -d -o -v -r -p table > reverse"),
-    warm_up: ("warm-up", "warm-up --threads 1"),
-}
-for command, examples in _EXAMPLES.items():
-    epilog = "\n\n".join(["Examples:", *(f"aligner {example}" for example in examples)])
-    app.command(cls=Brief if command is train else None, epilog=epilog)(answers_for_errors(command))
+_PANELS: dict[str, dict[Callable[..., None], tuple[str, str]]] = {
+    "Align and train": {
+        align: ("align test.en test.fr > test.links", "align test.en test.fr -m my.model --format jsonl -o test.jsonl"),
+        train: ("train train -m my.model", "train train.en train.fr --gold test -m other.model"),
+    },
+    "Judge and look": {
+        evaluate: ("evaluate test.wa test.links", "evaluate test.wa old=test.links new=test.jsonl --format markdown"),
+        show: ("show test.en test.fr test.links -n 3", "show test.en test.fr test.jsonl --gold test.wa --from 5"),
+        report: ("report test.en test.fr test.links -o test.html", "report test.en test.fr test.jsonl --gold test.wa"),
+        info: ("info my.model", "info my.model test --format json"),
+    },
+    "Make gold": {
+        annotate: (
+            "annotate test.en test.fr -o gold", "annotate test.en test.fr -o gold -m my.model --order unsure -n 50"
+        ),
+    },
+    "Other tools": {
+        serve: ("serve -m my.model", "serve -m my.model --port 9000 --max-pairs 100"),
+        score: (
+            "score test.en test.fr test.links -m my.model", "score test.en test.fr test.wa -m my.model -o scores.tsv"
+        ),
+        lexicon: ("lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex"),
+        priors: ("priors my.model > my.priors", "priors my.model --to fast-align -o my.table"),
+        convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
+        symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
+        combine: (
+            "combine test.wa test.links > both", "combine test.wa test.links test.scored --text test -o best.links"
+        ),
+    },
+    "": {
+        fast_align: ("fast-align -i joint -d -o -v > forward", "fast-align -i joint -d -o -v -r -p table > reverse"),
+        warm_up: ("warm-up", "warm-up --threads 1"),
+    },
+}  # fmt: skip
+for panel, commands in _PANELS.items():
+    for command, examples in commands.items():
+        epilog = "\n\n".join(["Examples:", *(f"aligner {example}" for example in examples)])
+        app.command(cls=Align if command is align else None, epilog=epilog, rich_help_panel=panel, hidden=not panel)(
+            answers_for_errors(command)
+        )
 
 
 def main() -> None:

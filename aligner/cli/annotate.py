@@ -28,10 +28,10 @@ def annotate(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Open a page to make gold links by hand, which begins with links to correct.
+    """Open a page to make gold links by hand.
 
-    Every change is on disk at once; end with Ctrl-C, and go on later by the same command. The accepted pairs are then
-    labels for ``aligner train --gold PREFIX``.
+    It begins with links to correct. Every change is on disk at once; end with Ctrl-C, and go on later by the same
+    command. The accepted pairs are then labels for ``aligner train --gold PREFIX``.
     """
     from aligner.errors import SettingError
 

@@ -86,9 +86,10 @@ def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, A
 
 
 def in_options(message: str, options: Mapping[str, Any]) -> str:
-    """A message of the library in the words of a command: `force` is --force, where the command has that option."""
-    given = {name: f"--{name.replace('_', '-')}" for name in options}
-    return re.sub(r"`(\w+)`", lambda name: given.get(name[1], name[0]), message)
+    """A message of the library in the words of a command: `force` is --force, or what --set sets, where it has that."""
+    given = {name.rstrip("_"): f"--{name.rstrip('_').replace('_', '-')}" for name in options}
+    other = r"--set \1" if "set" in given else r"`\1`"
+    return re.sub(r"`(\w+)`", lambda name: given.get(name[1]) or name.expand(other), message)
 
 
 def answer(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> int:

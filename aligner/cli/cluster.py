@@ -6,16 +6,19 @@ import io
 import shutil
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from aligner.cli.outputs import Output, Writer
 from aligner.cli.texts import check_texts, open_for_model
 from aligner.progress import Progress, ignore, progress_bar
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
-    from aligner.cli.align import Answer
+    from aligner.model.settings import AlignSettings
+    from corpora.skipping import Skipping
     from features.translation.counting import Engine
 
 _PATIENCE = 30.0
@@ -49,7 +52,7 @@ def _outlive_others() -> None:
 
 
 def align_on_cluster(
-    source: str, target: str | None, answer: Answer, model: str, options: dict[str, Any], address: str
+    source: str, target: str | None, settings: AlignSettings, skipping: Skipping, writer: Writer, address: str
 ) -> None:
     """Have workers align shards of a text, each into a file in a folder beside the output, and join these."""
     from aligner.cluster.connection import connect
@@ -57,44 +60,47 @@ def align_on_cluster(
     from corpora.files import refuse_inputs, spill_directory, spilling_beside
 
     _outlive_others()
-    with spilling_beside(answer.path), spill_directory("cluster") as folder, progress_bar(answer.quiet) as show:
-        corpus = answer.skipping(open_for_model(load(model), model, source, target, options["columns"]).rereadable())
-        refuse_inputs(answer.path, [corpus.source_file, corpus.target_file, model])
+    output, model = writer.output, str(settings.model)
+    with spilling_beside(output.path), spill_directory("cluster") as folder, progress_bar(output.quiet) as show:
+        corpus = skipping(open_for_model(load(model), model, source, target, settings.columns).rereadable())
+        refuse_inputs(output.path, [corpus.source_file, corpus.target_file, model])
         pairs = check_texts(corpus, [])
         if not pairs:
             raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
         shards = min(-(-pairs // _PAIRS_A_SHARD), _MOST_SHARDS)
         files = [str(Path(file).resolve()) for file in (source, target) if file is not None]
+        settings = replace(settings, model=str(Path(model).resolve()))
         calls = [
-            ([*files, None][:2], str(Path(model).resolve()), str(folder / f"{n}"), options | {"shard": (n, shards)})
+            (
+                [*files, None][:2], replace(settings, shard=(n, shards)),
+                Output(str(folder / f"{n}"), output.format, quiet=True),
+            )
             for n in range(1, shards + 1)
-        ]
+        ]  # fmt: skip
         total = [0, 0, 0, 0]
         with connect(address) as connection:
             for _, counts in connection.run(align_shard, calls):
                 total = [a + b for a, b in zip(total, counts, strict=True)]
                 show(Progress("aligning", total[0], pairs, "pairs"))
-        with answer.file as file:
-            for _, _, path, _ in calls:
-                with Path(path).open("rb") as part:
+        with writer.file as file:
+            for _, _, shard in calls:
+                with Path(shard.path).open("rb") as part:
                     shutil.copyfileobj(part, file)
-                Path(path).unlink()
-    answer.tell(*total)
+                Path(shard.path).unlink()
+    writer.tell(*total)
 
 
-def align_shard(texts: Sequence[str | None], model: str, path: str, options: dict[str, Any]) -> Sequence[int]:
-    """Align a shard of a text into a file, for another process; returns what `Answer.write` does.
+def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Output) -> Sequence[int]:
+    """Align a shard of a text into a file, for another process; returns what `Writer.write` does.
 
     What another worker has left of it, which was lost, is taken up.
     """
-    from aligner.cli.align import Answer, align_with_model
+    from aligner.cli.align import align_with_model
     from corpora.resuming import Blocks
     from corpora.skipping import MAX_LENGTH, Skipping
 
-    skipping = Skipping(
-        options["max_length"] or MAX_LENGTH, options["long_pairs"], ignore if options["skip_bad"] else None
-    )
-    blocks = Blocks(path, force=True, patience=_PATIENCE)
-    with ExitStack() as until_written:
-        answer = Answer(path, nullcontext(io.BytesIO()), options["format"], True, skipping, 0.0, until_written)
-        return align_with_model(str(texts[0]), texts[1], answer, model, [], blocks, options)
+    longest = MAX_LENGTH if settings.longest is None else settings.longest
+    skipping = Skipping(longest, settings.long_pairs, ignore if settings.skip_bad else None)
+    blocks = Blocks(output.path, force=True, patience=_PATIENCE)
+    writer = Writer(output, nullcontext(io.BytesIO()))
+    return align_with_model(str(texts[0]), texts[1], settings, skipping, writer, blocks)

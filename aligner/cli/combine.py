@@ -16,9 +16,10 @@ def combine(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Combine the links of several aligners, or of several runs of one, into the best consensus.
+    """Combine the links of several aligners into the best consensus.
 
-    What all of them link is linked; where they disagree, weights that come with the program decide.
+    They may be several runs of one. What all of them link is linked; where they disagree, weights that come with the
+    program decide.
     """
     with progress_bar(quiet) as show:
         from aligner.model.consensus import combine as consensus

@@ -25,9 +25,10 @@ def evaluate(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Report AER, precision, recall and F1 of links against gold, with bootstrap intervals.
+    """Report AER, precision, recall and F1 of links against gold.
 
-    Every further HYP is tested against the first: paired bootstrap over sentence pairs, two-sided.
+    Each has a bootstrap interval. Every further HYP is tested against the first: paired bootstrap over sentence pairs,
+    two-sided.
     """
     names, files = named_files(hypotheses)
     with progress_bar(quiet):

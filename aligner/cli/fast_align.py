@@ -1,22 +1,19 @@
 """``aligner fast-align``."""
 
-import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.align import Answer, align_without_model
+from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
+from aligner.cli.outputs import Output
 from aligner.cli.texts import skipping_pairs
-from aligner.progress import ignore
+from aligner.model.settings import AlignSettings
+from aligner.progress import progress_bar
 from corpora import SettingError
-
-if TYPE_CHECKING:
-    from features.translation.model import TranslationModel
 
 _flag = partial(typer.Option, rich_help_panel="Flags of fast_align")
 _idle = partial(typer.Option, rich_help_panel="Taken, without effect", help="No effect.")
@@ -35,12 +32,9 @@ def fast_align(
         "-t", "--beam_threshold", metavar="B", help="Into -p goes what has at least max p to the power -B.",
         min=-1e3, max=0.0,
     )] = -4.0,
-    iterations: Annotated[
-        int | None, _flag("-I", "--iterations", metavar="N", help="Passes of the HMM.", min=1, show_default="1")
-    ] = None,
-    null: Annotated[float | None, _flag(
-        "-q", "--p0", metavar="P", help="Prior probability that a word translates nothing.", show_default="0.2",
-    )] = None,
+    iterations: Annotated[int, _flag("-I", "--iterations", metavar="N", help="Passes of the HMM.", min=1)] = 1,
+    p0: Annotated[float, _flag("-q", "--p0", metavar="P", help="Prior probability that a word translates nothing.")]
+    = 0.2,
     diagonal: Annotated[bool, _idle("-d", "--favor_diagonal")] = False,
     tension: Annotated[bool, _idle("-o", "--optimize_tension")] = False,
     bayes: Annotated[bool, _idle("-v", "--variational_bayes")] = False,
@@ -74,23 +68,26 @@ def fast_align(
     idle = [flag for flag, value in given.items() if value is not None and value is not False]
     if idle and not quiet:
         say(f"{' '.join(idle)}: no effect here, where an HMM with smoothed counts is trained")
-    on_model: Callable[[TranslationModel], None] = ignore
+    settings = AlignSettings(null=p0, iterations=iterations)
+    (writer,) = Output(quiet=quiet).open()
     if table is not None:
         refuse_inputs(table, [text])
         file = write_packed(table, force=True)  # complains now, if ever
-
-        def write_table(model: "TranslationModel") -> None:
+    with skipping_pairs(None, skip_bad=True) as skipping, ExitStack() as until_written:
+        with progress_bar(quiet) as show:
+            until_written.enter_context(compiling_ahead())
+            from aligner.model.unsupervised import NORMALIZERS, OwnText
+            from corpora.readers import open_text
             from features.translation.priors import Priors, format_table
 
-            found = Priors.from_model(model)
-            stream = until_written.enter_context(file)  # which appears if the links could be written
-            lines = format_table((found.transposed() if reverse else found).links, beam)
-            stream.writelines(line.encode() for line in lines)
-
-        on_model = write_table
-
-    settings = {"decoding": "reverse" if reverse else "forward", "null": null, "iterations": iterations}
-    to, began = write_packed("-"), time.monotonic()
-    with skipping_pairs(None, skip_bad=True) as skipping, ExitStack() as until_written:
-        answer = Answer("-", to, "pharaoh", quiet, skipping, began, until_written)
-        align_without_model(text, None, None, [answer], settings, on_model)
+            corpus = skipping(open_text(text))
+            read = OwnText.of(corpus, settings, on_progress=show)
+            if not quiet:
+                say(corpus.description())
+            translation = read.estimate(show)
+            if table is not None:
+                found = Priors.from_model(translation)
+                stream = until_written.enter_context(file)  # which appears if the links could be written
+                lines = format_table((found.transposed() if reverse else found).links, beam)
+                stream.writelines(line.encode() for line in lines)
+        writer.write(NORMALIZERS, read.decode(translation, "reverse" if reverse else "forward"), read.pairs)

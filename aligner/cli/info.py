@@ -1,16 +1,61 @@
 """``aligner info``."""
 
 import json
+from typing import Annotated
+
+import typer
 
 from aligner.cli import options as opt
-from aligner.progress import progress_bar
+from aligner.cli.answers import refuse_idle
+from aligner.cli.texts import with_others
+from aligner.progress import Progress, progress_bar
 
 
-def info(model: opt.ModelArgument, format_: opt.ReportFormat = "text", debug: opt.Debug = False) -> None:
-    """Tell what a model was made of: languages, pairs, words, labels, AER on held-out pairs, version, text."""
-    with progress_bar(quiet=False):
+def info(
+    model: opt.ModelArgument,
+    gold: Annotated[
+        list[str] | None, typer.Argument(metavar="GOLD", help="Labelled pairs: what AER is without each feature.")
+    ] = None,
+    features: opt.ShowFeatures = False,
+    source: opt.SourceLanguage = None,
+    target: opt.TargetLanguage = None,
+    links: opt.LinksFiles = None,
+    threads: opt.Threads = None,
+    format_: opt.ReportFormat = "text",
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Tell what a model was made of, and what its features are worth.
+
+    Languages, pairs, words, labels, AER on held-out pairs, version, text; with --features or GOLD the features, the
+    most effective first: weights, ranges, and with GOLD what AER is without each.
+    """
+    with progress_bar(quiet) as show:
         from aligner.model.model import load
-        from aligner.report.text import format_values
+        from aligner.report.text import features_to_dict, format_features, format_values
+        from aligner.training.ablation import describe_model
+        from aligner.training.inputs import read_labelled
+        from corpora.readers import open_corpus
 
-        found = load(model).info()
-    print(json.dumps(found, indent=2) if format_ == "json" else format_values(found))
+        if not gold:
+            refuse_idle("without labelled pairs (give GOLD)", source=source, target=target, links=links)
+        refuse_idle("with GOLD, which shows them", features=features and gold)
+        loaded, labelled = load(model), None
+        facts = loaded.info()
+        if gold:
+            loaded, others = with_others(loaded, model, links or [])
+            source, target = source or loaded.languages[0], target or loaded.languages[1]
+            corpora = [open_corpus(prefix, source=source, target=target) for prefix in gold]
+            labelled = read_labelled(corpora, loaded.normalizers, others)
+        report = None
+        if gold or features:
+            report = describe_model(
+                loaded,
+                labelled,
+                on_progress=lambda done, total: show(Progress("ablation", done, total, "alignments of the pairs")),
+            )
+    if format_ == "json":
+        found = facts if report is None else {**facts, "report": features_to_dict(report)}
+        print(json.dumps(found, indent=2, allow_nan=False))
+    else:
+        print(format_values(facts) + ("" if report is None else f"\n\n{format_features(report)}"))

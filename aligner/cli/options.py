@@ -6,26 +6,22 @@ from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
 import typer
-from typer.core import TyperCommand
+
+from aligner.cli.help import show_all
+from aligner.cli.outputs import Format
+from aligner.model.settings import Decoding, LongPairs, Symmetrization
 
 Edges = Literal["likely", "all"]
 WeightCenter = Literal["default", "zero"]
 Loss = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
 Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
-Output = Literal["pharaoh", "scored", "jsonl", "tsv"]
 Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
-LongPairs = Literal["empty", "drop", "error"]
 Page = Literal["html", "markdown", "latex", "csv"]
 Annotations = Literal["random", "unsure", "given"]
-Symmetrization = Literal[
-    "forward", "reverse", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
-    "intersect", "gd", "gdf", "gdfa",
-]  # fmt: skip
 Lexicons = Literal["tsv", "moses", "marian", "bicleaner"]
-Decoding = Literal["soft", "assignment", Symmetrization]
 
-# The groups of the help.
+# The groups of the help; what is hidden there is shown by --help-all.
 _data = partial(typer.Option, rich_help_panel="Data")
 _objective = partial(typer.Option, rich_help_panel="Objective")
 _solving = partial(typer.Option, rich_help_panel="Solving")
@@ -73,24 +69,6 @@ def parse_solver_options(given: Sequence[str]) -> dict[str, str]:
     return options
 
 
-class Brief(TyperCommand):
-    """A command whose help shows ten options, and with ``--help-all`` all."""
-
-    shown = frozenset("corpus gold source target tokenize update threads model force quiet verbose help_all".split())
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        for parameter in self.params:
-            vars(parameter)["hidden"] = parameter.name not in self.shown and "help-all" not in ctx.meta
-        super().format_help(ctx, formatter)
-
-
-def _help_all(context: typer.Context, wanted: bool) -> None:
-    if wanted:
-        context.meta["help-all"] = True
-        print(context.get_help(), flush=True)  # an error that comes later would be Python's own
-        raise typer.Exit
-
-
 def _limit_threads(number: int | None) -> int | None:
     from corpora.threads import limit_threads
 
@@ -107,82 +85,98 @@ CorpusPaths = Annotated[list[str], typer.Argument(
 GoldPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelled pairs: texts and links; repeatable.")]
 SourceLanguage = Annotated[str | None, _data("--source", metavar="L", help="Language (file suffix) of the source.")]
 TargetLanguage = Annotated[str | None, _data("--target", metavar="L", help="Language (file suffix) of the target.")]
-MaxLabelled = Annotated[int, _data(metavar="N", help="Of more labelled pairs use a random sample.", min=1)]
+MaxLabelled = Annotated[int, _data(metavar="N", help="Of more labelled pairs use a random sample.", min=1, hidden=True)]
 LinksFiles = Annotated[list[str] | None, _data(
     metavar="[KIND=]FILE", help="Another aligner's links, i-j or i-j:p; KIND is neural or statistical; repeatable.",
 )]  # fmt: skip
-Sample = Annotated[int | None, _data(metavar="N", help="Of more pairs count a random sample.", min=1)]
+Sample = Annotated[int | None, _data(metavar="N", help="Of more pairs count a random sample.", min=1, hidden=True)]
 Update = Annotated[str | None, _data(metavar="MODEL", help="Add the text to this model, whose weights stay.")]
 Families = Annotated[
-    str | None, _data(metavar="F,F...", help="Feature families to use; all by default (see docs/how-it-works.md).")
+    str | None,
+    _data(metavar="F,F...", help="Feature families to use; all by default (see docs/how-it-works.md).", hidden=True),
 ]
-Candidates = Annotated[Edges, _data(help="Word pairs of a sentence pair that may be links.")]
+Candidates = Annotated[Edges, _data(help="Word pairs of a sentence pair that may be links.", hidden=True)]
 FrequentWords = Annotated[int | None, _data(
     metavar="N", help="Frequent words with a feature of their own.", min=0, max=1000,
-    show_default="30 below 1000 labelled pairs; else, and with the hinge, 0",
+    show_default="30 below 1000 labelled pairs; else, and with the hinge, 0", hidden=True,
 )]  # fmt: skip
 PriorsFile = Annotated[str | None, _data(
-    "--priors", metavar="FILE", help="Priors of eflomal, or a table of fast_align -p: counts to begin with.",
+    "--priors", metavar="FILE", hidden=True,
+    help="Priors of eflomal, or a table of fast_align -p: counts to begin with.",
 )]  # fmt: skip
-CaseFold = Annotated[bool, _data(help="Count words whatever their case.")]
+CaseFold = Annotated[bool, _data(help="Count words whatever their case.", hidden=True)]
 Tokenize = Annotated[bool, _data("--tokenize", help="Split off punctuation and Han, Kana, Thai, Lao, Khmer letters.")]
 LinkTokens = Annotated[bool, _data("--tokenize", help="The links count tokens of a model of train --tokenize.")]
-Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.")]
+Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.", hidden=True)]
 Memory = Annotated[
-    int, _data(parser=parse_size, metavar="SIZE", help="Features in memory; more are on disk.", show_default="2G")
+    int,
+    _data(
+        parser=parse_size, metavar="SIZE", help="Features in memory; more are on disk.", show_default="2G", hidden=True
+    ),
 ]
 Threads = Annotated[
     int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
 ]
 Cluster = Annotated[str | None, _data(
-    "--cluster", metavar="ADDRESS", help="Dask scheduler whose workers count or align; local:N: N processes here.",
+    "--cluster", metavar="ADDRESS", hidden=True,
+    help="Dask scheduler whose workers count or align; local:N: N processes here.",
 )]  # fmt: skip
 MaxLength = Annotated[int | None, _data(
-    metavar="N", help="Leave a pair empty if a side has more words.", min=1, show_default="2409: at most 1 GiB a pair",
+    metavar="N", help="Leave a pair empty if a side has more words.", min=1, hidden=True,
+    show_default="2409: at most 1 GiB a pair",
 )]  # fmt: skip
 WhatOfLongPairs = Annotated[
-    LongPairs, _data("--long-pairs", help="Those beyond --max-length: an empty line, no line, or the end.")
+    LongPairs, _data("--long-pairs", help="Those beyond --max-length: an empty line, no line, or the end.", hidden=True)
 ]
 TextColumns = Annotated[Any, _data(
     "--columns", parser=parse_columns, metavar="S,T",
-    help="Of SRC, a file with tabs: numbers from 1 on; JSON lines, Parquet, Arrow: names.",
+    help="Of SRC, a file with tabs: numbers from 1 on; JSON lines, Parquet, Arrow: names.", hidden=True,
 )]  # fmt: skip
 Shard = Annotated[Any, _data(
-    "--shard", parser=parse_shard, metavar="I/N", help="Align the I-th of N equal parts only (with -m).",
+    "--shard", parser=parse_shard, metavar="I/N", help="Align the I-th of N equal parts only (with -m).", hidden=True,
 )]  # fmt: skip
-SkipBad = Annotated[bool, _data("--skip-bad", help="Leave a pair empty if its line is broken, with a message.")]
+SkipBad = Annotated[
+    bool, _data("--skip-bad", help="Leave a pair empty if its line is broken, with a message.", hidden=True)
+]
 
 # Objective
 LossName = Annotated[Loss | None, _objective(
     metavar="LOSS", help="fenchel-young, sparsemap: of probable matchings; logistic: of edges; hinge: of the worst.",
-    show_default="fenchel-young; hinge with options that are its own, or without some features",
+    show_default="fenchel-young; hinge with options that are its own, or without some features", hidden=True,
 )]  # fmt: skip
 Regularization = Annotated[float | None, _objective(
-    metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; others 3 / labelled pairs",
+    metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; others 3 / labelled pairs", hidden=True,
 )]  # fmt: skip
 Center = Annotated[WeightCenter | None, _objective(
-    help="Weights that others are drawn to.", show_default="zero with the hinge, otherwise default",
+    help="Weights that others are drawn to.", show_default="zero with the hinge, otherwise default", hidden=True,
 )]  # fmt: skip
 CrossValidate = Annotated[int | None, _objective(
     metavar="K", help="Folds that find the AER of held-out pairs; 0: none.", min=0,
     show_default="5 for 10 to 999 labelled pairs without the hinge",
 )]  # fmt: skip
 MissCost = Annotated[
-    float | None, _objective(metavar="c⁺", help="Cost of a missed link.", show_default="hinge 3; others 0.6", min=0.0)
+    float | None,
+    _objective(metavar="c⁺", help="Cost of a missed link.", show_default="hinge 3; others 0.6", min=0.0, hidden=True),
 ]
 FalseCost = Annotated[float | None, _objective(
-    metavar="c⁻", help="Cost of a link outside gold.", show_default="hinge 1; others 0", min=0.0,
+    metavar="c⁻", help="Cost of a link outside gold.", show_default="hinge 1; others 0", min=0.0, hidden=True,
 )]  # fmt: skip
 PossibleCost = Annotated[float | None, _objective(
-    metavar="c°", help="What a possible link takes off the hinge loss.", min=0.0, show_default="10",
+    metavar="c°", help="What a possible link takes off the hinge loss.", min=0.0, show_default="10", hidden=True,
 )]  # fmt: skip
-Fertility = Annotated[int | None, _objective(metavar="N", help="A word's links when aligning.", show_default="3, or 1")]
+Fertility = Annotated[
+    int | None, _objective(metavar="N", help="A word's links when aligning.", show_default="3, or 1", hidden=True)
+]
 
 # Solving
-SolverName = Annotated[str | None, _solving(metavar="SOLVER", help="See docs/solvers.md.", show_default="bcfw")]
-SolverOptions = Annotated[list[str] | None, _solving(metavar="NAME=VALUE", help="Of some solvers only; repeatable.")]
+SolverName = Annotated[
+    str | None, _solving(metavar="SOLVER", help="See docs/solvers.md.", show_default="bcfw", hidden=True)
+]
+SolverOptions = Annotated[
+    list[str] | None, _solving(metavar="NAME=VALUE", help="Of some solvers only; repeatable.", hidden=True)
+]
 OracleName = Annotated[Oracle | None, _solving(
-    metavar="ORACLE", help=f"Best matchings for the hinge loss: {_names(Oracle)}.", show_default="assignment",
+    metavar="ORACLE", help=f"Best matchings for the hinge loss: {_names(Oracle)}.", show_default="assignment", hidden=True,
 )]  # fmt: skip
 Tolerance = Annotated[float, _solving(metavar="GAP", help="Relative duality gap to stop at.", min=0.0)]
 MaxPasses = Annotated[int, _solving(metavar="N", help="Passes over the labelled pairs, for each solution.", min=0)]
@@ -190,21 +184,13 @@ MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, fo
 Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", min=0)]
 
 # Aligning
-LookedAt = Annotated[Edges | None, _links(
-    "--candidates", help="Word pairs that may be links.", show_default="the model's, or likely",
-)]  # fmt: skip
 Remap = Annotated[str | None, _links(
-    "--remap", metavar="CORPUS", help="The same text in other tokens, such as subwords: write the links of these.",
+    "--remap", metavar="CORPUS", hidden=True,
+    help="The same text in other tokens, such as subwords: write the links of these.",
 )]  # fmt: skip
-Offset = Annotated[float, _links(metavar="S", help="More links (above 0) or fewer (below 0); -1 to 1 is usual.")]
-HIGH_RECALL = 1.5
-"""The offset that finds most links at no less a mean F1 than without, on gold sets: `recall` of docs/accuracy.md."""
-HighRecall = Annotated[bool, _links(
-    "--high-recall", help=f"More links, for phrases and guided alignment: --offset {HIGH_RECALL:g}.",
+Offset = Annotated[float, _links(
+    metavar="S", help="More links (above 0; 1.5 for high recall) or fewer (below 0); -1 to 1 is usual.",
 )]  # fmt: skip
-
-# Suggesting
-LabelledPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelled pairs to leave out; repeatable.")]
 
 # Annotating
 AnnotatedPairs = Annotated[
@@ -221,30 +207,17 @@ Port = Annotated[
 ]
 
 # Aligning without a model
-Unsupervised = Annotated[
-    bool, _unsupervised("--unsupervised", help="Leave out the default weights; --decoding and --threshold do so too.")
-]
+Unsupervised = Annotated[float | None, _unsupervised(
+    "--unsupervised", metavar="[P]", show_default="0.5",
+    help="Leave the default weights out; link what has a posterior above P, 0 to 1.",
+)]  # fmt: skip
 DecodingName = Annotated[Decoding | None, _unsupervised(
-    metavar="DECODING", help=f"From posteriors of links to links: {_names(Decoding)}.", show_default="soft",
+    metavar="DECODING", hidden=True, help=f"Leave them out, too; posteriors become links by {_names(Decoding)}.",
 )]  # fmt: skip
 Directions = Annotated[str | None, _unsupervised(
-    metavar="PREFIX", help="Also PREFIX.fwd, at most one link a target word, and PREFIX.rev, a source word.",
+    metavar="PREFIX", hidden=True,
+    help="Also PREFIX.fwd, at most one link a target word, and PREFIX.rev, a source word.",
 )]  # fmt: skip
-Threshold = Annotated[float | None, _unsupervised(
-    metavar="T", help="soft, assignment: every link more probable than this.", min=0.0, max=1.0, show_default="0.5",
-)]  # fmt: skip
-NullPrior = Annotated[
-    float | None,
-    _unsupervised("--null", metavar="P", help="Prior probability that a word translates nothing.", show_default="0.2"),
-]
-Iterations = Annotated[
-    int | None,
-    _unsupervised(metavar="N", help="Passes of the HMM over the text, for each lexicon.", min=1, show_default="1"),
-]
-Seconds = Annotated[
-    float | None,
-    _unsupervised(metavar="S", help="Stop learning from the text after so long; a minimum is done in any case."),
-]
 
 # Evaluating
 Confidence = Annotated[float, _evaluating(metavar="%", help="Level of the bootstrap intervals.", min=1.0, max=99.9)]
@@ -298,11 +271,12 @@ GoldPrefix = Annotated[
     str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.L1, PREFIX.L2, PREFIX.wa, PREFIX.journal.")
 ]
 OutputFormat = Annotated[
-    Output,
+    Format,
     _output(
         "--format", help="i-j links, i-j:score, JSON objects with tokens and scores, or scores of pairs and links."
     ),
 ]
+ShowFeatures = Annotated[bool, _output("--features", help="Also its features, the most effective first.")]
 ReportFormat = Annotated[Report, _output("--format", help="A table, or JSON.")]
 EvaluationFormat = Annotated[EvaluationReport, _output("--format", help="How tables are written.")]
 PageFormat = Annotated[Page, _output("--format", help="A page, or the figures alone, for papers.")]
@@ -311,13 +285,16 @@ ReportFile = Annotated[str | None, _output(
     show_default="report.html, figures to standard output",
 )]  # fmt: skip
 ReportedModel = Annotated[str | None, _output("--model", "-m", metavar="MODEL", help="Also tell how it was learnt.")]
-TraceFile = Annotated[str | None, _output(metavar="FILE.jsonl", help="Write every audit of the solver.")]
+TraceFile = Annotated[str | None, _output(metavar="FILE.jsonl", help="Write every audit of the solver.", hidden=True)]
 Resume = Annotated[
     bool, _output("--resume", help="Write in blocks, and go on where an earlier run was ended (with -m, -o).")
 ]
-Strict = Annotated[bool, _output("--strict", help="Exit with 3 if the gap was not reached.")]
+Set = Annotated[list[str] | None, _output(
+    "--set", metavar="NAME=VALUE", hidden=True, help="What few need, see the end; repeatable.",
+)]  # fmt: skip
+Strict = Annotated[bool, _output("--strict", help="Exit with 3 if the gap was not reached.", hidden=True)]
 Force = Annotated[bool, _output("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, _output("--quiet", "-q", help="No progress and no messages but errors.")]
 Verbose = Annotated[bool, _output("--verbose", "-v", help="More messages.")]
-HelpAll = Annotated[bool, _output("--help-all", callback=_help_all, is_eager=True, help="Show all options, and exit.")]
+HelpAll = Annotated[bool, _output("--help-all", callback=show_all, is_eager=True, help="Show all options, and exit.")]
 Debug = Annotated[bool, _output("--debug", help="Show the traceback of an error.")]

@@ -18,7 +18,7 @@ def priors(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:  # fmt: skip
-    """Write what a model has counted, for eflomal, for --priors, or as a table of fast_align."""
+    """Write what a model has counted: for --priors, for eflomal, or as a table of fast_align."""
     from corpora.files import refuse_inputs, write_packed
 
     file = write_packed(output, force=force)  # complains now, not after the work

@@ -1,7 +1,5 @@
 """``aligner score``."""
 
-import sys
-import time
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Annotated
@@ -10,8 +8,8 @@ import typer
 
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
-from aligner.cli.align import Answer
-from aligner.cli.texts import check_texts, open_for_model, skipping_pairs
+from aligner.cli.outputs import Output
+from aligner.cli.texts import check_texts, open_for_model
 from aligner.progress import progress_bar
 
 
@@ -27,12 +25,11 @@ def score(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Tell how well pairs that are aligned translate each other, and how sure their links are, as a model sees it."""
-    from corpora.files import refuse_inputs, write_packed
+    """Tell how well aligned pairs translate each other, as a model sees it, and how sure their links are."""
+    from corpora.files import refuse_inputs
 
-    file, began = write_packed(output, force=force), time.monotonic()  # complains now, if ever
-    with skipping_pairs(sys.maxsize, False) as skipping, ExitStack() as until_written:
-        answer = Answer(output, file, format_, quiet, skipping, began, until_written)
+    (writer,) = Output(output, format_, force=force, quiet=quiet).open()
+    with ExitStack() as until_written:
         with progress_bar(quiet):
             until_written.enter_context(compiling_ahead())
             from aligner.model.model import load
@@ -46,4 +43,4 @@ def score(
             pairs = check_texts(corpus, [links], probable=False)
             streams = [LinksFile.open(links, corpus.lengths() if pairs else None, probable=False)]
             parts = align_lines(loaded, corpus, read_again(corpus, pairs or 0), streams, given=True)
-        answer.write(loaded.normalizers, parts, pairs)
+        writer.write(loaded.normalizers, parts, pairs)

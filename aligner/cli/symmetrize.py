@@ -18,7 +18,7 @@ def symmetrize(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Combine the links of two directions, as fast_align, eflomal or GIZA++ give them, into one."""
+    """Combine the links of two directions into one, as fast_align, eflomal or GIZA++ give them."""
     with progress_bar(quiet) as show:
         from corpora.conversion import symmetrize_files
         from corpora.files import refuse_inputs, write_packed

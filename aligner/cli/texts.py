@@ -51,12 +51,12 @@ def open_for_model(
     loaded: Model, model: str, source: str, target: str | None, columns: tuple[str, str] | None = None
 ) -> Corpus:
     """The corpus of a source and a target text, or of a path with columns, in the direction of a model."""
-    from corpora.readers import open_corpus, open_texts
+    from corpora.readers import open_text
 
     direction = loaded.languages
+    corpus = open_text(source, target, columns, direction)
     if target is None:
-        return open_corpus(source, source=direction[0], target=direction[1], columns=columns)
-    corpus = open_texts(source, target)
+        return corpus
     given = corpus.source_language, corpus.target_language
     if None not in direction and direction == given[::-1] != given:
         what = f"is {'-'.join(map(str, reversed(direction)))}, but {model} is for {'-'.join(map(str, direction))}"
@@ -108,17 +108,13 @@ def open_other_tokens(
 
 
 @contextmanager
-def skipping_pairs(max_length: int | None, skip_bad: bool, long_pairs: str = "empty") -> Iterator[Skipping]:
+def skipping_pairs(longest: int | None, skip_bad: bool, long_pairs: str = "empty") -> Iterator[Skipping]:
     """What leaves pairs empty, or out, as these options say; in the end the user is told how many there were."""
     from corpora.skipping import MAX_LENGTH, Skipping
 
-    longest = MAX_LENGTH if max_length is None else max_length
-    told = (lambda error: say(in_options(f"left empty: {error}", {"columns": 0}))) if skip_bad else None
-    skipping = Skipping(longest, long_pairs, told)
+    words = {"columns": 0, "max_length": 0}
+    told = (lambda error: say(in_options(f"left empty: {error}", words))) if skip_bad else None
+    skipping = Skipping(MAX_LENGTH if longest is None else longest, long_pairs, told)
     yield skipping
-    if left := skipping.broken | skipping.too_long:
-        why = f"--max-length; with {MAX_LENGTH:,} no pair takes more than 1 GiB"
-        long = f"{len(skipping.too_long):,} with a side of more than {longest:,} words ({why})"
-        kinds = [f"{len(skipping.broken):,} broken"] * bool(skipping.broken) + [long] * bool(skipping.too_long)
-        what = "empty" if long_pairs == "empty" else "empty, or out if they are long"
-        say("pairs left {}: {:,}, the first at {}:{}; ".format(what, len(left), *min(left)) + ", ".join(kinds))
+    if summary := skipping.summary():
+        say(in_options(summary, words))

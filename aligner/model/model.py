@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from aligner._version import __version__
-from aligner.errors import AlignerError, SettingError
+from aligner.errors import AlignerError
 from aligner.model.calibration import Calibration, read_calibration
 from aligner.model.decoding import Alignment, Alignments, best_alignments
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.scoring import LinearScorer, Scorer, read_scorer
+from aligner.model.settings import check_offset
 from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
@@ -243,12 +244,6 @@ def _check_range(bitext: Bitext, links: Links) -> None:
         link = f"link {links.source[m]}-{links.target[m]} of another aligner"
         what = f"{link} is out of range for {J[m]} source and {K[m]} target words"
         raise AlignerError(f"pair {pair[m] + 1}: {what}")
-
-
-def check_offset(offset: float) -> None:
-    """Raise SettingError unless it is from -1000 to 1000: scores are of the size of 1, that is all links or none."""
-    if not abs(offset) <= 1000.0:
-        raise SettingError(f"an offset of {offset} is not possible (give one from -1000 to 1000; -1 to 1 is usual)")
 
 
 def load(path: StrPath, *, copy: bool = False) -> Model:

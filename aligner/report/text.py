@@ -167,7 +167,7 @@ def format_interruption(record: Mapping[str, Any]) -> str:
     return f"{saved}; {record['finished_folds']} of {folds} folds were held out" if folds else saved
 
 
-def format_features_text(report: ModelReport) -> str:
+def format_features(report: ModelReport) -> str:
     """The families and the features of a model, two tables; AERs and their differences in percent."""
     columns = [
         [family.name, str(family.columns), *([] if report.aer is None else [_difference(family.ablation)])]
@@ -193,16 +193,15 @@ def format_features_text(report: ModelReport) -> str:
     return "\n\n".join(parts)
 
 
-def format_features_json(report: ModelReport) -> str:
-    """The same as a JSON object; AERs and their differences in percent, null without gold."""
+def features_to_dict(report: ModelReport) -> dict[str, Any]:
+    """The same as JSON values; AERs and their differences in percent, None without gold."""
     features = [{**asdict(feature), "effect": feature.effect} for feature in report.features]
-    found = {
+    return {
         **in_percent({"aer": report.aer}, "aer"),
         "pairs": report.pairs,
         "families": [in_percent(asdict(family), "ablation") for family in report.families],
         "features": [in_percent(feature, "ablation") for feature in features],
     }
-    return json.dumps(found, indent=2, allow_nan=False)
 
 
 def _shown(value: Any) -> str:

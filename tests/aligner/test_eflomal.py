@@ -18,7 +18,7 @@ import pytest
 
 import aligner.eflomal as eflomal
 from aligner.errors import SettingError
-from aligner.model.unsupervised import Unsupervised
+from aligner.model.unsupervised import decode, estimate
 from corpora.bitext import BitextBuilder
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
@@ -86,7 +86,9 @@ def test_links_are_those_of_both_directions(
     bitext = BitextBuilder(*NORMALIZERS).add_pairs(pairs).bitext()
     known = read_priors(priors / "eflomal.priors" if with_priors else None, NORMALIZERS)
     for way, file in zip(("forward", "reverse"), files, strict=True):
-        assert file.read_bytes() == b"".join(part.lines() for part in Unsupervised(way, priors=known).align(bitext))
+        assert file.read_bytes() == b"".join(
+            part.lines() for part in decode(estimate(bitext, priors=known), bitext, way)
+        )
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,10 @@ def files(sample: Path) -> list[Path]:
     [
         ([], {}),
         (["--offset", 0.5], {"offset": 0.5}),
-        (["--unsupervised"], {"decoding": "soft"}),
+        (["--unsupervised"], {"unsupervised": 0.5}),
         (["--decoding", "union"], {"decoding": "union"}),
-        (["--threshold", 0.3], {"threshold": 0.3}),
-        (["--null", 0.4, "--iterations", 2], {"null": 0.4, "iterations": 2}),
+        (["--unsupervised", 0.3], {"unsupervised": 0.3}),
+        (["--set", "null=0.4", "--set", "iterations=2"], {"null": 0.4, "iterations": 2}),
     ],
     ids=str,
 )
@@ -56,7 +56,7 @@ def test_align_without_a_model(
 ) -> None:
     printed = run("align", *files, "-q", *options).stdout_bytes
     for text in (files, [str(sample / "test")], [pairs], [iter(pairs)]):
-        assert aligner.align(*text, **settings).lines() == printed  # type: ignore[arg-type]
+        assert aligner.align(*text, settings=aligner.AlignSettings(**settings)).lines() == printed  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -78,8 +78,8 @@ def test_what_cannot_be_aligned() -> None:
             aligner.align(strings)  # type: ignore[arg-type]
     with pytest.raises(aligner.AlignerError, match=r"nowhere: no such file, folder or prefix \("):
         aligner.align("nowhere")
-    with pytest.raises(aligner.AlignerError, match=r"default weights.*left out \(leave `offset` out\)"):
-        aligner.align("nowhere", decoding="union", offset=1.0)
+    with pytest.raises(aligner.AlignerError, match="`offset` has no effect with `decoding`, which leaves the default"):
+        aligner.AlignSettings(decoding="union", offset=1.0)
 
 
 @pytest.mark.slow
@@ -145,7 +145,7 @@ def test_links_that_cannot_be_evaluated(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_features(sample: Path, model: Path) -> None:
-    printed = json.loads(run("features", model, "--gold", sample / "test", "--format", "json").stdout)
+    printed = json.loads(run("info", model, sample / "test", "--format", "json").stdout)["report"]
     loaded = aligner.load(model)
     report = describe_model(loaded, read_labelled([open_corpus(sample / "test")], loaded.normalizers))
     assert report.aer is not None

@@ -24,7 +24,6 @@ LINES = {
     "show": "a.en a.fr a.links -n 2",
     "report": "a.en a.fr a.links --gold gold.wa -o OUT",
     "info": "a.model",
-    "features": "a.model",
     "score": "a.en a.fr a.links -m a.model -o OUT",
     "lexicon": "a.en a.fr a.links --to tsv -o OUT",
     "convert": "gold.wa OUT --to talp",

@@ -26,7 +26,6 @@ LINES = {
     "show": ["t.en t.fr l.wa", "t.en t.fr l.wa --gold t.wa"],
     "report": ["t.en t.fr l.wa --gold t.wa --format csv"],
     "info": ["a.model --format json"],
-    "features": ["a.model --format json"],
     "score": ["t.en t.fr l.wa -m a.model"],
     "lexicon": ["t.en t.fr l.wa -o OUT", "a.model -o OUT"],
     "convert": ["t.wa - --to talp", "l.scored - --to naacl", "t.wa - --to giza --text joined",

@@ -164,7 +164,7 @@ def test_a_log_has_a_line_early(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> 
     for arguments in (
         ["align", desk.text],
         ["align", desk.text, "-m", desk.model],
-        ["features", desk.model],
+        ["info", desk.model, "--features"],
         train,
     ):
         assert run(*arguments).stderr.startswith("starting: aligner ")

@@ -216,7 +216,7 @@ def test_what_was_begun_otherwise_is_refused(desk: Desk) -> None:
         ([desk.source, desk.target, "-m", desk.folder / "N"], "model"),
         ([desk.source, desk.target, "-m", desk.model, "--offset", 0.5], "offset"),
         ([desk.source, desk.target, "-m", desk.model, "--format", "jsonl"], "format"),
-        ([desk.source, desk.target, "-m", desk.model, "--candidates", "all"], "candidates"),
+        ([desk.source, desk.target, "-m", desk.model, "--set", "candidates=all"], "candidates"),
         ([desk.source, desk.target, "-m", desk.model, "--max-length", 50], "max_length"),
     ):
         assert refused("align", *arguments, *options, "-q").startswith(

@@ -23,7 +23,7 @@ from corpora.link_files import read_links
 
 def test_no_arguments_show_the_commands() -> None:
     result = CliRunner().invoke(app, [])
-    assert all(name in result.output for name in ("train", "align", "evaluate", "features", "convert", "symmetrize"))
+    assert all(name in result.output for name in ("train", "align", "evaluate", "info", "convert", "symmetrize"))
 
 
 def test_version() -> None:

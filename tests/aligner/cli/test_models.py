@@ -1,4 +1,4 @@
-"""`aligner features`: what it prints, and what it refuses."""
+"""`aligner info` of features: what it prints, and what it refuses."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def linked(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
 
 
 def test_features_of_a_model(model: Path, sample: Path) -> None:
-    plain = run("features", model)
+    plain = run("info", model, "--features")
     assert "without" not in plain.stdout
     assert not plain.stderr
     names = load(model).features.names
-    assert sorted(line.split()[0] for line in plain.stdout.split("\n\n")[1].splitlines()[1:]) == sorted(names)
-    judged = run("features", model, "--gold", sample / "test")
+    assert sorted(line.split()[0] for line in plain.stdout.split("\n\n")[2].splitlines()[1:]) == sorted(names)
+    judged = run("info", model, sample / "test")
     assert "AER without" in judged.stdout
-    found = json.loads(run("features", model, "--gold", sample / "test", "--format", "json").stdout)
+    found = json.loads(run("info", model, sample / "test", "--format", "json").stdout)["report"]
     assert f"AER {found['aer']:.2f} %" in judged.stdout
     assert {feature["name"] for feature in found["features"]} == {*names}
     # The same links are judged as `evaluate` judges them.
@@ -43,18 +43,18 @@ def test_features_of_a_model(model: Path, sample: Path) -> None:
     run("align", sample / "test", "-m", model, "-o", links, "--force")
     (report,) = json.loads(run("evaluate", sample / "test.wa", links, "--format", "json").stdout)
     assert found["aer"] == pytest.approx(report["aer"])
-    both = run("features", model, "--gold", sample / "test", "--gold", sample / "train", "--format", "json")
-    assert json.loads(both.stdout)["pairs"] == report["pairs"] + load(model).record["labelled_pairs"]
+    both = run("info", model, sample / "test", sample / "train", "--format", "json")
+    assert json.loads(both.stdout)["report"]["pairs"] == report["pairs"] + load(model).record["labelled_pairs"]
 
 
 def test_candidates_are_kept_and_can_be_others(model: Path, sample: Path, tmp_path: Path) -> None:
     every = tmp_path / "M"
     run("train", sample / "train", "-m", every, "-q", "--cross-validate", 0, "--features", "bias,association",
-        "--candidates", "all")  # fmt: skip
+        "--set", "candidates=all")  # fmt: skip
     assert load(every).features.candidates == "all"
     assert load(model).features.candidates == "likely"
     align = "align", sample / "test", "-q", "-m", model
-    lines = [run(*align, *more).stdout for more in ([], ["--candidates", "likely"])]
+    lines = [run(*align, *more).stdout for more in ([], ["--set", "candidates=likely"])]
     assert lines[0] == lines[1]
     more = load(every).record["edges"], load(model).record["edges"]
     assert more[0] > more[1]
@@ -62,26 +62,24 @@ def test_candidates_are_kept_and_can_be_others(model: Path, sample: Path, tmp_pa
 
 
 def test_features_with_links_of_others(linked: Path, sample: Path) -> None:
-    gold = ["--gold", sample / "test"]
-    found = json.loads(run("features", linked, *gold, "--links", sample / "test.wa", "--format", "json").stdout)
+    given = "info", linked, sample / "test"
+    found = json.loads(run(*given, "--links", sample / "test.wa", "--format", "json").stdout)["report"]
     assert "links" in {family["name"] for family in found["families"]}
-    assert "--links" in refused("features", linked, *gold)
+    assert "--links" in refused(*given)
 
 
 def test_what_features_refuses(model: Path, sample: Path, tmp_path: Path) -> None:
     nothing = tmp_path / "nothing"
-    assert "nothing" in refused("features", nothing)
-    assert "nothing" in refused("features", model, "--gold", nothing)
-    assert "has no links" in refused("features", model, "--gold", _text(tmp_path, "t", "a b\n", "a b\n"))
-    assert "out of range" in refused(
-        "features", model, "--gold", _text(tmp_path, "u", "a b\n", "a b\n", links="0-9\n"), line=1
-    )
+    assert "nothing" in refused("info", nothing)
+    assert "nothing" in refused("info", model, nothing)
+    assert "has no links" in refused("info", model, _text(tmp_path, "t", "a b\n", "a b\n"))
+    assert "out of range" in refused("info", model, _text(tmp_path, "u", "a b\n", "a b\n", links="0-9\n"), line=1)
     curved = tmp_path / "C"
     run("train", sample / "train", "-m", curved, "-q", "--solver", "kernel-bcfw", "--max-passes", 1,
         "--max-labelled", 5, "--features", "bias,association")  # fmt: skip
-    assert "kernel" in refused("features", curved)
-    assert run("features", code=2).stderr
-    assert run("features", model, "--format", "x", code=2).stderr
+    assert "kernel" in refused("info", curved, "--features")
+    assert run("info", code=2).stderr
+    assert run("info", model, "--format", "x", code=2).stderr
 
 
 def _text(folder: Path, name: str, source: str, target: str, links: str | None = None) -> Path:

@@ -206,7 +206,7 @@ def test_a_warning_is_one_line(model: Path, tmp_path: Path) -> None:
     """And none with -q: of a folder for kernels that cannot be written, say."""
     nowhere = {**os.environ, "NUMBA_CACHE_DIR": "/dev/null/nothing", "TMPDIR": str(tmp_path)}
     for quiet in ([], ["-q"]):
-        process = start("features", model, *quiet, env=nowhere)
+        process = start("info", model, "--features", *quiet, env=nowhere)
         output, errors = process.communicate(timeout=TIMEOUT)
         assert process.returncode == 0
         assert output

@@ -84,7 +84,7 @@ def test_flags_of_fast_align(desk: Desk, both: Path) -> None:
     settings = "-I", "2", "-q", "0.5", "--quiet"
     quiet = run("fast-align", "-i", both, "-d", *settings)
     assert quiet.stderr == ""
-    expected = run("align", both, "--decoding", "forward", "--iterations", "2", "--null", "0.5", "-q").stdout
+    expected = run("align", both, "--decoding", "forward", "--set", "iterations=2", "--set", "null=0.5", "-q").stdout
     assert quiet.stdout == expected != found[0].stdout
     forward, reverse = (parse_priors(table.read_bytes().splitlines(), "T").links for table in tables)
     assert {("the", "le"), ("house", "maison")} <= {*forward}

@@ -70,8 +70,8 @@ def test_numbers_without_a_model(desk: Desk, options: list[str]) -> None:
 
 def test_links_that_are_given(desk: Desk) -> None:
     links = desk.folder / "F"
-    aligned = run("align", desk.text, "-m", desk.model, "--candidates", "all", "--format", "tsv").stdout
-    run("align", desk.text, "-m", desk.model, "--candidates", "all", "-o", links)
+    aligned = run("align", desk.text, "-m", desk.model, "--set", "candidates=all", "--format", "tsv").stdout
+    run("align", desk.text, "-m", desk.model, "--set", "candidates=all", "-o", links)
     assert run("score", desk.source, desk.target, links, "-m", desk.model).stdout == aligned
     gold = run("score", desk.source, desk.target, desk.gold, "-m", desk.model, "--format", "jsonl").stdout
     found = [{(j, k) for j, k, _ in json.loads(line)["links"]} for line in gold.splitlines()]

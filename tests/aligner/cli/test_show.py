@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import signal
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,15 @@ import pytest
 from commands import COMMANDS, invoke, refused, rest_of_terminal, run, run_process, start, write
 
 import aligner
-from aligner.cli import _EXAMPLES
+from aligner.cli import _PANELS
+from aligner.cli.help import SETTINGS
+from aligner.settings import describe
 
-EVERY = [pytest.param(command, examples, id=command.__name__) for command, examples in _EXAMPLES.items()]
+EVERY = [
+    pytest.param(command, examples, id=command.__name__)
+    for panel in _PANELS.values()
+    for command, examples in panel.items()
+]
 
 
 def test_info_is_that_of_the_model(model: Path) -> None:
@@ -101,13 +108,34 @@ def test_help_has_two_examples(command: Any, examples: tuple[str, str]) -> None:
     assert len(examples) == 2
 
 
-def test_training_shows_ten_options_and_the_rest_on_request() -> None:
-    named = [re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", run("train", how).stdout) for how in ("-h", "--help-all", "-h")]
-    assert len(named[0]) == 12, "with --help and --help-all"
-    assert named[0] == named[2]
-    every = {parameter.opts[0] for parameter in COMMANDS["train"].params if parameter.param_type_name == "option"}
-    assert every < {*named[1]} | {option for option in every if option not in named[0]}
-    assert {"--regularization", "--solver", "--words", "--strict"} <= {*named[1]} - {*named[0]}
+def test_the_commands_stand_on_one_screen_in_four_panels() -> None:
+    lines = run("--help").stdout.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line.endswith(":")] == [f"{panel}:" for panel in _PANELS if panel]
+    shown = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert shown == [command.__name__ for panel, commands in _PANELS.items() if panel for command in commands]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_has_few_options_and_shows_fewer(command: str) -> None:
+    every = [one.opts[0] for one in COMMANDS[command].params if one.param_type_name == "option"]
+    assert len(every) <= 24
+    ways = ["-h", "--help-all", "-h"] if "--help-all" in every else ["-h"]
+    named = [re.findall(r"(?m)^  (?:-\w, )?(--?\w[\w-]*)", run(command, how).stdout) for how in ways]
+    assert named[0] == named[-1]
+    assert command == "fast-align" or len(named[0]) <= 14, "with --help and --help-all"
+    assert len(named[len(ways) // 2]) > len(every), "with --help"
+
+
+@pytest.mark.parametrize("command", SETTINGS)
+def test_help_all_lists_what_set_sets(command: str) -> None:
+    module, names = SETTINGS[command]
+    listed = run(command, "--help-all").stdout.split("--set NAME=VALUE:\n")[1].splitlines()
+    found = [name for name, _ in describe(*(getattr(import_module(module), name) for name in names))]
+    assert [line.split()[0] for line in listed] == found
+    options = {one.name.rstrip("_") for one in COMMANDS[command].params}
+    assert not options & {*found}, "one spelling for one thing"
 
 
 def answers_until_ended(*arguments: str) -> None:
@@ -128,7 +156,7 @@ def test_examples_of_the_help_run(sample: Path, tmp_path: Path, monkeypatch: pyt
     shutil.copy(sample / "test.wa", tmp_path / "test.scored")
     (tmp_path / "joint").write_text("the old bridge . ||| le vieux pont .\n")
     monkeypatch.chdir(tmp_path)
-    for examples in _EXAMPLES.values():
+    for examples in _PANELS.values():
         for example in examples:
             words, _, output = example.partition(" > ")
             if words.startswith(("annotate", "serve")):

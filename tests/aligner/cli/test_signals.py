@@ -223,7 +223,7 @@ def test_a_signal_without_a_model_leaves_what_was_there(sample: Path, tmp_path: 
     if old:
         output.write_bytes(old)
     text = write_often(tmp_path / "t", sample / "train", 30)
-    with on_terminal("align", text, "-o", output, "--force", "--iterations", 1) as (process, terminal):
+    with on_terminal("align", text, "-o", output, "--force", "--set", "iterations=1") as (process, terminal):
         if moment == "writing":
             wait_for(lambda: len([*folder.iterdir()]) > bool(old))
         else:

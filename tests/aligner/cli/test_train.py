@@ -34,7 +34,7 @@ def test_solver_options_reach_the_solver(sample: Path, tmp_path: Path) -> None:
         assert not refused.stdout
 
 
-@pytest.mark.parametrize("command", ["train", "align", "features"])
+@pytest.mark.parametrize("command", ["train", "align", "info"])
 def test_threads_are_those_of_the_command(command: str, tmp_path: Path) -> None:
     before = cores()
     run(command, tmp_path / "nothing", "--threads", 1, code=1)

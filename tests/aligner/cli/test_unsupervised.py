@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
-from commands import invoke, run, write
+from commands import run, write
 
 from aligner.cli import options
-from aligner.model.unsupervised import DECODINGS, THRESHOLDED
+from corpora.symmetrize import METHODS
 from features.translation.expectation import Pass
 from features.translation.lexicon import KINDS
 from features.translation.training import train_translation
 
 if TYPE_CHECKING:
-    from tests.aligner.cli.conftest import Desk
+    pass
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def texts(sample: Path) -> list[Path]:
 
 
 def test_the_decodings_are_those_of_the_library() -> None:
-    assert get_args(options.Decoding) == DECODINGS
+    assert [way for part in get_args(options.Decoding) for way in get_args(part) or [part]] == ["assignment", *METHODS]
 
 
 @pytest.mark.slow
@@ -58,8 +58,10 @@ def test_formats_agree(texts: list[Path]) -> None:
         assert all(0 < score < 1 for _, _, score in entry["links"])
 
 
-@pytest.mark.parametrize("decoding", DECODINGS)
-def test_decodings_keep_empty_lines_and_score_above_zero(texts: list[Path], tmp_path: Path, decoding: str) -> None:
+@pytest.mark.parametrize("decoding", [None, "assignment", *METHODS])
+def test_decodings_keep_empty_lines_and_score_above_zero(
+    texts: list[Path], tmp_path: Path, decoding: str | None
+) -> None:
     empty = {0: (True, True), 7: (True, False), 9: (False, True), 63: (True, True)}
     files = []
     for side, path in enumerate(texts):
@@ -67,21 +69,22 @@ def test_decodings_keep_empty_lines_and_score_above_zero(texts: list[Path], tmp_
             "" if empty.get(n, (False, False))[side] else line for n, line in enumerate(path.read_text().splitlines())
         ]
         files.append(write(tmp_path / path.name, *lines))
-    lines = run("align", *files, "-q", "--decoding", decoding, "--format", "scored").stdout.split("\n")
+    way = ["--unsupervised"] if decoding is None else ["--decoding", decoding]
+    lines = run("align", *files, "-q", *way, "--format", "scored").stdout.split("\n")
     assert lines.pop() == ""
     assert len(lines) == 64
     assert {n for n, line in enumerate(lines) if not line} == set(empty)
     values = [float(link.split(":")[1]) for line in lines for link in line.split()]
     assert all(0 < value <= 1 for value in values)
-    jsonl = run("align", *files, "-q", "--decoding", decoding, "--format", "jsonl").stdout.splitlines()
+    jsonl = run("align", *files, "-q", *way, "--format", "jsonl").stdout.splitlines()
     assert [len(json.loads(line)["links"]) for line in jsonl] == [len(line.split()) for line in lines]
 
 
 def test_the_threshold_is_used(texts: list[Path]) -> None:
-    for decoding in THRESHOLDED:
+    for decoding in ([], ["--decoding", "assignment"]):
         few, default, many = (
-            run("align", *texts, "-q", "--decoding", decoding, *more).stdout.split()
-            for more in (["--threshold", 0.9], [], ["--threshold", 0.1])
+            run("align", *more, *texts, "-q", *decoding).stdout.split()
+            for more in (["--unsupervised", 0.9], ["--unsupervised"], ["--unsupervised=0.1"])
         )
         assert len(few) < len(default) < len(many)
 
@@ -90,9 +93,9 @@ def test_a_higher_prior_of_null_gives_fewer_links(texts: list[Path]) -> None:
     def links(*more: object) -> int:
         return len(run("align", *texts, "-q", *more).stdout.split())
 
-    assert links("--null", 0.9) < links()
+    assert links("--set", "null=0.9") < links()
     alone = ["--unsupervised"]  # the default weights know of words that NULL has taken, and make up for some
-    assert links(*alone, "--null", 0.9) < links(*alone) <= links(*alone, "--null", 0.02)
+    assert links(*alone, "--set", "null=0.9") < links(*alone) <= links(*alone, "--set", "null=0.02")
 
 
 @pytest.mark.slow
@@ -104,18 +107,21 @@ def test_iterations_and_seconds_decide_how_many_passes_are_made(
     def train(*arguments: Any, on_pass: Any, **settings: Any) -> Any:
         return train_translation(*arguments, on_pass=lambda found: (told.append(found), on_pass(found)), **settings)
 
-    def passes(*more: object) -> int:
+    def passes(*more: str) -> int:
         told.clear()
-        run("align", *texts, "-q", *more)
+        run("align", *texts, "-q", *(word for one in more for word in (["--set"] if "=" in one else []) + [one]))
         return sum(found.hmm for found in told)
 
     monkeypatch.setattr("aligner.model.unsupervised.train_translation", train)
     lexicons = len(KINDS)
     assert (
-        passes("--unsupervised", "--iterations", 1) == passes("--iterations", 1) == passes("--seconds", 0) == lexicons
+        passes("--unsupervised", "iterations=1")
+        == passes("iterations=1")
+        == passes("seconds=0")
+        == passes()
+        == lexicons
     )
-    assert passes("--iterations", 3) == passes("--iterations", 3, "--seconds", 3600) == 3 * lexicons
-    assert passes() == passes("--seconds", 3600) == lexicons
+    assert passes("iterations=3") == passes("iterations=3", "seconds=3600") == 3 * lexicons
 
 
 @pytest.mark.parametrize("sides", ["one", "both"])
@@ -179,21 +185,32 @@ def test_an_old_file_is_kept_without_force(texts: list[Path], tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a", "b", "-m", "M", "--decoding", "soft"], "--decoding is for text without a model"),
-        (["a", "b", "-m", "M", "--threshold", "0.5"], "--threshold is for text without a model"),
-        (["a", "b", "-m", "M", "--null", "0.5"], "--null is for text without a model"),
-        (["a", "b", "-m", "M", "--iterations", "5"], "--iterations is for text without a model"),
-        (["a", "b", "-m", "M", "--seconds", "5"], "--seconds is for text without a model"),
-        (["a", "b", "--null", "0"], "between 0 and 1, not 0.0"),
-        (["a", "b", "--null", "nan"], "between 0 and 1, not nan"),
-        (["a", "b", "--seconds", "-1"], "seconds must be 0 or more, not -1.0"),
-        (["a", "b", "--seconds", "nan"], "seconds must be 0 or more, not nan"),
-        (["a", "b", "--links", "c", "--skip-bad"], "leave out --max-length, --skip-bad"),
-        (["a", "b", "--links", "c", "--unsupervised"], "leave --links out"),
+        (["a", "b", "-m", "M", "--decoding", "union"], "--decoding is for text without a model"),
+        (["a", "b", "-m", "M", "--unsupervised", "0.5"], "--unsupervised is for text without a model"),
+        (["a", "b", "-m", "M", "--set", "null=0.5"], "--set null is for text without a model"),
+        (["a", "b", "-m", "M", "--set", "iterations=5"], "--set iterations is for text without a model"),
+        (["a", "b", "-m", "M", "--set", "seconds=5"], "--set seconds is for text without a model"),
+        (["a", "b", "--set", "null=0"], "between 0 and 1, not 0.0"),
+        (["a", "b", "--set", "null=nan"], "between 0 and 1, not nan"),
+        (["a", "b", "--set", "seconds=-1"], "--set seconds must be a number at least 0, not -1.0"),
+        (["a", "b", "--set", "seconds=nan"], "--set seconds must be a number at least 0, not nan"),
+        (["a", "b", "--set", "iterations=0"], "from 1 to 1000, not 0"),
+        (["a", "b", "--set", "iterations=x"], "'x' is not a number"),
+        (["a", "b", "--set", "magic=1"], "there is no setting magic (choose from candidates, iterations, null"),
+        (["a", "b", "--set", "offset=1"], "there is no setting offset"),
+        (["a", "b", "--set", "null"], "is not NAME=VALUE"),
+        (["a", "b", "--set", "null=0.1", "--set", "null=0.2"], "each name once"),
+        (["a", "b", "--unsupervised", "1.5"], "from 0 to 1, not 1.5"),
+        (["a", "b", "--unsupervised=-1"], "from 0 to 1, not -1.0"),
+        (["a", "b", "--links", "c", "--skip-bad"], "--skip-bad has no effect with --links"),
+        (["a", "b", "--links", "c", "--unsupervised"], "--links has no effect with --unsupervised"),
         (["a", "b", "-m", "M", "--directions", "P"], "--directions is for text without a model"),
-        (["a", "b", "-m", "M", "--links", "c", "--skip-bad"], "leave out --max-length, --skip-bad"),
-        (["a", "b", "-m", "M", "--links", "c", "--max-length", "9"], "leave out --max-length, --skip-bad"),
-        (["a", "b", "--decoding", "union", "--threshold", "0.5"], "union has no threshold"),
+        (["a", "b", "-m", "M", "--links", "c", "--resume"], "--resume has no effect with --links"),
+        (["a", "b", "-m", "M", "--links", "c", "--max-length", "9"], "--max-length has no effect with --links"),
+        (
+            ["a", "b", "--decoding", "union", "--unsupervised"],
+            "no effect with --decoding union, which has no threshold",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(arguments: list[str], message: str) -> None:
@@ -203,21 +220,6 @@ def test_options_that_do_not_go_together_are_refused(arguments: list[str], messa
     assert message in result.stderr
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        ["--threshold", "1.5"], ["--threshold=-1"], ["--decoding", "best"], ["--iterations", "0"],
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("more", [["--unsupervised=x"], ["--decoding", "best"], ["--decoding", "soft"]])
 def test_wrong_usage(more: list[str]) -> None:
     assert "Usage" in run("align", "a", "b", *more, code=2).stderr
-
-
-def test_high_recall_is_an_offset(desk: Desk) -> None:
-    for model in ([], ["-m", desk.model]):
-        options = ["align", desk.source, desk.target, *model, "-q"]
-        more, plain = run(*options, "--high-recall").stdout, run(*options).stdout
-        assert more == run(*options, "--offset", 1.5).stdout
-        assert all({*a.split()} >= {*b.split()} for a, b in zip(more.splitlines(), plain.splitlines(), strict=True))
-        assert more.count("-") > plain.count("-")
-        assert "leave --high-recall out" in invoke(*options, "--high-recall", "--offset", 1).stderr

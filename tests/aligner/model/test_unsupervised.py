@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,7 +15,8 @@ from aligner.errors import SettingError
 from aligner.evaluation.counts import count, scores
 from aligner.matching import best_matching
 from aligner.model.decoding import Alignment
-from aligner.model.unsupervised import DECODINGS, LEAST_SCORE, THRESHOLDED, Unsupervised
+from aligner.model.settings import AlignSettings, Decoding
+from aligner.model.unsupervised import LEAST_SCORE, decode, estimate
 from aligner.progress import Progress
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, read_bitext
@@ -24,6 +25,10 @@ from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.translation.model import TranslationModel
 from features.translation.posteriors import Posteriors
+
+THRESHOLDED = None, "assignment"
+DECODINGS = None, *(way for part in get_args(Decoding) for way in get_args(part) or [part])
+BARE = AlignSettings(unsupervised=0.5)
 
 
 def read(path: Path) -> Bitext:
@@ -37,7 +42,7 @@ def bitext_of(folder: Path, *pairs: tuple[str, str]) -> Bitext:
 
 
 def decode_texts(model: TranslationModel, bitext: Bitext, **settings: Any) -> list[Alignment]:
-    return [alignment for part in Unsupervised(**settings).decode(model, bitext) for alignment in part]
+    return [alignment for part in decode(model, bitext, **settings) for alignment in part]
 
 
 def packed(found: Iterable[Iterable[tuple[int, int]]]) -> Links:
@@ -55,7 +60,7 @@ def text(sample: Path) -> Bitext:
 
 @pytest.fixture(scope="module")
 def model(text: Bitext) -> TranslationModel:
-    return Unsupervised().estimate(text)
+    return estimate(text)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +74,7 @@ def soft_of(found: Posteriors, pair: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
-def test_every_decoding_beats_the_diagonal(model: TranslationModel, text: Bitext, sample: Path, decoding: str) -> None:
+def test_every_decoding_beats_the_diagonal(model: TranslationModel, text: Bitext, sample: Path, decoding: Any) -> None:
     diagonal = [
         [(j, round(j * (K - 1) / max(J - 1, 1))) for j in range(J)]
         for J, K in zip(text.source.lengths.tolist(), text.target.lengths.tolist(), strict=True)
@@ -81,16 +86,16 @@ def test_every_decoding_beats_the_diagonal(model: TranslationModel, text: Bitext
 def test_text_the_models_have_not_seen_is_aligned_too(model: TranslationModel, sample: Path) -> None:
     found = decode_texts(model, read(sample / "test"))
     assert aer(sample / "test.wa", found) < 0.4
-    alone = align(read(sample / "test"), decoding="soft")
+    alone = align(read(sample / "test"), settings=BARE)
     assert aer(sample / "test.wa", found) < aer(sample / "test.wa", alone), "more text is better"
 
 
 def test_the_whole_is_estimation_and_decoding(model: TranslationModel, text: Bitext) -> None:
-    assert list(align(text, decoding="soft")) == decode_texts(model, text) == list(align(text, threshold=0.5))
+    assert list(align(text, settings=BARE)) == decode_texts(model, text)
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
-def test_scores_are_soft_posteriors(model: TranslationModel, text: Bitext, found: Posteriors, decoding: str) -> None:
+def test_scores_are_soft_posteriors(model: TranslationModel, text: Bitext, found: Posteriors, decoding: Any) -> None:
     for pair, alignment in enumerate(decode_texts(model, text, decoding=decoding)):
         soft = soft_of(found, pair)
         assert list(alignment.links) == sorted(set(alignment.links))
@@ -140,18 +145,19 @@ def test_a_lower_threshold_gives_more_links(model: TranslationModel, text: Bitex
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
-def test_pairs_without_words_have_no_links(tmp_path: Path, decoding: str) -> None:
+def test_pairs_without_words_have_no_links(tmp_path: Path, decoding: Any) -> None:
+    settings = BARE if decoding is None else AlignSettings(decoding=decoding)
     pairs = [("", ""), ("a b", "x y"), ("a", ""), ("", "x"), ("a", "x"), ("b", "y"), ("", "")]
-    found = align(bitext_of(tmp_path, *pairs), decoding=decoding)
+    found = align(bitext_of(tmp_path, *pairs), settings=settings)
     assert [bool(alignment) for alignment in found] == [all(pair) for pair in pairs]
     for nothing in ([("", "")] * 3, [("a b", ""), ("", "x")]):
-        links = align(bitext_of(tmp_path, *nothing), decoding=decoding)
+        links = align(bitext_of(tmp_path, *nothing), settings=settings)
         assert list(links) == [Alignment((), ())] * len(nothing)
 
 
 def test_progress_tells_of_every_pass_and_pair(text: Bitext) -> None:
     told: list[Progress] = []
-    align(text, decoding="soft", on_progress=told.append)
+    align(text, settings=BARE, on_progress=told.append)
     passes = [progress for progress in told if progress.stage == "translation"]
     aligning = told[len(passes) :]
     assert [progress.done for progress in passes] == list(range(1, len(passes) + 1))
@@ -164,29 +170,34 @@ def test_progress_tells_of_every_pass_and_pair(text: Bitext) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"decoding": "best"}, "choose from soft, assignment"),
-        ({"decoding": "union", "threshold": 0.5}, "union has no threshold"),
-        ({"threshold": -0.1}, "from 0 to 1, not -0.1"),
-        ({"threshold": float("nan")}, "from 0 to 1, not nan"),
-        ({"decoding": "assignment", "threshold": 1.1}, "from 0 to 1, not 1.1"),
-        ({"null": 1.0}, "NULL must be between 0 and 1, not 1.0"),
-        ({"iterations": 0}, "0 iterations are not possible"),
-        ({"seconds": -1.0}, "0 or more, not -1.0"),
+        ({"decoding": "best"}, "choose from assignment, forward"),
+        ({"decoding": "union", "unsupervised": 0.5}, "no effect with `decoding` union, which has no threshold"),
+        ({"unsupervised": -0.1}, "from 0 to 1, not -0.1"),
+        ({"unsupervised": float("nan")}, "from 0 to 1, not nan"),
+        ({"decoding": "assignment", "unsupervised": 1.1}, "from 0 to 1, not 1.1"),
+        ({"null": 1.0}, "between 0 and 1, not 1.0"),
+        ({"iterations": 0}, "from 1 to 1000, not 0"),
+        ({"seconds": -1.0}, "at least 0, not -1.0"),
+        ({"sample": 0}, "at least 1, not 0"),
+        ({"seed": 1}, "`seed` has no effect without `sample`"),
+        ({"model": "M", "iterations": 2}, "`iterations` is for text without a model"),
+        ({"shard": (1, 2)}, "`shard` needs a `model`"),
     ],
 )
-def test_settings_that_cannot_be_are_refused_at_once(text: Bitext, settings: dict[str, Any], message: str) -> None:
+def test_settings_that_cannot_be_are_refused_at_once(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingError, match=message):
-        Unsupervised(**settings)
-    with pytest.raises(SettingError, match=message):
-        align(text, **settings)
+        AlignSettings(**settings)
+
+
+@pytest.mark.parametrize("settings", [{"model": "M"}, {"sample": 3}, {"max_length": 3}, {"columns": ("1", "2")}])
+def test_settings_of_files_are_not_for_text_at_hand(text: Bitext, settings: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match=f"`{next(iter(settings))}` is "):
+        align(text, settings=AlignSettings(**settings))
 
 
 def test_a_higher_prior_of_null_gives_fewer_links(text: Bitext) -> None:
-    sizes = [len(align(text, decoding="soft", null=null).source) for null in (0.02, 0.2, 0.5, 0.9)]
+    sizes = [
+        len(align(text, settings=AlignSettings(unsupervised=0.5, null=null)).source) for null in (0.02, 0.2, 0.5, 0.9)
+    ]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > sizes[-1]
-
-
-def test_settings_left_out_have_the_defaults(text: Bitext) -> None:
-    given = align(text, decoding="soft", null=0.2, iterations=1, seconds=float("inf"))
-    assert list(given) == list(align(text, decoding="soft"))

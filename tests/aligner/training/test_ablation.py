@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from aligner.errors import AlignerError
 from aligner.evaluation.counts import count, scores
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
-from aligner.report.text import format_features_json, format_features_text
+from aligner.report.text import features_to_dict, format_features
 from aligner.svm.prices import LinkRewards
 from aligner.training.ablation import FERTILITY_FAMILY, describe_model
 from aligner.training.inputs import Labelled, read_labelled
@@ -110,19 +109,19 @@ def test_models_of_before_there_were_ranges(model: Model) -> None:
     weights = [abs(feature.weight) for feature in report.features]
     assert weights == sorted(weights, reverse=True)
     assert {feature.effect for feature in report.features} == {None}
-    assert " - " in format_features_text(report)
+    assert " - " in format_features(report)
 
 
 def test_formats_agree(model: Model, gold: Labelled) -> None:
     report = describe_model(model, gold)
-    found = json.loads(format_features_json(report))
-    text = format_features_text(report)
+    found = features_to_dict(report)
+    text = format_features(report)
     assert f"AER {found['aer']:.2f} %" in text
     rows = text.split("\n\n")[2].splitlines()[1:]
     assert [row.split()[0] for row in rows] == [feature["name"] for feature in found["features"]]
     assert [row.split()[-1] for row in rows] == [f"{feature['ablation']:+.2f}" for feature in found["features"]]
-    assert json.loads(format_features_json(describe_model(model)))["aer"] is None
-    assert "without" not in format_features_text(describe_model(model))
+    assert features_to_dict(describe_model(model))["aer"] is None
+    assert "without" not in format_features(describe_model(model))
 
 
 def test_what_cannot_be_described(model: Model, gold: Labelled, curved: Model) -> None:

@@ -1,0 +1,83 @@
+"""Help: the commands in their panels, the options that few need, and an option whose value may be left out."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+SETTINGS = {
+    "align": ("aligner.model.settings", ["AlignSettings"]),
+    "train": ("aligner.training.settings", ["TrainingSettings"]),
+}
+"""What the `--set` of a command sets."""
+
+
+class Panels(TyperGroup):
+    """Commands whose help shows them in panels, on one screen."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write(f"Usage: {ctx.command_path} COMMAND ...      ({ctx.command_path} --version)\n\n{self.help}\n")
+        commands: Any = self.commands.values()
+        panel = None
+        for command in commands:
+            if command.hidden:
+                continue
+            if panel != (panel := command.rich_help_panel):
+                formatter.write(f"\n{panel}:\n" if panel == "Align and train" else f"{panel}:\n")
+            formatter.write(f"  {command.name:<11} {_first_sentence(command.help or '')}\n")
+        formatter.write(f"\n{self.epilog}\n")
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"\.( |$)|[:;] |, as ", " ".join(text.split()), maxsplit=1)[0]
+
+
+class Align(TyperCommand):
+    """A command whose --unsupervised may be followed by a number."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [*_with_thresholds(args)])
+
+
+def _with_thresholds(args: Iterable[str]) -> Iterator[str]:
+    from aligner.model.settings import THRESHOLD
+
+    waiting = False
+    for one in args:
+        if waiting:
+            number = re.fullmatch(r"-?[0-9.]+(e-?[0-9]+)?|-?inf|nan", one)
+            yield f"--unsupervised={one if number else THRESHOLD}"
+            if number:
+                waiting = False
+                continue
+        waiting = one == "--unsupervised"
+        if not waiting:
+            yield one
+    if waiting:
+        yield f"--unsupervised={THRESHOLD}"
+
+
+def show_all(context: typer.Context, wanted: bool) -> None:
+    """Print the help with the options that it leaves out, and what --set sets, and end."""
+    if not wanted:
+        return
+    from importlib import import_module
+
+    from aligner.settings import describe
+
+    hidden = [parameter for parameter in context.command.params if vars(parameter)["hidden"]]
+    try:
+        for parameter in hidden:
+            vars(parameter)["hidden"] = False
+        print(context.get_help())
+    finally:
+        for parameter in hidden:
+            vars(parameter)["hidden"] = True
+    module, names = SETTINGS[str(context.command.name)]
+    print("\n--set NAME=VALUE:")
+    for name, meaning in describe(*(getattr(import_module(module), name) for name in names)):
+        print(f"  {name:<15} {meaning}")
+    print(end="", flush=True)  # an error that comes later would be Python's own
+    raise typer.Exit

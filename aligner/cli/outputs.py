@@ -1,0 +1,120 @@
+"""Where the links of a command go, and how."""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, BinaryIO, Literal
+
+from aligner.cli.answers import say
+from aligner.progress import Progress, ignore, progress_bar
+from corpora import SettingError
+
+if TYPE_CHECKING:
+    from aligner.model.decoding import Alignments
+    from aligner.model.remapping import Retokenized
+    from aligner.model.settings import AlignSettings
+    from aligner.model.streaming import Normalizers
+    from corpora.corpus import TextLine
+
+Format = Literal["pharaoh", "scored", "jsonl", "tsv"]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where links go, and how.
+
+    remap: a corpus, the same text in other tokens, whose links are written.  directions: prefix of two more files.
+    resume: in blocks, of which those that are there stay.  cluster: who aligns, into shards that are joined.
+    """
+
+    path: str = "-"
+    format: Format = "pharaoh"
+    remap: str | None = None
+    directions: str | None = None
+    resume: bool = False
+    cluster: str | None = None
+    force: bool = False
+    quiet: bool = False
+
+    @property
+    def paths(self) -> list[str]:
+        return [self.path, *(f"{self.directions}.{end}" for end in ("fwd", "rev") if self.directions is not None)]
+
+    def check(self, settings: "AlignSettings") -> None:
+        """Raise SettingError for what does not go together."""
+        of_model = {"resume": self.resume, "cluster": self.cluster}
+        for name in (name for name, given in of_model.items() if given and settings.model is None):
+            raise SettingError(f"`{name}` needs a `model`: without one all text is read before any is aligned")
+        if self.directions is not None and settings.model is not None:
+            raise SettingError("`directions` is for text without a model (leave `directions` or `model` out)")
+        if self.directions is not None and settings.sample is not None:
+            raise SettingError("`sample` has no effect with `directions`, which are of posteriors of all text")
+        others = {
+            "shard": settings.shard, "resume": self.resume, "remap": self.remap, "links": settings.links,
+        }  # fmt: skip
+        for name in (name for name, given in others.items() if given):
+            if self.cluster is not None:
+                raise SettingError(f"`cluster` divides the text by itself (leave `{name}` or `cluster` out)")
+            if name in ("shard", "resume") and self.remap:
+                raise SettingError(f"`remap` is for the whole text, in one run (leave `{name}` or `remap` out)")
+            if name == "links" and self.resume:
+                raise SettingError("`resume` has no effect with `links`, whose pairs are all aligned, in one run")
+        if self.cluster is not None and self.path == "-":
+            raise SettingError("`cluster` joins files (name one with `output`)")
+
+    def open(self) -> "list[Writer]":
+        """What writes into each file.  Raises CorpusError now, if ever, where that cannot be."""
+        from corpora.files import write_packed
+
+        files = [write_packed(path, force=self.force or self.resume) for path in self.paths]
+        return [Writer(replace(self, path=path), file) for path, file in zip(self.paths, files, strict=True)]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """What writes links, and says so.  began: when the work did.
+
+    before: pairs, links, words and linked words of what is written already.  part_ends: called with these after each
+    part.
+    """
+
+    output: Output
+    file: AbstractContextManager[BinaryIO]
+    before: Sequence[int] = ()
+    part_ends: Callable[[Sequence[int]], object] = ignore
+    began: float = field(default_factory=time.monotonic)
+
+    def write(
+        self, normalizers: "Normalizers", parts: "Iterable[tuple[Sequence[TextLine], Alignments]]", pairs: int | None,
+        other: "Retokenized | None" = None,
+    ) -> Sequence[int]:  # fmt: skip
+        """Write the links of texts as they are found; returns the pairs, links, words and linked words.
+
+        pairs: how many there will be.  other: the text of `Output.remap`.
+        """
+        from aligner.model.remapping import PLAIN
+        from aligner.model.streaming import FORMATS
+
+        if other is not None:
+            parts, normalizers = other.remapped(parts), PLAIN
+        on_terminal = self.output.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
+        done, links, words, linked = [*self.before, 0, 0, 0, 0][:4]
+        with progress_bar(self.output.quiet or on_terminal, "aligning", done) as show, self.file as file:
+            for texts, found in parts:
+                file.write(FORMATS[self.output.format](normalizers, texts, found))
+                file.flush()
+                done, links = done + len(found), links + len(found.source)
+                words, linked = words + int(found.shapes.sum()), linked + int(found.linked.sum())
+                self.part_ends((done, links, words, linked))
+                show(Progress("aligning", done, pairs, "pairs"))
+        self.tell(done, links, words, linked)
+        return done, links, words, linked
+
+    def tell(self, done: int, links: int, words: int, linked: int) -> None:
+        """Say what was written."""
+        if not self.output.quiet:
+            what = f"{done:,} pairs, {links:,} links, {words - linked:,} of {words:,} words without a link"
+            where = "standard output" if self.output.path == "-" else self.output.path
+            say(f"{what}, {time.monotonic() - self.began:.1f} s, written to {where}")

@@ -1,0 +1,104 @@
+"""AlignSettings: all that the links of a text depend on, for the command, its workers and journal, and Python."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from math import inf
+from typing import Literal
+
+from aligner.settings import changed, check, setting
+from corpora import SettingError
+
+Candidates = Literal["likely", "all"]
+LongPairs = Literal["empty", "drop", "error"]
+Symmetrization = Literal[
+    "forward", "reverse", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
+    "intersect", "gd", "gdf", "gdfa",
+]  # fmt: skip
+Decoding = Literal["assignment", Symmetrization]
+
+THRESHOLD = 0.5
+"""Posterior that the links of `unsupervised` are above, where none is given."""
+
+OF_POSTERIORS = "unsupervised", "decoding"
+"""Settings that leave the default weights out."""
+
+WITHOUT_MODEL = (*OF_POSTERIORS, "null", "iterations", "seconds", "priors", "sample")
+"""Settings of text that is aligned by its own statistics."""
+
+
+@dataclass(frozen=True)
+class AlignSettings:
+    """How text is aligned.  Raises SettingError for what cannot be, and for what has no effect beside the others.
+
+    model: the file of a trained model; without it the text's own statistics are counted.
+    links: files of other aligners' links of the pairs, each as FILE or KIND=FILE, see `corpora.link_files.KINDS`.
+    offset: added to the score of every edge; above 0 there are more links.
+    columns: of source and target in one file, see `corpora.readers.open_corpus`.  shard: (i, n), the i-th of n parts.
+    max_length, long_pairs: pairs with more words on a side, 2,409 by default, have no links, see `corpora.skipping`.
+    skip_bad: so do lines that are no pair.
+    unsupervised: leave the default weights out; a link's posterior, the geometric mean of both directions', is above
+    this, 0.5 by default, from 0 to 1; the lower, the more links [LTK06].
+    decoding: leave them out, too. assignment: the matching of greatest sum of posterior minus `unsupervised`, at most
+    one link a word; others: the likeliest link or NULL of each word in each direction, combined as
+    `corpora.symmetrize` says; forward has one for each target word, reverse for each source word.
+    priors: a file of counts of other text, see `features.translation.priors`.
+    sample: of more pairs than these a random sample is counted.
+
+    [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
+    """
+
+    model: str | None = None
+    links: tuple[str, ...] = ()
+    offset: float = 0.0
+    columns: tuple[str, str] | None = None
+    shard: tuple[int, int] | None = None
+    max_length: int | None = setting(None, least=1)
+    long_pairs: LongPairs = "empty"
+    skip_bad: bool = False
+    unsupervised: float | None = setting(None, least=0, most=1)
+    decoding: Decoding | None = None
+    priors: str | None = None
+    sample: int | None = setting(None, least=1)
+    seed: int = setting(0, "Seed of the sample.", least=0)
+    candidates: Candidates | None = setting(None, "Word pairs that may be links.", shown="the model's, or likely")
+    null: float = setting(0.2, "Prior probability that a word translates nothing; the higher, the fewer links.")
+    iterations: int = setting(1, "Passes of the HMM over the text, for each lexicon.", least=1, most=1000)
+    seconds: float = setting(
+        inf, "Learn no longer from the text; a minimum is done in any case, and the result depends on the machine.",
+        least=0,
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        check(self)
+        check_offset(self.offset)
+        if not 0.0 < self.null < 1.0:
+            raise SettingError(f"`null` must be between 0 and 1, not {self.null}")
+        given = changed(self)
+        for name in (name for name in WITHOUT_MODEL if name in given and self.model is not None):
+            raise SettingError(f"`{name}` is for text without a model (leave `{name}` or `model` out)")
+        if self.shard and self.model is None:
+            raise SettingError("`shard` needs a `model`: without one all text is read before any is aligned")
+        for name in (
+            name for name in ("max_length", "skip_bad", "shard", "long_pairs") if name in given and self.links
+        ):
+            raise SettingError(f"`{name}` has no effect with `links`, whose pairs are all aligned, in one run")
+        if self.seed and self.sample is None:
+            raise SettingError("`seed` has no effect without `sample`")
+        for of in (name for name in OF_POSTERIORS if name in given):
+            for name in (name for name in ("offset", "links", "candidates", "sample") if name in given):
+                raise SettingError(f"`{name}` has no effect with `{of}`, which leaves the default weights out")
+        if self.unsupervised is not None and self.decoding not in (None, "assignment"):
+            raise SettingError(f"`unsupervised` has no effect with `decoding` {self.decoding}, which has no threshold")
+
+    @property
+    def longest(self) -> int | None:
+        """Words that a side may have, None for the default: of pairs with links of other aligners any number."""
+        return sys.maxsize if self.links else self.max_length
+
+
+def check_offset(offset: float) -> None:
+    """Raise SettingError unless it is from -1000 to 1000: scores are of the size of 1, that is all links or none."""
+    if not abs(offset) <= 1000.0:
+        raise SettingError(f"an offset of {offset} is not possible (give one from -1000 to 1000; -1 to 1 is usual)")

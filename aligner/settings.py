@@ -1,0 +1,100 @@
+"""What the settings of a command are made of: frozen dataclasses whose fields check themselves, and NAME=VALUE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, field, fields, replace
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from corpora import SettingError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+S = TypeVar("S", bound="DataclassInstance")
+
+
+def setting(default: Any, meaning: str = "", *, least: float = -inf, most: float = inf, shown: str = "") -> Any:
+    """A field of settings.
+
+    meaning: a line for the user, of what `--set` gives; without one the commands have an option for it.
+    least, most: of a number.  shown: the default, where it is None and another setting decides.
+    """
+    return field(default=default, metadata={"meaning": meaning, "least": least, "most": most, "shown": shown})
+
+
+def check(settings: DataclassInstance) -> None:
+    """Raise SettingError for a value that is not one of a Literal's, or not from the least to the most."""
+    for name, one, hint in _fields(type(settings)):
+        value, least, most = getattr(settings, name), one.metadata.get("least", -inf), one.metadata.get("most", inf)
+        choices = _choices(hint)
+        if value is not None and choices and value not in choices:
+            raise SettingError(f"unknown {name} {value!r} (choose from {', '.join(choices)})")
+        if isinstance(value, int | float) and not least <= value <= most:  # NaN is not, either
+            where = f"at least {least:g}" if most == inf else f"from {least:g} to {most:g}"
+            raise SettingError(f"`{name}` must be a number {where}, not {value}")
+
+
+def changed(settings: DataclassInstance) -> list[str]:
+    """The settings that are not the default, by name."""
+    return [one.name for one in fields(settings) if getattr(settings, one.name) != _default(one)]
+
+
+def _default(one: Field[Any]) -> Any:
+    return one.default if one.default_factory is MISSING else one.default_factory()
+
+
+def with_values(settings: S, given: Sequence[str], *others: type) -> S:
+    """The settings with what the user gives as NAME=VALUE, or as NAME.KEY=VALUE of a mapping.
+
+    others: classes of settings whose names are left to them.  Raises SettingError on what is none of them all.
+    """
+    hints = {name: hint for name, one, hint in _fields(type(settings)) if one.metadata.get("meaning")}
+    elsewhere = {name for other in others for name, one, _ in _fields(other) if one.metadata.get("meaning")}
+    values: dict[str, Any] = {}
+    for one in given:
+        full, _, text = one.partition("=")
+        name, _, key = full.partition(".")
+        if not name or not text or sum(other.partition("=")[0] == full for other in given) > 1:
+            raise SettingError(f"{one!r} is not NAME=VALUE, each name once (see --help-all)")
+        if name in hints:
+            mapped = get_origin(hints[name]) is Mapping
+            if mapped != bool(key):
+                raise SettingError(f"{one!r} is not {name}{'.KEY' if mapped else ''}=VALUE (see --help-all)")
+            values[name] = values.get(name, {}) | {key: text} if mapped else _read(hints[name], one, text)
+        elif name not in elsewhere:
+            known = ", ".join(sorted({*hints, *elsewhere}))
+            raise SettingError(f"there is no setting {name} (choose from {known}; others have an option)")
+    return replace(settings, **values)
+
+
+def describe(*classes: type) -> Iterator[tuple[str, str]]:
+    """What `with_values` takes, and what it means, each name once."""
+    seen: set[str] = set()
+    for name, one, hint in (found for made in classes for found in _fields(made)):
+        if one.metadata.get("meaning") and name not in seen:
+            seen.add(name)
+            default = one.metadata["shown"] or ("" if one.default is None else f"{one.default}")
+            key = ".KEY" if get_origin(hint) is Mapping else ""
+            choices = f" One of {', '.join(_choices(hint))}." if _choices(hint) else ""
+            yield name + key, one.metadata["meaning"] + choices + (f"  [default: {default}]" if default else "")
+
+
+def _fields(made: type) -> Iterator[tuple[str, Field[Any], Any]]:
+    hints = get_type_hints(made)
+    return ((one.name, one, hints[one.name]) for one in fields(made))
+
+
+def _choices(hint: Any) -> list[str]:
+    """The names of a Literal, or of those in a union."""
+    parts = get_args(hint)
+    return [name for part in parts for name in ([part] if isinstance(part, str) else _choices(part))]
+
+
+def _read(hint: Any, given: str, text: str) -> int | float | str:
+    kinds = {hint, *get_args(hint)}
+    try:
+        return int(text) if int in kinds else float(text) if float in kinds else text
+    except ValueError:
+        raise SettingError(f"{given!r}: {text!r} is not a number") from None
