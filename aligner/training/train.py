@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 from aligner._version import __version__
 from aligner.errors import SettingError
@@ -18,13 +17,13 @@ from aligner.model.default import default_model, default_weights, with_links
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
 from aligner.progress import Hooks, Progress, tell_passes
+from aligner.settings import changed
 from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.training.cross_validate import cross_validate, scorer_of
-from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts, to_count
-from aligner.training.settings import TrainingSettings, plan
+from aligner.training.inputs import Inputs, Paths, corpus_record, open_corpora, read_texts, to_count
+from aligner.training.settings import CountSettings, LearnSettings, plan
 from corpora.corpus import Corpus
-from corpora.link_files import kind_of_links
 from corpora.threads import one_blas_thread
 from features.candidates import count_unlisted
 from features.extractor import FAMILIES, FeatureSet, with_words
@@ -50,15 +49,14 @@ class Training:
     interrupted: bool = False
 
 
-@one_blas_thread()
 def train(
     corpora: Paths,
     gold: Paths = (),
+    learn: LearnSettings = LearnSettings(),
+    count: CountSettings = CountSettings(),
     *,
     links: Paths = (),
     hooks: Hooks = Hooks(),  # noqa: B008 - frozen
-    engine: Engine = THIS_MACHINE,
-    **given: Any,
 ) -> Training:
     """Count corpora, learn weights from labelled pairs, and return the model and how it came to be.
 
@@ -67,33 +65,36 @@ def train(
     there are none the default weights, with a warning. These are kept, too, where they make no more errors in held-out
     pairs than what was learnt (``record["default_aer"]``). The text of gold is not counted, so that its words look as
     those of new text will.
+    learn, count: such as ``LearnSettings(loss="hinge", max_passes=20)``.
     links: files of other aligners' links of the labelled pairs, in order, each as FILE or KIND=FILE, see
     `corpora.link_files.KINDS`; features of its own each.
-    engine: who counts the corpora.
-    given: fields of `settings.TrainingSettings`, such as ``loss="hinge", max_passes=20``.
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings.
     """
-    settings = TrainingSettings(**given)
+    return train_on(Inputs.open(corpora, gold, links, languages=count.languages, hooks=hooks), learn, count, hooks)
+
+
+@one_blas_thread()
+def train_on(
+    inputs: Inputs, learn: LearnSettings, count: CountSettings, hooks: Hooks, engine: Engine = THIS_MACHINE
+) -> Training:
+    """`train`, on what is open.  engine: who counts the corpora."""
     started = time.perf_counter()
-    kinds = [kind_of_links(path)[0] for path in as_list(links)]
-    families = tuple(FAMILIES if settings.families is None else settings.families)
-    feature_set = FeatureSet(families, numbered(kinds), candidates=settings.candidates)
-    texts = open_corpora(corpora, settings.languages, hooks)
-    for corpus in texts:
-        if not gold and corpus.has_links and not corpus.has_labels:
+    families = tuple(FAMILIES) if learn.families is None else learn.families
+    feature_set = FeatureSet(families, numbered(inputs.kinds), candidates=learn.candidates)
+    for corpus in inputs.texts:
+        if not inputs.given and corpus.has_links and not corpus.has_labels:
             what = "is not learnt from: links of this name are an aligner's (if these are hand-made, give `gold`)"
-            warnings.warn(f"{corpus.files[-1]}: {what}", stacklevel=2)
-    if not gold and not any(text.has_labels for text in texts):
-        model = _train_unlabelled(texts, settings, as_list(links), hooks, engine)
-        return Training(model)
-    if settings.priors is not None and not feature_set.lexicons:
-        raise SettingError("priors have no effect on these features (leave `priors` out, or `features`)")
-    priors = read_priors(settings.priors, settings.normalizers)
-    bitext, everything, facts = read_inputs(texts, gold, links, settings, hooks)
-    labelled = everything.sampled(settings.max_labelled, settings.seed)
+            warnings.warn(f"{corpus.files[-1]}: {what}", stacklevel=4)
+    if not inputs.labelled:
+        return Training(_train_unlabelled(inputs, learn, count, hooks, engine))
+    if count.priors is not None and not feature_set.lexicons:
+        raise SettingError("`priors` have no effect on these features (leave `priors` or `families` out)")
+    priors = read_priors(count.priors, count.normalizers)
+    bitext, everything, facts = inputs.read(count, hooks)
+    labelled = everything.sampled(learn.max_labelled, learn.seed)
     n_labels = len(labelled.links)
-    planned = plan(settings, n_labels)  # complains now, not after the long work
+    planned = plan(learn, n_labels)  # complains now, not after the long work
     feature_set = with_words(feature_set, labelled.bitext, planned.words)
     statistics = CorpusStatistics.from_bitext(
         bitext, lexicons=feature_set.lexicons, priors=priors, on_progress=hooks.counted,
@@ -104,7 +105,7 @@ def train(
     longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))
     edges = feature_set.extract(
         labelled.bitext, statistics, links=labelled.others,
-        memory=max(0, settings.memory - SOLVER_BYTES_PER_EDGE * longest),
+        memory=max(0, learn.memory - SOLVER_BYTES_PER_EDGE * longest),
         on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs")),
     )  # fmt: skip
     problem = planned.problem(edges, labelled.links)
@@ -112,12 +113,12 @@ def train(
     def audited(point: TracePoint, fold: int | None) -> bool | None:
         where = "" if fold is None else f"without fold {fold} of {planned.folds}: "
         detail = f"{where}primal {point.primal:.5g}, relative gap {point.relative_gap:.1e}"
-        hooks.on_progress(Progress("training", point.passes, settings.max_passes, "passes", detail))
+        hooks.on_progress(Progress("training", point.passes, learn.max_passes, "passes", detail))
         return hooks.on_audit(point, fold)
 
-    stop = Stop(settings.tolerance, settings.max_passes, settings.max_seconds, interrupted=hooks.interrupted)
+    stop = Stop(learn.tolerance, learn.max_passes, learn.max_seconds, interrupted=hooks.interrupted)
     learnt = cross_validate(
-        problem, labelled.links, planned, stop=stop, seed=settings.seed, memory=settings.memory, callback=audited
+        problem, labelled.links, planned, stop=stop, seed=learn.seed, memory=learn.memory, callback=audited
     )
     result, point = learnt.result, learnt.result.trace[-1]
     scorer = scorer_of(planned.solver, problem, result.w)
@@ -141,6 +142,7 @@ def train(
     record = {
         "version": __version__,
         **facts,
+        "settings": {name: getattr(learn, name) for name in changed(learn)},
         "labelled_pairs": n_labels,
         "labelled_pairs_available": labelled.available,
         "links_lost": problem.links_lost,
@@ -170,37 +172,34 @@ def train(
         "total_seconds": time.perf_counter() - started,
     }
     calibration = Calibration.fit(judged) if len(judged) else None
-    model = Model(scorer, feature_set, statistics, settings.normalizers, languages, record, rewards, calibration)
+    model = Model(scorer, feature_set, statistics, count.normalizers, languages, record, rewards, calibration)
     if not learns:
         default = default_model(
             statistics, normalizers=model.normalizers, languages=languages, record=record,
-            candidates=settings.candidates,
+            candidates=learn.candidates,
         )  # fmt: skip
-        model = replace(with_links(default, kinds), rewards=rewards)
+        model = replace(with_links(default, inputs.kinds), rewards=rewards)
     return Training(model, result, learnt.interrupted)
 
 
 def _train_unlabelled(
-    texts: Sequence[Corpus], settings: TrainingSettings, links: Sequence[str], hooks: Hooks, engine: Engine
-) -> Model:
+    inputs: Inputs, learn: LearnSettings, count: CountSettings, hooks: Hooks, engine: Engine
+) -> Model:  # fmt: skip
     """The default model of opened corpora.  SettingError on links and settings of learning from labels."""
-    names = "languages", "normalizers", "candidates", "priors", "sample", "memory", "seed"
-    of_text = {name: getattr(settings, name) for name in names}
-    default = vars(TrainingSettings(**of_text))
-    for name in ["links"] * bool(links) + [name for name, value in vars(settings).items() if value != default[name]]:
-        raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
-    warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=4)
-    priors = read_priors(settings.priors, settings.normalizers)
-    bitext = read_texts(to_count(texts, settings), settings.normalizers, hooks)
+    idle = {*changed(learn)} - {"candidates", "memory", "seed"}
+    for name in ["links"] * bool(inputs.links) + sorted(idle):
+        raise SettingError(f"`{name}` has no effect without labelled pairs, which are not there (give `gold`)")
+    warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=5)
+    priors = read_priors(count.priors, count.normalizers)
+    bitext = read_texts(to_count(inputs.texts, count), count.normalizers, hooks)
     on_pass = tell_passes(hooks.on_progress)
     statistics = CorpusStatistics.from_bitext(
         bitext, priors=priors, on_progress=hooks.counted, on_pass=on_pass, engine=engine
     )
-    languages, record = (bitext.source.language, bitext.target.language), corpus_record(texts, bitext, settings)
+    languages, record = (bitext.source.language, bitext.target.language), corpus_record(inputs.texts, bitext, count)
     return default_model(
-        statistics, normalizers=settings.normalizers, languages=languages, record=record,
-        candidates=settings.candidates,
-    )  # fmt: skip
+        statistics, normalizers=count.normalizers, languages=languages, record=record, candidates=learn.candidates
+    )
 
 
 def update_model(model: Model, corpora: Paths, *, hooks: Hooks = Hooks()) -> Model:  # noqa: B008 - frozen
@@ -208,7 +207,11 @@ def update_model(model: Model, corpora: Paths, *, hooks: Hooks = Hooks()) -> Mod
 
     See `features.statistics.CorpusStatistics.updated`.
     """
-    texts = open_corpora(corpora, model.languages, hooks)
+    return update_on(model, open_corpora(corpora, model.languages, hooks), hooks)
+
+
+def update_on(model: Model, texts: Sequence[Corpus], hooks: Hooks) -> Model:
+    """`update_model`, with what is open."""
     bitext = read_texts(texts, model.normalizers, hooks)
     on_pass = tell_passes(hooks.on_progress)
     statistics = model.statistics.updated(bitext, on_progress=hooks.counted, on_pass=on_pass)

@@ -22,6 +22,7 @@ from aligner.pages.annotate.agreement import agreement, merged
 from aligner.pages.annotate.book import Book
 from aligner.pages.annotate.work import SourceText, Work, WorkError, whole
 from aligner.progress import Hooks, Progress, ignore, tell_passes
+from aligner.training.settings import CountSettings
 from aligner.training.train import train
 from corpora.alignment import Link
 from corpora.bitext import read_bitext
@@ -222,11 +223,8 @@ class Desk:
             with tempfile.TemporaryDirectory() as folder:  # what is accepted meanwhile changes nothing there
                 for name, content in zip(self.book.outputs, self.book.gold(), strict=True):
                     Path(folder, f"gold{Path(name).suffix}").write_bytes(content)
-                given: dict[str, Any] = {
-                    "languages": self.text.languages,
-                    "normalizers": self._suggester.model.normalizers,
-                }
-                made = train(self._corpus.files[:2], f"{folder}/gold", hooks=hooks, **given).model
+                count = CountSettings(self.text.languages, self._suggester.model.normalizers)
+                made = train(self._corpus.files[:2], f"{folder}/gold", count=count, hooks=hooks).model
         except (AlignerError, OSError, MemoryError, KeyboardInterrupt) as error:
             self._training = {"state": "failed", "error": str(error)}
             return
