@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, replace
 from math import inf
@@ -22,6 +23,20 @@ def setting(default: Any, meaning: str = "", *, least: float = -inf, most: float
     least, most: of a number.  shown: the default, where it is None and another setting decides.
     """
     return field(default=default, metadata={"meaning": meaning, "least": least, "most": most, "shown": shown})
+
+
+def setting_of_names(meaning: str) -> Any:
+    """A field of settings that is a mapping, empty by default: `--set` gives each value as NAME.KEY=VALUE."""
+    return field(default_factory=dict, metadata={"meaning": meaning, "shown": ""})
+
+
+def parse_size(size: str | int) -> int:
+    """Bytes of a size like 500M or 2G, or of a number of them.  Raises SettingError."""
+    units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+    parts = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGT]?)B?", str(size).strip().upper())
+    if parts is None:
+        raise SettingError(f"{size!r} is not a size (give one like 500M or 2G)")
+    return int(float(parts[1]) * units[parts[2]])
 
 
 def check(settings: DataclassInstance) -> None:
@@ -75,7 +90,7 @@ def describe(*classes: type) -> Iterator[tuple[str, str]]:
     for name, one, hint in (found for made in classes for found in _fields(made)):
         if one.metadata.get("meaning") and name not in seen:
             seen.add(name)
-            default = one.metadata["shown"] or ("" if one.default is None else f"{one.default}")
+            default = one.metadata["shown"] or ("" if one.default in (None, MISSING) else f"{one.default}")
             key = ".KEY" if get_origin(hint) is Mapping else ""
             choices = f" One of {', '.join(_choices(hint))}." if _choices(hint) else ""
             yield name + key, one.metadata["meaning"] + choices + (f"  [default: {default}]" if default else "")
@@ -92,9 +107,13 @@ def _choices(hint: Any) -> list[str]:
     return [name for part in parts for name in ([part] if isinstance(part, str) else _choices(part))]
 
 
-def _read(hint: Any, given: str, text: str) -> int | float | str:
+def _read(hint: Any, given: str, text: str) -> int | float | str | tuple[str, ...]:
     kinds = {hint, *get_args(hint)}
     try:
-        return int(text) if int in kinds else float(text) if float in kinds else text
+        if int in kinds:
+            return parse_size(text) if re.fullmatch(r".*[0-9][KMGTkmgt]B?", text) else int(text)
+        if float in kinds:
+            return float(text)
     except ValueError:
         raise SettingError(f"{given!r}: {text!r} is not a number") from None
+    return tuple(text.split(",")) if tuple[str, ...] in kinds else text

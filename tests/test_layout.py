@@ -23,7 +23,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("aligner.matching", "aligner.pages.notebook"),
     ("aligner.svm", "aligner.evaluation"),
     ("aligner.solvers",),
-    ("aligner.progress",),
+    ("aligner.progress", "aligner.settings"),
     ("aligner.model",),
     ("aligner.training",),
     ("aligner.pages", "aligner.report"),

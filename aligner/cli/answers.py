@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec
 
 import typer
@@ -54,15 +54,6 @@ class _Output(io.FileIO):
 def say(message: str) -> None:
     """A line for the user, on standard error."""
     print(printable(message), file=sys.stderr, flush=True)
-
-
-def refuse_options(context: typer.Context, useful: Collection[str], where: str) -> None:
-    """Raise SettingError for the first option of the command line that is not among the useful ones."""
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        origin = context.get_parameter_source(name)
-        if name not in useful and origin is not None and origin.name == "COMMANDLINE":
-            raise SettingError(f"{parameter.opts[0]} has no effect {where}")
 
 
 def refuse_idle(where: str, **options: object) -> None:

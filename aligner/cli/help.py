@@ -9,7 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 
 SETTINGS = {
     "align": ("aligner.model.settings", ["AlignSettings"]),
-    "train": ("aligner.training.settings", ["TrainingSettings"]),
+    "train": ("aligner.training.settings", ["CountSettings", "LearnSettings"]),
 }
 """What the `--set` of a command sets."""
 

@@ -1,7 +1,6 @@
 """The names an option may take, the options of all commands in the groups of their help, and how long ones are read."""
 
 import re
-from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
@@ -10,11 +9,10 @@ import typer
 from aligner.cli.help import show_all
 from aligner.cli.outputs import Format
 from aligner.model.settings import Decoding, LongPairs, Symmetrization
+from aligner.settings import parse_size
+from corpora import SettingError
 
-Edges = Literal["likely", "all"]
-WeightCenter = Literal["default", "zero"]
-Loss = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
-Oracle = Literal["assignment", "scipy", "flow", "lp", "greedy"]
+LossName = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
 Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
 Page = Literal["html", "markdown", "latex", "csv"]
@@ -24,7 +22,6 @@ Lexicons = Literal["tsv", "moses", "marian", "bicleaner"]
 # The groups of the help; what is hidden there is shown by --help-all.
 _data = partial(typer.Option, rich_help_panel="Data")
 _objective = partial(typer.Option, rich_help_panel="Objective")
-_solving = partial(typer.Option, rich_help_panel="Solving")
 _links = partial(typer.Option, rich_help_panel="Links")
 _unsupervised = partial(typer.Option, rich_help_panel="Without a model")
 _evaluating = partial(typer.Option, rich_help_panel="Bootstrap")
@@ -36,13 +33,12 @@ def _names(literal: object) -> str:
     return ", ".join(get_args(literal))
 
 
-def parse_size(size: str | int) -> int:
-    """Bytes of a size like 500M or 2G, or of a number of them.  Raises a usage error."""
-    units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-    parts = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGT]?)B?", str(size).strip().upper())
-    if parts is None:
-        raise typer.BadParameter(f"{size!r} is not a size (give one like 500M or 2G)")
-    return int(float(parts[1]) * units[parts[2]])
+def read_size(size: str | int) -> int:
+    """Bytes of a size like 500M or 2G.  Raises a usage error."""
+    try:
+        return parse_size(size)
+    except SettingError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def parse_columns(columns: str) -> tuple[str, str]:
@@ -61,14 +57,6 @@ def parse_shard(shard: str) -> tuple[int, int]:
     return int(parts[1]), int(parts[2])
 
 
-def parse_solver_options(given: Sequence[str]) -> dict[str, str]:
-    """Values by name, of options like order=uniform.  Raises a usage error."""
-    options = dict(option.partition("=")[::2] for option in given)
-    if len(options) < len(given) or not all(map(all, options.items())):
-        raise typer.BadParameter(f"{' '.join(given)!r} is not NAME=VALUE, each name once (give order=uniform, say)")
-    return options
-
-
 def _limit_threads(number: int | None) -> int | None:
     from corpora.threads import limit_threads
 
@@ -85,21 +73,11 @@ CorpusPaths = Annotated[list[str], typer.Argument(
 GoldPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelled pairs: texts and links; repeatable.")]
 SourceLanguage = Annotated[str | None, _data("--source", metavar="L", help="Language (file suffix) of the source.")]
 TargetLanguage = Annotated[str | None, _data("--target", metavar="L", help="Language (file suffix) of the target.")]
-MaxLabelled = Annotated[int, _data(metavar="N", help="Of more labelled pairs use a random sample.", min=1, hidden=True)]
 LinksFiles = Annotated[list[str] | None, _data(
     metavar="[KIND=]FILE", help="Another aligner's links, i-j or i-j:p; KIND is neural or statistical; repeatable.",
 )]  # fmt: skip
 Sample = Annotated[int | None, _data(metavar="N", help="Of more pairs count a random sample.", min=1, hidden=True)]
 Update = Annotated[str | None, _data(metavar="MODEL", help="Add the text to this model, whose weights stay.")]
-Families = Annotated[
-    str | None,
-    _data(metavar="F,F...", help="Feature families to use; all by default (see docs/how-it-works.md).", hidden=True),
-]
-Candidates = Annotated[Edges, _data(help="Word pairs of a sentence pair that may be links.", hidden=True)]
-FrequentWords = Annotated[int | None, _data(
-    metavar="N", help="Frequent words with a feature of their own.", min=0, max=1000,
-    show_default="30 below 1000 labelled pairs; else, and with the hinge, 0", hidden=True,
-)]  # fmt: skip
 PriorsFile = Annotated[str | None, _data(
     "--priors", metavar="FILE", hidden=True,
     help="Priors of eflomal, or a table of fast_align -p: counts to begin with.",
@@ -108,12 +86,6 @@ CaseFold = Annotated[bool, _data(help="Count words whatever their case.", hidden
 Tokenize = Annotated[bool, _data("--tokenize", help="Split off punctuation and Han, Kana, Thai, Lao, Khmer letters.")]
 LinkTokens = Annotated[bool, _data("--tokenize", help="The links count tokens of a model of train --tokenize.")]
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.", hidden=True)]
-Memory = Annotated[
-    int,
-    _data(
-        parser=parse_size, metavar="SIZE", help="Features in memory; more are on disk.", show_default="2G", hidden=True
-    ),
-]
 Threads = Annotated[
     int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
 ]
@@ -140,48 +112,10 @@ SkipBad = Annotated[
 ]
 
 # Objective
-LossName = Annotated[Loss | None, _objective(
+Loss = Annotated[LossName | None, _objective(
     metavar="LOSS", help="fenchel-young, sparsemap: of probable matchings; logistic: of edges; hinge: of the worst.",
-    show_default="fenchel-young; hinge with options that are its own, or without some features", hidden=True,
+    show_default="fenchel-young; hinge with settings that are its own, or without some features", hidden=True,
 )]  # fmt: skip
-Regularization = Annotated[float | None, _objective(
-    metavar="λ", help="Strength of the regularisation.", show_default="hinge 0.1; others 3 / labelled pairs", hidden=True,
-)]  # fmt: skip
-Center = Annotated[WeightCenter | None, _objective(
-    help="Weights that others are drawn to.", show_default="zero with the hinge, otherwise default", hidden=True,
-)]  # fmt: skip
-CrossValidate = Annotated[int | None, _objective(
-    metavar="K", help="Folds that find the AER of held-out pairs; 0: none.", min=0,
-    show_default="5 for 10 to 999 labelled pairs without the hinge",
-)]  # fmt: skip
-MissCost = Annotated[
-    float | None,
-    _objective(metavar="c⁺", help="Cost of a missed link.", show_default="hinge 3; others 0.6", min=0.0, hidden=True),
-]
-FalseCost = Annotated[float | None, _objective(
-    metavar="c⁻", help="Cost of a link outside gold.", show_default="hinge 1; others 0", min=0.0, hidden=True,
-)]  # fmt: skip
-PossibleCost = Annotated[float | None, _objective(
-    metavar="c°", help="What a possible link takes off the hinge loss.", min=0.0, show_default="10", hidden=True,
-)]  # fmt: skip
-Fertility = Annotated[
-    int | None, _objective(metavar="N", help="A word's links when aligning.", show_default="3, or 1", hidden=True)
-]
-
-# Solving
-SolverName = Annotated[
-    str | None, _solving(metavar="SOLVER", help="See docs/solvers.md.", show_default="bcfw", hidden=True)
-]
-SolverOptions = Annotated[
-    list[str] | None, _solving(metavar="NAME=VALUE", help="Of some solvers only; repeatable.", hidden=True)
-]
-OracleName = Annotated[Oracle | None, _solving(
-    metavar="ORACLE", help=f"Best matchings for the hinge loss: {_names(Oracle)}.", show_default="assignment", hidden=True,
-)]  # fmt: skip
-Tolerance = Annotated[float, _solving(metavar="GAP", help="Relative duality gap to stop at.", min=0.0)]
-MaxPasses = Annotated[int, _solving(metavar="N", help="Passes over the labelled pairs, for each solution.", min=0)]
-MaxSeconds = Annotated[float, _solving(metavar="S", help="Seconds of solving, for each solution.", min=0.0)]
-Seed = Annotated[int, _solving(metavar="N", help="Seed of everything random.", min=0)]
 
 # Aligning
 Remap = Annotated[str | None, _links(
@@ -193,6 +127,7 @@ Offset = Annotated[float, _links(
 )]  # fmt: skip
 
 # Annotating
+Seed = Annotated[int, _data(metavar="N", help="Seed of the random order.", min=0)]
 AnnotatedPairs = Annotated[
     int | None, _data("--pairs", "-n", metavar="N", help="The first pairs of the order.", min=1, show_default="all")
 ]
@@ -238,7 +173,7 @@ AllowedHosts = Annotated[
 ]
 ServicePort = Annotated[int, _serving(metavar="N", help="Port to listen on; 0 chooses a free one.", min=0, max=65535)]
 MostBytes = Annotated[int, _serving(
-    "--max-body", parser=parse_size, metavar="SIZE", help="Bytes of a request.", show_default="1M",
+    "--max-body", parser=read_size, metavar="SIZE", help="Bytes of a request.", show_default="1M",
 )]  # fmt: skip
 MostPairs = Annotated[int, _serving("--max-pairs", metavar="N", help="Sentence pairs of a request.", min=1)]
 MostWords = Annotated[int, _serving("--max-words", metavar="N", help="Words of a request, on both sides.", min=1)]

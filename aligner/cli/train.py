@@ -1,8 +1,8 @@
 """``aligner train``."""
 
 import json
-from dataclasses import asdict, fields
-from itertools import count
+from dataclasses import asdict
+from itertools import count as count_up
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,65 +10,42 @@ import typer
 
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
-from aligner.cli.answers import BAD_DATA, NOT_CONVERGED, refuse_options, say
+from aligner.cli.answers import BAD_DATA, NOT_CONVERGED, refuse_idle, say
 from aligner.cli.cluster import counting_on
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.cli.texts import skipping_pairs
 from aligner.progress import Hooks, progress_bar
+from aligner.settings import with_values
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
     from aligner.model.model import Model
     from aligner.solvers import TracePoint
     from corpora.corpus import Corpus
-
-
-_ALWAYS = frozenset("corpus max_length skip_bad memory threads model force quiet verbose debug".split())
-_OF_UPDATES = _ALWAYS | {"update"}
-_OF_TEXT = "source target case_fold tokenize stem candidates priors sample seed strict"
-_WITHOUT_LABELS = _ALWAYS | {"cluster"} | frozenset(_OF_TEXT.split())
+    from corpora.normalize import Normalizer
 
 
 def train(
-    context: typer.Context,
     corpus: opt.CorpusPaths,
     gold: opt.GoldPrefixes = None,
     source: opt.SourceLanguage = None,
     target: opt.TargetLanguage = None,
-    sample: opt.Sample = None,
-    max_labelled: opt.MaxLabelled = 50_000,
-    max_length: opt.MaxLength = None,
-    skip_bad: opt.SkipBad = False,
     links: opt.LinksFiles = None,
-    features: opt.Families = None,
-    candidates: opt.Candidates = "likely",
-    words: opt.FrequentWords = None,
-    priors: opt.PriorsFile = None,
-    update: opt.Update = None,
-    case_fold: opt.CaseFold = True,
     tokenize: opt.Tokenize = False,
     stem: opt.Stem = False,
-    memory: opt.Memory = 2 << 30,
-    threads: opt.Threads = None,
-    cluster: opt.Cluster = None,
-    loss: opt.LossName = None,
-    regularization: opt.Regularization = None,
-    center: opt.Center = None,
-    cross_validate: opt.CrossValidate = None,
-    fertility: opt.Fertility = None,
-    miss_cost: opt.MissCost = None,
-    false_cost: opt.FalseCost = None,
-    possible_cost: opt.PossibleCost = None,
-    solver: opt.SolverName = None,
-    solver_option: opt.SolverOptions = None,
-    oracle: opt.OracleName = None,
-    tolerance: opt.Tolerance = 1e-3,
-    max_passes: opt.MaxPasses = 200,
-    max_seconds: opt.MaxSeconds = float("inf"),
-    seed: opt.Seed = 0,
-    model: opt.ModelFile = "aligner.model",
+    case_fold: opt.CaseFold = True,
+    update: opt.Update = None,
+    max_length: opt.MaxLength = None,
+    skip_bad: opt.SkipBad = False,
+    sample: opt.Sample = None,
+    priors: opt.PriorsFile = None,
+    loss: opt.Loss = None,
+    set_: opt.Set = None,
     trace: opt.TraceFile = None,
     strict: opt.Strict = False,
+    cluster: opt.Cluster = None,
+    threads: opt.Threads = None,
+    model: opt.ModelFile = "aligner.model",
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
@@ -81,24 +58,12 @@ def train(
     (train.giza beside train.de and train.en, comtrans, A3.final). Without any label the model has the statistics of
     the corpus and the weights that come with the program.
     """
-    from aligner.report.text import format_audit, format_interruption, format_training, summarize_training
-    from aligner.training.inputs import open_in_order
     from corpora.files import refuse_inputs, spilling_beside, write_atomically, write_packed
-    from corpora.link_files import kind_of_links
-    from corpora.normalize import Normalizer
-    from corpora.readers import group_corpora, open_corpus
 
     if trace is not None and (trace == model or Path(trace).resolve() == Path(model).resolve()):
         raise typer.BadParameter("it is the file of the model", param_hint="'--trace'")
     write_atomically(model, force=force)  # complains now, not after the work
     trace_file = None if trace is None else write_packed(trace, force=force)
-    texts = [open_corpus(group, source=source, target=target) for group in group_corpora(corpus)]
-    first = texts[0]
-    languages = first.source_language, first.target_language
-    if stem and None in languages:
-        raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
-    stems = languages if stem else (None, None)
-    normalizers = Normalizer(case_fold, tokenize, stems[0]), Normalizer(case_fold, tokenize, stems[1])
     audits: list[dict[str, Any]] = []
 
     def describe(found: "Corpus") -> None:
@@ -111,38 +76,40 @@ def train(
         if verbose:
             say(f"{'' if fold is None else f'without fold {fold}, '}{format_audit(point)}")
 
-    labelled = bool(gold) or any(text.has_labels for text in texts)
-    if update is not None:
-        refuse_options(context, _OF_UPDATES, "with --update, which changes a model's statistics only")
-    elif not labelled:
-        refuse_options(context, _WITHOUT_LABELS, "without labelled pairs, which are not there (give --gold)")
-    gold_texts = [open_in_order(group, (source, target), texts) for group in group_corpora(gold or [])]
-    others = [kind_of_links(one)[1] for one in links or []]
-    inputs = [update, priors, *others, *(file for text in (*texts, *gold_texts) for file in text.files)]
-    for name in filter(None, (model, trace)):
-        refuse_inputs(name, inputs)
     training = None
     with (
         spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
         compiling_ahead(), counting_on(cluster) as engine,
     ):  # fmt: skip
         from aligner.model.model import load
-        from aligner.training.settings import TrainingSettings
-        from aligner.training.train import train as run
-        from aligner.training.train import update_model
+        from aligner.report.text import format_audit, format_interruption, format_training, summarize_training
+        from aligner.training.inputs import Inputs
+        from aligner.training.settings import CountSettings, LearnSettings
+        from aligner.training.train import train_on, update_on
 
-        hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None, skipping)
+        learn = with_values(LearnSettings(loss=loss), set_ or [], CountSettings)
+        of_learning = {"gold": gold, "links": links, "trace": trace}
         if update is not None:
-            made = update_model(load(update), corpus, hooks=hooks)
+            of_text = {
+                "source": source, "target": target, "sample": sample, "priors": priors, "tokenize": tokenize,
+                "stem": stem, "no_case_fold": not case_fold, "loss": loss, "set": set_, "cluster": cluster,
+                "strict": strict,
+            }  # fmt: skip
+            refuse_idle("with --update, which changes a model's statistics only", **of_learning, **of_text)
+            old = load(update)
+            source, target = old.languages
+        hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None, skipping)
+        inputs = Inputs.open(corpus, gold or (), links or (), languages=(source, target), hooks=hooks)
+        if update is None and not inputs.labelled:
+            refuse_idle("without labelled pairs, which are not there (give --gold)", **of_learning)
+        for name in filter(None, (model, trace)):
+            refuse_inputs(name, [update, priors, *inputs.files])
+        if update is not None:
+            made = update_on(old, inputs.texts, hooks)
         else:
-            named = {field.name for field in fields(TrainingSettings)}
-            settings = {name: value for name, value in context.params.items() if name in named} | {
-                "languages": (source, target),
-                "normalizers": normalizers,
-                "families": None if features is None else features.split(","),
-                "solver_options": opt.parse_solver_options(solver_option or []),
-            }
-            training = run(corpus, gold or (), links=links or (), hooks=hooks, engine=engine, **settings)
+            normalizers = _normalizers(inputs.texts[0], stem, case_fold, tokenize)
+            count = with_values(CountSettings((source, target), normalizers, priors, sample), set_ or [], LearnSettings)
+            training = train_on(inputs, learn, count, hooks, engine)
             made = training.model
     written = _save(made, model, force=force)
     if verbose and training is not None and "labelled_pairs" in made.record:
@@ -166,14 +133,25 @@ def train(
     if written != model:
         raise typer.Exit(BAD_DATA)
     if strict and training is not None and not made.record.get("converged", True):
-        say(f"not converged: {made.record['status']} (raise --max-passes or --tolerance)")
+        say(f"not converged: {made.record['status']} (raise --set max_passes or tolerance)")
         raise typer.Exit(NOT_CONVERGED)
+
+
+def _normalizers(first: "Corpus", stem: bool, case_fold: bool, tokenize: bool) -> "tuple[Normalizer, Normalizer]":
+    """How both sides are counted; the languages of stems are those of the first corpus."""
+    from corpora.normalize import Normalizer
+
+    languages = first.source_language, first.target_language
+    if stem and None in languages:
+        raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
+    source, target = languages if stem else (None, None)
+    return Normalizer(case_fold, tokenize, source), Normalizer(case_fold, tokenize, target)
 
 
 def _save(made: "Model", path: str, *, force: bool) -> str:
     """Write the model to a path, or beside a file that has appeared there during the work; return where it is."""
     written = path
     if not force and Path(path).is_file():
-        written = next(name for number in count(1) if not Path(name := f"{path}.{number}").exists())
+        written = next(name for number in count_up(1) if not Path(name := f"{path}.{number}").exists())
     made.save(written, force=force)
     return written

@@ -14,7 +14,7 @@ import numpy as np
 from aligner.errors import SettingError
 from aligner.model.streaming import check_corpus, kept
 from aligner.progress import Hooks, Progress
-from aligner.training.settings import TrainingSettings
+from aligner.training.settings import CountSettings
 from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
 from corpora.corpus import Corpus, Languages, sample
@@ -45,35 +45,65 @@ class Labelled:
         return Labelled(self.bitext.take(sample), self.links.take(sample), others, self.available)
 
 
-def read_inputs(
-    texts: tuple[Corpus, ...], gold: Paths, links: Paths, settings: TrainingSettings, hooks: Hooks
-) -> tuple[Bitext, Labelled, dict[str, Any]]:
-    """The text to count, the labelled pairs, and JSON values that say what was read; see `train.train`."""
-    languages, normalizers = settings.languages, settings.normalizers
-    labelled = tuple(corpus for corpus in texts if corpus.has_labels)
-    if gold:
-        labelled = open_corpora(gold, languages, hooks, texts)
-    tokenized = any(normalizer.tokenize for normalizer in normalizers)
-    if tokenized and not gold:
-        raise SettingError("the links of a corpus count its own tokens (leave `tokenize` out, or give `gold`)")
-    refuse_links(as_list(links), normalizers)
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What training reads, opened: corpora to count, and those to learn from, which may be the same, or none.
 
-    # Labels first: a broken link is found before the long work.
-    gold_links = _gold_links(labelled)
-    counted = to_count(texts, settings)
-    bitext = read_texts(counted, normalizers, hooks)
-    same = labelled == tuple(counted)
-    gold_bitext = bitext if same else read_texts(labelled, without_tokenizing(normalizers), hooks)
-    _check_languages(bitext, gold_bitext, labelled[0])
-    record = {**corpus_record(texts, bitext, settings), "gold": [corpus.name for corpus in labelled]}
-    return bitext, Labelled(gold_bitext, gold_links, _read_others(links, gold_bitext), len(gold_bitext)), record
+    given: whether the labelled pairs were given apart.  links: files of other aligners' links of them, of these kinds.
+    """
+
+    texts: tuple[Corpus, ...]
+    labelled: tuple[Corpus, ...]
+    given: bool
+    links: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    @classmethod
+    def open(
+        cls, corpora: Paths, gold: Paths = (), links: Paths = (), *, languages: Languages = (None, None),
+        hooks: Hooks = Hooks(),  # noqa: B008 - frozen
+    ) -> Inputs:  # fmt: skip
+        """Recognise them; see `train.train`.  Raises AlignerError where there is none or something is missing."""
+        texts = open_corpora(corpora, languages, hooks)
+        labelled = tuple(corpus for corpus in texts if corpus.has_labels)
+        if gold:
+            labelled = open_corpora(gold, languages, hooks, texts)
+        others = [kind_of_links(path) for path in as_list(links)]
+        kinds, files = tuple(kind for kind, _ in others), tuple(file for _, file in others)
+        return cls(texts, labelled, bool(gold), files, kinds)
+
+    @property
+    def files(self) -> list[StrPath]:
+        """All that is read."""
+        return [*self.links, *(file for corpus in (*self.texts, *self.labelled) for file in corpus.files)]
+
+    def read(self, count: CountSettings, hooks: Hooks) -> tuple[Bitext, Labelled, dict[str, Any]]:
+        """The text to count, the labelled pairs, and JSON values that say what was read."""
+        tokenized = any(normalizer.tokenize for normalizer in count.normalizers)
+        if tokenized and not self.given:
+            raise SettingError("the links of a corpus count its own tokens (leave `tokenize` out, or give `gold`)")
+        refuse_links(self.links, count.normalizers)
+
+        # Labels first: a broken link is found before the long work.
+        gold_links = _gold_links(self.labelled)
+        counted = to_count(self.texts, count)
+        bitext = read_texts(counted, count.normalizers, hooks)
+        same = self.labelled == tuple(counted)
+        gold_bitext = bitext if same else read_texts(self.labelled, without_tokenizing(count.normalizers), hooks)
+        _check_languages(bitext, gold_bitext, self.labelled[0])
+        record = {**corpus_record(self.texts, bitext, count), "gold": [corpus.name for corpus in self.labelled]}
+        return (
+            bitext,
+            Labelled(gold_bitext, gold_links, _read_others(self.links, gold_bitext), len(gold_bitext)),
+            record,
+        )
 
 
 def open_corpora(
     corpora: Paths, languages: Languages, hooks: Hooks, like: Sequence[Corpus] = ()
 ) -> tuple[Corpus, ...]:  # fmt: skip
     """Recognise corpora; nothing is read yet.  Raises AlignerError where there is none or something is missing."""
-    texts = tuple(open_in_order(group, languages, like) for group in group_corpora(as_list(corpora)))
+    texts = tuple(_open_in_order(group, languages, like) for group in group_corpora(as_list(corpora)))
     if not texts:
         raise SettingError("there is no corpus (give at least one)")
     for corpus in texts:
@@ -81,7 +111,7 @@ def open_corpora(
     return tuple(corpus if corpus.has_links else hooks.lenient(corpus) for corpus in texts)
 
 
-def open_in_order(group: Sequence[str], languages: Languages, like: Sequence[Corpus]) -> Corpus:
+def _open_in_order(group: Sequence[str], languages: Languages, like: Sequence[Corpus]) -> Corpus:
     """A corpus in these languages; if none is chosen, in the order of the first that it is to be like, if of both."""
     found = open_corpus(group, source=languages[0], target=languages[1])
     source, target = found.source_language, found.target_language
@@ -89,7 +119,7 @@ def open_in_order(group: Sequence[str], languages: Languages, like: Sequence[Cor
     return open_corpus(group, source=target, target=source) if turned and languages == (None, None) else found
 
 
-def to_count(texts: Sequence[Corpus], settings: TrainingSettings) -> Sequence[Corpus]:
+def to_count(texts: Sequence[Corpus], settings: CountSettings) -> Sequence[Corpus]:
     """The corpora, or the sample of them that is wanted."""
     if settings.sample is None:
         return texts
@@ -102,11 +132,11 @@ def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalize
     return read_bitext(texts, *normalizers, lambda pairs: hooks.on_progress(Progress("reading", pairs, None, "pairs")))
 
 
-def corpus_record(texts: Sequence[Corpus], bitext: Bitext, settings: TrainingSettings | None = None) -> dict[str, Any]:
+def corpus_record(texts: Sequence[Corpus], bitext: Bitext, settings: CountSettings | None = None) -> dict[str, Any]:
     """JSON values that say what text was counted."""
     given: dict[str, Any] = {}
     if settings is not None:
-        given = {"priors": settings.priors and os.fspath(settings.priors), "sample": settings.sample}
+        given = {"priors": settings.priors, "sample": settings.sample}
     return {
         "date": time.strftime("%Y-%m-%d"),
         "corpora": [corpus.name for corpus in texts],

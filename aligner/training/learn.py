@@ -16,11 +16,12 @@ from aligner.model.default import default_model, default_weights, with_links
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
 from aligner.progress import Hooks, Progress
+from aligner.settings import changed
 from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.training.cross_validate import cross_validate, scorer_of
 from aligner.training.inputs import Labelled
-from aligner.training.settings import TrainingSettings, plan
+from aligner.training.settings import CountSettings, LearnSettings, plan
 from corpora.threads import one_blas_thread
 from features.candidates import count_unlisted
 from features.extractor import FAMILIES, FeatureSet, with_words
@@ -44,9 +45,9 @@ class Training:
     interrupted: bool = False
 
 
-def feature_set(settings: TrainingSettings, kinds: Sequence[str] = ()) -> FeatureSet:
+def feature_set(settings: LearnSettings, kinds: Sequence[str] = ()) -> FeatureSet:
     """Return the features that settings ask for.  kinds: of other aligners' links, see `corpora.link_files.KINDS`."""
-    families = tuple(FAMILIES if settings.families is None else settings.families)
+    families = tuple(FAMILIES) if settings.families is None else settings.families
     return FeatureSet(families, numbered(kinds), candidates=settings.candidates)
 
 
@@ -54,10 +55,10 @@ def feature_set(settings: TrainingSettings, kinds: Sequence[str] = ()) -> Featur
 def learn(
     statistics: CorpusStatistics,
     labelled: Labelled,
-    settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
+    settings: LearnSettings = LearnSettings(),
+    text: CountSettings = CountSettings(),
     *,
     kinds: Sequence[str] = (),
-    languages: tuple[str | None, str | None] = (None, None),
     facts: Mapping[str, Any] | None = None,
     hooks: Hooks = Hooks(),  # noqa: B008 - frozen
 ) -> Training:
@@ -66,8 +67,8 @@ def learn(
     The default weights are kept where they make no more errors in held-out pairs than what was learnt
     (``record["default_aer"]``).
 
-    labelled: gold, see `inputs.read_labelled`.  settings: those of counting have no effect.
-    kinds: of the other aligners' links of the labelled pairs.  languages: of the text.
+    labelled: gold, see `inputs.read_labelled`.  text: its languages and normalizers.
+    kinds: of the other aligners' links of the labelled pairs.
     facts: JSON values of the text, for the model's record.
 
     Raises SettingError for settings that do not fit the labelled pairs or the statistics.
@@ -119,6 +120,7 @@ def learn(
     record = {
         "version": __version__,
         **(facts or {}),
+        "settings": {name: getattr(settings, name) for name in changed(settings)},
         "labelled_pairs": n_labels,
         "labelled_pairs_available": labelled.available,
         "links_lost": problem.links_lost,
@@ -147,10 +149,10 @@ def learn(
         "feature_ranges": edges.ranges()[:columns].tolist(),
     }
     calibration = Calibration.fit(judged) if len(judged) else None
-    model = Model(scorer, features, statistics, settings.normalizers, languages, record, rewards, calibration)
+    model = Model(scorer, features, statistics, text.normalizers, text.languages, record, rewards, calibration)
     if not learns:
         default = default_model(
-            statistics, normalizers=model.normalizers, languages=languages, record=record,
+            statistics, normalizers=text.normalizers, languages=text.languages, record=record,
             candidates=settings.candidates,
         )  # fmt: skip
         model = replace(with_links(default, kinds), rewards=rewards)

@@ -1,15 +1,17 @@
-"""TrainingSettings: what a user asks of training.  Plan: what is done, once the number of labelled pairs is known."""
+"""CountSettings and LearnSettings: what a user asks of training.  Plan: what is done with so many labelled pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 from aligner.errors import SettingError
 from aligner.matching import get_oracle
 from aligner.model.default import default_weights
+from aligner.model.settings import Candidates
+from aligner.settings import check, setting, setting_of_names
 from aligner.solvers import Solver, make_solver
 from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.newton import Newton
@@ -20,9 +22,8 @@ from aligner.svm.hinge import MatchingProblem, check_costs
 from aligner.svm.kernels import Linear
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links
-from corpora.files import StrPath
+from corpora.corpus import Languages
 from corpora.normalize import Normalizer
-from features.candidates import check_candidates
 from features.extractor import FAMILIES
 from features.table import DEFAULT_MEMORY, EdgeTable
 
@@ -46,8 +47,9 @@ FREQUENT_WORDS = 30
 """Words of each language with a feature of their own, unless by the hinge, with few labelled pairs: how these words
 are linked is what annotators differ in most."""
 
-MOST_WORDS = 1000
-"""Words of each language that may have a feature: every edge gets two columns of zeros for each."""
+LossName = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
+Center = Literal["default", "zero"]
+OracleName = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,7 @@ class Loss:
     false_cost: float = fenchel_young.DEFAULT_FALSE_COST
 
 
-CENTERS = "default", "zero"
-
-LOSSES = {
+LOSSES: dict[LossName, Loss] = {
     "fenchel-young": Loss("fermi-dirac", 2),
     "sparsemap": Loss("euclidean", 2),
     "logistic": Loss("fermi-dirac", None),
@@ -74,92 +74,90 @@ LOSSES = {
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
-    """What a user asks of training; where a setting is None, `plan` decides.  Raises SettingError for what cannot work.
+class CountSettings:
+    """What is counted of text, and how.  Raises SettingError for what cannot be.
 
     languages, normalizers: of source and target; languages as suffixes of file names.
-    families: of features, see `features.extractor.FAMILIES`; all by default.
-    candidates: the edges to look at, likely or all, see `features.candidates`; kept in the model.
-    words: of each language, how many of the most frequent in the labelled pairs have a feature of their own; by default
-    30 below 1,000 labelled pairs, without the hinge; otherwise none.
     priors: a file that the translation models begin with, see `features.translation.priors`.
     sample: of more pairs of text than these a random sample is counted.
-    max_labelled: of more labelled pairs a random sample is used.
-    loss: fenchel-young, of link probabilities that respect the matching, sparsemap, logistic, of every edge by itself
-    (see `fenchel_young.FenchelYoungProblem`), or hinge, of the worst matching; by default fenchel-young, and hinge
-    without some families or where what only it knows is given: solver (bcfw by default), solver_options (see
-    `solvers.SOLVERS`), oracle (assignment) or possible_cost.
-    regularization: λ; by default 0.1 with the hinge, and 3 over the number of labelled pairs with other losses.
-    center: the weights that others are drawn to, default, where all families are used, or zero; by default zero with
-    the hinge, and default with other losses.
-    cross_validate: folds that tell the AER and calibrate the probabilities; by default 5 with 10 to 999 labelled pairs,
-    without the hinge; 0: none. See `cross_validate.cross_validate`.
-    fertility: links a word may have, 3 by default, and 1 for solvers that know no more.
-    miss_cost, false_cost, possible_cost: c⁺, c⁻ and c° of the loss, see `hinge.MatchingProblem`; by default those of
-    LOSSES, and 10.
-    tolerance, max_passes, max_seconds: relative duality gap and limits, of each solution.
-    memory: bytes of features, with what solvers need for the longest pair, to hold before they go to a temporary file.
     """
 
-    languages: tuple[str | None, str | None] = (None, None)
+    languages: Languages = (None, None)
     normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer())
-    families: Sequence[str] | None = None
-    candidates: str = "likely"
-    words: int | None = None
-    priors: StrPath | None = None
-    sample: int | None = None
-    max_labelled: int = 50_000
-    loss: str | None = None
-    solver: str | None = None
-    solver_options: Mapping[str, Any] = field(default_factory=dict)
-    oracle: str | None = None
-    regularization: float | None = None
-    center: str | None = None
-    cross_validate: int | None = None
-    fertility: int | None = None
-    miss_cost: float | None = None
-    false_cost: float | None = None
-    possible_cost: float | None = None
-    tolerance: float = 1e-3
-    max_passes: int = 200
-    max_seconds: float = inf
-    seed: int = 0
-    memory: int = DEFAULT_MEMORY
+    priors: str | None = None
+    sample: int | None = setting(None, least=1)
+    seed: int = setting(0, "Seed of everything random.", least=0)
 
     def __post_init__(self) -> None:
-        least = {
-            "sample": 1,
-            "max_labelled": 1,
-            "tolerance": 0,
-            "max_passes": 0,
-            "max_seconds": 0,
-            "seed": 0,
-            "memory": 0,
-        }
-        for name, smallest in least.items():
-            value = getattr(self, name)
-            if value is not None and not value >= smallest:  # NaN is not, either
-                raise SettingError(f"{name.replace('_', ' ')} must be a number of at least {smallest}, not {value}")
-        check_candidates(self.candidates)
-        if self.loss is not None and self.loss not in LOSSES:
-            raise SettingError(f"unknown loss {self.loss!r} (choose from {', '.join(LOSSES)})")
+        check(self)
+
+
+@dataclass(frozen=True)
+class LearnSettings:
+    """How weights are learnt; where a setting is None, `plan` decides.  Raises SettingError for what cannot work.
+
+    loss: fenchel-young, of link probabilities that respect the matching, sparsemap, logistic, of every edge by itself
+    (see `fenchel_young.FenchelYoungProblem`), or hinge, of the worst matching; by default fenchel-young, and hinge
+    without some families or where what only it knows is given: solver, solver_options, oracle or possible_cost.
+    families: see `features.extractor.FAMILIES`.  candidates: see `features.candidates`; kept in the model.
+    center: default only where all families are used.  cross_validate: see `cross_validate.cross_validate`.
+    miss_cost, false_cost, possible_cost: c⁺, c⁻ and c° of the loss, see `hinge.MatchingProblem`.
+    memory: bytes, with what solvers need for the longest pair.
+    """
+
+    loss: LossName | None = None
+    families: tuple[str, ...] | None = setting(
+        None, "Families of features, F,F,..., see docs/how-it-works.md.", shown="all"
+    )
+    candidates: Candidates = setting("likely", "Word pairs that may be links.")
+    words: int | None = setting(
+        None, "Frequent words of each language with a feature of their own.", least=0, most=1000,
+        shown="30 below 1000 labelled pairs; else, and with the hinge, 0",
+    )  # fmt: skip
+    max_labelled: int = setting(50_000, "Of more labelled pairs use a random sample.", least=1)
+    regularization: float | None = setting(
+        None, "λ, the strength of the regularisation.", shown="hinge 0.1; others 3 / labelled pairs"
+    )
+    center: Center | None = setting(
+        None, "Weights that the regularisation draws to.", shown="zero with the hinge, otherwise default"
+    )
+    cross_validate: int | None = setting(
+        None, "Folds that find the AER of held-out pairs, and calibrate; 0: none.",
+        shown="5 for 10 to 999 labelled pairs without the hinge",
+    )  # fmt: skip
+    fertility: int | None = setting(
+        None, "Links of a word when aligning; only the hinge learns with them, too.", least=1, most=100,
+        shown="3, or 1 for solvers that know no more",
+    )  # fmt: skip
+    miss_cost: float | None = setting(None, "Cost of a missed link.", shown="hinge 3; others 0.6")
+    false_cost: float | None = setting(None, "Cost of a link outside gold.", shown="hinge 1; others 0")
+    possible_cost: float | None = setting(None, "What the hinge subtracts for a possible link.", shown="10")
+    solver: str | None = setting(None, "Of the hinge, see docs/solvers.md.", shown="bcfw")
+    solver_options: Mapping[str, Any] = setting_of_names("Options of the solver, such as order.")
+    oracle: OracleName | None = setting(None, "Best matchings for the hinge.", shown="assignment")
+    tolerance: float = setting(1e-3, "Relative duality gap to stop at.", least=0)
+    max_passes: int = setting(200, "Passes over the labelled pairs, of each solution.", least=0)
+    max_seconds: float = setting(inf, "Seconds of each solution.", least=0)
+    seed: int = setting(0, "Seed of everything random.", least=0)
+    memory: int = setting(DEFAULT_MEMORY, "Bytes of features in memory; more are on disk.", least=0, shown="2G")
+
+    def __post_init__(self) -> None:
+        check(self)
         if self.loss not in (None, "hinge") and self.hinge_only:
             what = f"the {self.loss} loss has a solver of its own, without oracle, and leaves possible links out"
             raise SettingError(f"{what} (leave out what is of the hinge loss only, or choose that)")
-        if self.center is not None and self.center not in CENTERS:
-            raise SettingError(f"unknown center {self.center!r} (choose from {', '.join(CENTERS)})")
         if self.cross_validate is not None and (self.cross_validate < 0 or self.cross_validate == 1):
             raise SettingError(f"cross-validation has at least 2 folds, or 0 for none, not {self.cross_validate}")
-        if self.words is not None and not 0 <= self.words <= MOST_WORDS:
-            raise SettingError(f"{self.words} words cannot have features of their own (give from 0 to {MOST_WORDS})")
-        if self.fertility is not None and not 1 <= self.fertility <= 100:  # no word has more, and each takes memory
-            raise SettingError(f"a word cannot have {self.fertility} links (give from 1 to 100)")
         plan(self, DEFAULT_FOLDS if self.cross_validate is None else self.cross_validate)  # complains now, not later
 
     @property
     def hinge_only(self) -> bool:
         """Whether something is asked for that only the hinge loss has."""
         return bool(self.solver_options) or (self.solver, self.oracle, self.possible_cost) != (None, None, None)
+
+    @property
+    def of_all_features(self) -> bool:
+        return self.families is None or {*FAMILIES} <= {*self.families}
 
 
 @dataclass(frozen=True)
@@ -169,10 +167,10 @@ class Plan:
     regularization: λ.  folds: parts of the pairs, each held out once; or 0.
     miss_cost, false_cost: c⁺ and c⁻.  capacity: links a word may have.
     words: of each language with a feature of their own.
-    oracle, possible_cost: of the hinge loss only.  center: of CENTERS.
+    oracle, possible_cost: of the hinge loss only.
     """
 
-    loss: str
+    loss: LossName
     solver: Solver[Any, Any]
     regularization: float
     miss_cost: float = hinge.DEFAULT_MISS_COST
@@ -181,8 +179,8 @@ class Plan:
     folds: int = 0
     words: int = 0
     capacity: int = DEFAULT_FERTILITY
-    oracle: str = "assignment"
-    center: str = "default"
+    oracle: OracleName = "assignment"
+    center: Center = "default"
 
     def __post_init__(self) -> None:
         costs = self.miss_cost, self.false_cost, self.possible_cost
@@ -211,11 +209,12 @@ class Plan:
         )  # fmt: skip
 
 
-def plan(settings: TrainingSettings, n_labels: int) -> Plan:
+def plan(settings: LearnSettings, n_labels: int) -> Plan:
     """What is done for these settings with n labelled pairs.  Raises SettingError for folds they cannot make."""
-    all_families = settings.families is None or set(FAMILIES) <= set(settings.families)
     few = n_labels < FEW_PAIRS
-    name = settings.loss or ("fenchel-young" if all_families and not settings.hinge_only else "hinge")
+    name: LossName = settings.loss or (
+        "fenchel-young" if settings.of_all_features and not settings.hinge_only else "hinge"
+    )
     loss, smooth = LOSSES[name], name != "hinge"
 
     folds = settings.cross_validate
@@ -225,7 +224,7 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
         what = f"{n_labels} labelled pairs cannot be held out in {folds} folds"
         raise SettingError(f"{what} (give from 2 to {n_labels})")
 
-    oracle = settings.oracle or "assignment"
+    oracle: OracleName = settings.oracle or "assignment"
     solver = make_solver(settings.solver or "bcfw", **settings.solver_options)
     one_link = find_solver(settings.solver or "bcfw").one_link or not get_oracle(oracle).several
     capacity = settings.fertility
@@ -235,12 +234,12 @@ def plan(settings: TrainingSettings, n_labels: int) -> Plan:
     if words is None:
         words = FREQUENT_WORDS if smooth and few else 0
 
-    center = settings.center or ("default" if smooth else "zero")
+    center: Center = settings.center or ("default" if smooth else "zero")
     if not smooth and center == "default" and isinstance(solver, KernelBlock) and not isinstance(solver.kernel, Linear):
         raise SettingError("a kernel has no default weights to be drawn to (leave out the center, or the kernel)")
 
-    if settings.center == "default" and not all_families:
-        raise SettingError("the default weights are of all features (leave `center` out, or `features`)")
+    if settings.center == "default" and not settings.of_all_features:
+        raise SettingError("the default weights are of all features (leave `center` or `families` out)")
 
     def given(value: float | None, default: float) -> float:
         return default if value is None else value

@@ -6,32 +6,30 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from aligner.errors import SettingError
 from aligner.model.default import default_model
 from aligner.model.model import Model
 from aligner.progress import Hooks, tell_passes
-from aligner.training.inputs import Paths, as_list, corpus_record, open_corpora, read_inputs, read_texts, to_count
+from aligner.settings import changed
+from aligner.training.inputs import Inputs, Paths, corpus_record, open_corpora, read_texts, to_count
 from aligner.training.learn import Training, feature_set, learn
-from aligner.training.settings import TrainingSettings, plan
+from aligner.training.settings import CountSettings, LearnSettings, plan
 from corpora.corpus import Corpus
-from corpora.link_files import kind_of_links
 from corpora.threads import one_blas_thread
 from features.statistics import CorpusStatistics
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.priors import read_priors
 
 
-@one_blas_thread()
 def train(
     corpora: Paths,
     gold: Paths = (),
+    learn: LearnSettings = LearnSettings(),
+    count: CountSettings = CountSettings(),
     *,
     links: Paths = (),
     hooks: Hooks = Hooks(),  # noqa: B008 - frozen
-    engine: Engine = THIS_MACHINE,
-    **given: Any,
 ) -> Training:
     """Count corpora, learn weights from labelled pairs, and return the model and how it came to be.
 
@@ -40,29 +38,32 @@ def train(
     there are none the default weights, with a warning. These are kept, too, where they make no more errors in held-out
     pairs than what was learnt (``record["default_aer"]``). The text of gold is not counted, so that its words look as
     those of new text will.
+    learn, count: such as ``LearnSettings(loss="hinge", max_passes=20)``.
     links: files of other aligners' links of the labelled pairs, in order, each as FILE or KIND=FILE, see
     `corpora.link_files.KINDS`; features of its own each.
-    engine: who counts the corpora.
-    given: fields of `settings.TrainingSettings`, such as ``loss="hinge", max_passes=20``.
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings.
     """
-    settings = TrainingSettings(**given)
+    return train_on(Inputs.open(corpora, gold, links, languages=count.languages, hooks=hooks), learn, count, hooks)
+
+
+@one_blas_thread()
+def train_on(
+    inputs: Inputs, settings: LearnSettings, count: CountSettings, hooks: Hooks, engine: Engine = THIS_MACHINE
+) -> Training:
+    """`train`, on what is open.  engine: who counts the corpora."""
     started = time.perf_counter()
-    kinds = [kind_of_links(path)[0] for path in as_list(links)]
-    lexicons = feature_set(settings, kinds).lexicons
-    texts = open_corpora(corpora, settings.languages, hooks)
-    for corpus in texts:
-        if not gold and corpus.has_links and not corpus.has_labels:
+    lexicons = feature_set(settings, inputs.kinds).lexicons
+    for corpus in inputs.texts:
+        if not inputs.given and corpus.has_links and not corpus.has_labels:
             what = "is not learnt from: links of this name are an aligner's (if these are hand-made, give `gold`)"
-            warnings.warn(f"{corpus.files[-1]}: {what}", stacklevel=2)
-    if not gold and not any(text.has_labels for text in texts):
-        model = _train_unlabelled(texts, settings, as_list(links), hooks, engine)
-        return Training(model)
-    if settings.priors is not None and not lexicons:
-        raise SettingError("priors have no effect on these features (leave `priors` out, or `features`)")
-    priors = read_priors(settings.priors, settings.normalizers)
-    bitext, everything, facts = read_inputs(texts, gold, links, settings, hooks)
+            warnings.warn(f"{corpus.files[-1]}: {what}", stacklevel=4)
+    if not inputs.labelled:
+        return Training(_train_unlabelled(inputs, settings, count, hooks, engine))
+    if count.priors is not None and not lexicons:
+        raise SettingError("`priors` have no effect on these features (leave `priors` or `families` out)")
+    priors = read_priors(count.priors, count.normalizers)
+    bitext, everything, facts = inputs.read(count, hooks)
     labelled = everything.sampled(settings.max_labelled, settings.seed)
     plan(settings, len(labelled.links))  # complains now, not after the long work
     statistics = CorpusStatistics.from_bitext(
@@ -71,32 +72,30 @@ def train(
     )  # fmt: skip
     languages = bitext.source.language, bitext.target.language
     del bitext, everything  # the largest of what is held, and not needed for what follows
-    made = learn(statistics, labelled, settings, kinds=kinds, languages=languages, facts=facts, hooks=hooks)
+    text = replace(count, languages=languages)
+    made = learn(statistics, labelled, settings, text, kinds=inputs.kinds, facts=facts, hooks=hooks)
     record = {**made.model.record, "total_seconds": time.perf_counter() - started}
     return replace(made, model=replace(made.model, record=record))
 
 
 def _train_unlabelled(
-    texts: Sequence[Corpus], settings: TrainingSettings, links: Sequence[str], hooks: Hooks, engine: Engine
-) -> Model:
+    inputs: Inputs, settings: LearnSettings, count: CountSettings, hooks: Hooks, engine: Engine
+) -> Model:  # fmt: skip
     """The default model of opened corpora.  SettingError on links and settings of learning from labels."""
-    names = "languages", "normalizers", "candidates", "priors", "sample", "memory", "seed"
-    of_text = {name: getattr(settings, name) for name in names}
-    default = vars(TrainingSettings(**of_text))
-    for name in ["links"] * bool(links) + [name for name, value in vars(settings).items() if value != default[name]]:
-        raise SettingError(f"{name} has no effect without labelled pairs, which are not there (give `gold`)")
-    warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=4)
-    priors = read_priors(settings.priors, settings.normalizers)
-    bitext = read_texts(to_count(texts, settings), settings.normalizers, hooks)
+    idle = {*changed(settings)} - {"candidates", "memory", "seed"}
+    for name in ["links"] * bool(inputs.links) + sorted(idle):
+        raise SettingError(f"`{name}` has no effect without labelled pairs, which are not there (give `gold`)")
+    warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=5)
+    priors = read_priors(count.priors, count.normalizers)
+    bitext = read_texts(to_count(inputs.texts, count), count.normalizers, hooks)
     on_pass = tell_passes(hooks.on_progress)
     statistics = CorpusStatistics.from_bitext(
         bitext, priors=priors, on_progress=hooks.counted, on_pass=on_pass, engine=engine
     )
-    languages, record = (bitext.source.language, bitext.target.language), corpus_record(texts, bitext, settings)
+    languages, record = (bitext.source.language, bitext.target.language), corpus_record(inputs.texts, bitext, count)
     return default_model(
-        statistics, normalizers=settings.normalizers, languages=languages, record=record,
-        candidates=settings.candidates,
-    )  # fmt: skip
+        statistics, normalizers=count.normalizers, languages=languages, record=record, candidates=settings.candidates
+    )
 
 
 def update_model(model: Model, corpora: Paths, *, hooks: Hooks = Hooks()) -> Model:  # noqa: B008 - frozen
@@ -104,7 +103,11 @@ def update_model(model: Model, corpora: Paths, *, hooks: Hooks = Hooks()) -> Mod
 
     See `features.statistics.CorpusStatistics.updated`.
     """
-    texts = open_corpora(corpora, model.languages, hooks)
+    return update_on(model, open_corpora(corpora, model.languages, hooks), hooks)
+
+
+def update_on(model: Model, texts: Sequence[Corpus], hooks: Hooks) -> Model:
+    """`update_model`, with what is open."""
     bitext = read_texts(texts, model.normalizers, hooks)
     on_pass = tell_passes(hooks.on_progress)
     statistics = model.statistics.updated(bitext, on_progress=hooks.counted, on_pass=on_pass)

@@ -24,7 +24,7 @@ from aligner.pages.annotate.work import SourceText, Work, WorkError, whole
 from aligner.progress import Hooks, Progress, ignore, tell_passes
 from aligner.training.inputs import read_labelled
 from aligner.training.learn import learn
-from aligner.training.settings import TrainingSettings
+from aligner.training.settings import CountSettings
 from corpora.alignment import Link
 from corpora.bitext import read_bitext
 from corpora.corpus import Corpus
@@ -228,8 +228,8 @@ class Desk:
                 model, languages = self._suggester.model, self.text.languages
                 gold = open_corpus(f"{folder}/gold", source=languages[0], target=languages[1])
                 labelled = read_labelled([gold], model.normalizers)
-            settings = TrainingSettings(normalizers=model.normalizers)
-            made = learn(model.statistics, labelled, settings, languages=languages, hooks=hooks).model
+            text = CountSettings(languages, model.normalizers)
+            made = learn(model.statistics, labelled, text=text, hooks=hooks).model
         except (AlignerError, OSError, MemoryError, KeyboardInterrupt) as error:
             self._training = {"state": "failed", "error": str(error)}
             return

@@ -18,7 +18,7 @@ from aligner.model.default import default_weights
 from aligner.progress import Hooks, Progress
 from aligner.solvers import Status, TracePoint
 from aligner.training.inputs import read_labelled
-from aligner.training.settings import TrainingSettings
+from aligner.training.settings import LearnSettings
 from corpora.alignment import Links, PairLinks
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
@@ -64,7 +64,7 @@ def test_learning_by_the_statistics_of_a_model_is_training_of_its_text(
     """But for the time that they take, and what the text was."""
     model = training.model
     labelled = read_labelled([open_corpus(str(sample / "train"))], model.normalizers)
-    learnt = aligner.learn(model.statistics, labelled, TrainingSettings(loss="hinge")).model
+    learnt = aligner.learn(model.statistics, labelled, LearnSettings(loss="hinge")).model
     np.testing.assert_array_equal(learnt.weights, model.weights)
     times = {"seconds", "fold_seconds", "total_seconds"}
     assert {name for name, value in learnt.record.items() if value != model.record[name]} <= times
