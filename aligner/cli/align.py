@@ -1,9 +1,10 @@
 """``aligner align``."""
 
 import hashlib
+import io
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,7 @@ from aligner.cli.answers import say
 from aligner.cli.outputs import Output, Writer
 from aligner.cli.texts import check_texts, open_for_model, open_other_tokens, skipping_pairs, with_others
 from aligner.model.settings import AlignSettings
-from aligner.progress import progress_bar
+from aligner.progress import ignore, progress_bar
 from aligner.settings import with_values
 from corpora import SettingError
 from corpora.errors import CorpusError
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from corpora.corpus import Corpus
     from corpora.resuming import Blocks
     from corpora.skipping import Skipping
+
+_PATIENCE = 30.0
+"""Seconds until a lost worker, whose shard another one takes up, has ended at last."""
 
 
 def align(
@@ -84,7 +88,7 @@ def align(
         if cluster is not None:
             from aligner.cli.cluster import align_on_cluster
 
-            align_on_cluster(source, target, settings, skipping, writers[0], cluster)
+            align_on_cluster(source, target, settings, skipping, writers[0], align_shard, cluster)
         elif model is not None:
             align_with_model(source, target, settings, skipping, writers[0], blocks)
         else:
@@ -146,6 +150,21 @@ def align_with_model(
             what = "the links count the tokens of the model, which splits off punctuation, not those between spaces"
             say(f"{what} ({ways})")
         return writer.write(loaded.normalizers, parts, pairs, other)
+
+
+def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Output) -> Sequence[int]:
+    """Align a shard of a text into a file, for another process; returns what `Writer.write` does.
+
+    What another worker has left of it, which was lost, is taken up.
+    """
+    from corpora.resuming import Blocks
+    from corpora.skipping import MAX_LENGTH, Skipping
+
+    longest = MAX_LENGTH if settings.longest is None else settings.longest
+    skipping = Skipping(longest, settings.long_pairs, ignore if settings.skip_bad else None)
+    blocks = Blocks(output.path, force=True, patience=_PATIENCE)
+    writer = Writer(output, nullcontext(io.BytesIO()))
+    return align_with_model(str(texts[0]), texts[1], settings, skipping, writer, blocks)
 
 
 def _take_up(

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aligner.cli.outputs import Output, Writer
 from aligner.cli.texts import check_texts, open_for_model
-from aligner.progress import Progress, ignore, progress_bar
+from aligner.progress import Progress, progress_bar
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
     from aligner.model.settings import AlignSettings
     from corpora.skipping import Skipping
     from features.translation.counting import Engine
-
-_PATIENCE = 30.0
-"""Seconds until a lost worker, whose shard another one takes up, has ended at last."""
 
 _PAIRS_A_SHARD, _MOST_SHARDS = 1024, 128
 """On a cluster a shard has as many pairs, or more in long texts."""
@@ -52,9 +48,13 @@ def _outlive_others() -> None:
 
 
 def align_on_cluster(
-    source: str, target: str | None, settings: AlignSettings, skipping: Skipping, writer: Writer, address: str
-) -> None:
-    """Have workers align shards of a text, each into a file in a folder beside the output, and join these."""
+    source: str, target: str | None, settings: AlignSettings, skipping: Skipping, writer: Writer,
+    align_shard: Callable[..., Sequence[int]], address: str,
+) -> None:  # fmt: skip
+    """Have workers align shards of a text, each into a file in a folder beside the output, and join these.
+
+    align_shard: what a worker does, by texts, settings and an output; returns what `Writer.write` does.
+    """
     from aligner.cluster.connection import connect
     from aligner.model.model import load
     from corpora.files import refuse_inputs, spill_directory, spilling_beside
@@ -88,19 +88,3 @@ def align_on_cluster(
                     shutil.copyfileobj(part, file)
                 Path(shard.path).unlink()
     writer.tell(*total)
-
-
-def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Output) -> Sequence[int]:
-    """Align a shard of a text into a file, for another process; returns what `Writer.write` does.
-
-    What another worker has left of it, which was lost, is taken up.
-    """
-    from aligner.cli.align import align_with_model
-    from corpora.resuming import Blocks
-    from corpora.skipping import MAX_LENGTH, Skipping
-
-    longest = MAX_LENGTH if settings.longest is None else settings.longest
-    skipping = Skipping(longest, settings.long_pairs, ignore if settings.skip_bad else None)
-    blocks = Blocks(output.path, force=True, patience=_PATIENCE)
-    writer = Writer(output, nullcontext(io.BytesIO()))
-    return align_with_model(str(texts[0]), texts[1], settings, skipping, writer, blocks)
