@@ -6,8 +6,7 @@
     >>> sorted(found)
     [(0, 0), (1, 2), (2, 1)]
 
-`train` makes a model, with settings by name: ``aligner.train(corpus, gold, loss="hinge")``. `load` opens one,
-``model.align`` and ``model.align_many`` use it, `align` aligns text without one, `evaluate` compares links with gold.
+`train` makes a model, with settings such as ``aligner.LearnSettings(loss="hinge")``. `load` opens one, ``model.align_many`` use it, `align` aligns text without one, `evaluate` compares links with gold.
 What is slow to import is imported at its first use, so that importing this package costs nothing.
 """
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from aligner.model.unsupervised import align
     from aligner.progress import Hooks
     from aligner.training.learn import Training, learn
+    from aligner.training.settings import CountSettings, LearnSettings
     from aligner.training.train import train, update_model
     from corpora import AlignerError
 
@@ -34,7 +34,9 @@ _HOMES = {
     "AlignerError": "corpora",
     "AlignSettings": "aligner.model.settings",
     "Alignments": "aligner.model.decoding",
+    "CountSettings": "aligner.training.settings",
     "Hooks": "aligner.progress",
+    "LearnSettings": "aligner.training.settings",
     "Model": "aligner.model.model",
     "Training": "aligner.training.learn",
     "align": "aligner.model.unsupervised",
@@ -47,8 +49,8 @@ _HOMES = {
 }
 
 __all__ = [
-    "AlignSettings", "AlignerError", "Alignment", "Alignments", "Hooks", "Model", "Training", "__version__", "align",
-    "compare", "evaluate", "learn", "load", "train", "update_model",
+    "AlignSettings", "AlignerError", "Alignment", "Alignments", "CountSettings", "Hooks", "LearnSettings", "Model",
+    "Training", "__version__", "align", "compare", "evaluate", "learn", "load", "train", "update_model",
 ]  # fmt: skip
 
 

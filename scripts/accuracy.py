@@ -283,7 +283,7 @@ def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
     tables = []
     for number, (rest, held_out) in enumerate(parts(len(seen.labelled.links))):
         chosen = np.sort(np.random.default_rng(number).permutation(rest)[:labels])
-        learnt = learn(seen.labelled, chosen, seen.statistics, centre, loss=loss)
+        learnt = learn(seen.labelled, chosen, seen.statistics, centre, settings=LearnSettings(loss=loss))
         found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
         tables.append(count(seen.labelled.links.take(held_out), found.to_links()))
     return 100 * float(scores(np.concatenate(tables).sum(axis=0)).aer)
@@ -313,7 +313,8 @@ def labels(study: Study) -> None:
             held_out, rest = np.sort(order[: n // PARTS]), order[n // PARTS :]
             gold = seen.labelled.links.take(held_out)
             for column, size in enumerate(sizes):
-                learnt = learn(seen.labelled, np.sort(rest[:size]), seen.statistics, centre, cross_validate=0)
+                chosen, once = np.sort(rest[:size]), LearnSettings(cross_validate=0)
+                learnt = learn(seen.labelled, chosen, seen.statistics, centre, settings=once)
                 found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
                 errors[draw, column] = aer(gold, found.to_links())
         spread = errors.std(axis=0, ddof=1) / len(errors) ** 0.5

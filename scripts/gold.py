@@ -26,7 +26,7 @@ from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import LinkRewards
 from aligner.training.cross_validate import cross_validate
-from aligner.training.settings import LOSSES, TrainingSettings, plan
+from aligner.training.settings import LOSSES, LearnSettings, plan
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.corpus import Corpus
@@ -223,13 +223,13 @@ def learn(
     statistics: CorpusStatistics,
     centre: F64 | None = None,
     kinds: Sequence[str] = (),
-    **settings: Any,
+    settings: LearnSettings = LearnSettings(),
 ) -> Learnt:
     """Learn from some of the labelled pairs as `aligner train` does with these settings.
 
     centre: default weights in place of those that come with the program.  kinds: of the others of the labelled pairs.
     """
-    planned = plan(TrainingSettings(**settings), len(pairs))
+    planned = plan(settings, len(pairs))
     links, bitext = labelled.links.take(pairs), labelled.bitext.take(pairs)
     features = with_words(FeatureSet(links=numbered(kinds)), bitext, planned.words)
     edges = features.extract(bitext, statistics, links=[other.take(pairs) for other in labelled.others])

@@ -138,7 +138,7 @@ def ours(text: Text, data: Path, folder: Path) -> dict[str, Run]:
         "align --unsupervised": execute((*align, "--unsupervised"), folder / "bare.links"),
         "train --gold (100 pairs)": execute((*train, *files, *gold, "-m", learnt)),
         "align -m": execute((*align, "-m", learnt), folder / "learnt.links"),
-        "train --gold, counts": execute((*train, *files, *gold, "-m", counts, "--features", COUNTS)),
+        "train --gold, counts": execute((*train, *files, *gold, "-m", counts, "--set", f"families={COUNTS}")),
         "align -m, counts": execute((*align, "-m", counts), folder / "counts.links"),
     }
     for name, file in (

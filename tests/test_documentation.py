@@ -81,7 +81,7 @@ def run_examples(page: Path) -> int:
 def sample_model(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
     """A model of the sample corpus, as README trains it but for the choice of λ."""
     path = tmp_path_factory.mktemp("documentation") / MODEL
-    run("train", sample / "train", "-m", path, "--cross-validate", 0, "-q")
+    run("train", sample / "train", "-m", path, "--set", "cross_validate=0", "-q")
     return path
 
 

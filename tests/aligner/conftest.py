@@ -13,6 +13,7 @@ from reports import CHROMIUM, open_browser, unavailable
 
 import aligner
 from aligner.model.model import Model
+from aligner.training.settings import LearnSettings
 
 Once = Callable[[str, Callable[[Path], object]], Path]
 
@@ -20,7 +21,7 @@ Once = Callable[[str, Callable[[Path], object]], Path]
 @pytest.fixture(scope="session")
 def model(once: Once, sample: Path) -> Path:
     """The file of a model of the sample; λ and costs are not chosen, which takes twenty times as long."""
-    train = ["train", sample / "train", "-q", "--cross-validate", 0]
+    train = ["train", sample / "train", "-q", "--set", "cross_validate=0"]
     return once("model", lambda folder: run(*train, "-m", folder / "M")) / "M"
 
 
@@ -28,7 +29,10 @@ def model(once: Once, sample: Path) -> Path:
 def curved(once: Once, sample: Path) -> Model:
     """A model that scores by an rbf kernel."""
     settings = {"solver": "kernel-bcfw", "solver_options": {"bandwidth": 1.5}, "max_passes": 5, "max_labelled": 80}
-    folder = once("curved", lambda folder: aligner.train(sample / "train", **settings).model.save(folder / "M"))  # type: ignore[arg-type]
+    folder = once(
+        "curved",
+        lambda folder: aligner.train(sample / "train", learn=LearnSettings(**settings)).model.save(folder / "M"),
+    )  # type: ignore[arg-type]
     return aligner.load(folder / "M")
 
 
@@ -36,7 +40,10 @@ def curved(once: Once, sample: Path) -> Model:
 def linked(once: Once, sample: Path) -> Model:
     """A model that looks at another aligner's links: here at the gold itself."""
     settings = {"links": sample / "train.wa", "max_passes": 20, "cross_validate": 0}
-    folder = once("linked", lambda folder: aligner.train(sample / "train", **settings).model.save(folder / "M"))  # type: ignore[arg-type]
+    folder = once(
+        "linked",
+        lambda folder: aligner.train(sample / "train", learn=LearnSettings(**settings)).model.save(folder / "M"),
+    )  # type: ignore[arg-type]
     return aligner.load(folder / "M")
 
 

@@ -11,6 +11,7 @@ from commands import write
 import aligner
 from aligner.errors import SettingError
 from aligner.solvers import make_solver
+from aligner.training.settings import LearnSettings
 from corpora.bitext import BitextBuilder
 from corpora.normalize import Normalizer
 from features.extractor import FeatureSet
@@ -84,7 +85,7 @@ def test_a_model_names_the_family_that_is_missing(
     sample: Path, tmp_path: Path, installed: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = {"families": ["association", "ones"], "solver": "theirs", "max_passes": 3}
-    model = aligner.train(sample / "train", **settings).model
+    model = aligner.train(sample / "train", learn=LearnSettings(**settings)).model
     model.save(tmp_path / "M")
     pair = "a red house".split(), "une maison rouge".split()
     assert aligner.load(tmp_path / "M").align(*pair) == model.align(*pair)

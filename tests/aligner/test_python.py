@@ -18,6 +18,7 @@ import aligner
 from aligner.model.decoding import Alignments
 from aligner.training.ablation import describe_model
 from aligner.training.inputs import read_labelled
+from aligner.training.settings import LearnSettings
 from corpora.conversion import convert, symmetrize_files
 from corpora.formats.pharaoh import write_pharaoh
 from corpora.link_files import read_links
@@ -84,7 +85,7 @@ def test_what_cannot_be_aligned() -> None:
 
 @pytest.mark.slow
 def test_train_with_labels(sample: Path, model: Path) -> None:
-    ours, theirs = aligner.train(sample / "train", cross_validate=0).model, aligner.load(model)
+    ours, theirs = aligner.train(sample / "train", learn=LearnSettings(cross_validate=0)).model, aligner.load(model)
     assert ours.weights.tobytes() == theirs.weights.tobytes()
     assert ours.info() == theirs.info()
     assert {**ours.record, "seconds": 0} | same(theirs) == {**theirs.record, "seconds": 0}

@@ -51,6 +51,6 @@ def model(sample: Path, once: Callable[..., Path]) -> Path:
     """A model of the sample's test text."""
 
     def train(folder: Path) -> None:
-        run("train", sample / "test", "-m", folder / "a.model", "--cross-validate", 0, "-q")
+        run("train", sample / "test", "-m", folder / "a.model", "--set", "cross_validate=0", "-q")
 
     return once("campaign-model", train) / "a.model"

@@ -18,7 +18,7 @@ from campaign.rounds import Round, rounds, told
 from commands import COMMANDS, run
 
 LINES = {
-    "train": "joined --gold gold -m OUT --cross-validate 0",
+    "train": "joined --gold gold -m OUT --set cross_validate=0",
     "align": "a.en a.fr -o OUT",
     "evaluate": "gold.wa a.links",
     "show": "a.en a.fr a.links -n 2",

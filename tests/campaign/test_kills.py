@@ -24,7 +24,7 @@ COMMANDS = {
     "resume": "align big.en big.fr -m a.model -o out --resume",
     "resume-zst": "align big.en big.fr -m a.model -o out.zst --resume",
     "shard": "align big.en big.fr -m a.model -o out --shard 1/2",
-    "train": "train big.en big.fr --gold gold -m out.model --cross-validate 0",
+    "train": "train big.en big.fr --gold gold -m out.model --set cross_validate=0",
     "update": "train big.en big.fr --update a.model -m out.model",
     "report": "report big.en big.fr big.links -o out.html",
     "lexicon": "lexicon big.en big.fr big.links --to tsv -o out",

@@ -12,6 +12,6 @@ import corpora
 _SAMPLE = Path(corpora.__file__).parent / "sample"
 with tempfile.TemporaryDirectory() as _folder:
     _model = Path(_folder, "a.model")
-    invoke("train", _SAMPLE / "test", "-m", _model, "--cross-validate", 0, "-q")
+    invoke("train", _SAMPLE / "test", "-m", _model, "--set", "cross_validate=0", "-q")
     for _more in ("-m", _model), ("--unsupervised",), ():
         invoke("align", _SAMPLE / "test.en", _SAMPLE / "test.fr", *_more, "-q")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from commands import COMMANDS, invoke, run, write
 
 import aligner
+from aligner.cli.help import SETTINGS
+from aligner.settings import describe
 from corpora.errors import CorpusError
 
 MACHINE = frozenset("threads memory cluster max_seconds seconds debug force quiet verbose help_all resume port".split())
@@ -27,42 +30,43 @@ EXEMPT = {
 """Taken with a line that says that they do nothing; and limits of requests, for the tests of the page."""
 
 ALIGN, WITH_MODEL, JUDGE = "align t.en t.fr -o Z -q", "align t.en t.fr -m M -o Z -q", "evaluate t.wa l.wa"
-TRAIN, HINGE = "train b -m Z -q --cross-validate 0", "train b -m Z -q --loss hinge --max-passes 5"
+TRAIN, HINGE = "train b -m Z -q --set cross_validate=0", "train b -m Z -q --loss hinge --set max_passes=5"
 FAST, CONVERT, REPORT = "fast-align -i t.both --quiet", "convert t.wa Z -q --to pharaoh", "report t.en t.fr l.wa -q"
-WEIGH = "features M -q"
+INFO = "info M -q"
 
 CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "train": {
         "gold": (TRAIN, "--gold t"), "source": (TRAIN, "--source fr"), "target": (TRAIN, "--target en"),
-        "sample": (TRAIN, "--sample 9"), "max_labelled": (TRAIN, "--max-labelled 9"),
+        "sample": (TRAIN, "--sample 9"), "max_labelled": (TRAIN, "--set max_labelled=9"),
         "max_length": ("train t.en t.fr -m Z -q", "--max-length 6"),
         "skip_bad": ("train bad.en t.fr -m Z -q", "--skip-bad"), "links": (TRAIN, "--links b.wa"),
-        "features": (TRAIN, "--features association"), "candidates": (TRAIN, "--candidates all"),
-        "words": (TRAIN, "--words 2"), "priors": (TRAIN, "--priors priors"),
+        "families": (TRAIN, "--set families=association"), "candidates": (TRAIN, "--set candidates=all"),
+        "words": (TRAIN, "--set words=2"), "priors": (TRAIN, "--priors priors"),
         "update": ("train t.en t.fr -m Z -q", "--update M"), "case_fold": (TRAIN, "--no-case-fold"),
         "tokenize": (TRAIN, "--tokenize"), "stem": (TRAIN, "--stem"), "loss": (TRAIN, "--loss hinge"),
-        "regularization": (TRAIN, "--regularization 1"), "center": (TRAIN, "--center zero"),
+        "regularization": (TRAIN, "--set regularization=1"), "center": (TRAIN, "--set center=zero"),
         "cross_validate": (TRAIN.replace(" 0", " 3"), "--cross-validate 2"),
-        "fertility": (TRAIN, "--fertility 1"), "miss_cost": (TRAIN, "--miss-cost 2"),
-        "false_cost": (TRAIN, "--false-cost 1"), "possible_cost": (HINGE, "--possible-cost 0"),
-        "solver": (HINGE, "--solver bcfw-gap"), "solver_option": (HINGE, "--solver-option average=weighted"),
-        "oracle": (HINGE, "--oracle greedy --fertility 1"), "tolerance": (TRAIN, "--tolerance 0.5"),
-        "max_passes": (TRAIN, "--max-passes 1"), "seed": (TRAIN, "--seed 1"), "model": (TRAIN, "-m Y"),
-        "trace": (TRAIN, "--trace Y"), "strict": (f"{TRAIN} --max-passes 1 --tolerance 0", "--strict"),
+        "fertility": (TRAIN, "--set fertility=1"), "miss_cost": (TRAIN, "--set miss_cost=2"),
+        "false_cost": (TRAIN, "--set false_cost=1"), "possible_cost": (HINGE, "--set possible_cost=0"),
+        "solver": (HINGE, "--set solver=bcfw-gap"),
+        "solver_options": (HINGE, "--set solver_options.average=weighted"),
+        "oracle": (HINGE, "--set oracle=greedy --set fertility=1"), "tolerance": (TRAIN, "--set tolerance=0.5"),
+        "max_passes": (TRAIN, "--set max_passes=1"), "seed": (TRAIN, "--set seed=1"), "model": (TRAIN, "-m Y"),
+        "trace": (TRAIN, "--trace Y"), "strict": (f"{TRAIN} --set max_passes=1 --set tolerance=0", "--strict"),
     },
     "align": {
         "model": (ALIGN, "-m M"), "output": (ALIGN, "-o Y"), "format": (ALIGN, "--format tsv"),
         "links": (ALIGN, "--links neural=t.wa"), "offset": (WITH_MODEL, "--offset 2"),
-        "high_recall": (WITH_MODEL, "--high-recall --format scored"),
-        "candidates": (f"{WITH_MODEL} --offset 900", "--candidates all"),
+        "candidates": (f"{WITH_MODEL} --offset 900", "--set candidates=all"),
         "columns": ("align t.tabs -o Z -q", "--columns 3,1"), "remap": (WITH_MODEL, "--remap pieces"),
         "shard": (WITH_MODEL, "--shard 1/2"), "max_length": (WITH_MODEL, "--max-length 6"),
         "long_pairs": (f"{WITH_MODEL} --max-length 6", "--long-pairs drop"),
         "skip_bad": ("align bad.en t.fr -m M -o Z -q", "--skip-bad"), "unsupervised": (ALIGN, "--unsupervised"),
         "priors": (ALIGN, "--priors priors --format tsv"), "sample": (ALIGN, "--sample 5"),
-        "seed": (f"{ALIGN} --sample 5", "--seed 1"), "decoding": (ALIGN, "--decoding union"),
-        "directions": (ALIGN, "--directions Y"), "threshold": (ALIGN, "--threshold 0.1"),
-        "null": (f"{ALIGN} --unsupervised", "--null 0.9"), "iterations": (f"{ALIGN} --format tsv", "--iterations 3"),
+        "seed": (f"{ALIGN} --sample 5", "--set seed=1"), "decoding": (ALIGN, "--decoding union"),
+        "directions": (ALIGN, "--directions Y"),
+        "null": (f"{ALIGN} --unsupervised", "--set null=0.9"),
+        "iterations": (f"{ALIGN} --format tsv", "--set iterations=3"),
     },
     "evaluate": {
         "source": (f"{JUDGE} --text t", "--source fr"), "target": (f"{JUDGE} --text t", "--target en"),
@@ -82,11 +86,10 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "output": (f"{REPORT} --gold t.wa", "-o Y"),
         "tokenize": ("report raw.en raw.fr raw.wa -q -o Z", "--tokenize"),
     },
-    "info": {"format": ("info M", "--format json")},
-    "features": {
-        "gold": (WEIGH, "--gold t"), "source": (f"{WEIGH} --gold t", "--source fr"),
-        "target": (f"{WEIGH} --gold t", "--target en"), "links": (f"{WEIGH} --gold t", "--links t.wa"),
-        "format": (WEIGH, "--format json"),
+    "info": {
+        "features": (INFO, "--features"), "source": (f"{INFO} t", "--source fr"),
+        "target": (f"{INFO} t", "--target en"),
+        "links": (f"{INFO} t", "--links t.wa"), "format": (INFO, "--format json"),
     },
     "score": {
         "model": ("score t.en t.fr l.wa -m M -q", "-m nowhere"), "output": ("score t.en t.fr l.wa -m M -q", "-o Y"),
@@ -114,7 +117,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "fast-align": {
         "text": (FAST, "-i b.both"), "reverse": (FAST, "-r"), "table": (FAST, "-p Z"),
         "beam": (f"{FAST} -p Z", "-t -0"),
-        "iterations": (f"{FAST} -p Z", "-I 3"), "null": (FAST, "-q 0.9"), "no_null": (FAST, "-N"),
+        "iterations": (f"{FAST} -p Z", "-I 3"), "p0": (FAST, "-q 0.9"), "no_null": (FAST, "-N"),
         "force_align": (FAST, "-f x"), "scores": (FAST, "-s"),
     },
     "serve": {"model": ("serve -m nowhere", "-m t.en")},
@@ -133,35 +136,39 @@ UNSEEN = frozenset({("annotate", "output"), ("annotate", "annotator")})
 """What only a running page shows: see the tests of it."""
 
 REFUSED = [
-    ("--high-recall", f"{ALIGN} --high-recall --threshold 0.3"), ("--offset", f"{ALIGN} --offset 1 --decoding union"),
-    ("--links", f"{ALIGN} --links t.wa --threshold 0.3"), ("--sample", f"{ALIGN} --sample 3 --unsupervised"),
-    ("--candidates", f"{ALIGN} --candidates likely --unsupervised"), ("--seed", f"{ALIGN} --seed 1"),
-    ("--seed", f"{WITH_MODEL} --seed 1"), ("--long-pairs", f"{ALIGN} --links t.wa --long-pairs drop"),
-    ("--iterations", f"{WITH_MODEL} --iterations 2"), ("--sample", f"{ALIGN} --sample 3 --directions Y"),
+    ("--unsupervised", f"{ALIGN} --unsupervised --decoding union"),
+    ("--offset", f"{ALIGN} --offset 1 --decoding union"),
+    ("--links", f"{ALIGN} --links t.wa --unsupervised 0.3"), ("--sample", f"{ALIGN} --sample 3 --unsupervised"),
+    ("--set candidates", f"{ALIGN} --set candidates=likely --unsupervised"), ("--set seed", f"{ALIGN} --set seed=1"),
+    ("--set seed", f"{WITH_MODEL} --set seed=1"), ("--long-pairs", f"{ALIGN} --links t.wa --long-pairs drop"),
+    ("--set iterations", f"{WITH_MODEL} --set iterations=2"), ("--sample", f"{ALIGN} --sample 3 --directions Y"),
     ("--source", f"{JUDGE} --source en"), ("--text", "evaluate t l.wa --text t"), ("--seed", f"{REPORT} -o Z --seed 1"),
-    ("--model", f"{REPORT} --gold t.wa --format csv -m M"), ("--source", f"{WEIGH} --source en"),
-    ("--links", f"{WEIGH} --links t.wa"),
-    ("--source", f"{CONVERT} --source en"), ("--center", f"{TRAIN} --features association --center default"),
-    *(("", f"{TRAIN} --loss {loss} {option}") for loss in ("fenchel-young", "sparsemap", "logistic")
-      for option in ("--solver bcfw", "--oracle scipy", "--possible-cost 1", "--solver-option order=uniform")),
-    ("", f"{HINGE} --oracle scipy --fertility 2"), ("", f"{HINGE} --solver kernel-bcfw --fertility 2"),
-    ("", f"{TRAIN} --regularization 1e-300"),
-    ("", f"{TRAIN} --regularization 1e300"), ("", f"{TRAIN} --miss-cost 1e308"), ("", f"{TRAIN} --false-cost 1e308"),
-    ("", f"{HINGE} --possible-cost inf"),
-    ("", f"{TRAIN} --regularization nan"), ("", f"{TRAIN} --fertility 101"), ("", f"{ALIGN} --iterations 99999999999"),
-    ("", f"{ALIGN} --null nan"), ("", f"{ALIGN} --seconds nan"),
+    ("--model", f"{REPORT} --gold t.wa --format csv -m M"), ("--source", f"{INFO} --source en"),
+    ("--links", f"{INFO} --links t.wa"), ("--features", f"{INFO} t --features"),
+    ("--source", f"{CONVERT} --source en"),
+    ("--set center", f"{TRAIN} --set families=association --set center=default"),
+    *(("", f"{TRAIN} --loss {loss} --set {one}") for loss in ("fenchel-young", "sparsemap", "logistic")
+      for one in ("solver=bcfw", "oracle=scipy", "possible_cost=1", "solver_options.order=uniform")),
+    *(("", f"{HINGE} --set {one}") for one in ("oracle=scipy --set fertility=2", "possible_cost=inf",
+                                               "solver=kernel-bcfw --set fertility=2")),
+    *(("", f"{TRAIN} --set {one}") for one in (
+        "regularization=1e-300", "regularization=1e300", "regularization=nan", "miss_cost=1e308", "false_cost=1e308",
+        "fertility=101", "tolerance=nan", "max_seconds=nan")),
+    *(("", f"{ALIGN} --set {one}") for one in ("iterations=99999999999", "null=nan", "seconds=nan")),
     ("", f"{ALIGN} --offset inf"), ("", f"{FAST} -I 99999999999"),
 ]  # fmt: skip
 """What a line names, and command lines with an option that would do nothing, or a number that cannot be."""
 
 USAGE = [f"{JUDGE} --resamples 99999999999", "show t.en t.fr l.wa -n 99999999999999999999", f"{FAST} -t 1e308",
-         "show t.en t.fr l.wa --from 99999999999999999999", f"{JUDGE} --confidence nan",
-         f"{TRAIN} --tolerance nan", f"{TRAIN} --max-seconds nan"]  # fmt: skip
+         "show t.en t.fr l.wa --from 99999999999999999999", f"{JUDGE} --confidence nan"]  # fmt: skip
 
 
 def test_every_option_has_an_entry() -> None:
     for command, found in COMMANDS.items():
-        options = {p.name.rstrip("_") for p in found.params if p.param_type_name == "option"}
+        options = {p.name.rstrip("_") for p in found.params if p.param_type_name == "option"} - {"set"}
+        module, names = SETTINGS.get(command, ("aligner.settings", []))
+        made = [getattr(import_module(module), name) for name in names]
+        options |= {name.partition(".")[0] for name, _ in describe(*made)}
         assert options - MACHINE - EXEMPT.get(command, set()) <= CHANGES[command].keys(), command
         assert CHANGES[command].keys() <= options, command
 
@@ -183,7 +190,7 @@ def files(once: Any, sample: Path, priors: Path) -> Path:
             write(folder / f"raw.{end}", line)
         write(folder / "l.wa", *(f"0-0 {line}".rpartition(" ")[0] for line in sides["wa"]))
         (folder / "bad.en").write_bytes(b"\xff" + (folder / "t.en").read_bytes()[1:])
-        run("train", folder / "b", "-m", folder / "M", "-q", "--cross-validate", 0)
+        run("train", folder / "b", "-m", folder / "M", "-q", "--set", "cross_validate=0")
         shutil.copy(priors / "eflomal.priors", folder / "priors")
 
     found: Path = once("options", fill)

@@ -17,6 +17,7 @@ from aligner.model.file import ModelError
 from aligner.pages.annotate.book import ConflictError
 from aligner.pages.annotate.work import WorkError
 from aligner.solvers import Stop, make_solver
+from aligner.training.settings import LearnSettings
 from corpora import AlignerError, SettingError
 from corpora.errors import BrokenLine, CorpusError
 
@@ -31,7 +32,7 @@ PAIR = "a red house".split(), "une maison rouge".split()
 
 @pytest.fixture(scope="module")
 def training(sample: Path) -> aligner.Training:
-    return aligner.train(sample / "test", cross_validate=2, max_passes=5)
+    return aligner.train(sample / "test", learn=LearnSettings(cross_validate=2, max_passes=5))
 
 
 @each_way

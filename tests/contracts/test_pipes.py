@@ -20,7 +20,7 @@ LINES = {
               "t.en t.fr --priors a.priors", "joined --sample 30", "joined --sample 30 --links neural=t.wa",
               "joined --links neural=t.wa", "joined --remap t", "joined --sample 30 --format jsonl",
               "joined --sample 30 --remap t --links neural=t.wa", "joined -m a.model", "joined -m a.model --remap t"],
-    "train": ["joined --gold g --cross-validate 0 -m OUT", "joined --priors a.priors -m OUT",
+    "train": ["joined --gold g --set cross_validate=0 -m OUT", "joined --priors a.priors -m OUT",
               "t --links t.wa --gold g -m OUT"],
     "evaluate": ["t.wa l.wa --format json", "t.wa l.wa l.scored --format json"],
     "show": ["t.en t.fr l.wa", "t.en t.fr l.wa --gold t.wa"],
@@ -59,7 +59,7 @@ def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(sample / f"test.{side}", folder / f"{name}.{side}")
     for name in ("t", "g"):
         shutil.copy(sample / "test.wa", folder / f"{name}.wa")
-    run("train", folder / "t", "-m", folder / "a.model", "--cross-validate", 0, "-q")
+    run("train", folder / "t", "-m", folder / "a.model", "--set", "cross_validate=0", "-q")
     text = folder / "t.en", folder / "t.fr"
     sides = [path.read_text("utf-8").splitlines() for path in text]
     write(folder / "joined", *map(" ||| ".join, zip(*sides, strict=True)))

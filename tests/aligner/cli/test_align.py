@@ -119,7 +119,19 @@ def test_long_pairs_are_left_empty_without_being_asked(desk: Desk) -> None:
     assert f"default: ({MAX_LENGTH}: at most" in " ".join(run("align", "--help").stdout.split())
     with_links = write(desk.folder / "links", *[""] * 3)
     model = desk.folder / "L"
-    run("train", desk.text, "--links", desk.gold, "-m", model, "-q", "--features", "bias", "--cross-validate", 0)
+    run(
+        "train",
+        desk.text,
+        "--links",
+        desk.gold,
+        "-m",
+        model,
+        "-q",
+        "--set",
+        "families=bias",
+        "--set",
+        "cross_validate=0",
+    )
     files = [write(path, "a", " ".join(["word"] * 3000), "a") for path in files]
     files[1] = write(files[1], "a", "b", "a")
     assert run("align", *files, "-m", model, "--links", with_links, "-q").stdout.count("\n") == 3
@@ -130,7 +142,7 @@ def test_train_leaves_pairs_empty(desk: Desk) -> None:
     file = desk.folder / "tsv"
     file.write_bytes(b"\n".join(broken(desk)))
     assert "tsv:2: no |||" in refused("train", file, "-m", desk.folder / "X", "-q", line=2)
-    lenient = ["--skip-bad", "--max-length", 79, "--gold", desk.text, "--cross-validate", 0]
+    lenient = ["--skip-bad", "--max-length", 79, "--gold", desk.text, "--set", "cross_validate=0"]
     for more in (lenient[:3], lenient, [*lenient[:3], "--update", desk.model]):
         result = run("train", file, "-m", desk.folder / "X", "--force", *more)
         assert "pairs left empty: 3, the first at" in result.stderr

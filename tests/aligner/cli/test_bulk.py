@@ -331,11 +331,11 @@ def test_a_sample_is_counted_and_all_is_aligned(desk: Desk, piped: bool) -> None
     joint = [f"{a} ||| {b}" for a, b in zip(*sides(desk), strict=True)]
     text = write(desk.folder / "t.txt", *joint)
     options, stdin = ["align", "-" if piped else text, "-q"], text.read_bytes() if piped else b""
-    found = run(*options, "--sample", 40, "--seed", 5, stdin=stdin).stdout
+    found = run(*options, "--sample", 40, "--set", "seed=5", stdin=stdin).stdout
     assert found.count("\n") == len(joint) > 40
-    assert found != run(*options, "--sample", 40, "--seed", 6, stdin=stdin).stdout
+    assert found != run(*options, "--sample", 40, "--set", "seed=6", stdin=stdin).stdout
     assert run(*options, "--sample", len(joint), stdin=stdin).stdout == run(*options, stdin=stdin).stdout
-    run("train", text, "-m", desk.folder / "S", "--sample", 40, "--seed", 5, "-q")
+    run("train", text, "-m", desk.folder / "S", "--sample", 40, "--set", "seed=5", "-q")
     assert run("align", text, "-m", desk.folder / "S", "-q").stdout == found
     record = aligner.load(desk.folder / "S").record
     assert (record["pairs"], record["sample"]) == (40, 40)

@@ -88,14 +88,14 @@ def test_a_naacl_hypothesis_may_leave_its_last_pairs_without_links(tmp_path: Pat
 
 
 def test_quiet_says_nothing(sample: Path, tmp_path: Path) -> None:
-    result = run("train", sample / "train", "-m", tmp_path / "M", "-q", "--cross-validate", 0)
+    result = run("train", sample / "train", "-m", tmp_path / "M", "-q", "--set", "cross_validate=0")
     assert result.stdout == result.stderr == ""
 
 
 @pytest.mark.slow
 def test_trace_and_verbose_give_every_audit(sample: Path, tmp_path: Path) -> None:
     trace = tmp_path / "T.jsonl"
-    result = run("train", sample / "train", "-m", tmp_path / "M", "--trace", trace, "-v", "--solver", "bcfw")
+    result = run("train", sample / "train", "-m", tmp_path / "M", "--trace", trace, "-v", "--set", "solver=bcfw")
     points = [json.loads(line) for line in trace.read_text().splitlines()]
     assert [point["passes"] for point in points] == [int(n) for n in re.findall(r"^pass (\d+):", result.stderr, re.M)]
     for point in points:
@@ -114,11 +114,22 @@ def test_trace_and_verbose_give_every_audit(sample: Path, tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_strict_says_by_its_code_that_the_gap_was_not_reached(sample: Path, tmp_path: Path) -> None:
     model = tmp_path / "M"
-    arguments = ["train", sample / "train", "-m", model, "--tolerance", 0, "--max-passes", 2, "--cross-validate", 0]
+    arguments = [
+        "train",
+        sample / "train",
+        "-m",
+        model,
+        "--set",
+        "tolerance=0",
+        "--set",
+        "max_passes=2",
+        "--set",
+        "cross_validate=0",
+    ]
     assert "not converged" in run(*arguments, "--strict", code=3).stderr
     assert not load(model).record["converged"]
     run(*arguments, "--force")
-    run("train", sample / "train", "-m", model, "--strict", "--force", "--cross-validate", 0)
+    run("train", sample / "train", "-m", model, "--strict", "--force", "--set", "cross_validate=0")
     assert load(model).record["converged"]
 
 
@@ -130,7 +141,7 @@ def test_force_replaces_the_old_file(model: Path, sample: Path, tmp_path: Path) 
 
 
 def test_the_model_on_standard_output_is_the_model(sample: Path, tmp_path: Path) -> None:
-    result = run("train", sample / "train", "-m", "-", "--cross-validate", 0)
+    result = run("train", sample / "train", "-m", "-", "--set", "cross_validate=0")
     (tmp_path / "M").write_bytes(result.stdout_bytes)
     assert load(tmp_path / "M").record["pairs"] > 0
     assert "313 pairs taught. Model written to -\n" in result.stderr
@@ -158,7 +169,7 @@ def test_odd_text_keeps_its_lines_and_tokens(model: Path, sample: Path, tmp_path
     target = write(tmp_path / "o.fr", *(line[1] for line in ODD), end=end)
     source.write_bytes(bom.encode() + source.read_bytes().rstrip(b"\r\n"))  # its last line has no end
     outputs = {
-        f: run("align", source, target, "-m", model, "--format", f).stdout.split("\n") for f in get_args(options.Output)
+        f: run("align", source, target, "-m", model, "--format", f).stdout.split("\n") for f in get_args(options.Format)
     }
     for lines in outputs.values():
         assert lines.pop() == ""
@@ -174,7 +185,7 @@ def test_odd_text_keeps_its_lines_and_tokens(model: Path, sample: Path, tmp_path
         assert all(j < len(tokens[0]) and k < len(tokens[1]) and score > 0 for j, k, score in entry["links"])
         if not all(tokens):
             assert links == ""
-    run("train", source, target, "--gold", sample / "test", "-m", tmp_path / "M", "-q", "--cross-validate", 0)
+    run("train", source, target, "--gold", sample / "test", "-m", tmp_path / "M", "-q", "--set", "cross_validate=0")
     assert load(tmp_path / "M").record["pairs"] == len(ODD)
 
 
@@ -215,7 +226,7 @@ def test_every_form_of_a_corpus_can_be_trained_on(sample: Path, tmp_path: Path) 
         [tmp_path / "comtrans"],
         [tmp_path / "giza"],
     ):
-        run("train", *arguments, "-m", tmp_path / "M", "-q", "--force", "--cross-validate", 0)
+        run("train", *arguments, "-m", tmp_path / "M", "-q", "--force", "--set", "cross_validate=0")
         record = load(tmp_path / "M").record
         assert [record["pairs"]] == [record["labelled_pairs"]] == pairs
 
@@ -225,7 +236,7 @@ def test_source_and_target_choose_the_direction(model: Path, sample: Path, tmp_p
         (tmp_path / f"t.{language}").write_bytes((sample / f"test.{language}").read_bytes())
     run("convert", sample / "test.wa", tmp_path / "t.wa", "--to", "pharaoh", "--transpose")
     backwards = ["--source", "fr", "--target", "en"]
-    run("train", tmp_path / "t", "-m", tmp_path / "M", "-q", "--cross-validate", 0, *backwards)
+    run("train", tmp_path / "t", "-m", tmp_path / "M", "-q", "--set", "cross_validate=0", *backwards)
     assert load(tmp_path / "M").languages == ("fr", "en")
     by_prefix = run("align", tmp_path / "t", "-m", tmp_path / "M", "-o", tmp_path / "F", "-q")
     assert not by_prefix.stderr
@@ -240,7 +251,7 @@ def test_source_and_target_choose_the_direction(model: Path, sample: Path, tmp_p
 @pytest.mark.slow
 def test_links_of_another_aligner_are_a_feature(sample: Path, tmp_path: Path) -> None:
     model = tmp_path / "M"
-    run("train", sample / "train", "-m", model, "-q", "--links", sample / "train.wa", "--cross-validate", 0)
+    run("train", sample / "train", "-m", model, "-q", "--links", sample / "train.wa", "--set", "cross_validate=0")
     assert {"links:statistical-1", "links:statistical-1:pair"} < {*load(model).features.names}
     lines = run("align", sample / "test", "-m", model, "--links", sample / "test.wa").stdout.splitlines()
     assert len(lines) == len(read_links(sample / "test.wa"))
@@ -250,7 +261,7 @@ def test_the_shared_task_triple_is_gold(data: Path, tmp_path: Path) -> None:
     for language, letter in (("en", "e"), ("fr", "f")):
         (tmp_path / f"t.{letter}").symlink_to(data / "hansards" / f"gold-train.{language}")
     trial, model, links = data / "formats" / "trial.naacl", tmp_path / "M", tmp_path / "F"
-    run("train", tmp_path / "t", "--gold", trial, "-m", model, "-q", "--cross-validate", 0)
+    run("train", tmp_path / "t", "--gold", trial, "-m", model, "-q", "--set", "cross_validate=0")
     assert load(model).record["labelled_pairs"] == 37
     run("align", trial, "-m", model, "-o", links)
     reports = [

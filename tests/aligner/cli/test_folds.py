@@ -16,8 +16,8 @@ from aligner.model.model import load
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> tuple[Path, Any]:
     folder = tmp_path_factory.mktemp("folds")
-    train = ["train", sample / "train", "-m", folder / "M", "--trace", folder / "T", "-v", "--max-labelled", 100]
-    return folder, run(*train, "--cross-validate", 3)
+    train = ["train", sample / "train", "-m", folder / "M", "--trace", folder / "T", "-v", "--set", "max_labelled=100"]
+    return folder, run(*train, "--set", "cross_validate=3")
 
 
 def test_the_trace_says_of_each_audit_where_it_was(judged: tuple[Path, Any]) -> None:
@@ -43,7 +43,7 @@ def test_the_trace_says_of_each_audit_where_it_was(judged: tuple[Path, Any]) -> 
 @pytest.mark.slow
 def test_folds_are_as_asked_for(sample: Path, tmp_path: Path) -> None:
     plain = run("train", sample / "train", "-m", tmp_path / "M", "--loss", "hinge")
-    judged = run("train", sample / "train", "-m", tmp_path / "N", "--loss", "hinge", "--cross-validate", 4)
+    judged = run("train", sample / "train", "-m", tmp_path / "N", "--loss", "hinge", "--set", "cross_validate=4")
     assert re.search(r"^313 pairs taught. Wrong links on held-out pairs: [\d.]+ %\. Model", judged.stderr, re.M)
     assert "held-out" not in plain.stderr
     assert (load(tmp_path / "M").weights == load(tmp_path / "N").weights).all()
@@ -51,7 +51,9 @@ def test_folds_are_as_asked_for(sample: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_notes_are_in_the_figures(sample: Path, tmp_path: Path) -> None:
-    result = run("train", sample / "train", "-m", tmp_path / "M", "--oracle", "greedy", "--max-passes", 3, "-v")
+    result = run(
+        "train", sample / "train", "-m", tmp_path / "M", "--set", "oracle=greedy", "--set", "max_passes=3", "-v"
+    )
     notes = load(tmp_path / "M").record["notes"]
     assert notes
     assert re.search(rf"^notes +{re.escape(', '.join(notes))}$", result.stderr, re.M)

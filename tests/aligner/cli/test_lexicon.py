@@ -59,7 +59,7 @@ def test_what_has_no_lexicon(desk: Desk) -> None:
 @pytest.mark.slow
 def test_a_model_of_features_that_need_no_lexicon(desk: Desk) -> None:
     bare = desk.folder / "B"
-    run("train", desk.text, "-m", bare, "--features", "bias,association", "--cross-validate", 0, "-q")
+    run("train", desk.text, "-m", bare, "--set", "families=bias,association", "--set", "cross_validate=0", "-q")
     with pytest.raises(AlignerError, match="no lexicon of words"):
         load(bare).link_counts()
     assert run("align", desk.text, "-m", bare, "--format", "tsv").stdout.startswith("nan\tnan\tnan\t0.")

@@ -15,15 +15,15 @@ from aligner.model.model import load
 def model(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
     path = tmp_path_factory.mktemp("model") / "M"
     families = "bias,association,position,competition"
-    run("train", sample / "train", "-m", path, "-q", "--cross-validate", 0, "--features", families)
+    run("train", sample / "train", "-m", path, "-q", "--set", "cross_validate=0", "--set", f"families={families}")
     return path
 
 
 @pytest.fixture(scope="module")
 def linked(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
     path = tmp_path_factory.mktemp("linked") / "M"
-    run("train", sample / "train", "-m", path, "-q", "--cross-validate", 0, "--links", sample / "train.wa",
-        "--features", "bias,association")  # fmt: skip
+    run("train", sample / "train", "-m", path, "-q", "--set", "cross_validate=0", "--links", sample / "train.wa",
+        "--set", "families=bias,association")  # fmt: skip
     return path
 
 
@@ -49,7 +49,7 @@ def test_features_of_a_model(model: Path, sample: Path) -> None:
 
 def test_candidates_are_kept_and_can_be_others(model: Path, sample: Path, tmp_path: Path) -> None:
     every = tmp_path / "M"
-    run("train", sample / "train", "-m", every, "-q", "--cross-validate", 0, "--features", "bias,association",
+    run("train", sample / "train", "-m", every, "-q", "--set", "cross_validate=0", "--set", "families=bias,association",
         "--set", "candidates=all")  # fmt: skip
     assert load(every).features.candidates == "all"
     assert load(model).features.candidates == "likely"
@@ -75,8 +75,8 @@ def test_what_features_refuses(model: Path, sample: Path, tmp_path: Path) -> Non
     assert "has no links" in refused("info", model, _text(tmp_path, "t", "a b\n", "a b\n"))
     assert "out of range" in refused("info", model, _text(tmp_path, "u", "a b\n", "a b\n", links="0-9\n"), line=1)
     curved = tmp_path / "C"
-    run("train", sample / "train", "-m", curved, "-q", "--solver", "kernel-bcfw", "--max-passes", 1,
-        "--max-labelled", 5, "--features", "bias,association")  # fmt: skip
+    run("train", sample / "train", "-m", curved, "-q", "--set", "solver=kernel-bcfw", "--set", "max_passes=1",
+        "--set", "max_labelled=5", "--set", "families=bias,association")  # fmt: skip
     assert "kernel" in refused("info", curved, "--features")
     assert run("info", code=2).stderr
     assert run("info", model, "--format", "x", code=2).stderr

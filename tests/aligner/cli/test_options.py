@@ -15,8 +15,11 @@ from commands import COMMAND, invoke
 
 from aligner.cli import app, options
 from aligner.matching import ORACLES
+from aligner.model.settings import Candidates
 from aligner.model.streaming import FORMATS
+from aligner.settings import parse_size
 from aligner.solvers import SOLVERS
+from aligner.training.settings import LOSSES, LossName, OracleName
 from corpora.symmetrize import METHODS
 from features.candidates import CANDIDATES
 
@@ -46,9 +49,11 @@ def parameters(command: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("option", "registry"),
     [
-        (options.Edges, CANDIDATES),
-        (options.Oracle, ORACLES),
-        (options.Output, FORMATS),
+        (Candidates, CANDIDATES),
+        (OracleName, ORACLES),
+        (options.LossName, LOSSES),
+        (LossName, LOSSES),
+        (options.Format, FORMATS),
         (options.Symmetrization, METHODS),
     ],
 )
@@ -61,7 +66,7 @@ def test_the_names_an_option_takes_are_those_of_the_registry(option: Any, regist
     [("0", 0), ("12", 12), ("3k", 3 << 10), ("500M", 500 << 20), ("1.5G", 3 << 29), ("2GB", 2 << 30)],
 )
 def test_sizes_are_read_in_powers_of_1024(size: str, n_bytes: int) -> None:
-    assert options.parse_size(size) == n_bytes
+    assert parse_size(size) == n_bytes
 
 
 BARE = "import typer; app = typer.Typer(rich_markup_mode=None); app.command()(lambda: None); app(['--help'])"
@@ -100,14 +105,13 @@ def test_every_option_has_a_group_in_the_help(command: str) -> None:
 def test_every_option_of_a_solver_can_be_given() -> None:
     of_solvers = {option for make in SOLVERS.values() for option in make.options}
     assert of_solvers <= set(SOLVER_OPTIONS)
-    assert options.parse_solver_options([f"{name}={value}" for name, value in SOLVER_OPTIONS.items()]) == SOLVER_OPTIONS
 
 
 @pytest.mark.parametrize("option", SOLVER_OPTIONS)
 def test_an_option_that_a_solver_does_not_have_is_refused(sample: Path, tmp_path: Path, option: str) -> None:
     solver = next(name for name, make in SOLVERS.items() if option not in make.options)
-    given = f"{option}={SOLVER_OPTIONS[option]}"
-    result = invoke("train", sample / "train", "-m", tmp_path / "M", "-q", "--solver", solver, "--solver-option", given)
+    given = f"solver_options.{option}={SOLVER_OPTIONS[option]}"
+    result = invoke("train", sample / "train", "-m", tmp_path / "M", "-q", "--set", f"solver={solver}", "--set", given)
     assert result.exit_code == 2
     assert result.stderr.startswith(f"{solver} has no option {option} (")
     assert result.stderr.count("\n") == 1

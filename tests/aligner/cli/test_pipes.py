@@ -80,7 +80,7 @@ def test_pipes_are_as_good_as_files(model: Path, sample: Path, tmp_path: Path) -
     assert from_pipes(tmp_path, [gold], lambda *p: ["convert", *p, "-", "--to", "talp"]).stdout == talp
     report = from_pipes(tmp_path, [gold, gold], lambda *p: ["evaluate", *p, "--format", "json"]).stdout
     assert json.loads(report)[0]["recall"] == 100
-    train = ["--gold", sample / "test", "-m", tmp_path / "M", "-q", "--cross-validate", 0]
+    train = ["--gold", sample / "test", "-m", tmp_path / "M", "-q", "--set", "cross_validate=0"]
     assert from_pipes(tmp_path, [source, target], lambda *p: ["train", *p, *train]).returncode == 0
     assert load(tmp_path / "M").record["pairs"] == len(source.splitlines())
 
@@ -121,7 +121,7 @@ def test_a_text_that_is_empty_does_not_fit_its_gold(sample: Path) -> None:
 def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path) -> None:
     for arguments in (
         ["align", sample / "test", "-m", model, "-o", FULL, "-q"],
-        ["train", sample / "test", "-m", FULL, "-q", "--cross-validate", 0],
+        ["train", sample / "test", "-m", FULL, "-q", "--set", "cross_validate=0"],
     ):
         result = run_process(*arguments)
         assert (result.returncode, result.stdout) == (1, b"")
@@ -150,7 +150,7 @@ def test_a_full_standard_output_is_an_error_of_one_line(model: Path, sample: Pat
 def test_progress_is_shown_on_a_terminal_and_nowhere_else(
     sample: Path, tmp_path: Path, settings: dict[str, str]
 ) -> None:
-    arguments = ["train", sample / "train", "-m", tmp_path / "M", "--cross-validate", 0]
+    arguments = ["train", sample / "train", "-m", tmp_path / "M", "--set", "cross_validate=0"]
     with on_terminal(*arguments, **settings) as (process, terminal):
         shown = rest_of_terminal(terminal)
         output, _ = process.communicate(timeout=TIMEOUT)

@@ -66,7 +66,7 @@ def test_priors_that_cannot_be_are_refused(desk: Desk) -> None:
     assert "is read here" in refused("align", desk.text, "--priors", sound, "-o", sound, "--force")
     result = invoke("align", desk.text, "-m", desk.model, "--priors", broken)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    result = invoke("train", desk.text, "--features", "bias", "--priors", broken, "-m", desk.folder / "N", "-q")
+    result = invoke("train", desk.text, "--set", "families=bias", "--priors", broken, "-m", desk.folder / "N", "-q")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert not (desk.folder / "N").exists()
 

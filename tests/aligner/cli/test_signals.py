@@ -51,7 +51,19 @@ def answers_signals(pid: int) -> bool:
 
 
 def endless_training(corpus: Path, model: Path, *more: object) -> list[object]:
-    return ["train", corpus, "-m", model, "--solver", "frank-wolfe", "--tolerance", 0, "--max-passes", 10**8, *more]
+    return [
+        "train",
+        corpus,
+        "-m",
+        model,
+        "--set",
+        "solver=frank-wolfe",
+        "--set",
+        "tolerance=0",
+        "--set",
+        f"max_passes={10**8}",
+        *more,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -114,8 +126,8 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
 )
 def test_an_interrupt_keeps_the_finished_folds(sample: Path, tmp_path: Path, moment: str, message: str) -> None:
     path = tmp_path / "X"
-    limits = ["--tolerance", 0, "--max-passes", 200, "--solver", "frank-wolfe"]
-    process = start("train", sample / "test", "-m", path, "--cross-validate", 2, "-v", *limits)
+    limits = ["--set", "tolerance=0", "--set", "max_passes=200", "--set", "solver=frank-wolfe"]
+    process = start("train", sample / "test", "-m", path, "--set", "cross_validate=2", "-v", *limits)
     read_until(process.stderr.fileno(), f"\n{moment}")
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=TIMEOUT)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def tokenizing(desk: Desk) -> Path:
     """A model that tokenises, beside text in which a tokeniser finds more tokens than there are between spaces."""
-    run("train", desk.text, "--gold", desk.text, "--tokenize", "--max-passes", "2", "-m", desk.folder / "T")
+    run("train", desk.text, "--gold", desk.text, "--tokenize", "--set", "max_passes=2", "-m", desk.folder / "T")
     for name, sides in {"u": ("the house, the", "la maison, la"), "fits": ("a, b c d e", "a, b c d e")}.items():
         for suffix, line in zip(("en", "fr"), sides, strict=True):
             write(desk.folder / f"{name}.{suffix}", *[line] * 3)
@@ -57,7 +57,7 @@ def test_links_of_an_aligner_are_no_labels(desk: Desk, suffix: str) -> None:
     assert f"t.{suffix}: is not learnt from" in found.stderr
     assert "--gold" in found.stderr
     assert json.loads(run("info", desk.folder / "N", "--format", "json").stdout)["labelled_pairs"] is None
-    run("train", desk.text, "--gold", desk.text, "--max-passes", "1", "-m", desk.folder / "G")
+    run("train", desk.text, "--gold", desk.text, "--set", "max_passes=1", "-m", desk.folder / "G")
     assert json.loads(run("info", desk.folder / "G", "--format", "json").stdout)["labelled_pairs"] == desk.n_pairs
 
 
@@ -67,7 +67,7 @@ def test_the_corpus_decides_the_order_of_gold(desk: Desk) -> None:
     run("convert", desk.gold, f"{turned}.wa", "--to", "pharaoh", "--transpose")
     for path in (desk.source, desk.target):
         write(turned.with_suffix(path.suffix), *path.read_text("utf-8").splitlines())
-    found = run("train", desk.target, desk.source, "--gold", turned, "--max-passes", "1", "-m", desk.folder / "G")
+    found = run("train", desk.target, desk.source, "--gold", turned, "--set", "max_passes=1", "-m", desk.folder / "G")
     assert "g.fr = source, g.en = target" in found.stderr
 
 

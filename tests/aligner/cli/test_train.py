@@ -6,30 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from commands import invoke, run
 
-from aligner.cli.options import parse_solver_options
 from aligner.model.model import load
 from corpora.threads import cores
 
-QUICK = "-q", "--loss", "hinge", "--max-passes", 2, "--max-labelled", 20
-
-
-@pytest.mark.parametrize("given", [["order"], ["order="], ["=uniform"], ["order=gap", "order=uniform"]])
-def test_what_is_no_solver_option(given: list[str]) -> None:
-    with pytest.raises(typer.BadParameter, match="NAME=VALUE"):
-        parse_solver_options(given)
+QUICK = "-q", "--loss", "hinge", "--set", "max_passes=2", "--set", "max_labelled=20"
 
 
 def test_solver_options_reach_the_solver(sample: Path, tmp_path: Path) -> None:
-    train = ["train", sample / "train", *QUICK, "-m", tmp_path / "M", "--solver-option"]
-    run(*train, "order=uniform", "--solver-option", "average=weighted")
+    train = ["train", sample / "train", *QUICK, "-m", tmp_path / "M", "--set"]
+    run(*train, "solver_options.order=uniform", "--set", "solver_options.average=weighted")
     signature = load(tmp_path / "M").record["solver"]
     assert "uniform" in signature
     assert "weighted" in signature
     for wrong in ("order", "order=magic", "magic=order"):
-        refused = run(*train, wrong, "--force", code=2)
+        refused = run(*train, f"solver_options.{wrong}", "--force", code=2)
         assert wrong.split("=")[-1] in refused.stderr
         assert not refused.stdout
 
@@ -52,7 +44,7 @@ def test_a_model_whose_file_appears_during_training_is_kept_beside_it(
 ) -> None:
     import aligner.training.train
 
-    work, others = aligner.training.train.train, [tmp_path / "M", tmp_path / "M.1"][:taken]
+    work, others = aligner.training.train.train_on, [tmp_path / "M", tmp_path / "M.1"][:taken]
 
     def train(*args: Any, **kwargs: Any) -> Any:
         for other in others:

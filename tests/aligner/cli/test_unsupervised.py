@@ -48,7 +48,7 @@ def test_quick_start(sample: Path, tmp_path: Path) -> None:
 
 
 def test_formats_agree(texts: list[Path]) -> None:
-    outputs = {f: run("align", *texts, "-q", "--format", f).stdout.splitlines() for f in get_args(options.Output)}
+    outputs = {f: run("align", *texts, "-q", "--format", f).stdout.splitlines() for f in get_args(options.Format)}
     pairs = zip(*(path.read_text().splitlines() for path in texts), strict=True)
     for pair, links, scored, line in zip(pairs, outputs["pharaoh"], outputs["scored"], outputs["jsonl"], strict=True):
         entry = json.loads(line)

@@ -193,7 +193,7 @@ def test_lost_workers_change_no_byte_of_links(
 @pytest.mark.slow
 def test_commands_use_workers_that_are_there(workers: Connection, sample: Path, model: Path, tmp_path: Path) -> None:
     address = workers._client.scheduler.address
-    train = ["train", sample / "train", "--cross-validate", 0, "-q"]
+    train = ["train", sample / "train", "--set", "cross_validate=0", "-q"]
     run(*train, "-m", tmp_path / "one")
     run(*train, "-m", tmp_path / "many", "--cluster", address)
     models = [

@@ -20,6 +20,7 @@ from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
 from aligner.report.text import format_training
 from aligner.training.inputs import read_labelled
+from aligner.training.settings import LearnSettings
 from corpora.alignment import Links, PairLinks
 from corpora.readers import open_corpus
 
@@ -121,7 +122,7 @@ def test_the_score_of_a_pair_is_the_mean_of_its_links() -> None:
 
 @pytest.fixture(scope="module")
 def model(sample: Path) -> Model:
-    return aligner.train(sample / "train", regularization=0.01, cross_validate=3).model
+    return aligner.train(sample / "train", learn=LearnSettings(regularization=0.01, cross_validate=3)).model
 
 
 def test_a_model_gives_probabilities_of_its_scores(model: Model, sample: Path) -> None:
@@ -147,7 +148,7 @@ def test_a_model_gives_probabilities_of_its_scores(model: Model, sample: Path) -
 def test_calibration_is_on_held_out_folds_where_there_are_any(model: Model, sample: Path) -> None:
     assert model.record["calibrated_on"] == "held-out folds"
     assert re.search(r"^calibrated on +held-out folds$", format_training(model.record), re.M)
-    seen = aligner.train(sample / "train", cross_validate=0)
+    seen = aligner.train(sample / "train", learn=LearnSettings(cross_validate=0))
     assert seen.path.held_out is None
     assert seen.model.record["calibrated_on"] == "labelled pairs"
     assert seen.model.calibration is not None

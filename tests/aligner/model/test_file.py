@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import aligner
 from aligner.model.file import FORMAT_VERSION, MAGIC, ModelError, read_model, write_model
+from aligner.training.settings import LearnSettings
 
 HEADER = {"text": "é \u2028 \U0001f600", "number": 0.1, "nothing": None, "nested": {"list": [1, True, {}]}}
 ARRAYS: dict[str, np.ndarray] = {
@@ -52,7 +53,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def real(sample: Path) -> bytes:
     """The bytes of a whole model."""
-    model = aligner.train(str(sample / "train"), cross_validate=0).model
+    model = aligner.train(str(sample / "train"), learn=LearnSettings(cross_validate=0)).model
     buffer = io.BytesIO()
     write_model(buffer, {"record": dict(model.record)}, {"weights": model.weights, **model.statistics.to_arrays()})
     return buffer.getvalue()

@@ -17,6 +17,7 @@ import pytest
 import aligner
 from aligner.errors import AlignerError
 from aligner.model.file import ModelError, read_model
+from aligner.training.settings import LearnSettings
 from tests.aligner.model.test_file import sealed
 from tests.model_files import mutated, rewrite, wrapped
 
@@ -24,7 +25,7 @@ from tests.model_files import mutated, rewrite, wrapped
 @pytest.fixture(scope="module")
 def sound(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sound") / "a.model"
-    aligner.train(str(sample / "train"), cross_validate=0).model.save(path)
+    aligner.train(str(sample / "train"), learn=LearnSettings(cross_validate=0)).model.save(path)
     return path
 
 

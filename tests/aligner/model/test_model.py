@@ -18,6 +18,7 @@ from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
 from aligner.model.scoring import KernelScorer
 from aligner.svm.kernels import RBF
+from aligner.training.settings import CountSettings, LearnSettings
 from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
@@ -175,15 +176,18 @@ def test_a_kernel_has_no_weights_of_features(curved: Model, model: Model) -> Non
 @pytest.mark.slow
 def test_a_linear_kernel_makes_a_linear_model(sample: Path) -> None:
     settings: dict[str, Any] = {"max_passes": 5, "max_labelled": 80}
-    ours = aligner.train(str(sample / "train"), solver="kernel-bcfw", solver_options={"kernel": "linear"}, **settings)
-    theirs = aligner.train(str(sample / "train"), solver="bcfw", fertility=1, **settings)
+    ours = aligner.train(
+        str(sample / "train"),
+        learn=LearnSettings(solver="kernel-bcfw", solver_options={"kernel": "linear"}, **settings),
+    )
+    theirs = aligner.train(str(sample / "train"), learn=LearnSettings(solver="bcfw", fertility=1, **settings))
     np.testing.assert_allclose(ours.model.weights, theirs.model.weights, rtol=1e-6, atol=1e-8)
     assert ours.model.record["training_aer"] == theirs.model.record["training_aer"]
 
 
 @pytest.mark.slow
 def test_the_training_error_is_that_of_the_kernel(sample: Path) -> None:
-    whole = aligner.train(str(sample / "test"), solver="kernel-bcfw", max_passes=3).model
+    whole = aligner.train(str(sample / "test"), learn=LearnSettings(solver="kernel-bcfw", max_passes=3)).model
     lines = [(sample / f"test.{language}").read_text("utf-8").splitlines() for language in ("en", "fr")]
     found = whole.align_many([(source.split(), target.split()) for source, target in zip(*lines, strict=True)])
     answers = Links.from_pairs(PairLinks(frozenset(a.links), frozenset()) for a in found)
@@ -194,8 +198,8 @@ def test_the_training_error_is_that_of_the_kernel(sample: Path) -> None:
 
 def test_models_of_before_there_were_kernels_and_words(sample: Path, pairs: Pairs, tmp_path: Path) -> None:
     model = aligner.train(
-        sample / "train", families=("bias", "association"), cross_validate=0, candidates="all"
-    ).model  # fmt: skip
+        sample / "train", learn=LearnSettings(families=("bias", "association"), cross_validate=0, candidates="all")
+    ).model
     model.save(tmp_path / "new.model")
     header, arrays = read_model(tmp_path / "new.model")
     del header["scorer"], header["words"], header["candidates"]
@@ -208,7 +212,9 @@ def test_models_of_before_there_were_kernels_and_words(sample: Path, pairs: Pair
 
 
 def test_words_are_kept(sample: Path, tmp_path: Path) -> None:
-    model = aligner.train(sample / "train", families=("bias", "association"), words=2, cross_validate=0).model
+    model = aligner.train(
+        sample / "train", learn=LearnSettings(families=("bias", "association"), words=2, cross_validate=0)
+    ).model
     assert [len(words) for words in model.features.words] == [2, 2]
     model.save(tmp_path / "a.model")
     loaded = aligner.load(tmp_path / "a.model")
@@ -220,7 +226,9 @@ def test_words_are_kept(sample: Path, tmp_path: Path) -> None:
 
 def test_normalizers_are_kept(sample: Path, tmp_path: Path) -> None:
     english, french = Normalizer(casefold=False, stem="en"), Normalizer(stem="french")
-    model = aligner.train(str(sample / "train"), normalizers=(english, french), cross_validate=0).model
+    model = aligner.train(
+        str(sample / "train"), learn=LearnSettings(cross_validate=0), count=CountSettings(normalizers=(english, french))
+    ).model
     model.save(tmp_path / "a.model")
     loaded = aligner.load(tmp_path / "a.model")
     assert loaded.normalizers == (english, french)

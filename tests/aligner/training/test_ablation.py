@@ -17,6 +17,7 @@ from aligner.report.text import features_to_dict, format_features
 from aligner.svm.prices import LinkRewards
 from aligner.training.ablation import FERTILITY_FAMILY, describe_model
 from aligner.training.inputs import Labelled, read_labelled
+from aligner.training.settings import LearnSettings
 from corpora.normalize import Normalizer
 from corpora.ragged import Lists
 from corpora.readers import open_corpus
@@ -27,9 +28,15 @@ from features.table import EdgeTable
 @pytest.fixture(scope="module")
 def model(sample: Path) -> Model:
     return aligner.train(
-        sample / "train", families=("bias", "association", "position", "competition"), links=[str(sample / "train.wa")],
-        words=3, max_labelled=60, cross_validate=0,
-    ).model  # fmt: skip
+        sample / "train",
+        learn=LearnSettings(
+            families=("bias", "association", "position", "competition"),
+            words=3,
+            max_labelled=60,
+            cross_validate=0,
+        ),
+        links=[str(sample / "train.wa")],
+    ).model
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from aligner.errors import SettingError
 from aligner.evaluation.counts import count, scores
 from aligner.progress import Hooks, Progress
 from aligner.solvers import TracePoint
+from aligner.training.settings import LearnSettings
 from corpora.alignment import Links, PairLinks
 from corpora.readers import open_corpus
 
@@ -31,8 +32,8 @@ def test_cross_validation_changes_no_weight(sample: Path) -> None:
     folds: list[int | None] = []
     told: list[Progress] = []
     hooks = Hooks(on_progress=told.append, on_audit=lambda point, fold: folds.append(fold))
-    training = aligner.train(sample / "train", **settings)
-    judged = aligner.train(sample / "train", cross_validate=3, hooks=hooks, **settings)
+    training = aligner.train(sample / "train", learn=LearnSettings(**settings))
+    judged = aligner.train(sample / "train", learn=LearnSettings(cross_validate=3, **settings), hooks=hooks)
     assert judged.model.weights.tobytes() == training.model.weights.tobytes()
     record = judged.model.record
     assert record["regularization"] == training.model.record["regularization"] == 1e-3
@@ -51,7 +52,7 @@ def test_an_interrupt_keeps_the_finished_folds(sample: Path) -> None:
         if fold == 3:
             raise KeyboardInterrupt
 
-    training = aligner.train(sample / "train", max_labelled=60, hooks=Hooks(on_audit=interrupt))
+    training = aligner.train(sample / "train", learn=LearnSettings(max_labelled=60), hooks=Hooks(on_audit=interrupt))
     record = training.model.record
     assert training.interrupted
     assert (record["folds"], record["finished_folds"]) == (5, 2)
@@ -62,5 +63,9 @@ def test_an_interrupt_keeps_the_finished_folds(sample: Path) -> None:
 def test_more_folds_than_labels_are_refused_before_the_long_work(sample: Path) -> None:
     told: list[Progress] = []
     with pytest.raises(SettingError, match="10 labelled pairs cannot be held out in 11 folds"):
-        aligner.train(sample / "train", max_labelled=10, cross_validate=11, hooks=Hooks(on_progress=told.append))
+        aligner.train(
+            sample / "train",
+            learn=LearnSettings(max_labelled=10, cross_validate=11),
+            hooks=Hooks(on_progress=told.append),
+        )
     assert {progress.stage for progress in told} == {"reading"}

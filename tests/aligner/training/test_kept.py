@@ -11,6 +11,7 @@ import aligner
 from aligner.model.default import default_model
 from aligner.report.text import summarize_training
 from aligner.training.ablation import describe_model
+from aligner.training.settings import LearnSettings
 from features.extractor import FeatureSet
 
 TIED: dict[str, Any] = {"max_labelled": 20, "regularization": 1e6, "fertility": 2}
@@ -21,7 +22,7 @@ PAIR = "a red house .".split(), "une maison rouge .".split()
 
 @pytest.mark.slow
 def test_the_default_weights_are_kept_where_labels_do_not_help(sample: Path, tmp_path: Path) -> None:
-    training = aligner.train(sample / "train", **TIED)
+    training = aligner.train(sample / "train", learn=LearnSettings(**TIED))
     model, record = training.model, training.model.record
     assert record["aer"] == record["default_aer"] == pytest.approx(record["learnt_aer"])
     assert "are kept" in summarize_training(record)
@@ -38,7 +39,7 @@ def test_the_default_weights_are_kept_where_labels_do_not_help(sample: Path, tmp
 @pytest.mark.slow
 def test_the_default_weights_are_compared_whatever_the_center(sample: Path) -> None:
     """From zero so much regularization teaches nothing, so that they are better."""
-    training = aligner.train(sample / "train", **TIED, center="zero")
+    training = aligner.train(sample / "train", learn=LearnSettings(**TIED, center="zero"))
     record = training.model.record
     assert record["aer"] == record["default_aer"] < 50 < record["learnt_aer"]
     assert training.model.align(*PAIR) == default_model(training.model.statistics).align(*PAIR)
@@ -63,7 +64,7 @@ def test_what_cannot_be_compared_is_learnt(sample: Path, other: str) -> None:
         "loss": "hinge",
     }
     settings = {"max_labelled": 20, "max_passes": 3, "cross_validate": 2, "regularization": 1e6} | {other: given[other]}
-    record = aligner.train(sample / "train", **settings).model.record
+    record = aligner.train(sample / "train", learn=LearnSettings(**settings)).model.record
     assert record["default_aer"] is None
     assert "default_weights" not in record
     assert (record["aer"] is None) == (other == "cross_validate")

@@ -18,8 +18,8 @@ from aligner.training.settings import (
     DEFAULT_FOLDS,
     FEW_PAIRS,
     FREQUENT_WORDS,
+    LearnSettings,
     Plan,
-    TrainingSettings,
     plan,
 )
 from corpora.alignment import Links
@@ -49,7 +49,7 @@ from features.statistics import CorpusStatistics
     ],
 )
 def test_the_loss(asked: dict[str, Any], pairs: int, loss: str) -> None:
-    found = plan(TrainingSettings(**asked), pairs)
+    found = plan(LearnSettings(**asked), pairs)
     assert found.loss == loss
     assert isinstance(found.solver, Newton) == (loss != "hinge")
 
@@ -68,11 +68,11 @@ def test_the_loss(asked: dict[str, Any], pairs: int, loss: str) -> None:
     ],
 )
 def test_the_plan(asked: dict[str, Any], pairs: int, regularization: float, folds: int) -> None:
-    found = plan(TrainingSettings(**asked), pairs)
+    found = plan(LearnSettings(**asked), pairs)
     assert found.regularization == pytest.approx(regularization)
     assert found.folds == folds
     assert (found.miss_cost, found.false_cost) == ((3.0, 1.0) if found.loss == "hinge" else (0.6, 0.0))
-    assert plan(TrainingSettings(**asked, miss_cost=2.0), pairs).miss_cost == 2.0
+    assert plan(LearnSettings(**asked, miss_cost=2.0), pairs).miss_cost == 2.0
 
 
 def test_frequent_words_are_for_few_labels() -> None:
@@ -84,7 +84,7 @@ def test_frequent_words_are_for_few_labels() -> None:
         ({"words": 7, "loss": "hinge"}, 5, 7),
         ({"words": 0}, 5, 0),
     ]:
-        assert plan(TrainingSettings(**settings), pairs).words == words  # type: ignore[arg-type]
+        assert plan(LearnSettings(**settings), pairs).words == words  # type: ignore[arg-type]
 
 
 def test_the_capacity_is_one_where_a_solver_or_an_oracle_knows_no_more() -> None:
@@ -96,13 +96,13 @@ def test_the_capacity_is_one_where_a_solver_or_an_oracle_knows_no_more() -> None
         ({"solver": "extragradient"}, DEFAULT_FERTILITY),
         ({"fertility": 2, "solver": "bcfw"}, 2),
     ]:
-        assert plan(TrainingSettings(**settings), 5).capacity == capacity  # type: ignore[arg-type]
+        assert plan(LearnSettings(**settings), 5).capacity == capacity  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("fertility", [-1, 0, 101, 100_000])
 def test_a_fertility_that_no_word_has(fertility: int) -> None:
     with pytest.raises(SettingError, match=rf"a word cannot have {fertility} links \(give from 1 to"):
-        TrainingSettings(fertility=fertility)
+        LearnSettings(fertility=fertility)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_the_prior_needs_all_families(sample: Path) -> None:
     links = Links.from_pairs(corpus.links())
     known = default_weights().weights
     every = FeatureSet().extract(bitext, statistics)
-    default = plan(TrainingSettings(regularization=0.1), 5)
+    default = plan(LearnSettings(regularization=0.1), 5)
     problem = default.problem(every, links)
     assert isinstance(problem, FenchelYoungProblem)
     assert problem.prior.tolist() == [known[name] for name in every.names]
@@ -139,12 +139,12 @@ def test_the_prior_needs_all_families(sample: Path) -> None:
     assert isinstance(problem, FenchelYoungProblem)
     assert not problem.prior.any()
     assert "prior:none" in problem.signature
-    assert isinstance(plan(TrainingSettings(solver="bcfw"), 5).problem(few, links), MatchingProblem)
+    assert isinstance(plan(LearnSettings(solver="bcfw"), 5).problem(few, links), MatchingProblem)
 
 
 @pytest.mark.slow
 def test_few_labels_are_learnt_over_matchings(sample: Path) -> None:
-    training = aligner.train(str(sample / "train"), max_labelled=40)
+    training = aligner.train(str(sample / "train"), learn=LearnSettings(max_labelled=40))
     record = training.model.record
     assert (record["loss"], record["folds"]) == ("fenchel-young", 5)
     assert record["converged"]
@@ -153,7 +153,7 @@ def test_few_labels_are_learnt_over_matchings(sample: Path) -> None:
     assert (record["oracle_calls"], record["links_lost"]) == (0, 0)
     assert [len(words) for words in training.model.features.words] == [FREQUENT_WORDS] * 2
     assert "the" in training.model.features.words[0]
-    again = aligner.train(str(sample / "train"), max_labelled=40)
+    again = aligner.train(str(sample / "train"), learn=LearnSettings(max_labelled=40))
     assert again.model.weights.tobytes() == training.model.weights.tobytes()
     # Every sentence has links of its own words, more than one a word where their scores say so.
     found = training.model.align("a red house .".split(), "une maison rouge .".split())
@@ -163,7 +163,10 @@ def test_few_labels_are_learnt_over_matchings(sample: Path) -> None:
 @pytest.mark.slow
 def test_no_loss_of_links_and_several_links_a_word(sample: Path) -> None:
     one, three = (
-        aligner.train(str(sample / "train"), fertility=n, regularization=0.03, cross_validate=0).model for n in (1, 3)
+        aligner.train(
+            str(sample / "train"), learn=LearnSettings(fertility=n, regularization=0.03, cross_validate=0)
+        ).model
+        for n in (1, 3)
     )
     assert one.weights.tobytes() == three.weights.tobytes()
     assert (one.rewards.source, three.rewards.source) == ((), (0.0, 0.0))

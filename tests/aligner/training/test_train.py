@@ -18,7 +18,7 @@ from aligner.model.default import default_weights
 from aligner.progress import Hooks, Progress
 from aligner.solvers import Status, TracePoint
 from aligner.training.inputs import read_labelled
-from aligner.training.settings import LearnSettings
+from aligner.training.settings import CountSettings, LearnSettings
 from corpora.alignment import Links, PairLinks
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
@@ -34,7 +34,7 @@ WriteCorpus = Callable[..., Path]
 
 @pytest.fixture(scope="module")
 def training(sample: Path) -> aligner.Training:
-    return aligner.train(str(sample / "train"), loss="hinge")
+    return aligner.train(str(sample / "train"), learn=LearnSettings(loss="hinge"))
 
 
 @pytest.fixture
@@ -124,14 +124,19 @@ def test_the_record_says_what_was_trained_on(training: aligner.Training, sample:
     ],
 )
 def test_the_same_seed_gives_the_same_weights(sample: Path, settings: dict[str, Any]) -> None:
-    first, second = (aligner.train(str(sample / "train"), max_passes=4, **settings) for _ in range(2))
+    first, second = (
+        aligner.train(str(sample / "train"), learn=LearnSettings(max_passes=4, **settings)) for _ in range(2)
+    )
     assert first.model.weights.tobytes() == second.model.weights.tobytes()
-    other = aligner.train(str(sample / "train"), max_passes=4, **{**settings, "seed": 99})
+    other = aligner.train(str(sample / "train"), learn=LearnSettings(max_passes=4, **{**settings, "seed": 99}))
     assert other.model.weights.tobytes() != first.model.weights.tobytes()
 
 
 def test_memory_does_not_matter(training: aligner.Training, sample: Path) -> None:
-    assert (aligner.train(str(sample / "train"), memory=0, loss="hinge").model.weights == training.model.weights).all()
+    assert (
+        aligner.train(str(sample / "train"), learn=LearnSettings(memory=0, loss="hinge")).model.weights
+        == training.model.weights
+    ).all()
 
 
 def test_features_leave_solvers_room_for_the_longest_pair(
@@ -148,7 +153,7 @@ def test_features_leave_solvers_room_for_the_longest_pair(
     corpus = write_corpus("t", f"{long}\n", f"{long}\n", "0-0\n")
     settings: dict[str, Any] = {"families": ["bias"], "max_passes": 1}
     for memory in (2 << 30, 4 * 20 * 20):
-        aligner.train(corpus, gold=corpus, memory=memory, **settings)
+        aligner.train(corpus, learn=LearnSettings(memory=memory, **settings), gold=corpus)
     assert [isinstance(table, np.memmap) for table in made] == [False, True], "the second fits, but nothing beside it"
 
 
@@ -156,7 +161,7 @@ def test_features_leave_solvers_room_for_the_longest_pair(
 def test_solvers_reach_the_same_objective(sample: Path) -> None:
     settings = {"tolerance": 2e-3, "regularization": 1.0, "max_passes": 2000}
     points = [
-        aligner.train(str(sample / "train"), solver=solver, **settings).result.trace[-1]  # type: ignore[arg-type]
+        aligner.train(str(sample / "train"), learn=LearnSettings(solver=solver, **settings)).result.trace[-1]  # type: ignore[arg-type]
         for solver in ("bcfw", "frank-wolfe")
     ]
     assert all(point.relative_gap <= 2e-3 for point in points)
@@ -169,8 +174,8 @@ def test_solvers_reach_the_same_objective(sample: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("oracle", ["scipy", "greedy"])
 def test_other_oracles(sample: Path, oracle: str) -> None:
-    training = aligner.train(str(sample / "train"), fertility=1, loss="hinge")
-    other = aligner.train(str(sample / "train"), oracle=oracle, fertility=1, max_passes=10)
+    training = aligner.train(str(sample / "train"), learn=LearnSettings(fertility=1, loss="hinge"))
+    other = aligner.train(str(sample / "train"), learn=LearnSettings(oracle=oracle, fertility=1, max_passes=10))
     assert f"oracle:{oracle}" in other.result.signature
     point, ours = other.result.trace[-1], training.result.trace[-1]
     # Greedy answers are matchings too: the dual value is true, only the primal one may be too low.
@@ -180,7 +185,7 @@ def test_other_oracles(sample: Path, oracle: str) -> None:
 
 
 def test_gold_is_not_counted(sample: Path, training: aligner.Training) -> None:
-    both = aligner.train(str(sample / "train"), gold=[str(sample / "test")], cross_validate=0)
+    both = aligner.train(str(sample / "train"), learn=LearnSettings(cross_validate=0), gold=[str(sample / "test")])
     ours, theirs = training.model.statistics.to_arrays(), both.model.statistics.to_arrays()
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
     assert both.model.record["labelled_pairs"] == len(read_links(sample / "test.wa"))
@@ -190,7 +195,7 @@ def test_gold_is_not_counted(sample: Path, training: aligner.Training) -> None:
 def test_labels_from_the_corpora_that_have_them(sample: Path, tmp_path: Path) -> None:
     for language in ("en", "fr"):
         (tmp_path / f"more.{language}").write_bytes((sample / f"train.{language}").read_bytes())
-    record = aligner.train([tmp_path / "more", sample / "test"], cross_validate=0).model.record
+    record = aligner.train([tmp_path / "more", sample / "test"], learn=LearnSettings(cross_validate=0)).model.record
     n_train, n_test = (len(read_links(sample / f"{part}.wa")) for part in ("train", "test"))
     assert (record["pairs"], record["labelled_pairs"]) == (n_train + n_test, n_test)
     assert record["gold"] == [str(sample / "test")]
@@ -198,18 +203,22 @@ def test_labels_from_the_corpora_that_have_them(sample: Path, tmp_path: Path) ->
 
 def test_one_path_or_many_as_strings_or_paths(sample: Path) -> None:
     train, test, links = sample / "train", sample / "test", sample / "test.wa"
-    first = aligner.train(train, gold=test, links=links, cross_validate=0).model
-    again = aligner.train([str(train)], gold=[str(test)], links=[str(links)], cross_validate=0).model
+    first = aligner.train(train, learn=LearnSettings(cross_validate=0), gold=test, links=links).model
+    again = aligner.train(
+        [str(train)], learn=LearnSettings(cross_validate=0), gold=[str(test)], links=[str(links)]
+    ).model
     assert (first.weights == again.weights).all()
     assert first.record["corpora"] == again.record["corpora"] == [str(train)]
 
 
 def test_a_sample_of_the_labels(sample: Path) -> None:
-    record = aligner.train(str(sample / "train"), max_labelled=40, cross_validate=0).model.record
+    record = aligner.train(str(sample / "train"), learn=LearnSettings(max_labelled=40, cross_validate=0)).model.record
     assert (record["labelled_pairs"], record["pairs"]) == (40, record["labelled_pairs_available"])
     # Links of other aligners are of the same pairs: they fit their gold perfectly.
     links = [sample / "train.wa"]
-    guided = aligner.train(str(sample / "train"), links=links, max_labelled=40, cross_validate=0, families=["bias"])
+    guided = aligner.train(
+        str(sample / "train"), learn=LearnSettings(max_labelled=40, cross_validate=0, families=("bias",)), links=links
+    )
     assert guided.model.features.names == ("bias", "links:statistical-1", "links:statistical-1:pair")
     assert guided.model.record["labelled_pairs"] == 40
     weights = dict(zip(guided.model.features.names, guided.model.weights, strict=True))
@@ -217,7 +226,9 @@ def test_a_sample_of_the_labels(sample: Path) -> None:
 
 
 def test_families_are_chosen(sample: Path) -> None:
-    model = aligner.train(str(sample / "train"), families=["association", "bias"], cross_validate=0).model
+    model = aligner.train(
+        str(sample / "train"), learn=LearnSettings(families=("association", "bias"), cross_validate=0)
+    ).model
     assert model.features.names == (*FAMILIES["association"].NAMES, "bias")
 
 
@@ -228,7 +239,7 @@ def test_the_callback_can_stop(sample: Path) -> None:
         seen.append(point)
         return len(seen) < 3
 
-    training = aligner.train(str(sample / "train"), tolerance=0.0, hooks=Hooks(on_audit=third))
+    training = aligner.train(str(sample / "train"), learn=LearnSettings(tolerance=0.0), hooks=Hooks(on_audit=third))
     assert training.result.status is Status.CALLBACK
     assert not training.interrupted
     assert training.result.trace == tuple(seen)
@@ -247,11 +258,11 @@ def test_an_interrupt_keeps_the_last_audit(sample: Path, how: str) -> None:
             raise KeyboardInterrupt
 
     hooks = Hooks(on_audit=interrupt, interrupted=lambda: len(points) == 3 and how == "asked")
-    training = aligner.train(str(sample / "train"), loss="hinge", tolerance=0.0, hooks=hooks)
+    training = aligner.train(str(sample / "train"), learn=LearnSettings(loss="hinge", tolerance=0.0), hooks=hooks)
     assert training.interrupted
     assert training.model.record["dual"] == points[-1].dual
     passes = int(points[-1].passes)
-    whole = aligner.train(str(sample / "train"), loss="hinge", tolerance=0.0, max_passes=passes)
+    whole = aligner.train(str(sample / "train"), learn=LearnSettings(loss="hinge", tolerance=0.0, max_passes=passes))
     assert (training.model.weights == whole.model.weights).all()
 
 
@@ -260,7 +271,7 @@ def test_progress_is_told(sample: Path) -> None:
     corpora: list[Corpus] = []
     train, test = str(sample / "train"), str(sample / "test")
     hooks = Hooks(on_corpus=corpora.append, on_progress=told.append)
-    training = aligner.train(train, gold=[test], loss="hinge", hooks=hooks, max_passes=20)
+    training = aligner.train(train, learn=LearnSettings(loss="hinge", max_passes=20), gold=[test], hooks=hooks)
     assert [corpus.name for corpus in corpora] == [train, test]
     stages = list(dict.fromkeys(progress.stage for progress in told))
     assert stages == ["reading", "counting", "translation", "features", "training"]
@@ -273,7 +284,9 @@ def test_progress_is_told(sample: Path) -> None:
 
 def test_uncased_and_cased_words_differ(sample: Path) -> None:
     cased = aligner.train(
-        str(sample / "train"), normalizers=(Normalizer(casefold=False), Normalizer()), cross_validate=0
+        str(sample / "train"),
+        learn=LearnSettings(cross_validate=0),
+        count=CountSettings(normalizers=(Normalizer(casefold=False), Normalizer())),
     ).model.statistics
     assert {"The", "the"} <= set(cased.source_ids)
     assert "Le" not in cased.target_ids
@@ -317,7 +330,7 @@ def test_uncased_and_cased_words_differ(sample: Path) -> None:
 )
 def test_settings_that_cannot_work(sample: Path, settings: dict[str, Any]) -> None:
     with pytest.raises(SettingError):
-        aligner.train(str(sample / "train"), **settings)
+        aligner.train(str(sample / "train"), learn=LearnSettings(**settings))
 
 
 def test_no_corpus_at_all() -> None:
@@ -332,7 +345,7 @@ def test_no_labels(write_corpus: WriteCorpus) -> None:
     assert (training.result, training.interrupted) == (None, False)
     for useless in ({"loss": "hinge"}, {"max_passes": 3}, {"links": f"{corpus}.wa"}):
         with pytest.raises(SettingError, match=f"{next(iter(useless))} has no effect without labelled pairs"):
-            aligner.train(corpus, **useless)
+            aligner.train(corpus, learn=LearnSettings(**useless))
     with pytest.raises(CorpusError, match="has no links"):
         aligner.train(corpus, gold=corpus)
 
@@ -374,7 +387,7 @@ def test_labels_of_pairs_without_words(write_corpus: WriteCorpus) -> None:
     assert training.result.status is Status.CONVERGED
     nothing = write_corpus("nothing", "\n", "\n", "\n")
     with pytest.warns(UserWarning, match="1 of 1 labelled pairs have no link"):
-        training = aligner.train(nothing, loss="hinge")
+        training = aligner.train(nothing, learn=LearnSettings(loss="hinge"))
     assert training.result.status is Status.CONVERGED
     assert not training.model.weights.any()
     with pytest.warns(UserWarning, match="1 of 1 labelled pairs have no link"):
