@@ -6,7 +6,8 @@
     >>> sorted(found)
     [(0, 0), (1, 2), (2, 1)]
 
-`train` makes a model, with settings such as ``aligner.LearnSettings(loss="hinge")``. `load` opens one, ``model.align_many`` use it, `align` aligns text without one, `evaluate` compares links with gold.
+`train` makes a model, with settings such as ``aligner.LearnSettings(loss="hinge")``. `load` opens one, ``model.align``
+and ``model.align_many`` use it, `align` aligns text without one, `evaluate` compares links with gold.
 What is slow to import is imported at its first use, so that importing this package costs nothing.
 """
 

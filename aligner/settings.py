@@ -46,7 +46,8 @@ def check(settings: DataclassInstance) -> None:
         choices = _choices(hint)
         if value is not None and choices and value not in choices:
             raise SettingError(f"unknown {name} {value!r} (choose from {', '.join(choices)})")
-        if isinstance(value, int | float) and not least <= value <= most:  # NaN is not, either
+        bounded = (least, most) != (-inf, inf)
+        if bounded and isinstance(value, int | float) and not least <= value <= most:  # NaN is not, either
             where = f"at least {least:g}" if most == inf else f"from {least:g} to {most:g}"
             raise SettingError(f"`{name}` must be a number {where}, not {value}")
 
@@ -72,11 +73,11 @@ def with_values(settings: S, given: Sequence[str], *others: type) -> S:
         full, _, text = one.partition("=")
         name, _, key = full.partition(".")
         if not name or not text or sum(other.partition("=")[0] == full for other in given) > 1:
-            raise SettingError(f"{one!r} is not NAME=VALUE, each name once (see --help-all)")
+            raise SettingError(f"{one!r} is not NAME=VALUE, each name once (like seed=1)")
         if name in hints:
             mapped = get_origin(hints[name]) is Mapping
             if mapped != bool(key):
-                raise SettingError(f"{one!r} is not {name}{'.KEY' if mapped else ''}=VALUE (see --help-all)")
+                raise SettingError(f"{one!r} is not {name}{'.KEY' if mapped else ''}=VALUE (like seed=1)")
             values[name] = values.get(name, {}) | {key: text} if mapped else _read(hints[name], one, text)
         elif name not in elsewhere:
             known = ", ".join(sorted({*hints, *elsewhere}))

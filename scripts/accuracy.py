@@ -279,6 +279,7 @@ def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
     from gold import learn
 
     from aligner.evaluation.counts import count, scores
+    from aligner.training.settings import LearnSettings
 
     tables = []
     for number, (rest, held_out) in enumerate(parts(len(seen.labelled.links))):
@@ -302,6 +303,8 @@ def labels(study: Study) -> None:
     """Learning curves: without cross-validation, as ten pairs are too few for it."""
     import numpy as np
     from gold import aer, learn
+
+    from aligner.training.settings import LearnSettings
 
     sizes = (10, 20, 50, 100)
     rows = []

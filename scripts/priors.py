@@ -67,7 +67,9 @@ def main() -> None:
     named = [("`aligner priors`", ours), ("`aligner priors --to fast-align`", table)]
     named += [(name, Path(file)) for name, _, file in (one.partition("=") for one in asked.priors)]
     for name, file in [("nothing", None), *named]:
-        default, bare = measure(aligner.align, priors=file), measure(aligner.align, priors=file, decoding="soft")
+        priors = None if file is None else str(file)
+        default = measure(aligner.align, settings=aligner.AlignSettings(priors=priors))
+        bare = measure(aligner.align, settings=aligner.AlignSettings(priors=priors, unsupervised=0.5))
         rows.append([name, *(f"{value:.2f}" for value in (*default, *bare))])
         print(rows[-1])
     rows.append(["the model itself, `-m`", *(f"{value:.2f}" for value in measure(model.align_many)), "", ""])

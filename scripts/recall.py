@@ -1,4 +1,4 @@
-"""The table of operating points in docs/accuracy.md, and the offset that the help of `aligner align` names for high recall.
+"""The table of operating points in docs/accuracy.md, and the offset that `aligner align --help` names for high recall.
 
     python scripts/recall.py --write
 

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import signal
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -156,8 +157,8 @@ def test_examples_of_the_help_run(sample: Path, tmp_path: Path, monkeypatch: pyt
     shutil.copy(sample / "test.wa", tmp_path / "test.scored")
     (tmp_path / "joint").write_text("the old bridge . ||| le vieux pont .\n")
     monkeypatch.chdir(tmp_path)
-    for examples in _PANELS.values():
-        for example in examples:
+    for panel in _PANELS.values():
+        for example in chain.from_iterable(panel.values()):
             words, _, output = example.partition(" > ")
             if words.startswith(("annotate", "serve")):
                 answers_until_ended(*shlex.split(words))

@@ -51,7 +51,7 @@ def test_a_model_whose_file_appears_during_training_is_kept_beside_it(
             other.write_bytes(b"another program's")
         return work(*args, **kwargs)
 
-    monkeypatch.setattr(aligner.training.train, "train", train)
+    monkeypatch.setattr(aligner.training.train, "train_on", train)
     text = (
         ["--trace", tmp_path / "T", *QUICK, sample / "train"]
         if labelled

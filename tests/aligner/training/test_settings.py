@@ -101,7 +101,7 @@ def test_the_capacity_is_one_where_a_solver_or_an_oracle_knows_no_more() -> None
 
 @pytest.mark.parametrize("fertility", [-1, 0, 101, 100_000])
 def test_a_fertility_that_no_word_has(fertility: int) -> None:
-    with pytest.raises(SettingError, match=rf"a word cannot have {fertility} links \(give from 1 to"):
+    with pytest.raises(SettingError, match=rf"`fertility` must be a number from 1 to 100, not {fertility}"):
         LearnSettings(fertility=fertility)
 
 
