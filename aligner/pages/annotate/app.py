@@ -19,7 +19,7 @@ from aligner.errors import AlignerError
 from aligner.pages import http
 from aligner.pages.annotate.book import ConflictError
 from aligner.pages.annotate.desk import Desk
-from aligner.pages.assets import DRAWING, render
+from aligner.pages.assets import render
 from corpora.conversion import convert
 from corpora.link_files import WRITTEN_FORMATS
 from corpora.strict_json import parse_json
@@ -97,7 +97,6 @@ def write_page(desk: Desk) -> str:
     return render(
         "annotate.html",
         {"first": first, "languages": (None, None) if languages == ("source", "target") else languages},
-        scripts=(*DRAWING, "annotate-work.js", "annotate-panels.js", "annotate.js"),
-        styles=("drawing.css", "page.css", "annotate.css"), connects=True,
+        module="annotate.js", styles=("drawing.css", "page.css", "annotate.css"), connects=True,
         title=PurePath(desk.prefix).name, annotator=desk.annotator, formats=WRITTEN_FORMATS,
     )  # fmt: skip

@@ -24,7 +24,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aligner._version import __version__
-from aligner.pages.assets import DRAWING, render
+from aligner.pages.assets import render
 from aligner.pages.http import Server, application, read_body
 from aligner.pages.report import language_code
 from aligner.pages.serve.openapi import describe
@@ -88,7 +88,7 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
         codes = [*map(language_code, service.model.languages)]
         sides = [*zip(("source", "target"), ("Source", "Target"), codes, strict=True)]
         return HTMLResponse(render(
-            "serve.html", {"languages": codes}, scripts=[*DRAWING, "serve.js"], styles=["drawing.css", "page.css"],
+            "serve.html", {"languages": codes}, module="serve.js", styles=["drawing.css", "page.css"],
             connects=True, title="Try a sentence", model=PurePath(service.path).name, sides=sides,
         ))  # fmt: skip
 
