@@ -46,6 +46,7 @@ SLOW = {
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 16_200, 8_300, 26_000
 """Lines of Python of the packages without the library, of the library, and of tests."""
+MOST_OF_PAGES = 3650  # lines of scripts, styles and templates
 
 TREES = {
     path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"))
@@ -154,7 +155,7 @@ def test_only_the_commands_name_their_options() -> None:
 def test_files_are_short() -> None:
     for folder in ("aligner", "corpora", "features", "tests", "scripts"):
         longest = LONGEST_TEST if folder == "tests" else LONGEST
-        files = [path for path in (ROOT / folder).rglob("*.*") if path.suffix in (".py", ".js", ".css", ".html")]
+        files = [path for path in (ROOT / folder).rglob("*.*") if path.suffix in (".py", ".js", ".ts", ".css", ".html")]
         lines = {path: len(path.read_text("utf-8").splitlines()) for path in files}
         assert not {path: n for path, n in lines.items() if n > longest}
 
@@ -171,6 +172,14 @@ def test_the_house_grows_no_further() -> None:
     assert product <= MOST_PRODUCT
     assert library <= MOST_LIBRARY
     assert lines("tests") <= MOST_TESTS
+
+
+def test_the_pages_stay_small() -> None:
+    folders = ROOT / "aligner" / "pages" / "static", ROOT / "aligner" / "pages" / "templates"
+    assert (
+        sum(len(path.read_text("utf-8").splitlines()) for folder in folders for path in folder.iterdir())
+        <= MOST_OF_PAGES
+    )
 
 
 def loaded_by(code: str) -> set[str]:

@@ -1,12 +1,13 @@
 """Pages of one file: a template with the styles, the scripts and the data that it needs inside.
 
-The files are in ``templates`` and ``static``. Scripts share one scope, which nothing leaves; the top of each says what
-it is for. The drawing of one pair, ``draw`` of ``draw.js``, needs those of `DRAWING` alone.
+The files are in ``templates`` and ``static``. Scripts are ES modules; the top of each says what it is for, and
+``types.d.ts`` what goes between them.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache
@@ -21,8 +22,8 @@ from aligner._version import __version__
 
 _HERE = Path(__file__).parent
 
-DRAWING = ("dom.js", "links.js", "lines.js", "matrix.js", "draw.js")
-"""The scripts of the picture of one pair; its styles are those of ``drawing.css``."""
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w-]+\.js)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:const|function|class) ([\w$]+))", re.MULTILINE)
 
 
 @cache
@@ -30,28 +31,45 @@ def _read(name: str) -> str:
     return (_HERE / "static" / name).read_text("utf-8")
 
 
-def bundle(scripts: Sequence[str]) -> str:
-    """Scripts as one, without global names."""
-    return '(() => {\n"use strict";\n' + "\n".join(map(_read, scripts)) + "})();\n"
+@cache
+def bundle(module: str) -> str:
+    """A module of ``static`` and all that it imports as one module that imports nothing.
+
+    Each keeps a scope of its own and stands after those that it imports, which must be without circles.
+    """
+    scopes: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name not in scopes:
+            text = _read(name)
+            for _, other in _IMPORT.findall(text):
+                add(other)
+            body = _EXPORT.sub("", _IMPORT.sub(r'const \1 = modules["\2"];', text))
+            scopes[name] = (
+                f'modules["{name}"] = (() => {{\n{body}return {{ {", ".join(_EXPORT.findall(text))} }};\n}})();\n'
+            )
+
+    add(module)
+    return "const modules = {};\n" + "".join(scopes.values())
 
 
 def render(
     template: str,
     data: object,
     *,
-    scripts: Sequence[str],
+    module: str,
     styles: Sequence[str],
     connects: bool = False,
     **values: Any,
 ) -> str:
     """A page that opens from disk, or one that may ask its own server.
 
-    data: JSON values, which the scripts find in the element ``data``.  scripts, styles: names in ``static``, in order.
+    data: JSON values, which the scripts find in the element ``data``.  module, styles: names in ``static``.
     connects: whether it may ask the server that it came from, and no other.
     values: of the template; what they say is escaped. No script or style but these is run, and nothing is loaded.
     """
     environment = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined)
-    script, style = bundle(scripts), "\n".join(map(_read, styles))
+    script, style = bundle(module), "\n".join(map(_read, styles))
     policy = f"default-src 'none'; base-uri 'none'; script-src {_hash(script)}; style-src {_hash(style)}"
     policy += "; connect-src 'self'" if connects else ""
     return environment.get_template(template).render(

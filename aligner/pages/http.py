@@ -1,4 +1,4 @@
-"""The socket that a server answers on, and a server that idle clients cannot stop."""
+"""What annotate and serve share: the socket, a server that idle clients cannot stop, who may ask it, and refusals."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ import errno
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.types import ASGIApp
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aligner.errors import AlignerError
@@ -36,6 +40,43 @@ _KEPT_FREE = 64
 """Descriptors that connections leave to all else, if there are more than twice as many."""
 
 _FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+_HEADERS = {
+    "Cache-Control": "no-store", "Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+}  # fmt: skip
+"""Of every answer: browsers do not keep it, show it in another page, or tell others its address."""
+
+_STRANGER = "asked by a name that is not allowed here (use the address that the command printed, or allow this name)"
+
+
+def application(routes: Sequence[BaseRoute], is_own: Callable[[Headers], bool]) -> ASGIApp:
+    """What answers at these routes, to requests for its own address, and refuses in JSON.
+
+    is_own: whether the headers of a request have a name of ours: a page of another server whose name leads here, and
+    pages of other origins, cannot ask then.
+    """
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse, Exception: _refuse})
+    stranger = JSONResponse({"error": _STRANGER}, 403)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def sealed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        await (app if is_own(Headers(scope=scope)) else stranger)(scope, receive, sealed)
+
+    return answer
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        ways = f"not by {request.method} (send {(error.headers or {}).get('Allow')})"
+        advice = {404: "there is nothing at this address (is it spelt right?)", 405: ways}
+        return JSONResponse({"error": advice.get(error.status_code, error.detail)}, error.status_code, error.headers)
+    return JSONResponse({"error": "this should not have happened (the log of the service says more)"}, 500)
 
 
 class Server(uvicorn.Server):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from aligner.pages.assets import DRAWING, render
+from aligner.pages.assets import render
 from corpora.alignment import Link, PairLinks
 
 
@@ -36,7 +36,7 @@ class Drawing:
             "systems": [[[j, k, score] for (j, k), score in zip(links, scores, strict=True)]],
         }  # fmt: skip
         height = 320 if self.view == "lines" else min(220 + 26 * len(self.source), 700)
-        return _frame({"pair": pair, "view": self.view}, "Links of a sentence pair", height, [])
+        return _frame("cell-picture.js", {"pair": pair, "view": self.view}, "Links of a sentence pair", height)
 
 
 def draw_positions(alignment: Collection[Link]) -> str:
@@ -48,11 +48,10 @@ def draw_positions(alignment: Collection[Link]) -> str:
 
 def draw_evaluation(evaluation: Mapping[str, Any], title: str) -> str:
     """The HTML of an `Evaluation`, as JSON values: its figures, and AER by sentence length."""
-    return _frame({"evaluation": evaluation}, title, 520, ["figures.js", "chart.js"])
+    return _frame("cell-figures.js", evaluation, title, 520)
 
 
-def _frame(data: dict[str, Any], title: str, height: int, further: Sequence[str]) -> str:
-    scripts = (*DRAWING, *further, "notebook.js")
-    page = render("notebook.html", data, scripts=scripts, styles=["drawing.css"], title=title)
+def _frame(module: str, data: Mapping[str, Any], title: str, height: int) -> str:
+    page = render("notebook.html", data, module=module, styles=["drawing.css"], title=title)
     style = f"width: 100%; height: {height}px; border: 0; resize: vertical"
     return f'<iframe sandbox="allow-scripts" title="{escape(title)}" style="{style}" srcdoc="{escape(page)}"></iframe>'

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from aligner.errors import SettingError
 from aligner.evaluation.comparison import Evaluation, compare, short_names
-from aligner.pages.assets import DRAWING, render
+from aligner.pages.assets import render
 from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.link_files import open_links
@@ -30,9 +30,6 @@ MOST_SYSTEMS = 4
 _CODE = re.compile("[a-zA-Z]{2,3}([-_][a-zA-Z0-9]+)*")  # of a language
 
 Sentences = tuple[list[str], list[str]]  # the words of a source and of a target sentence
-
-_SCRIPTS = (*DRAWING, "copy.js", "data.js", "figures.js", "list.js", "words.js", "chart.js", "plots.js", "page.js")
-_STYLES = ("drawing.css", "page.css")
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +147,10 @@ def write_page(
         else ""
     )
     return render(
-        "page.html",
+        "report.html",
         data,
-        scripts=_SCRIPTS,
-        styles=_STYLES,
+        module="report.js",
+        styles=("drawing.css", "page.css"),
         title=pairs.name,
         about=f"{len(pairs.words[0]):,} pairs, {words[0]:,} and {words[1]:,} words{gold}",
         evaluations=evaluations,

@@ -9,17 +9,14 @@ import socket
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from ipaddress import ip_address
 from itertools import accumulate
 from mmap import PAGESIZE
 from pathlib import Path, PurePath
-from typing import Any
 
-from jinja2 import Template
-from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -27,9 +24,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aligner._version import __version__
-from aligner.pages.assets import DRAWING, render
-from aligner.pages.http import Server, read_body
+from aligner.pages.assets import render
+from aligner.pages.http import Server, application, read_body
 from aligner.pages.report import language_code
+from aligner.pages.serve.openapi import describe
 from aligner.pages.serve.queue import Service
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -71,28 +69,39 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
 
     async def metrics(request: Request) -> Response:
         pages = _STATM.read_text().split()[1] if _STATM.exists() else "NaN"
-        values = {"requests": requests, "reloads": service.reloads, "memory": float(pages) * PAGESIZE}
-        bounds = [*zip((*BUCKETS, "+Inf"), accumulate(buckets), strict=True)]
-        text = _filled("serve_metrics.jinja", buckets=bounds, **counts, **values)
+        bounds = zip((*BUCKETS, "+Inf"), accumulate(buckets), strict=True)
+        asked = {f'{{path="{path}",status="{status}"}}': n for (path, status), n in sorted(requests.items())}
+        seconds: dict[str, float] = {f'_bucket{{le="{bound}"}}': n for bound, n in bounds}
+        seconds |= {"_sum": counts["seconds"], "_count": sum(buckets)}
+        reloads = {f'{{result="{result}"}}': n for result, n in service.reloads.items()}
+        text = (
+            _metric("aligner_requests_total counter", "Requests by path and status.", asked)
+            + _metric("aligner_pairs_total counter", "Sentence pairs aligned.", {"": counts["pairs"]})
+            + _metric("aligner_align_seconds histogram", "Seconds from a request for links to its answer.", seconds)
+            + _metric("aligner_waiting gauge", "Requests for links that are not answered yet.", {"": counts["waiting"]})
+            + _metric("aligner_reloads_total counter", "Reloads of the model.", reloads)
+            + _metric("process_resident_memory_bytes gauge", "Memory in use.", {"": float(pages) * PAGESIZE})
+        )
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def page(request: Request) -> Response:
         codes = [*map(language_code, service.model.languages)]
         sides = [*zip(("source", "target"), ("Source", "Target"), codes, strict=True)]
         return HTMLResponse(render(
-            "serve.html", {"languages": codes}, scripts=[*DRAWING, "serve.js"], styles=["drawing.css", "page.css"],
+            "serve.html", {"languages": codes}, module="serve.js", styles=["drawing.css", "page.css"],
             connects=True, title="Try a sentence", model=PurePath(service.path).name, sides=sides,
         ))  # fmt: skip
 
     async def openapi(request: Request) -> Response:
-        text = _filled("serve_openapi.jinja", version=__version__, **asdict(service.limits))
-        return Response(text, media_type="application/json")
+        return JSONResponse(describe(__version__, service.limits))
 
     handlers = {"/": page, "/health": health, "/metrics": metrics, "/openapi.json": openapi}
     routes = [Route("/align", align, methods=["POST"]), *(Route(path, handler) for path, handler in handlers.items())]
-    app: ASGIApp = Starlette(routes=routes, exception_handlers={HTTPException: _refuse, Exception: _refuse})
 
-    strangers = JSONResponse({"error": "this name is not one of the service's (start it with this name allowed)"}, 403)
+    def is_own(headers: Headers) -> bool:
+        return hosts is None or is_named(headers.get("host", ""), hosts)
+
+    app = application(routes, is_own)
 
     async def counting(scope: Scope, receive: Receive, send: Send) -> None:
         async def watched(message: Message) -> None:
@@ -101,8 +110,7 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
                 requests[path if path in handlers or path == "/align" else "other", message["status"]] += 1
             await send(message)
 
-        is_own = hosts is None or is_named(Request(scope).headers.get("host", ""), hosts)
-        await (app if is_own else strangers)(scope, receive, watched)
+        await app(scope, receive, watched)
 
     return counting
 
@@ -115,17 +123,11 @@ def is_named(host: str, names: Collection[str]) -> bool:
     return name in {"", "localhost", *map(str.lower, names)}
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
-    if isinstance(error, HTTPException):
-        ways = f"not by {request.method} (send {(error.headers or {}).get('Allow')})"
-        advice = {404: "there is nothing here (see /openapi.json)", 405: ways}
-        return JSONResponse({"error": advice.get(error.status_code, error.detail)}, error.status_code, error.headers)
-    return JSONResponse({"error": "this should not have happened (the log of the service says more)"}, 500)
-
-
-def _filled(name: str, **values: Any) -> str:
-    template = (Path(__file__).parent / name).read_text("utf-8")
-    return str(Template(template, keep_trailing_newline=True).render(values))
+def _metric(name_and_type: str, meaning: str, values: Mapping[str, float]) -> str:
+    """A metric in the text format of Prometheus.  values: by what follows the name."""
+    name = name_and_type.split()[0]
+    lines = [f"# HELP {name} {meaning}", f"# TYPE {name_and_type}", *(f"{name}{key} {n}" for key, n in values.items())]
+    return "".join(f"{line}\n" for line in lines)
 
 
 async def serve(

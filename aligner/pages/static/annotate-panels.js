@@ -1,15 +1,23 @@
 // Panels of the annotator's page beside the pairs: word pairs to decide on at once, agreement with other annotators, training.
 
-// ask(method, name, given): gives what the server answers.  inTurn(action): does what a click asks for after all before it.
+import { html, shortened, table } from "./dom.js";
+import { ask } from "./page.js";
+
+// inTurn(action): does what a click asks for after all before it.
 // open(pair, other): shows a pair, of decisions with another.
 
-class WordPanel {
-  constructor(place, contexts, ask, inTurn) {
-    Object.assign(this, { place, contexts, ask, inTurn });
+export class WordPanel {
+  /** @param {HTMLElement} place @param {HTMLElement} contexts @param {InTurn} inTurn */
+  constructor(place, contexts, inTurn) {
+    this.place = place;
+    this.contexts = contexts;
+    this.inTurn = inTurn;
   }
 
   async show() {
-    const { words } = await this.ask("GET", "words", {});
+    /** @type {{ words: [string, string, number][] }} */
+    const { words } = await ask("GET", "words", {});
+    /** @type {(label: string, act: () => unknown) => HTMLElement} */
     const button = (label, act) => html("button", { type: "button", click: () => this.inTurn(act) }, label);
     const rows = words.map(([source, target, times]) => [
       button(`${source} – ${target}`, () => this.showContexts(source, target)),
@@ -41,15 +49,19 @@ class WordPanel {
     );
   }
 
+  /** @type {(source: string, target: string, kind: string) => Promise<void>} */
   async approve(source, target, kind) {
-    await this.ask("POST", "approve", { source, target, kind });
+    await ask("POST", "approve", { source, target, kind });
     this.contexts.hidden = true;
     await this.show();
     this.place.querySelector("button")?.focus();
   }
 
+  /** @type {(source: string, target: string) => Promise<void>} */
   async showContexts(source, target) {
-    const found = await this.ask("GET", "words", { source, target });
+    /** @type {{ links: number, contexts: { pair: number, words: string[][], link: Cell }[] }} */
+    const found = await ask("GET", "words", { source, target });
+    /** @type {(words: string[], at: number) => HTMLElement} */
     const line = (words, at) =>
       html(
         "p",
@@ -76,14 +88,18 @@ class WordPanel {
   }
 }
 
-class AgreementPanel {
-  constructor(place, ask, inTurn, open) {
-    Object.assign(this, { place, ask, inTurn, open });
+export class AgreementPanel {
+  /** @param {HTMLElement} place @param {InTurn} inTurn @param {(pair: number, other: string) => unknown} open */
+  constructor(place, inTurn, open) {
+    this.place = place;
+    this.inTurn = inTurn;
+    this.open = open;
   }
 
   async show() {
-    const { others } = await this.ask("GET", "agreements", {});
-    const percent = (share) => `${(100 * share).toFixed(2)} %`;
+    /** @type {{ others: Other[] }} */
+    const { others } = await ask("GET", "agreements", {});
+    const percent = (/** @type {number} */ share) => `${(100 * share).toFixed(2)} %`;
     const head = [
       "Annotator",
       "Pairs",
@@ -112,7 +128,9 @@ class AgreementPanel {
     );
   }
 
+  /** @type {(other: Other) => HTMLElement} */
   differences({ name, different, same, left }) {
+    /** @type {(difference: Other["different"][0]) => HTMLElement} */
     const item = ({ pair, words, decided }) =>
       html(
         "li",
@@ -124,7 +142,7 @@ class AgreementPanel {
         ),
         decided ? " (decided)" : "",
       );
-    const take = () => this.ask("POST", "take-over", { with: name }).then(() => this.show());
+    const take = () => ask("POST", "take-over", { with: name }).then(() => this.show());
     return html(
       "section",
       {},
@@ -144,20 +162,24 @@ class AgreementPanel {
   }
 }
 
-class TrainingPanel {
-  constructor(button, place, ask, inTurn) {
-    Object.assign(this, { button, place, ask, inTurn });
+export class TrainingPanel {
+  /** @param {AnyElement} button @param {HTMLElement} place @param {InTurn} inTurn */
+  constructor(button, place, inTurn) {
+    this.button = button;
+    this.place = place;
+    this.inTurn = inTurn;
   }
 
   async begin() {
-    await this.ask("POST", "train", {});
+    await ask("POST", "train", {});
     await this.follow();
   }
 
   // Say how far the training is, until it has ended.
   async follow() {
-    const found = await this.ask("GET", "training", {});
-    const percent = (number) => number.toFixed(2);
+    const found = await ask("GET", "training", {});
+    const percent = (/** @type {number} */ number) => number.toFixed(2);
+    /** @type {Record<string, () => string>} */
     const texts = {
       none: () => `With ${found.fewest} accepted pairs or more; five parts of them are held out in turn.`,
       running: () => `Learning from ${found.pairs} pairs: ${found.detail} …`,

@@ -1,27 +1,39 @@
 // What has been made of a pair, how it changes, and how a mouse chooses cells; knows nothing of the page.
 
+import { fill, svg } from "./dom.js";
+
+/** @type {Made[]} */
 const LINK_KINDS = ["sure", "possible", "suggested"];
 
 // What a link becomes when it is changed: a suggestion is taken away first.
-const NEXT_KIND = { none: "sure", sure: "possible", possible: "none", suggested: "none" };
+/** @type {Record<WorkKind, WorkKind>} */
+export const NEXT_KIND = { none: "sure", sure: "possible", possible: "none", suggested: "none" };
 
-class Work {
+export class Work {
   // given: as the server has it, see `Work` in aligner/pages/annotate/book.py
+  /** @param {GivenWork} given */
   constructor(given) {
+    /** @type {Map<string, Made>} */
     this.kinds = new Map();
     for (const kind of LINK_KINDS) for (const [j, k] of given[kind]) this.kinds.set(`${j}-${k}`, kind);
+    /** @type {Set<number>[]} */
     this.null = given.null.map((side) => new Set(side));
-    ({ status: this.status, flagged: this.flagged, comment: this.comment } = given);
+    this.status = given.status;
+    this.flagged = given.flagged;
+    this.comment = given.comment;
   }
 
+  /** @type {() => GivenWork} */
   toJSON() {
     const links = this.links();
+    /** @type {(kind: Made) => Cell[]} */
     const of = (kind) => links.filter((link) => link.kind === kind).map(({ source, target }) => [source, target]);
     const { status, flagged, comment } = this;
-    const kinds = Object.fromEntries(LINK_KINDS.map((kind) => [kind, of(kind)]));
+    const kinds = { sure: of("sure"), possible: of("possible"), suggested: of("suggested") };
     return { ...kinds, null: this.null.map((side) => [...side]), status, flagged, comment };
   }
 
+  /** @type {() => Placed[]} */
   links() {
     return [...this.kinds].map(([place, kind]) => {
       const [source, target] = place.split("-").map(Number);
@@ -29,10 +41,12 @@ class Work {
     });
   }
 
+  /** @type {(j: number, k: number) => WorkKind} */
   kind(j, k) {
     return this.kinds.get(`${j}-${k}`) ?? "none";
   }
 
+  /** @type {(j: number, k: number, kind: WorkKind) => void} */
   set(j, k, kind) {
     if (kind === "none") this.kinds.delete(`${j}-${k}`);
     else {
@@ -42,6 +56,7 @@ class Work {
     }
   }
 
+  /** @type {(side: number, index: number) => void} */
   clearWord(side, index) {
     for (const { source, target } of this.links())
       if ((side ? target : source) === index) this.set(source, target, "none");
@@ -53,6 +68,7 @@ class Work {
   }
 
   // A word translates nothing, or may again.
+  /** @type {(side: number, index: number) => void} */
   turnNull(side, index) {
     if (this.null[side].delete(index)) return;
     this.clearWord(side, index);
@@ -60,17 +76,21 @@ class Work {
   }
 
   // Suggestions of at least this probability are sure, the others go.
+  /** @type {(least: number, scores: Map<string, number>) => void} */
   keepAbove(least, scores) {
     for (const { source, target, kind } of this.links())
-      if (kind === "suggested") this.set(source, target, scores.get(`${source}-${target}`) >= least ? "sure" : "none");
+      if (kind === "suggested")
+        this.set(source, target, (scores.get(`${source}-${target}`) ?? 0) >= least ? "sure" : "none");
   }
 }
 
 // The links to draw of a work, with the probabilities of what is suggested; and of two annotators, between whom it
 // decides, those that only one has.
-function drawnLinks(work, sides, scores) {
+/** @type {(work: Work, sides: GivenWork[], scores: Map<string, number>) => Link[]} */
+export function drawnLinks(work, sides, scores) {
   const others = sides.map((side) => new Work(side));
-  const found = (j, k) => others.map((side) => side.kind(j, k) !== "none");
+  const found = (/** @type {number} */ j, /** @type {number} */ k) => others.map((side) => side.kind(j, k) !== "none");
+  /** @type {Link[]} */
   const links = work.links().map((link) => {
     const score = link.kind === "suggested" ? scores.get(`${link.source}-${link.target}`) : undefined;
     return { ...link, probability: score ?? null, found: found(link.source, link.target) };
@@ -85,37 +105,39 @@ function drawnLinks(work, sides, scores) {
   return links.sort((a, b) => a.source - b.source || a.target - b.target);
 }
 
-// A drag over a block of cells of a drawn matrix, or a click on one: done(first, last), each [j, k].
-function listenToDrags(drawn, focused, done) {
-  let start = null;
-  let end = null;
+// A drag over a block of cells of a drawn matrix, or a click on one: done(first, last).
+/** @type {(picture: SVGElement, matrix: Matrix, focused: HTMLElement, done: (first: Cell, last: Cell) => void) => void} */
+export function listenToDrags(picture, matrix, focused, done) {
+  /** @type {{ first: Cell, last: Cell } | null} */
+  let block = null;
   const mark = svg("rect", { class: "block", visibility: "hidden" });
-  const showMark = () => {
-    const corners = [0, 1].map((n) => [start[n], end[n]].sort((a, b) => a - b));
-    const [a, b] = [0, 1].map((n) => drawn.place(corners[0][n], corners[1][n]));
-    const size = { width: b.x + b.width - a.x, height: b.y + b.height - a.y };
-    fill(mark, { visibility: "visible", x: a.x, y: a.y, ...size }, []);
-  };
-  const listeners = {
-    pointerdown: (event) => {
-      start = end = event.button || event.target.closest(".word, .paper") ? null : drawn.cell(event);
-      if (!start) return;
-      event.preventDefault();
-      focused.focus({ preventScroll: true });
+  fill(
+    picture,
+    {
+      pointerdown: (event) => {
+        const cell = event.button || event.target.closest(".word, .paper") ? null : matrix.cell(event);
+        block = cell && { first: cell, last: cell };
+        if (!cell) return;
+        event.preventDefault();
+        focused.focus({ preventScroll: true });
+      },
+      pointermove: (event) => {
+        if (!block) return;
+        block.last = matrix.cell(event) ?? block.last;
+        const [a, b] = [matrix.place(...block.first), matrix.place(...block.last)];
+        const [x, y] = [Math.min(a.x, b.x), Math.min(a.y, b.y)];
+        const size = { width: Math.abs(b.x - a.x) + a.width, height: Math.abs(b.y - a.y) + a.height };
+        fill(mark, { visibility: "visible", x, y, ...size });
+      },
+      pointerup: () => {
+        if (block) done(block.first, block.last);
+        block = null;
+      },
+      pointerleave: () => {
+        block = null;
+        mark.setAttribute("visibility", "hidden");
+      },
     },
-    pointermove: (event) => {
-      if (!start) return;
-      end = drawn.cell(event) ?? end;
-      showMark();
-    },
-    pointerup: () => {
-      if (start) done(start, end);
-      start = null;
-    },
-    pointerleave: () => {
-      start = null;
-      mark.setAttribute("visibility", "hidden");
-    },
-  };
-  fill(drawn.svg, listeners, [mark]);
+    [mark],
+  );
 }

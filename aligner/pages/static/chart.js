@@ -1,35 +1,41 @@
 // Charts: lines over categories or numbers, and bars; each a figure with its legend and the table of its values.
 
+import { html, sum, svg, tableBehind } from "./dom.js";
+
 const SHAPES = ["M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", "M-4-4h8v8h-8z", "M0-5L5 4H-5z", "M0-5L5 0L0 5L-5 0z"];
 
 const FRAME = { width: 460, height: 250, left: 52, right: 16, top: 12, bottom: 44 };
 
 // About five round numbers from 0, or from `low`, to `high`.
+/** @type {(low: number, high: number) => number[]} */
 function ticks(low, high) {
   const rough = (high - low) / 5 || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
   const found = [];
   for (let n = Math.ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; n++)
     found.push(Number((n * step).toPrecision(12)));
   return found;
 }
 
+/** @type {(number: number) => string} */
 const short = (number) =>
   Math.abs(number) >= 0.001 || number === 0 ? `${Number(number.toPrecision(4))}` : number.toExponential(0);
 
 // Axes and scales: {body, x(value), y(value)}; x is of categories if they are given, else of numbers.
-function axes({ xTitle, yTitle, categories = null, xs = [], ys, fromZero = true }) {
+/** @type {(settings: Axes & { ys: number[] }) => Frame} */
+function axes({ xTitle, yTitle, categories, xs = [], ys, fromZero = true }) {
   const { width, height, left, right, top, bottom } = FRAME;
   const inner = [width - left - right, height - top - bottom];
   const [lowest, highest] = [fromZero ? 0 : Math.min(...ys), Math.max(...ys)];
   const marks = ticks(lowest, highest > lowest ? highest : lowest + 1);
-  const [low, high] = [Math.min(marks[0], lowest), Math.max(marks.at(-1), highest)];
-  const y = (value) => top + inner[1] * (1 - (value - low) / (high - low || 1));
+  const [low, high] = [Math.min(marks[0], lowest), Math.max(...marks, highest)];
+  const y = (/** @type {number} */ value) => top + inner[1] * (1 - (value - low) / (high - low || 1));
   const [least, most] = [Math.min(...xs), Math.max(...xs)];
   const x = categories
-    ? (n) => left + (inner[0] * (n + 0.5)) / categories.length
-    : (value) => left + inner[0] * (most > least ? (value - least) / (most - least) : 0.5);
+    ? (/** @type {number} */ n) => left + (inner[0] * (n + 0.5)) / categories.length
+    : (/** @type {number} */ value) => left + inner[0] * (most > least ? (value - least) / (most - least) : 0.5);
+  /** @type {[number, string][]} */
   const labels = categories
     ? categories.map((name, n) => [x(n), name])
     : ticks(least, most).map((value) => [x(value), short(value)]);
@@ -50,9 +56,10 @@ function axes({ xTitle, yTitle, categories = null, xs = [], ys, fromZero = true 
       yTitle,
     ),
   );
-  return { body, x, y, bottom: y(low), step: categories ? inner[0] / categories.length : 0 };
+  return { body, x, y, step: categories ? inner[0] / categories.length : 0 };
 }
 
+/** @type {(title: string, note: string, body: Element, series: string[], behind: Element) => HTMLElement} */
 function figure(title, note, body, series, behind) {
   body.setAttribute("aria-label", `${title}; its values are in the table below`);
   const legend =
@@ -80,20 +87,24 @@ function figure(title, note, body, series, behind) {
 
 // Lines with marks.  series: [{name, points: [{x, y, size, detail}]}], with y null where there is none; x are numbers of
 // categories where these are given.  diagonal: also draw where x equals y.  Other fields: see `axes`.
-function lineChart({ title, note = "", series, diagonal = false, detailTitle = "Links", ...rest }) {
-  const points = series.flatMap((one) => one.points.filter((point) => point.y !== null));
+/** @type {(settings: Axes & { title: string, note?: string, series: Series[], diagonal?: boolean, detailTitle?: string }) => HTMLElement} */
+export function lineChart({ title, note = "", series, diagonal = false, detailTitle = "Links", ...rest }) {
+  /** @type {(one: Series) => { x: number, y: number, detail?: number }[]} */
+  const known = ({ points }) => points.flatMap(({ y, ...others }) => (y === null ? [] : [{ y, ...others }]));
+  const points = series.flatMap(known);
   const frame = axes({
     ...rest,
     xs: rest.xs ?? points.map((point) => point.x),
     ys: diagonal ? [0, 1] : points.map((point) => point.y),
   });
-  const place = (point) => `${frame.x(point.x).toFixed(1)} ${frame.y(point.y).toFixed(1)}`;
+  const place = (/** @type {{ x: number, y: number }} */ point) =>
+    `${frame.x(point.x).toFixed(1)} ${frame.y(point.y).toFixed(1)}`;
   if (diagonal)
     frame.body.append(
       svg("path", { class: "diagonal", d: `M${frame.x(0)} ${frame.y(0)}L${frame.x(1)} ${frame.y(1)}` }),
     );
   series.forEach((one, n) => {
-    const there = one.points.filter((point) => point.y !== null);
+    const there = known(one);
     if (there.length) frame.body.append(svg("path", { class: `curve s${n}`, d: `M${there.map(place).join("L")}` }));
     frame.body.append(
       ...there.map((point) =>
@@ -109,7 +120,7 @@ function lineChart({ title, note = "", series, diagonal = false, detailTitle = "
       ),
     );
   });
-  const x = (point) => (rest.categories ? rest.categories[point.x] : short(point.x));
+  const x = (/** @type {Point} */ point) => (rest.categories ? rest.categories[point.x] : short(point.x));
   const rows = () =>
     series.flatMap((one) =>
       one.points.map((point) => [
@@ -135,7 +146,8 @@ function lineChart({ title, note = "", series, diagonal = false, detailTitle = "
 }
 
 // Bars on bars.  series: [{name, values: [number]}] by category.
-function barChart({ title, note = "", categories, series, ...rest }) {
+/** @type {(settings: Axes & { title: string, note?: string, categories: string[], series: Bars[] }) => HTMLElement} */
+export function barChart({ title, note = "", categories, series, ...rest }) {
   const totals = categories.map((_, n) => sum(series.map((one) => one.values[n])));
   const every = Math.ceil(categories.length / 10);
   const frame = axes({ ...rest, categories: categories.map((name, n) => (n % every ? "" : name)), ys: totals });

@@ -1,21 +1,16 @@
 // A picture as a file of its own, and links as text for other programs.
 
-const INLINED = [
-  "fill",
-  "stroke",
-  "stroke-width",
-  "stroke-dasharray",
-  "stroke-opacity",
-  "fill-opacity",
-  "opacity",
-  "font-size",
-  "font-family",
-  "visibility",
-];
+import { SVG, html, svg, visible } from "./dom.js";
+
+const INLINED =
+  "fill stroke stroke-width stroke-dasharray stroke-opacity fill-opacity opacity font-size font-family visibility".split(
+    " ",
+  );
 
 // A picture as the text of an SVG file, with the colours that it has now.
-function svgText(picture) {
-  const copy = picture.cloneNode(true);
+/** @type {(picture: Element) => string} */
+export function svgText(picture) {
+  const copy = /** @type {Element} */ (picture.cloneNode(true));
   const originals = [picture, ...picture.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((element, n) => {
     const style = getComputedStyle(originals[n]);
@@ -31,10 +26,13 @@ function svgText(picture) {
 }
 
 // Links in Pharaoh format: i-j, and i?j of those that gold marks as possible.
-const pharaohText = (links) => `${links.map(([j, k, sure]) => `${j}${sure === 0 ? "?" : "-"}${k}`).join(" ")}\n`;
+/** @type {(links: number[][]) => string} */
+export const pharaohText = (links) => `${links.map(([j, k, sure]) => `${j}${sure === 0 ? "?" : "-"}${k}`).join(" ")}\n`;
 
+/** @type {Record<string, string>} */
 const LATEX = { "\\": "\\textbackslash{}", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}" };
 
+/** @type {Record<string, string>} */
 const LATEX_LINES = {
   link: "",
   right: "",
@@ -49,7 +47,9 @@ const LATEX_LINES = {
 };
 
 // Two lines of words and the links between them, for LaTeX with TikZ.
-function latexText(pair) {
+/** @type {(pair: Pair) => string} */
+export function latexText(pair) {
+  /** @type {(name: string, y: number) => (word: string, n: number) => string} */
   const node = (name, y) => (word, n) =>
     `  \\node[word] (${name}${n}) at (${n}*\\wordgap, ${y}) {\\strut ${latexEscaped(word)}};`;
   return [
@@ -68,17 +68,19 @@ function latexText(pair) {
 }
 
 // A word with what LaTeX would obey escaped, each letter once.
+/** @type {(word: string) => string} */
 function latexEscaped(word) {
   return visible(word).replace(/[\\^~&%$#_{}]/g, (c) => LATEX[c] ?? `\\${c}`);
 }
 
 // Put a text on the clipboard; resolves to whether that was possible.
-async function copyText(text) {
+/** @type {(text: string) => Promise<boolean>} */
+export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    const area = html("textarea", { class: "unseen", "aria-hidden": "true" });
+    const area = /** @type {any} */ (html("textarea", { class: "unseen", "aria-hidden": "true" }));
     area.value = text;
     document.body.append(area);
     area.select();

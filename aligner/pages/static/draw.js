@@ -1,16 +1,19 @@
-// draw(container, pair, options): the picture of one pair, with its legend and its table, in place of what is there.
+// The picture of one pair, with its legend and its table. Hovering or focusing a word lights its links and the words at
+// their ends; arrow keys move along a side, and between the sides along links. Knows nothing of the page; needs drawing.css.
+
+import { fill, html, tableBehind, visible } from "./dom.js";
+import { drawLines, measureLike, runsLeftwards } from "./lines.js";
+import { labelOf, legendOf } from "./links.js";
+import { drawMatrix } from "./matrix.js";
+
+// Draw a pair into an element, in place of what is there.
 //
-// pair: {source: [word], target: [word], languages: [code or null] of both or nothing,
-//     links: [{source, target, kind, probability, found}]}, see `judge` and KINDS
-//     probability: of the link, or null; found: whether each of several systems has it
-// options: {view: "lines" or "matrix", label: a name for the picture, systems: [name],
-//     shown: as of `judge`; onword: called with (side, index) for a word that is clicked, or entered by the keyboard}
-//
-// Gives {svg, light(side, index), unlight(), focus()}; side 0 is the source; and of a matrix point(j, k), which lights a
-// cell, cell(event), the [j, k] under the mouse or null, and place(j, k), its box in the picture. Needs dom.js, links.js,
-// lines.js, matrix.js and drawing.css; knows nothing of the page. Hovering or focusing a word lights its links and the words at their
-// ends; arrow keys move along a side, and between the sides along links.
-function draw(container, pair, options) {
+// pair: the words of both sides, their languages as codes, and the links, see `judge` and KINDS
+// options: view; label: a name for the picture; systems: their names; shown: as of `judge`;
+//     onword: called with (side, index) for a word that is clicked, or entered by the keyboard; side 0 is the source
+// Gives the picture, what lights a word or a cell of a matrix, and what focuses a word.
+/** @type {(container: Element, pair: Pair, options: Options) => Picture} */
+export function draw(container, pair, options) {
   container.replaceChildren();
   const scroller = html("div", { class: "picture", tabindex: 0, role: "group", "aria-label": "Picture, scrolls" });
   const said = html("p", { class: "said", "aria-hidden": "true" });
@@ -18,7 +21,7 @@ function draw(container, pair, options) {
   container.append(scroller, said, legend, linksTable(pair, options));
   if (!pair.source.length && !pair.target.length) {
     scroller.append(html("p", { class: "nothing" }, "An empty pair."));
-    return { svg: null, light() {}, unlight() {}, focus() {} };
+    return { svg: null, light() {}, unlight() {}, focus() {}, point() {} };
   }
   const available = (scroller.clientWidth || 800) - 8;
   const drawing = options.view === "matrix" ? drawMatrix : drawLines;
@@ -28,26 +31,29 @@ function draw(container, pair, options) {
   fill(picture, { role: "group", "aria-label": options.label ?? "Links of a sentence pair" }, []);
   scroller.append(picture);
   scroller.removeAttribute("tabindex"); // its words can be focused
-  drawn.stay?.(scroller);
+  drawn.matrix?.stay(scroller);
 
+  /** @type {number[][][]} */
   const ends = words.map((side) => side.map(() => []));
   pair.links.forEach((link, n) => {
     ends[0][link.source].push(n);
     ends[1][link.target].push(n);
   });
 
+  /** @type {Element[]} */
   let lit = [];
   const unlight = () => {
     for (const element of lit) element.classList.remove("lit", "here");
     lit = [];
     picture.classList.remove("dim");
-    drawn.cross?.(null, null);
+    drawn.matrix?.cross(null, null);
     said.replaceChildren();
   };
-  const shine = (element, name = "lit") => {
+  const shine = (/** @type {Element} */ element, name = "lit") => {
     element.classList.add("lit", name);
     lit.push(element);
   };
+  /** @type {Picture["light"]} */
   const light = (side, index) => {
     unlight();
     picture.classList.add("dim");
@@ -56,15 +62,15 @@ function draw(container, pair, options) {
       shine(links[n]);
       shine(words[1 - side][side ? pair.links[n].source : pair.links[n].target]);
     }
-    drawn.cross?.(side ? null : index, side ? index : null);
+    drawn.matrix?.cross(side ? null : index, side ? index : null);
     said.append(...describeWord(pair, side, index, ends[side][index], options));
   };
 
   let current = words[words[0].length ? 0 : 1][0];
   const focus = (element = current) => {
-    current.setAttribute("tabindex", -1);
+    current.setAttribute("tabindex", "-1");
     current = element;
-    current.setAttribute("tabindex", 0);
+    current.setAttribute("tabindex", "0");
     current.focus();
   };
   words.forEach((those, side) =>
@@ -96,12 +102,15 @@ function draw(container, pair, options) {
       );
     }),
   );
-  current.setAttribute("tabindex", 0);
+  current.setAttribute("tabindex", "0");
 
   // Along a side by the keys of its direction, across by the others.
+  /** @type {(key: string, side: number, index: number) => SVGElement | undefined} */
   function neighbour(key, side, index) {
+    /** @type {Record<string, Cell>} */
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    if (!(key in steps)) return { Home: words[side][0], End: words[side].at(-1) }[key];
+    if (key === "Home" || key === "End") return words[side].at(key === "Home" ? 0 : -1);
+    if (!(key in steps)) return undefined;
     let [x, y] = steps[key];
     const layout = picture.dataset.layout;
     if (layout === "down" || (layout === "matrix" && side === 0)) [x, y] = [y, x];
@@ -113,40 +122,46 @@ function draw(container, pair, options) {
     return words[1 - side][Math.min(other, words[1 - side].length - 1)] ?? words[side][index];
   }
 
+  /** @type {Picture["point"]} */
   const point = (j, k) => {
     unlight();
     for (const element of [words[0][j], words[1][k]]) shine(element, "here");
-    drawn.cross(j, k);
+    drawn.matrix?.cross(j, k);
     const link = pair.links.find((those) => those.source === j && those.target === k);
     said.append(...wordsOf(pair, 0, j), " – ", ...wordsOf(pair, 1, k), link ? `: ${describeKind(link, options)}` : "");
   };
-  if (drawn.cell) {
-    picture.addEventListener("mousemove", (event) => {
+  const { matrix } = drawn;
+  if (matrix) {
+    const mousemove = (/** @type {any} */ event) => {
       if (event.target.closest(".word")) return;
-      const cell = drawn.cell(event);
+      const cell = matrix.cell(event);
       if (cell) point(...cell);
       else unlight();
-    });
-    picture.addEventListener("mouseleave", unlight);
+    };
+    fill(picture, { mousemove, mouseleave: unlight });
   }
-  return { svg: picture, light, unlight, focus: () => focus(), point, cell: drawn.cell, place: drawn.place };
+  return { svg: picture, light, unlight, focus: () => focus(), point, matrix };
 }
 
 // A word with its number among the equal ones: "the (2)".
+/** @type {(words: string[], index: number) => string} */
 function nameOf(words, index) {
   const word = visible(words[index]);
   if (words.indexOf(words[index]) === words.lastIndexOf(words[index])) return word;
   return `${word} (${words.slice(0, index + 1).filter((other) => other === words[index]).length})`;
 }
 
+/** @type {(pair: Pair, side: number, index: number) => Node[]} */
 const wordsOf = (pair, side, index) => [
   html("bdi", { lang: pair.languages?.[side] }, nameOf(side ? pair.target : pair.source, index)),
 ];
 
+/** @type {(link: Link, options: Options) => string} */
 function describeKind(link, options) {
   return labelOf(link.kind, options) + (link.probability === null ? "" : `, ${(100 * link.probability).toFixed(0)} %`);
 }
 
+/** @type {(pair: Pair, side: number, index: number, numbers: number[], options: Options) => (Node | string)[]} */
 function describeWord(pair, side, index, numbers, options) {
   const found = numbers.map((n) => {
     const link = pair.links[n];
@@ -156,14 +171,16 @@ function describeWord(pair, side, index, numbers, options) {
   return [...wordsOf(pair, side, index), " – ", ...rest];
 }
 
+/** @type {(pair: Pair, side: number, index: number, numbers: number[], options: Options) => string} */
 function spokenWord(pair, side, index, numbers, options) {
   return describeWord(pair, side, index, numbers, options)
-    .map((part) => part.textContent ?? part)
+    .map((part) => (typeof part === "string" ? part : part.textContent))
     .join("");
 }
 
+/** @type {(pair: Pair, options: Options) => HTMLElement} */
 function linksTable(pair, options) {
-  const systems = (options.shown?.mode ?? "one") === "one" ? [] : (options.systems ?? []);
+  const systems = options.shown.mode === "one" ? [] : options.systems;
   const head = ["Source", "Target", "Link", "Probability", ...systems];
   const rows = () =>
     pair.links.map((link) => [

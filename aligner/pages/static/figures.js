@@ -1,10 +1,12 @@
 // Figures over pairs, as `aligner evaluate` counts and prints them.
 
-const METRICS = { aer: "AER", precision: "Precision", recall: "Recall", f1: "F1" };
+/** @type {Record<Metric, string>} */
+export const METRICS = { aer: "AER", precision: "Precision", recall: "Recall", f1: "F1" };
 
 // Fractions of counts; where there was nothing to get wrong, all is right.
-function scoresOf({ found, sure, possible, right, allowed }) {
-  const ratio = (part, whole) => (whole > 0 ? part / whole : 1);
+/** @type {(counts: Counts) => Record<Metric, number>} */
+export function scoresOf({ found, sure, possible, right, allowed }) {
+  const ratio = (/** @type {number} */ part, /** @type {number} */ whole) => (whole > 0 ? part / whole : 1);
   return {
     aer: 1 - ratio(right + allowed, found + sure),
     precision: ratio(allowed, found),
@@ -14,10 +16,12 @@ function scoresOf({ found, sure, possible, right, allowed }) {
 }
 
 // Percent with two digits as Python writes them: of two equally near ones the even, where JavaScript takes the larger.
-function percent(fraction) {
+/** @type {(fraction: number) => string} */
+export function percent(fraction) {
   const value = 100 * fraction;
   return (value % 0.5 === 0.125 ? value - 0.001 : value).toFixed(2);
 }
 
 // An interval that the command has computed, in percent.
-const intervalText = (ends) => `[${ends.map((end) => percent(end / 100)).join(", ")}]`;
+/** @type {(ends: number[]) => string} */
+export const intervalText = (ends) => `[${ends.map((end) => percent(end / 100)).join(", ")}]`;

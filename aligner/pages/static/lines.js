@@ -1,17 +1,22 @@
 // A pair as two lines of words with curves between those that are linked: across the page where it fits, else down.
 
+import { shortened, sum, svg, visible } from "./dom.js";
+import { KINDS, markOf } from "./links.js";
+
 const LETTER = 16; // pixels
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 // Whether most words of a sentence that have letters are of a script that runs from right to left.
-function runsLeftwards(words) {
+/** @type {(words: string[]) => boolean} */
+export function runsLeftwards(words) {
   const letters = words.filter((word) => /\p{L}/u.test(word));
   return 2 * letters.filter((word) => RIGHT_TO_LEFT.test(word)).length > letters.length;
 }
 
 // What is shown of each word, the number of a word that occurs several times, and how wide both are.
-function labelled(words, measure) {
+/** @type {(words: string[], measure: Measure) => Label[]} */
+export function labelled(words, measure) {
   const counts = new Map();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   const seen = new Map();
@@ -19,13 +24,15 @@ function labelled(words, measure) {
     seen.set(word, (seen.get(word) ?? 0) + 1);
     const number = counts.get(word) > 1 ? seen.get(word) : null;
     const text = shortened(visible(word));
-    return { index, word, text, number, width: measure(text) + (number === null ? 0 : 1 + 6 * `${number}`.length) };
+    const width = measure(text) + (number === null ? 0 : 1 + 6 * `${number}`.length);
+    return { index, word, text, number, width, x: 0, y: 0, near: [0, 0] };
   });
 }
 
 // A function that tells the width of a text in the font of an element.
-function measureLike(element) {
-  const context = document.createElement("canvas").getContext("2d");
+/** @type {(element: Element) => Measure} */
+export function measureLike(element) {
+  const context = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
   context.font = `${LETTER}px ${getComputedStyle(element).fontFamily}`;
   const known = new Map();
   return (text) => {
@@ -35,41 +42,35 @@ function measureLike(element) {
 }
 
 // Places of words and curves: {width, height, across, sides: [[{x, y, near, ...label}]], curve(link), point(link, t)}.
+/** @type {(pair: Pair, available: number, measure: Measure) => Places & Curves} */
 function placeLines(pair, available, measure) {
   const sides = [pair.source, pair.target].map((words) => labelled(words, measure));
   const rows = sides.map((side) => sum(side.map((word) => word.width)) + 18 * (side.length - 1));
   const longest = Math.max(...rows, 0);
   const placed = longest + 24 <= available ? placeAcross(pair, sides, rows, longest, available) : placeDown(sides);
-  const ends = (link) => [placed.sides[0][link.source].near, placed.sides[1][link.target].near];
-  const knots = (link) => {
+  const ends = (/** @type {Link} */ link) => [placed.sides[0][link.source].near, placed.sides[1][link.target].near];
+  const knots = (/** @type {Link} */ link) => {
     const [[x, y], [u, v]] = ends(link);
-    return placed.across
-      ? [
-          [x, y],
-          [x, y + 0.55 * (v - y)],
-          [u, v - 0.55 * (v - y)],
-          [u, v],
-        ]
-      : [
-          [x, y],
-          [x + 0.5 * (u - x), y],
-          [u - 0.5 * (u - x), v],
-          [u, v],
-        ];
+    const [dx, dy] = placed.across ? [0, 0.55 * (v - y)] : [0.5 * (u - x), 0];
+    const at = (/** @type {number[]} */ ...place) => place;
+    return [at(x, y), at(x + dx, y + dy), at(u - dx, v - dy), at(u, v)];
   };
-  const curve = (link) => {
+  const curve = (/** @type {Link} */ link) => {
     const [start, ...others] = knots(link).map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`);
     return `M${start}C${others.join(" ")}`;
   };
+  /** @type {Curves["point"]} */
   const point = (link, t) => {
     const s = 1 - t;
     const weights = [s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t];
-    return [0, 1].map((axis) => sum(knots(link).map((knot, n) => weights[n] * knot[axis])).toFixed(1));
+    const along = (/** @type {number} */ axis) => sum(knots(link).map((knot, n) => weights[n] * knot[axis])).toFixed(1);
+    return [along(0), along(1)];
   };
   return { ...placed, curve, point };
 }
 
 // Both lines are made equally long by wider blanks, up to a point.
+/** @type {(pair: Pair, sides: Label[][], rows: number[], longest: number, available: number) => Places} */
 function placeAcross(pair, sides, rows, longest, available) {
   const most = Math.max(...sides.map((side) => side.length));
   const wide = Math.min(longest + 30 * most, available - 24);
@@ -90,6 +91,7 @@ function placeAcross(pair, sides, rows, longest, available) {
   return { width, height, across: true, sides };
 }
 
+/** @type {(sides: Label[][]) => Places} */
 function placeDown(sides) {
   const widest = sides.map((side) => Math.max(...side.map((word) => word.width), 0));
   const most = Math.max(...sides.map((side) => side.length));
@@ -107,36 +109,44 @@ function placeDown(sides) {
   return { width: widest[0] + gap + widest[1] + 24, height, across: false, sides };
 }
 
-// The picture: {picture, words: [[element]], links: [element]}; words and links as in the pair.
-function drawLines(pair, options, available, measure) {
+// The picture, with its words and links as in the pair.
+/** @type {(pair: Pair, options: Options, available: number, measure: Measure) => Drawn} */
+export function drawLines(pair, options, available, measure) {
   const places = placeLines(pair, available, measure);
   const { width, height } = places;
-  const several = options.shown?.mode === "all" ? options.systems.length : 0;
+  const several = options.shown.mode === "all" ? options.systems.length : 0;
   const links = pair.links.map((link) => {
-    const group = svg("g", { class: "edge", "data-link": `${link.source}-${link.target}`, "data-kind": link.kind });
-    const opacity = link.probability === null ? 1 : 0.25 + 0.75 * link.probability;
-    group.append(
-      svg("path", { class: `line ${link.kind}`, d: places.curve(link), "stroke-opacity": opacity.toFixed(2) }),
-    );
-    const at = KINDS[link.kind].at;
-    if (several || at) {
-      group.append(markOf(link, ...places.point(link, at ?? 0.5), several));
-    }
-    return group;
+    const { at } = KINDS[link.kind];
+    const line = svg("path", { class: `line ${link.kind}`, d: places.curve(link), "stroke-opacity": opacityOf(link) });
+    return linkElement(link, {}, line, several || at ? markOf(link, ...places.point(link, at ?? 0.5), several) : null);
   });
   const words = places.sides.map((side) => side.map((word) => wordElement(word, "middle")));
-  const picture = svg(
-    "svg",
-    { viewBox: `0 0 ${width.toFixed(0)} ${height.toFixed(0)}`, width: width.toFixed(0), height: height.toFixed(0) },
-    svg("g", {}, links),
-    words.map((side, n) => svg("g", { class: n ? "side target" : "side source", lang: pair.languages?.[n] }, side)),
+  const sides = words.map((side, n) =>
+    svg("g", { class: n ? "side target" : "side source", lang: pair.languages?.[n] }, side),
   );
-  picture.dataset.layout = places.across ? "across" : "down";
-  return { picture, words, links };
+  return {
+    picture: pictureOf(width, height, places.across ? "across" : "down", svg("g", {}, links), sides),
+    words,
+    links,
+  };
+}
+
+/** @type {(link: Link) => string} */
+export const opacityOf = ({ probability }) => (probability === null ? 1 : 0.25 + 0.75 * probability).toFixed(2);
+
+/** @type {(link: Link, attributes: Attributes, ...parts: Child[]) => SVGElement} */
+export const linkElement = ({ source, target, kind }, attributes, ...parts) =>
+  svg("g", { class: "edge", "data-link": `${source}-${target}`, "data-kind": kind, ...attributes }, parts);
+
+/** @type {(width: number, height: number, layout: string, ...parts: Child[]) => SVGElement} */
+export function pictureOf(width, height, layout, ...parts) {
+  const [w, h] = [width.toFixed(0), height.toFixed(0)];
+  return svg("svg", { viewBox: `0 0 ${w} ${h}`, width: w, height: h, "data-layout": layout }, parts);
 }
 
 // A word with its number, on a ground that is seen when it is lit.
-function wordElement(word, anchor) {
+/** @type {(word: Label, anchor: "start" | "middle" | "end") => SVGElement} */
+export function wordElement(word, anchor) {
   const left = anchor === "middle" ? word.x - word.width / 2 : anchor === "end" ? word.x - word.width : word.x;
   const ground = svg("rect", {
     class: "ground",

@@ -1,6 +1,9 @@
 // Kinds of links, and the marks that tell them apart without colours; at: where along a curve the mark is.
 
-const KINDS = {
+import { html, svg } from "./dom.js";
+
+/** @type {Record<Kind, { label: string, mark: string, at?: number }>} */
+export const KINDS = {
   link: { label: "link", mark: "square" },
   sure: { label: "sure", mark: "square" },
   possible: { label: "possible", mark: "disc" },
@@ -16,6 +19,7 @@ const KINDS = {
   secondWrong: { label: "only in the second, wrong", mark: "downHollow", at: 0.6 },
 };
 
+/** @type {Record<string, string>} */
 const MARKS = {
   square: "M-5-5h10v10h-10z",
   disc: "M-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0 -11 0z",
@@ -28,11 +32,13 @@ const MARKS = {
   downHollow: "M0 5.5L5.5-4.5H-5.5z",
 };
 
+/** @type {Record<string, string>} */
 const OUTLINES = { right: "frame", missed: "frame", allowed: "ring", open: "ring", wrong: "ring", link: "frame" };
 
 // The mark of a link at a place: that of its kind, or where several systems are drawn, a small one for each, an outline
 // where it does not have the link.
-function markOf(link, x, y, several) {
+/** @type {(link: { kind: Kind, found?: boolean[] }, x: number | string, y: number | string, several: number) => SVGElement} */
+export function markOf(link, x, y, several) {
   const { kind } = link;
   const place = `translate(${x},${y})`;
   if (!several) return svg("path", { class: `mark ${kind}`, d: MARKS[KINDS[kind].mark], transform: place });
@@ -41,27 +47,33 @@ function markOf(link, x, y, several) {
   const marks = Array.from({ length: several }, (_, n) => {
     const across = 9 * ((n % columns) - (columns - 1) / 2);
     const down = 9 * (Math.floor(n / columns) - (rows - 1) / 2);
-    return smallMark(kind, link.found[n], across, down);
+    return smallMark(kind, link.found?.[n], across, down);
   });
   return svg("g", { class: `mark ${kind}`, transform: place }, marks);
 }
 
+/** @type {(kind: Kind, found: boolean | undefined, x: number, y: number) => SVGElement} */
 function smallMark(kind, found, x, y) {
   const d = MARKS[found ? KINDS[kind].mark : OUTLINES[kind]];
   return svg("path", { class: found ? "small" : "small absent", d, transform: `translate(${x},${y}) scale(0.62)` });
 }
 
+// What is shown where there is one system.
+/** @type {Shown} */
+export const ONE = { mode: "one", system: 0, other: 0 };
+
 // The links to draw of a pair, by their place.
 //
 // pair: {gold: [[source, target, sure]] or null, systems: [[[source, target, probability or null]]]}
 // shown: {mode: "one", system}, {mode: "all"}, or {mode: "difference", system, other}
-// Gives [{source, target, kind, probability, found}]; found: whether each system has it.
-function judge(pair, shown) {
+/** @type {(pair: Judged, shown: Shown) => Link[]} */
+export function judge(pair, shown) {
+  /** @type {Map<string, { source: number, target: number, gold: number, found: boolean[], probabilities: (number | null)[] }>} */
   const links = new Map();
-  const at = (source, target) => {
+  const at = (/** @type {number} */ source, /** @type {number} */ target) => {
     const place = `${source}-${target}`;
     if (!links.has(place)) links.set(place, { source, target, gold: 0, found: [], probabilities: [] });
-    return links.get(place);
+    return /** @type {NonNullable<ReturnType<typeof links.get>>} */ (links.get(place));
   };
   for (const [source, target, sure] of pair.gold ?? []) at(source, target).gold = sure ? 2 : 1;
   pair.systems.forEach((those, n) => {
@@ -71,46 +83,53 @@ function judge(pair, shown) {
       link.probabilities[n] = probability;
     }
   });
+  /** @type {Link[]} */
   const drawn = [];
   for (const link of links.values()) {
     const found = pair.systems.map((_, n) => Boolean(link.found[n]));
     const kind = kindOf(link.gold, found, pair.gold !== null, shown);
     if (kind === null) continue;
-    const relevant = shown.mode === "all" ? link.probabilities : [link.probabilities[shown.system]];
-    const known = relevant.filter((p) => p !== null && p !== undefined);
-    if (shown.mode === "difference" && !known.length) known.push(link.probabilities[shown.other] ?? null);
-    const probability = known.length && known[0] !== null ? Math.max(...known) : null;
+    const those = { one: [shown.system], all: pair.systems.keys(), difference: [shown.system, shown.other] }[
+      shown.mode
+    ];
+    const known = [...those].flatMap((n) => link.probabilities[n] ?? []);
+    const probability = known.length ? (shown.mode === "all" ? Math.max(...known) : known[0]) : null;
     drawn.push({ source: link.source, target: link.target, kind, probability, found });
   }
   return drawn.sort((a, b) => a.source - b.source || a.target - b.target);
 }
 
+/** @type {(gold: number, found: boolean[], judged: boolean, shown: Shown) => Kind | null} */
 function kindOf(gold, found, judged, shown) {
   const one = shown.mode === "all" ? found.some(Boolean) : found[shown.system];
   if (shown.mode === "difference" && one !== found[shown.other]) {
-    return (one ? "first" : "second") + (judged && gold === 0 ? "Wrong" : "");
+    if (judged && gold === 0) return one ? "firstWrong" : "secondWrong";
+    return one ? "first" : "second";
   }
   if (!judged) return one ? "link" : null;
-  return (one ? ["wrong", "allowed", "right"] : [null, "open", "missed"])[gold];
+  /** @type {(Kind | null)[]} */
+  const kinds = one ? ["wrong", "allowed", "right"] : [null, "open", "missed"];
+  return kinds[gold];
 }
 
 // What a kind is called where these systems are shown.
-function labelOf(kind, { systems = [], shown }) {
-  const names = { first: systems[shown?.system], second: systems[shown?.other] };
-  return KINDS[kind].label.replace(/the (first|second)/, (_, which) => names[which]);
+/** @type {(kind: Kind, options: Options) => string} */
+export function labelOf(kind, { systems, shown }) {
+  return KINDS[kind].label.replace(/the (first|second)/, (_, n) => systems[n === "first" ? shown.system : shown.other]);
 }
 
 // What each kind of link in a picture looks like, as lines with marks or as marks alone.  options: as of `draw`
-function legendOf(links, options) {
-  const several = options.shown?.mode === "all" ? options.systems.length : 0;
+/** @type {(links: Link[], options: Options) => HTMLElement} */
+export function legendOf(links, options) {
+  const several = options.shown.mode === "all" ? options.systems.length : 0;
   const lines = options.view === "lines";
   const [x, y] = [lines ? 17 : 9, 9];
-  const sample = (kind) => {
+  const sample = (/** @type {Kind} */ kind) => {
     const isFound = kind !== "missed" && kind !== "open";
     if (several) return svg("g", { class: `mark ${kind}` }, smallMark(kind, isFound, x, y));
     return lines && !("at" in KINDS[kind]) ? null : markOf({ kind }, x, y, 0);
   };
-  const items = Object.keys(KINDS)
+  const items = /** @type {Kind[]} */ (Object.keys(KINDS))
     .filter((kind) => links.some((link) => link.kind === kind))
     .map((kind) => {
       const line = lines ? svg("path", { class: `line ${kind}`, d: "M1 9H33" }) : null;

@@ -1,45 +1,38 @@
 // The list of pairs: which are in it and in what order, and a view that makes elements only of those in sight.
 
+import { clamp, html, shortened, visible } from "./dom.js";
+import { percent } from "./figures.js";
+
 const ROW = 64; // pixels; as in page.css
 
-const ORDERS = {
+/** @type {Record<string, { label: string, needs?: Needs, key: (report: ReportData, shown: Compared, pair: number) => number }>} */
+export const ORDERS = {
   worst: {
     label: "worst first",
     needs: "gold",
-    key:
-      (report, { system }) =>
-      (i) =>
-        -report.errorRate(system, i),
+    key: (report, { system }, i) => -report.errorRate(system, i),
   },
   errors: {
     label: "most errors first",
     needs: "gold",
-    key:
-      (report, { system }) =>
-      (i) =>
-        -errorsIn(report, system, i),
+    key: (report, { system }, i) => -errorsIn(report, system, i),
   },
   unsure: {
     label: "least confident first",
     needs: "scores",
-    key:
-      (report, { system }) =>
-      (i) =>
-        report.counts[system].mean[i],
+    key: (report, { system }, i) => report.counts[system].mean[i],
   },
   differ: {
     label: "most different first",
     needs: "systems",
-    key:
-      (report, { system, other }) =>
-      (i) =>
-        -report.difference(system, other, i),
+    key: (report, { system, other }, i) => -report.difference(system, other, i),
   },
-  given: { label: "as given", key: () => (i) => i },
-  longest: { label: "longest first", key: (report) => (i) => -report.lengths[0][i] },
+  given: { label: "as given", key: (_report, _shown, i) => i },
+  longest: { label: "longest first", key: (report, _shown, i) => -report.lengths[0][i] },
 };
 
-const KINDS_OF_ERRORS = {
+/** @type {Record<string, { label: string, needs?: Needs, keeps?: (report: ReportData, shown: Compared, pair: number) => boolean }>} */
+export const KINDS_OF_ERRORS = {
   any: { label: "any" },
   wrong: {
     label: "with wrong links",
@@ -60,22 +53,26 @@ const KINDS_OF_ERRORS = {
 };
 
 // Wrong and missed links of a pair.
+/** @type {(report: ReportData, system: number, pair: number) => number} */
 function errorsIn(report, system, pair) {
   const { found, sure, possible } = report.counts[system];
   return found[pair] - possible[pair] + report.sure[pair] - sure[pair];
 }
 
 // Whether a report has what an order or a filter needs.
-const has = (report, needs) =>
+/** @type {(report: ReportData, needs?: Needs) => boolean} */
+export const has = (report, needs) =>
   !needs || { gold: report.gold !== null, scores: report.scored, systems: report.names.length > 1 }[needs];
 
 // The pairs that pass, in order.
 //
 // filters: {text, word, errors, order, length, error, confidence}, the last three [least, most] or with NaN for none
 // shown: {system, other} to be judged by
-function choosePairs(report, filters, shown) {
-  const within = (value, [least, most]) => !(value < least) && !(value > most);
-  const open = (range) => range.every(Number.isNaN);
+/** @type {(report: ReportData, filters: Filters, shown: Compared) => number[]} */
+export function choosePairs(report, filters, shown) {
+  const within = (/** @type {number} */ value, /** @type {number[]} */ [least, most]) =>
+    !(value < least) && !(value > most);
+  const open = (/** @type {number[]} */ range) => range.every(Number.isNaN);
   const text = filters.text.toLowerCase();
   const keeps = KINDS_OF_ERRORS[filters.errors].keeps;
   const chosen = [];
@@ -95,21 +92,30 @@ function choosePairs(report, filters, shown) {
     if (keeps && !keeps(report, shown, i)) continue;
     chosen.push(i);
   }
-  const key = ORDERS[filters.order].key(report, shown);
-  const keys = new Map(chosen.map((i) => [i, key(i)]));
-  const last = (value) => (Number.isNaN(value) ? Infinity : value); // pairs of which it is not known
-  return chosen.sort((a, b) => last(keys.get(a)) - last(keys.get(b)) || a - b);
+  const key = ORDERS[filters.order].key;
+  const last = (/** @type {number} */ value) => (Number.isNaN(value) ? Infinity : value); // of what is not known
+  const keyed = chosen.map((i) => ({ i, key: last(key(report, shown, i)) }));
+  return keyed.sort((a, b) => (a.key === b.key ? a.i - b.i : a.key - b.key)).map(({ i }) => i);
 }
 
 // A list box of pairs.  onchoose: called with a pair that the user goes to.
-class PairList {
+export class PairList {
+  /** @param {HTMLElement} element @param {ReportData} report @param {(pair: number) => void} onchoose */
   constructor(element, report, onchoose) {
-    Object.assign(this, { element, report, onchoose, pairs: [], current: null, system: 0 });
+    this.element = element;
+    this.report = report;
+    this.onchoose = onchoose;
+    /** @type {number[]} */
+    this.pairs = [];
+    /** @type {number | null} */
+    this.current = null;
+    this.system = 0;
     this.all = html("div", { role: "presentation", class: "all" });
     element.append(this.all);
     element.addEventListener("scroll", () => this.render());
     element.addEventListener("keydown", (event) => {
       const page = Math.max(Math.floor(element.clientHeight / ROW) - 1, 1);
+      /** @type {Record<string, number>} */
       const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
       if (!(event.key in steps)) return;
       event.preventDefault();
@@ -119,23 +125,27 @@ class PairList {
   }
 
   // Go some pairs on in the order of the list.
+  /** @type {(by: number) => void} */
   step(by) {
     if (!this.pairs.length) return;
-    const place = this.pairs.indexOf(this.current) + by;
+    const place = this.pairs.indexOf(this.current ?? -1) + by;
     this.onchoose(this.pairs[clamp(place, 0, this.pairs.length - 1)]);
   }
 
+  /** @type {(pairs: number[], system: number) => void} */
   show(pairs, system) {
-    Object.assign(this, { pairs, system });
+    this.pairs = pairs;
+    this.system = system;
     this.all.style.height = `${ROW * pairs.length}px`;
     this.element.setAttribute("aria-label", `${pairs.length} pairs`);
     this.render();
   }
 
   // Mark a pair as the current one, and bring it into sight.
+  /** @type {(pair: number | null) => void} */
   choose(pair) {
     this.current = pair;
-    const top = ROW * this.pairs.indexOf(pair);
+    const top = ROW * this.pairs.indexOf(pair ?? -1);
     const { scrollTop, clientHeight } = this.element;
     if (top >= 0 && (top < scrollTop || top + ROW > scrollTop + clientHeight)) {
       this.element.scrollTop = top - Math.max((clientHeight - ROW) / 2, 0);
@@ -155,6 +165,7 @@ class PairList {
     else this.element.removeAttribute("aria-activedescendant");
   }
 
+  /** @type {(n: number) => HTMLElement} */
   row(n) {
     const { report, system } = this;
     const pair = this.pairs[n];

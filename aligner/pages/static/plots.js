@@ -1,5 +1,11 @@
 // The plots of a report: where the errors are, what the probabilities are worth, and how the model was learnt.
 
+import { barChart, lineChart } from "./chart.js";
+import { clamp } from "./dom.js";
+import { scoresOf } from "./figures.js";
+import { forEachLink } from "./words.js";
+
+/** @type {Bin[]} */
 const LENGTHS = [
   [0, 10, "0–10"],
   [11, 20, "11–20"],
@@ -7,6 +13,7 @@ const LENGTHS = [
   [31, 40, "31–40"],
   [41, Infinity, "41+"],
 ];
+/** @type {Bin[]} */
 const FREQUENCIES = [
   [1, 1, "1"],
   [2, 3, "2–3"],
@@ -15,6 +22,7 @@ const FREQUENCIES = [
   [16, 31, "16–31"],
   [32, Infinity, "32+"],
 ];
+/** @type {Bin[]} */
 const DISTANCES = [
   [0, 0.02, "≤ 0.02"],
   [0.02, 0.05, "≤ 0.05"],
@@ -23,19 +31,23 @@ const DISTANCES = [
   [0.2, 1, "≤ 1"],
 ];
 
+/** @type {(bins: Bin[], value: number) => number} */
 const binOf = (bins, value) => bins.findIndex(([low, high]) => value >= low && value <= high);
 
+/** @type {() => Counts} */
 const noCounts = () => ({ found: 0, sure: 0, possible: 0, right: 0, allowed: 0 });
 
 // A link of gold or of a system, added to counts.
+/** @type {(counts: Counts, link: Link) => void} */
 function addLink(counts, { kind }) {
-  counts.found += ["right", "allowed", "wrong"].includes(kind);
-  counts.right += kind === "right";
-  counts.allowed += kind === "right" || kind === "allowed";
-  counts.sure += kind === "right" || kind === "missed";
-  counts.possible += kind !== "wrong";
+  counts.found += Number(["right", "allowed", "wrong"].includes(kind));
+  counts.right += Number(kind === "right");
+  counts.allowed += Number(kind === "right" || kind === "allowed");
+  counts.sure += Number(kind === "right" || kind === "missed");
+  counts.possible += Number(kind !== "wrong");
 }
 
+/** @type {(bins: Bin[], counts: Counts[]) => Point[]} */
 const aerPoints = (bins, counts) =>
   bins.map((_, n) => ({
     x: n,
@@ -45,6 +57,7 @@ const aerPoints = (bins, counts) =>
 
 const aerTitles = { yTitle: "AER, %" };
 
+/** @type {(report: ReportData) => HTMLElement} */
 function byLength(report) {
   const bins = LENGTHS.filter(([low, high]) => report.lengths[0].some((length) => low <= length && length <= high));
   const series = report.names.map((name, s) => {
@@ -69,6 +82,7 @@ function byLength(report) {
 }
 
 // Two charts from one walk over all links: by the frequency of the rarer word, and by the distance from the diagonal.
+/** @type {(report: ReportData) => HTMLElement[]} */
 function byFrequencyAndDistance(report) {
   const frequencies = [0, 1].map((side) => {
     const counts = new Map();
@@ -88,6 +102,7 @@ function byFrequencyAndDistance(report) {
     });
     return counts;
   });
+  /** @type {(n: number, bins: Bin[], rest: { title: string, note: string, xTitle: string }) => HTMLElement} */
   const chart = (n, bins, rest) =>
     lineChart({
       ...rest,
@@ -111,6 +126,7 @@ function byFrequencyAndDistance(report) {
 
 // How many links, how many of them right, and the sum of their probabilities, by tenths or twentieths of probability, of
 // which those of 32 bits may be a little below.
+/** @type {(report: ReportData, system: number, bins: number) => { links: number, right: number, total: number }[]} */
 function byProbability(report, system, bins) {
   const counts = Array.from({ length: bins }, () => ({ links: 0, right: 0, total: 0 }));
   const { scores } = report.systems[system];
@@ -118,11 +134,12 @@ function byProbability(report, system, bins) {
     const bin = counts[clamp(Math.floor(bins * scores[n] + 1e-6), 0, bins - 1)];
     bin.links += 1;
     bin.total += scores[n];
-    if (report.judged) bin.right += report.judged[system][n] > 0;
+    if (report.judged) bin.right += Number(report.judged[system][n] > 0);
   }
   return counts;
 }
 
+/** @type {(report: ReportData) => HTMLElement} */
 function reliability(report) {
   const series = report.names.flatMap((name, s) => {
     if (!report.systems[s].scores) return [];
@@ -142,6 +159,7 @@ function reliability(report) {
   });
 }
 
+/** @type {(report: ReportData) => HTMLElement[]} */
 function histograms(report) {
   const names = Array.from({ length: 20 }, (_, n) => `${Number((n / 20).toFixed(2))}`);
   return report.names.flatMap((name, s) => {
@@ -167,11 +185,12 @@ function histograms(report) {
 }
 
 // What the record of a model has of its training.
+/** @type {(model: Learnt) => HTMLElement[]} */
 function training(model) {
   const charts = [];
   const trace = model.trace ?? [];
   if (trace.length > 1) {
-    const series = ["primal", "dual"].map((name) => ({
+    const series = /** @type {const} */ (["primal", "dual"]).map((name) => ({
       name,
       points: trace.map((point) => ({ x: point.passes, y: point[name] })),
     }));
@@ -190,7 +209,8 @@ function training(model) {
 }
 
 // All plots for which there is what they need.
-function allPlots(report) {
+/** @type {(report: ReportData) => HTMLElement[]} */
+export function allPlots(report) {
   const charts = report.gold ? [byLength(report), ...byFrequencyAndDistance(report)] : [];
   if (report.scored) charts.push(...(report.gold ? [reliability(report)] : []), ...histograms(report));
   if (report.given.model) charts.push(...training(report.given.model));

@@ -1,38 +1,48 @@
 // Words over all pairs: the pairs of words that are most often wrong or missed, and the concordance of two words.
 
+import { html, svg, table, visible } from "./dom.js";
+import { KINDS, ONE, judge, markOf } from "./links.js";
+
 const MOST_ROWS = 50;
 
 // The pairs of words of wrong and of missed links, the most frequent first: {wrong: [[source, target, times]], missed}.
+/** @type {(report: ReportData, system: number) => Record<string, Frequent[]>} */
 function errorsByWords(report, system) {
+  /** @type {Record<string, Map<string, number>>} */
   const tables = { wrong: new Map(), missed: new Map() };
-  forEachLink(report, system, (pair, words, link) => {
+  forEachLink(report, system, (_pair, words, link) => {
     if (!(link.kind in tables)) return;
     const key = `${words[0][link.source]} ${words[1][link.target]}`; // words have no blanks
     tables[link.kind].set(key, (tables[link.kind].get(key) ?? 0) + 1);
   });
-  const sorted = (counts) => [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_ROWS);
-  const rows = (counts) => sorted(counts).map(([key, times]) => [...key.split(" "), times]);
+  /** @type {(counts: Map<string, number>) => Frequent[]} */
+  const rows = (counts) => {
+    const sorted = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_ROWS);
+    return sorted.map(([key, times]) => [key.split(" ")[0], key.split(" ")[1], times]);
+  };
   return { wrong: rows(tables.wrong), missed: rows(tables.missed) };
 }
 
 // Call visit(pair, [source words, target words], link) for the links of a system and of gold, judged.
-function forEachLink(report, system, visit, pairs = null) {
-  const shown = { mode: "one", system: 0 };
+/** @type {(report: ReportData, system: number, visit: (pair: number, words: string[][], link: Link) => void, pairs?: number[]) => void} */
+export function forEachLink(report, system, visit, pairs) {
   for (const i of pairs ?? Array.from({ length: report.pairs }, (_, n) => n)) {
     const words = [report.words(0, i), report.words(1, i)];
-    for (const link of judge({ gold: report.goldOf(i), systems: [report.linksOf(system, i)] }, shown))
+    for (const link of judge({ gold: report.goldOf(i), systems: [report.linksOf(system, i)] }, ONE))
       visit(i, words, link);
   }
 }
 
 // The links of a source word, of a target word, or between both: {links: [{pair, words, ...link}], pairs: both occur in}.
+/** @type {(report: ReportData, system: number, source: string, target: string) => { links: Occurrence[], pairs: number }} */
 function concordance(report, system, source, target) {
   const wanted = [source, target];
-  const holds = (i) =>
+  const holds = (/** @type {number} */ i) =>
     wanted.every(
       (word, side) => !word || (report.lines[side][i].includes(word) && report.words(side, i).includes(word)),
     );
   const pairs = Array.from({ length: report.pairs }, (_, n) => n).filter(holds);
+  /** @type {Occurrence[]} */
   const links = [];
   forEachLink(
     report,
@@ -47,6 +57,7 @@ function concordance(report, system, source, target) {
 }
 
 // A word amid those around it.
+/** @type {(words: string[], index: number, lang: string | null, around?: number) => HTMLElement} */
 function inContext(words, index, lang, around = 6) {
   const from = Math.max(index - around, 0);
   const before = words.slice(from, index).map(visible).join(" ");
@@ -65,19 +76,26 @@ function inContext(words, index, lang, around = 6) {
 }
 
 // The part of the page about words.  goto: called with a pair to show.
-class Words {
+export class Words {
+  /** @param {HTMLElement} panel @param {ReportData} report @param {(pair: number) => void} goto */
   constructor(panel, report, goto) {
-    Object.assign(this, { panel, report, goto, system: 0 });
-    this.inputs = ["source", "target"].map((side) => panel.querySelector(`[name=${side}-word]`));
-    panel.querySelector("form").addEventListener("submit", (event) => {
+    this.report = report;
+    this.goto = goto;
+    this.system = 0;
+    /** @type {(selector: string) => any} */
+    this.one = (selector) => panel.querySelector(selector);
+    /** @type {HTMLInputElement[]} */
+    this.inputs = ["source", "target"].map((side) => this.one(`[name=${side}-word]`));
+    this.one("form").addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       this.search();
     });
   }
 
+  /** @type {(system: number) => void} */
   show(system) {
     this.system = system;
-    const frequent = this.panel.querySelector(".frequent");
+    const frequent = this.one(".frequent");
     frequent.replaceChildren();
     if (this.report.gold) {
       const found = errorsByWords(this.report, system);
@@ -90,7 +108,9 @@ class Words {
     if (this.inputs.some((input) => input.value)) this.search();
   }
 
+  /** @type {(caption: string, rows: Frequent[]) => HTMLElement} */
   frequent(caption, rows) {
+    /** @type {(source: string, target: string) => HTMLElement} */
     const button = (source, target) =>
       html(
         "button",
@@ -109,19 +129,22 @@ class Words {
   }
 
   // Search for these words.
+  /** @type {(source: string, target: string) => void} */
   find(source, target) {
     [source, target].forEach((word, side) => (this.inputs[side].value = word));
     this.search();
   }
 
   search() {
-    const place = this.panel.querySelector(".concordance");
+    const place = this.one(".concordance");
     const [source, target] = this.inputs.map((input) => input.value.trim());
     place.replaceChildren();
     if (!source && !target) return;
     const found = concordance(this.report, this.system, source, target);
-    const kinds = Object.keys(KINDS).map((kind) => [kind, found.links.filter((link) => link.kind === kind).length]);
-    const counts = kinds.filter(([, times]) => times).map(([kind, times]) => `${times} ${KINDS[kind].label}`);
+    const counts = Object.entries(KINDS).flatMap(([kind, { label }]) => {
+      const times = found.links.filter((link) => link.kind === kind).length;
+      return times ? [`${times} ${label}`] : [];
+    });
     const which = source && target ? "both words" : "the word";
     place.append(
       html(
@@ -141,6 +164,7 @@ class Words {
     place.append(list, more);
   }
 
+  /** @type {(link: Occurrence) => HTMLElement} */
   occurrence(link) {
     const picture = svg(
       "svg",

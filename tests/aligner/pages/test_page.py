@@ -15,10 +15,12 @@ from commands import invoke, refused, run, write
 
 import aligner
 from aligner.model.decoding import Alignment
-from aligner.pages.assets import DRAWING, bundle, embedded
+from aligner.pages.assets import bundle, embedded
 from aligner.pages.notebook import Drawing
 from aligner.pages.report import read_pairs, write_page
 from corpora.alignment import PairLinks
+
+STATIC = Path(aligner.__file__).parent / "pages" / "static"
 
 EVIL = "<script>alert(1)</script> </SCRIPT> <!-- ]]> &amp; {{x}} \u2028"
 
@@ -47,11 +49,18 @@ def test_data_cannot_leave_its_element(report: Callable[..., Path], tmp_path: Pa
     assert "<h1>&lt;img&gt;.x – &amp;amp;.y</h1>" in named
 
 
-def test_scripts_leave_no_names_behind() -> None:
-    script = bundle(DRAWING)
-    assert script.startswith("(() => {")
-    assert script.endswith("})();\n")
-    assert not re.findall(r"\b(?:window|globalThis)\.", script)
+@pytest.mark.parametrize("path", sorted(STATIC.glob("*.js")), ids=lambda path: path.name)
+def test_a_module_and_what_it_imports_are_one_script(path: Path) -> None:
+    script = bundle(path.name)
+    assert not re.findall(r"^(?:import|export)\b|\b(?:window|globalThis)\.", script, re.MULTILINE)
+    names = re.findall(r'^modules\["([\w.-]+)"\] = ', script, re.MULTILINE)
+    assert len({*names}) == len(names)
+    assert names[-1] == path.name
+    exported: dict[str, set[str]] = {}
+    for name, body in zip(names, re.split(r"^modules.*", script, flags=re.MULTILINE)[1:], strict=True):
+        for wanted, other in re.findall(r'^const \{([^}]*)\} = modules\["([\w.-]+)"\];$', body, re.MULTILINE):
+            assert {word.strip() for word in wanted.split(",") if word.strip()} <= exported[other]
+        exported[name] = {*re.findall(r"[\w$]+", re.findall(r"^return \{(.*)\};$", body, re.MULTILINE)[-1])}
 
 
 def test_figures_alone_are_those_of_evaluate(folder: Path) -> None:

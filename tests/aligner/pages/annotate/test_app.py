@@ -264,6 +264,9 @@ def test_an_error_of_the_program_ends_the_training(desk: Desks, monkeypatch: pyt
     opened.train({})
     wait_for(lambda: opened.training({})["state"] == "failed")
     assert "an error of the program" in opened.training({})["error"]
+    for thread in threading.enumerate():
+        if "_train" in thread.name:
+            thread.join(TIMEOUT)  # else its error is told to a later test
 
 
 def begin(folder: Path, *more: object) -> tuple[subprocess.Popen[bytes], str]:
