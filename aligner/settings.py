@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, replace
+from itertools import product
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -59,6 +60,17 @@ def changed(settings: DataclassInstance) -> list[str]:
 
 def _default(one: Field[Any]) -> Any:
     return one.default if one.default_factory is MISSING else one.default_factory()
+
+
+def refuse_pairs(given: Iterable[str], *rules: tuple[str, str, str]) -> None:
+    """Raise SettingError for the first setting that is idle beside another.
+
+    given: names of what is not the default.  rules: names, others beside which these have no effect, and why.
+    """
+    for names, others, why in rules:
+        for name, other in product(names.split(), others.split()):
+            if {name, other} <= {*given}:
+                raise SettingError(f"`{name}` has no effect with `{other}`, {why} (leave one out)")
 
 
 def with_values(settings: S, given: Sequence[str], *others: type) -> S:

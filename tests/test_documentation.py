@@ -23,6 +23,7 @@ import pytest
 from commands import COMMANDS, run
 
 import aligner
+from aligner.cli.help import SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -124,10 +125,13 @@ def test_options_that_pages_name_exist(page: Path) -> None:
     text = "\n".join(part for part in re.findall(r"`[^`\n]+`|^ *aligner .*$", page.read_text("utf-8"), re.MULTILINE))
     text = "\n".join(line for line in text.splitlines() if not re.search(r"python|pip|scripts/|pytest", line))
     known = "".join(run(name, "--help").stdout for name in COMMANDS) + run("--help").stdout
-    known += run("train", "--help-all").stdout
+    every = "".join(run(name, "--help-all").stdout for name in SETTINGS)
+    known += every
     known += "".join(script.read_text("utf-8") for script in (ROOT / "scripts").glob("*.py"))
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)):
         assert re.search(rf"{option}\b(?!-)", known), option
+    for name in set(re.findall(r"--set (\w+)", text)):
+        assert re.search(rf"^  {name}\b", every, re.MULTILINE), name
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.name)

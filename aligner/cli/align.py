@@ -3,7 +3,7 @@
 import hashlib
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
 from itertools import islice
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from corpora.corpus import Corpus
     from corpora.resuming import Blocks
     from corpora.skipping import Skipping
+    from features.translation.model import TranslationModel
 
 _PATIENCE = 30.0
 """Seconds until a lost worker, whose shard another one takes up, has ended at last."""
@@ -141,14 +142,11 @@ def align_with_model(
                 streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
                 parts = align_lines(loaded, corpus, watched(texts), streams)
             other = open_other_tokens(output.remap, corpus, loaded.normalizers, [output.path])
-        if not (output.quiet or output.remap or output.format == "jsonl") and any(
-            normalizer.tokenize for normalizer in loaded.normalizers
-        ):
-            ways = (
-                "--remap with the text itself writes links of these; --tokenize of show, report and lexicon reads those"
-            )
+        tokenized = any(normalizer.tokenize for normalizer in loaded.normalizers)
+        if tokenized and not (output.quiet or output.remap or output.format == "jsonl"):
             what = "the links count the tokens of the model, which splits off punctuation, not those between spaces"
-            say(f"{what} ({ways})")
+            ways = "--remap with the text itself writes links of these; --tokenize of show, report and lexicon"
+            say(f"{what} ({ways} reads those)")
         return writer.write(loaded.normalizers, parts, pairs, other)
 
 
@@ -180,9 +178,13 @@ def _take_up(
 
 
 def align_without_model(
-    source: str, target: str | None, settings: AlignSettings, skipping: "Skipping", writers: Sequence[Writer]
-) -> None:
-    """Align a text by its own statistics, and write its links, and those of both directions if there are more files."""
+    source: str, target: str | None, settings: AlignSettings, skipping: "Skipping", writers: Sequence[Writer],
+    on_model: "Callable[[TranslationModel], object]" = ignore,
+) -> None:  # fmt: skip
+    """Align a text by its own statistics, and write its links, and those of both directions if there are more files.
+
+    on_model: called with the translation models.
+    """
     output = writers[0].output
     from corpora.files import refuse_inputs, spilling_beside
 
@@ -205,6 +207,7 @@ def align_without_model(
             if not output.quiet:
                 say(corpus.description())
             translation, pairs = text.estimate(show), text.pairs
+            on_model(translation)
             parts = [text.align(translation), *(text.decode(translation, one) for one in DIRECTIONS[: len(paths) - 1])]
             del text, translation
         for writer, found in zip(writers, parts, strict=True):

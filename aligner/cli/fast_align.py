@@ -2,18 +2,21 @@
 
 from contextlib import ExitStack
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.ahead import compiling_ahead
+from aligner.cli.align import align_without_model
 from aligner.cli.answers import say
 from aligner.cli.outputs import Output
 from aligner.cli.texts import skipping_pairs
 from aligner.model.settings import AlignSettings
-from aligner.progress import progress_bar
+from aligner.progress import ignore
 from corpora import SettingError
+
+if TYPE_CHECKING:
+    from features.translation.model import TranslationModel
 
 _flag = partial(typer.Option, rich_help_panel="Flags of fast_align")
 _idle = partial(typer.Option, rich_help_panel="Taken, without effect", help="No effect.")
@@ -68,26 +71,19 @@ def fast_align(
     idle = [flag for flag, value in given.items() if value is not None and value is not False]
     if idle and not quiet:
         say(f"{' '.join(idle)}: no effect here, where an HMM with smoothed counts is trained")
-    settings = AlignSettings(null=p0, iterations=iterations)
-    (writer,) = Output(quiet=quiet).open()
+    settings = AlignSettings(null=p0, iterations=iterations, decoding="reverse" if reverse else "forward")
     if table is not None:
         refuse_inputs(table, [text])
         file = write_packed(table, force=True)  # complains now, if ever
-    with skipping_pairs(None, skip_bad=True) as skipping, ExitStack() as until_written:
-        with progress_bar(quiet) as show:
-            until_written.enter_context(compiling_ahead())
-            from aligner.model.unsupervised import NORMALIZERS, OwnText
-            from corpora.readers import open_text
-            from features.translation.priors import Priors, format_table
 
-            corpus = skipping(open_text(text))
-            read = OwnText.of(corpus, settings, on_progress=show)
-            if not quiet:
-                say(corpus.description())
-            translation = read.estimate(show)
-            if table is not None:
-                found = Priors.from_model(translation)
-                stream = until_written.enter_context(file)  # which appears if the links could be written
-                lines = format_table((found.transposed() if reverse else found).links, beam)
-                stream.writelines(line.encode() for line in lines)
-        writer.write(NORMALIZERS, read.decode(translation, "reverse" if reverse else "forward"), read.pairs)
+    def write_table(model: "TranslationModel") -> None:
+        from features.translation.priors import Priors, format_table
+
+        found = Priors.from_model(model)
+        stream = until_written.enter_context(file)  # which appears if the links could be written
+        lines = format_table((found.transposed() if reverse else found).links, beam)
+        stream.writelines(line.encode() for line in lines)
+
+    with skipping_pairs(None, skip_bad=True) as skipping, ExitStack() as until_written:
+        on_model = ignore if table is None else write_table
+        align_without_model(text, None, settings, skipping, Output(quiet=quiet).open(), on_model)

@@ -1,11 +1,13 @@
 """Help: the commands in their panels, the options that few need, and an option whose value may be left out."""
 
 import re
-from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from aligner.model.settings import THRESHOLD
 
 SETTINGS = {
     "align": ("aligner.model.settings", ["AlignSettings"]),
@@ -38,25 +40,11 @@ class Align(TyperCommand):
     """A command whose --unsupervised may be followed by a number."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [*_with_thresholds(args)])
-
-
-def _with_thresholds(args: Iterable[str]) -> Iterator[str]:
-    from aligner.model.settings import THRESHOLD
-
-    waiting = False
-    for one in args:
-        if waiting:
-            number = re.fullmatch(r"-?[0-9.]+(e-?[0-9]+)?|-?inf|nan", one)
-            yield f"--unsupervised={one if number else THRESHOLD}"
-            if number:
-                waiting = False
-                continue
-        waiting = one == "--unsupervised"
-        if not waiting:
-            yield one
-    if waiting:
-        yield f"--unsupervised={THRESHOLD}"
+        number = re.compile(r"-?[0-9.]+(e-?[0-9]+)?|-?inf|nan")
+        alone = [one == "--unsupervised" and not number.fullmatch(after) for one, after in pairwise([*args, ""])]
+        return super().parse_args(
+            ctx, [f"{one}={THRESHOLD}" if it else one for one, it in zip(args, alone, strict=True)]
+        )
 
 
 def show_all(context: typer.Context, wanted: bool) -> None:

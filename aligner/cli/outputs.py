@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from aligner.cli.answers import say
 from aligner.progress import Progress, ignore, progress_bar
+from aligner.settings import changed, refuse_pairs
 from corpora import SettingError
 
 if TYPE_CHECKING:
@@ -44,23 +45,16 @@ class Output:
 
     def check(self, settings: "AlignSettings") -> None:
         """Raise SettingError for what does not go together."""
-        of_model = {"resume": self.resume, "cluster": self.cluster}
-        for name in (name for name, given in of_model.items() if given and settings.model is None):
+        refuse_pairs(
+            {*changed(self), *changed(settings)},
+            ("directions", "model", "which has no posteriors of this text alone"),
+            ("sample", "directions", "which are of posteriors of all text"),
+            ("shard resume", "remap", "which is for the whole text, in one run"),
+            ("resume", "links", "whose pairs are all aligned, in one run"),
+            ("shard resume remap links", "cluster", "which divides the text by itself"),
+        )
+        for name in (name for name in ("resume", "cluster") if getattr(self, name) and settings.model is None):
             raise SettingError(f"`{name}` needs a `model`: without one all text is read before any is aligned")
-        if self.directions is not None and settings.model is not None:
-            raise SettingError("`directions` is for text without a model (leave `directions` or `model` out)")
-        if self.directions is not None and settings.sample is not None:
-            raise SettingError("`sample` has no effect with `directions`, which are of posteriors of all text")
-        others = {
-            "shard": settings.shard, "resume": self.resume, "remap": self.remap, "links": settings.links,
-        }  # fmt: skip
-        for name in (name for name, given in others.items() if given):
-            if self.cluster is not None:
-                raise SettingError(f"`cluster` divides the text by itself (leave `{name}` or `cluster` out)")
-            if name in ("shard", "resume") and self.remap:
-                raise SettingError(f"`remap` is for the whole text, in one run (leave `{name}` or `remap` out)")
-            if name == "links" and self.resume:
-                raise SettingError("`resume` has no effect with `links`, whose pairs are all aligned, in one run")
         if self.cluster is not None and self.path == "-":
             raise SettingError("`cluster` joins files (name one with `output`)")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
-from aligner.settings import changed, check, setting
+from aligner.settings import changed, check, refuse_pairs, setting
 from corpora import SettingError
 
 Candidates = Literal["likely", "all"]
@@ -20,12 +20,6 @@ Decoding = Literal["assignment", Symmetrization]
 
 THRESHOLD = 0.5
 """Posterior that the links of `unsupervised` are above, where none is given."""
-
-OF_POSTERIORS = "unsupervised", "decoding"
-"""Settings that leave the default weights out."""
-
-WITHOUT_MODEL = (*OF_POSTERIORS, "null", "iterations", "seconds", "priors", "sample")
-"""Settings of text that is aligned by its own statistics."""
 
 
 @dataclass(frozen=True)
@@ -75,20 +69,16 @@ class AlignSettings:
         check_offset(self.offset)
         if not 0.0 < self.null < 1.0:
             raise SettingError(f"`null` must be between 0 and 1, not {self.null}")
-        given = changed(self)
-        for name in (name for name in WITHOUT_MODEL if name in given and self.model is not None):
-            raise SettingError(f"`{name}` is for text without a model (leave `{name}` or `model` out)")
+        refuse_pairs(
+            changed(self),
+            ("unsupervised decoding null iterations seconds priors sample", "model", "which is trained already"),
+            ("max_length skip_bad shard long_pairs", "links", "whose pairs are all aligned, in one run"),
+            ("offset links candidates sample", "unsupervised decoding", "which leaves the default weights out"),
+        )
         if self.shard and self.model is None:
             raise SettingError("`shard` needs a `model`: without one all text is read before any is aligned")
-        for name in (
-            name for name in ("max_length", "skip_bad", "shard", "long_pairs") if name in given and self.links
-        ):
-            raise SettingError(f"`{name}` has no effect with `links`, whose pairs are all aligned, in one run")
         if self.seed and self.sample is None:
             raise SettingError("`seed` has no effect without `sample`")
-        for of in (name for name in OF_POSTERIORS if name in given):
-            for name in (name for name in ("offset", "links", "candidates", "sample") if name in given):
-                raise SettingError(f"`{name}` has no effect with `{of}`, which leaves the default weights out")
         if self.unsupervised is not None and self.decoding not in (None, "assignment"):
             raise SettingError(f"`unsupervised` has no effect with `decoding` {self.decoding}, which has no threshold")
 

@@ -84,17 +84,15 @@ class OwnText:
     """Text to be aligned by its own statistics, which is read, and found to be good.
 
     bitext: what is counted: all pairs, or a sample.  corpus: what is aligned, if it was kept to be read again.
-    pairs: how many that are.  links: other aligners' of them, of these kinds; of a sample they are in files.
+    pairs: how many that are.  links: other aligners' of them; of a sample they are read anew.
     """
 
     settings: AlignSettings
     bitext: Bitext
     pairs: int
-    corpus: Corpus | None = None
-    priors: TranslationModel | None = None
-    kinds: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    links: tuple[Links, ...] = ()
+    corpus: Corpus | None
+    priors: TranslationModel | None
+    links: Sequence[Links]
 
     @classmethod
     def of(
@@ -106,8 +104,6 @@ class OwnText:
         Raises CorpusError on bad data.
         """
         priors = read_priors(settings.priors, NORMALIZERS)
-        others = [kind_of_links(name) for name in settings.links]
-        kinds, files = tuple(kind for kind, _ in others), tuple(file for _, file in others)
         keep |= settings.sample is not None
         pairs, corpus = None, None
         if isinstance(text, Corpus):
@@ -117,13 +113,11 @@ class OwnText:
                 pairs = check_corpus(text)
                 counted = sample(counted, [pairs], settings.sample, settings.seed)
             text = read_bitext(counted, *NORMALIZERS, lambda n: on_progress(Progress("reading", n, None, "pairs")))
-        links: tuple[Links, ...] = ()
-        if files and pairs is None:
+        links = []
+        if settings.links and pairs is None:
             lengths = list(zip(text.source.lengths.tolist(), text.target.lengths.tolist(), strict=True))
-            links = tuple(read_links(file, lengths=lengths, probable=True) for file in files)
-        return cls(
-            settings, text, len(text) if pairs is None else pairs, corpus if keep else None, priors, kinds, files, links
-        )
+            links = [read_links(kind_of_links(one)[1], lengths=lengths, probable=True) for one in settings.links]
+        return cls(settings, text, len(text) if pairs is None else pairs, corpus if keep else None, priors, links)
 
     def estimate(self, on_progress: Callable[[Progress], None] = ignore) -> TranslationModel:
         """Train translation models of what is counted."""
@@ -136,10 +130,11 @@ class OwnText:
             return self.decode(translation, chosen.decoding)
         statistics = CorpusStatistics.from_bitext(self.bitext, lexicons=(), priors=self.priors)
         model = default_model(replace(statistics, translation=translation), candidates=chosen.candidates or "likely")
-        model = with_links(model.with_offset(chosen.offset), self.kinds)
+        others = [kind_of_links(one) for one in chosen.links]
+        model = with_links(model.with_offset(chosen.offset), [kind for kind, _ in others])
         if chosen.sample is None or self.corpus is None:
             return self._with_lines(model.align_text(self.bitext, self.links))
-        streams = [LinksFile.open(file, self.corpus.lengths()) for file in self.files]
+        streams = [LinksFile.open(file, self.corpus.lengths()) for _, file in others]
         return align_lines(model, self.corpus, read_again(self.corpus, self.pairs), streams)
 
     def decode(self, translation: TranslationModel, decoding: str | None) -> Parts:

@@ -185,11 +185,11 @@ def test_an_old_file_is_kept_without_force(texts: list[Path], tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a", "b", "-m", "M", "--decoding", "union"], "--decoding is for text without a model"),
-        (["a", "b", "-m", "M", "--unsupervised", "0.5"], "--unsupervised is for text without a model"),
-        (["a", "b", "-m", "M", "--set", "null=0.5"], "--set null is for text without a model"),
-        (["a", "b", "-m", "M", "--set", "iterations=5"], "--set iterations is for text without a model"),
-        (["a", "b", "-m", "M", "--set", "seconds=5"], "--set seconds is for text without a model"),
+        (["a", "b", "-m", "M", "--decoding", "union"], "--decoding has no effect with --model"),
+        (["a", "b", "-m", "M", "--unsupervised", "0.5"], "--unsupervised has no effect with --model"),
+        (["a", "b", "-m", "M", "--set", "null=0.5"], "--set null has no effect with --model"),
+        (["a", "b", "-m", "M", "--set", "iterations=5"], "--set iterations has no effect with --model"),
+        (["a", "b", "-m", "M", "--set", "seconds=5"], "--set seconds has no effect with --model"),
         (["a", "b", "--set", "null=0"], "between 0 and 1, not 0.0"),
         (["a", "b", "--set", "null=nan"], "between 0 and 1, not nan"),
         (["a", "b", "--set", "seconds=-1"], "--set seconds must be a number at least 0, not -1.0"),
@@ -204,7 +204,7 @@ def test_an_old_file_is_kept_without_force(texts: list[Path], tmp_path: Path) ->
         (["a", "b", "--unsupervised=-1"], "from 0 to 1, not -1.0"),
         (["a", "b", "--links", "c", "--skip-bad"], "--skip-bad has no effect with --links"),
         (["a", "b", "--links", "c", "--unsupervised"], "--links has no effect with --unsupervised"),
-        (["a", "b", "-m", "M", "--directions", "P"], "--directions is for text without a model"),
+        (["a", "b", "-m", "M", "--directions", "P"], "--directions has no effect with --model"),
         (["a", "b", "-m", "M", "--links", "c", "--resume"], "--resume has no effect with --links"),
         (["a", "b", "-m", "M", "--links", "c", "--max-length", "9"], "--max-length has no effect with --links"),
         (

@@ -180,7 +180,7 @@ def test_progress_tells_of_every_pass_and_pair(text: Bitext) -> None:
         ({"seconds": -1.0}, "at least 0, not -1.0"),
         ({"sample": 0}, "at least 1, not 0"),
         ({"seed": 1}, "`seed` has no effect without `sample`"),
-        ({"model": "M", "iterations": 2}, "`iterations` is for text without a model"),
+        ({"model": "M", "iterations": 2}, "`iterations` has no effect with `model`"),
         ({"shard": (1, 2)}, "`shard` needs a `model`"),
     ],
 )
