@@ -68,7 +68,7 @@ def _schemas(limits: Limits) -> Json:
         "probability that it is right, where the model is calibrated",
     }  # fmt: skip
     model = {
-        "description": "Its file, and what `aligner info --format json` tells of it", "type": "object",
+        "description": "Its file, and what `aligner info` tells of it as JSON", "type": "object",
         "properties": {"path": text}, "required": ["path"],
     }  # fmt: skip
     return {
@@ -81,7 +81,7 @@ def _schemas(limits: Limits) -> Json:
         "Pairs": _object(pairs=_list(_ref("Pair"), maxItems=limits.pairs)),
         "Links": {
             **_object(source=tokens, target=tokens, links=_list(link), score=number),
-            "description": "What `aligner align --format jsonl` writes of a pair; score: the mean, 0 of no links",
+            "description": "What `aligner align` writes of a pair as JSON Lines; score: the mean, 0 of no links",
         },
         "ManyLinks": _object(pairs=_list(_ref("Links"))),
         "Health": {**_object(status={"const": "ok"}, version=text, model=model), "additionalProperties": True},

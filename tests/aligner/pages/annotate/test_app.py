@@ -31,10 +31,8 @@ pytestmark = pytest.mark.slow
 
 Desks, Sites = Callable[..., Desk], Callable[..., Site]
 
-LINK = {
-    "sure": [[0, 0]], "possible": [], "suggested": [], "null": [[], []],
-    "status": "accepted", "flagged": False, "comment": "",
-}  # fmt: skip
+LINK = {"sure": [[0, 0]], "possible": [], "suggested": [], "null": [[], []]}
+LINK |= {"status": "accepted", "flagged": False, "comment": ""}
 
 
 def test_only_who_knows_the_token_is_answered(site: Sites) -> None:
