@@ -340,10 +340,8 @@ def main() -> None:
     study = Study(full if asked.full else replace(full, most=12_500, labelled=(60,), draws=5))
     from others import others
 
-    writers = {
-        "gold-dev": gold_dev, "others": others, "families": families, "left-out": left_out, "losses": losses,
-        "labels": labels,
-    }  # fmt: skip
+    writers = {"gold-dev": gold_dev, "others": others, "families": families, "left-out": left_out}
+    writers |= {"losses": losses, "labels": labels}
     for table in asked.tables or TABLES:
         writers[table](study)
 

@@ -26,7 +26,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("aligner.progress", "aligner.settings"),
     ("aligner.model",),
     ("aligner.training",),
-    ("aligner.pages", "aligner.report"),
+    ("aligner.pages",),
     ("aligner.cluster",),
     ("aligner", "aligner.eflomal", "aligner.opusfilter"),
     ("aligner.cli",),

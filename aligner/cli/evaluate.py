@@ -33,7 +33,7 @@ def evaluate(
     names, files = named_files(hypotheses)
     with progress_bar(quiet):
         from aligner.evaluation.comparison import compare
-        from aligner.report.text import format_evaluations
+        from aligner.evaluation.tables import format_evaluations
 
         results = compare(
             gold, files, names=names, source=source, target=target, text=text, all_pairs=all_pairs,

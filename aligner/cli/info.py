@@ -32,8 +32,8 @@ def info(
     """
     with progress_bar(quiet) as show:
         from aligner.model.model import load
-        from aligner.report.text import features_to_dict, format_features, format_values
         from aligner.training.ablation import describe_model
+        from aligner.training.figures import features_to_dict, format_features, format_values
         from aligner.training.inputs import read_labelled
         from corpora.readers import open_corpus
 

@@ -36,9 +36,9 @@ def report(
     path = output or ("report.html" if format_ == "html" else "-")
     with progress_bar(quiet):
         from aligner.errors import SettingError
+        from aligner.evaluation.tables import format_evaluations
         from aligner.model.model import load
         from aligner.pages.report import read_pairs, write_page
-        from aligner.report.text import format_evaluations
         from corpora.files import refuse_inputs, write_atomically
 
         if format_ != "html" and gold is None:

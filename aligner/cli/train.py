@@ -82,7 +82,7 @@ def train(
         compiling_ahead(), counting_on(cluster) as engine,
     ):  # fmt: skip
         from aligner.model.model import load
-        from aligner.report.text import format_audit, format_interruption, format_training, summarize_training
+        from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training
         from aligner.training.inputs import Inputs
         from aligner.training.settings import CountSettings, LearnSettings
         from aligner.training.train import train_on, update_on

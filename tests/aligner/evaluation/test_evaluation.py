@@ -16,7 +16,7 @@ from aligner._version import __version__
 from aligner.evaluation import comparison, counts
 from aligner.evaluation.comparison import compare
 from aligner.evaluation.counts import bootstrap, count, percentile_interval, scores
-from aligner.report.text import format_text
+from aligner.evaluation.tables import format_text
 from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
 from corpora.link_files import read_links

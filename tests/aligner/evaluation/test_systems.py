@@ -9,7 +9,7 @@ import pytest
 from commands import refused, run
 
 from aligner.evaluation.comparison import compare
-from aligner.report.text import format_json, format_text
+from aligner.evaluation.tables import format_json, format_text
 from corpora.alignment import Links
 from corpora.errors import CorpusError
 

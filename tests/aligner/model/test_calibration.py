@@ -18,7 +18,7 @@ from aligner.model.calibration import Calibration, JudgedLinks, read_calibration
 from aligner.model.decoding import Alignment, Alignments
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
-from aligner.report.text import format_training
+from aligner.training.figures import format_training
 from aligner.training.inputs import read_labelled
 from aligner.training.settings import LearnSettings
 from corpora.alignment import Links, PairLinks

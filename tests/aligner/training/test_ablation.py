@@ -13,9 +13,9 @@ from aligner.errors import AlignerError
 from aligner.evaluation.counts import count, scores
 from aligner.model.model import Model
 from aligner.model.scoring import LinearScorer
-from aligner.report.text import features_to_dict, format_features
 from aligner.svm.prices import LinkRewards
 from aligner.training.ablation import FERTILITY_FAMILY, describe_model
+from aligner.training.figures import features_to_dict, format_features
 from aligner.training.inputs import Labelled, read_labelled
 from aligner.training.settings import LearnSettings
 from corpora.normalize import Normalizer

@@ -9,8 +9,8 @@ import pytest
 
 import aligner
 from aligner.model.default import default_model
-from aligner.report.text import summarize_training
 from aligner.training.ablation import describe_model
+from aligner.training.figures import summarize_training
 from aligner.training.settings import LearnSettings
 from features.extractor import FeatureSet
 

@@ -12,16 +12,9 @@ from typing import Any
 import pytest
 
 from aligner.evaluation.comparison import Evaluation, compare
-from aligner.report.text import (
-    format_audit,
-    format_csv,
-    format_interruption,
-    format_json,
-    format_text,
-    format_training,
-    summarize_training,
-)
+from aligner.evaluation.tables import format_csv, format_json, format_text
 from aligner.solvers import TracePoint
+from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training
 from corpora.alignment import Links, PairLinks
 
 METRICS = ("aer", "precision", "recall", "f1")

@@ -1,1 +1,0 @@
-"""Reports: from links to figures."""

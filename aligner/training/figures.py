@@ -1,0 +1,102 @@
+"""What training, and a model's features, came to: as text and as JSON. Nothing here prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from aligner.evaluation.comparison import in_percent
+from aligner.evaluation.tables import format_table, percent
+from aligner.solvers import TracePoint
+from aligner.training.ablation import ModelReport
+
+
+def format_audit(point: TracePoint) -> str:
+    """The figures of one audit, a line."""
+    bound = "" if point.bound is None else f" (bound {point.bound:.2e})"
+    cheap = f" ({point.cheap_steps:,} steps without)" if point.cheap_steps else ""
+    return (
+        f"pass {point.passes:g}: primal {point.primal:.6g}, dual {point.dual:.6g}, "
+        f"relative gap {point.relative_gap:.2e}{bound}, {point.oracle_calls:,} oracle calls{cheap}, "
+        f"{point.audit_calls:,} of audits"
+    )
+
+
+def format_values(values: Mapping[str, Any]) -> str:
+    """Names and values, two columns."""
+    return "\n".join(f"{name.replace('_', ' '):<28}{_shown(value)}" for name, value in values.items())
+
+
+def format_training(record: Mapping[str, Any]) -> str:
+    """The figures of a training, two columns, AERs in percent."""
+    long = "trace", "feature_ranges", "default_weights"
+    return format_values({name: value for name, value in record.items() if name not in long})
+
+
+def summarize_training(record: Mapping[str, Any]) -> str:
+    """What training has come to, a line or two in plain words."""
+    if record.get("updates"):
+        return f"{record['updates'][-1]['pairs']:,} pairs of text added; the weights stay."
+    if "labelled_pairs" not in record:
+        return f"{record['pairs']:,} pairs of text counted, none labelled: the model has the default weights."
+    taught = f"{record['labelled_pairs']:,} pairs taught."
+    if not record["finished_folds"]:
+        return taught
+    taught += f" Wrong links on held-out pairs: {record['learnt_aer']:.3g} %"
+    if record["default_aer"] is not None:
+        taught += f" (default weights: {record['default_aer']:.3g} %)"
+    return f"{taught}." + "\nThe default weights are kept: the labels do not help." * ("default_weights" in record)
+
+
+def format_interruption(record: Mapping[str, Any]) -> str:
+    """Whose weights the model of an interrupted training has."""
+    saved, folds = "the best weights so far are saved", record["folds"]
+    return f"{saved}; {record['finished_folds']} of {folds} folds were held out" if folds else saved
+
+
+def format_features(report: ModelReport) -> str:
+    """The families and the features of a model, two tables; AERs and their differences in percent."""
+    columns = [
+        [family.name, str(family.columns), *([] if report.aer is None else [_difference(family.ablation)])]
+        for family in report.families
+    ]
+    rows = [
+        [
+            feature.name,
+            feature.family,
+            f"{feature.weight:.4g}",
+            *(_shown(value) for value in (feature.low, feature.high, feature.effect)),
+            *([] if report.aer is None else [_difference(feature.ablation)]),
+        ]
+        for feature in report.features
+    ]
+    without = [] if report.aer is None else ["AER without"]
+    parts = [
+        format_table(["Family", "Columns", *without], columns),
+        format_table(["Feature", "Family", "Weight", "Least", "Greatest", "Effect", *without], rows),
+    ]
+    if report.aer is not None:
+        parts.insert(0, f"AER {percent(report.aer)} % on {report.pairs} labelled pairs")
+    return "\n\n".join(parts)
+
+
+def features_to_dict(report: ModelReport) -> dict[str, Any]:
+    """The same as JSON values; AERs and their differences in percent, None without gold."""
+    features = [{**asdict(feature), "effect": feature.effect} for feature in report.features]
+    return {
+        **in_percent({"aer": report.aer}, "aer"),
+        "pairs": report.pairs,
+        "families": [in_percent(asdict(family), "ablation") for family in report.families],
+        "features": [in_percent(feature, "ablation") for feature in features],
+    }
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_shown, value))
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _difference(fraction: float | None) -> str:
+    return "-" if fraction is None else f"{100 * fraction:+.2f}"
