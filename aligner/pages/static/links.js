@@ -85,15 +85,18 @@ export function judge(pair, shown) {
   });
   /** @type {Link[]} */
   const drawn = [];
+  const all = shown.mode === "all";
+  const those = all ? pair.systems.map((_, n) => n) : [shown.system, ...(shown.mode === "one" ? [] : [shown.other])];
   for (const link of links.values()) {
     const found = pair.systems.map((_, n) => Boolean(link.found[n]));
     const kind = kindOf(link.gold, found, pair.gold !== null, shown);
     if (kind === null) continue;
-    const those = { one: [shown.system], all: pair.systems.keys(), difference: [shown.system, shown.other] }[
-      shown.mode
-    ];
-    const known = [...those].flatMap((n) => link.probabilities[n] ?? []);
-    const probability = known.length ? (shown.mode === "all" ? Math.max(...known) : known[0]) : null;
+    /** @type {number | null} */
+    let probability = null;
+    for (const n of those) {
+      const p = link.probabilities[n] ?? null;
+      if (p !== null && (probability === null || (all && p > probability))) probability = p;
+    }
     drawn.push({ source: link.source, target: link.target, kind, probability, found });
   }
   return drawn.sort((a, b) => a.source - b.source || a.target - b.target);

@@ -87,9 +87,7 @@ interface Axes {
 type Bin = [number, number, string];
 
 // What the record of a model has of its training.
-interface Learnt {
-  path?: { regularization: number; aer: number | null }[]; trace?: { passes: number; primal: number; dual: number }[];
-}
+interface Learnt { trace?: { passes: number; primal: number; dual: number }[] }
 
 // Of annotation: what is made of a pair, as the server has it.
 type Status = "open" | "accepted" | "skipped";
