@@ -116,7 +116,7 @@ def test_long_pairs_are_left_empty_without_being_asked(desk: Desk) -> None:
         assert "pairs left empty: 1, the first at" in result.stderr
         assert "broken" not in result.stderr
         assert f"more than {MAX_LENGTH:,} words (--max-length; with {MAX_LENGTH:,} no pair" in result.stderr
-    assert f"default: ({MAX_LENGTH}: at most" in " ".join(run("align", "--help").stdout.split())
+    assert f"default: ({MAX_LENGTH}: at most" in " ".join(run("align", "--help-all").stdout.split())
     with_links = write(desk.folder / "links", *[""] * 3)
     model = desk.folder / "L"
     run(
