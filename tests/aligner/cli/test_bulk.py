@@ -114,8 +114,8 @@ def test_wrong_usage(desk: Desk) -> None:
     for arguments, what in (
         ([desk.text, *model, "--shard", "0/3"], "'0/3' is not I/N"),
         ([desk.text, *model, "--shard", "4/3"], "'4/3' is not I/N"),
-        ([desk.text, "--shard", "1/3"], "without a model all text is read before any is aligned"),
-        ([desk.text, "--resume", "-o", desk.folder / "F"], "without a model all text is read before any is aligned"),
+        ([desk.text, "--shard", "1/3"], "without one all text is read before any is aligned"),
+        ([desk.text, "--resume", "-o", desk.folder / "F"], "without one all text is read before any is aligned"),
         ([desk.text, *model, "--resume"], "--resume needs a file to write into (name it with --output)"),
         (["-", *model, "--resume", "-o", desk.folder / "F"], "--resume needs a text that can be read again"),
         ([desk.text, *model, "--columns", "1"], "'1' is not S,T"),

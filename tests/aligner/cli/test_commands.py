@@ -106,7 +106,7 @@ def test_trace_and_verbose_give_every_audit(sample: Path, tmp_path: Path) -> Non
     # The record has the values of the best audit, which certify the weights.
     record = load(tmp_path / "M").record
     assert (record["primal"], record["dual"]) == (min(p["primal"] for p in points), max(p["dual"] for p in points))
-    assert all(record[name] == points[-1][name] for name in ("regularization", "passes", "oracle_calls", "gap"))
+    assert all(record[name] == points[-1][name] for name in ("passes", "oracle_calls", "gap"))
     said = re.findall(r", ([\d,]+) oracle calls, ([\d,]+) of audits$", result.stderr, re.M)
     assert said == [(f"{point['oracle_calls']:,}", f"{point['audit_calls']:,}") for point in points]
 
