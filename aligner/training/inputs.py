@@ -49,14 +49,13 @@ class Labelled:
 class Inputs:
     """What training reads, opened: corpora to count, and those to learn from, which may be the same, or none.
 
-    given: whether the labelled pairs were given apart.  links: files of other aligners' links of them, of these kinds.
+    given: whether the labelled pairs were given apart.  links: of other aligners, of them, each as FILE or KIND=FILE.
     """
 
     texts: tuple[Corpus, ...]
     labelled: tuple[Corpus, ...]
     given: bool
-    links: tuple[str, ...]
-    kinds: tuple[str, ...]
+    links: Sequence[str]
 
     @classmethod
     def open(
@@ -68,14 +67,20 @@ class Inputs:
         labelled = tuple(corpus for corpus in texts if corpus.has_labels)
         if gold:
             labelled = open_corpora(gold, languages, hooks, texts)
-        others = [kind_of_links(path) for path in as_list(links)]
-        kinds, files = tuple(kind for kind, _ in others), tuple(file for _, file in others)
-        return cls(texts, labelled, bool(gold), files, kinds)
+        return cls(texts, labelled, bool(gold), as_list(links))
+
+    @property
+    def kinds(self) -> list[str]:
+        """Of the other aligners."""
+        return [kind_of_links(one)[0] for one in self.links]
 
     @property
     def files(self) -> list[StrPath]:
         """All that is read."""
-        return [*self.links, *(file for corpus in (*self.texts, *self.labelled) for file in corpus.files)]
+        return [
+            *(kind_of_links(one)[1] for one in self.links),
+            *(file for corpus in (*self.texts, *self.labelled) for file in corpus.files),
+        ]
 
     def read(self, count: CountSettings, hooks: Hooks) -> tuple[Bitext, Labelled, dict[str, Any]]:
         """The text to count, the labelled pairs, and JSON values that say what was read."""
@@ -92,11 +97,8 @@ class Inputs:
         gold_bitext = bitext if same else read_texts(self.labelled, without_tokenizing(count.normalizers), hooks)
         _check_languages(bitext, gold_bitext, self.labelled[0])
         record = {**corpus_record(self.texts, bitext, count), "gold": [corpus.name for corpus in self.labelled]}
-        return (
-            bitext,
-            Labelled(gold_bitext, gold_links, _read_others(self.links, gold_bitext), len(gold_bitext)),
-            record,
-        )
+        others = _read_others(self.links, gold_bitext)
+        return bitext, Labelled(gold_bitext, gold_links, others, len(gold_bitext)), record
 
 
 def open_corpora(
