@@ -39,11 +39,12 @@ def curved(once: Once, sample: Path) -> Model:
 @pytest.fixture(scope="session")
 def linked(once: Once, sample: Path) -> Model:
     """A model that looks at another aligner's links: here at the gold itself."""
-    settings = {"links": sample / "train.wa", "max_passes": 20, "cross_validate": 0}
-    folder = once(
-        "linked",
-        lambda folder: aligner.train(sample / "train", learn=LearnSettings(**settings)).model.save(folder / "M"),
-    )  # type: ignore[arg-type]
+    settings = LearnSettings(max_passes=20, cross_validate=0)
+
+    def make(folder: Path) -> None:
+        aligner.train(sample / "train", learn=settings, links=sample / "train.wa").model.save(folder / "M")
+
+    folder = once("linked", make)
     return aligner.load(folder / "M")
 
 
