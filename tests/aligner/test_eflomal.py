@@ -166,7 +166,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "F").exists()
     with pytest.raises(SettingError, match="gdb"):
         eflomal.Aligner().align(["a"], ["x"], use_gdb=True)
-    with pytest.raises(SettingError, match="prior of NULL"):
+    with pytest.raises(SettingError, match="`null` must be"):
         eflomal.Aligner(null_prior=1.5)
     with pytest.warns(UserWarning, match="no effect"):
         eflomal.Aligner(n_samplers=1)

@@ -343,9 +343,13 @@ def test_no_labels(write_corpus: WriteCorpus) -> None:
     with pytest.warns(UserWarning, match=r"no labelled pairs: .*default weights \(`gold`"):
         training = aligner.train(corpus)
     assert (training.result, training.interrupted) == (None, False)
-    for useless in ({"loss": "hinge"}, {"max_passes": 3}, {"links": f"{corpus}.wa"}):
-        with pytest.raises(SettingError, match=f"{next(iter(useless))} has no effect without labelled pairs"):
-            aligner.train(corpus, learn=LearnSettings(**useless))
+    for name, useless in (
+        ("loss", {"learn": LearnSettings(loss="hinge")}),
+        ("max_passes", {"learn": LearnSettings(max_passes=3)}),
+        ("links", {"links": f"{corpus}.wa"}),
+    ):
+        with pytest.raises(SettingError, match=f"`{name}` has no effect without labelled pairs"):
+            aligner.train(corpus, **useless)  # type: ignore[arg-type]
     with pytest.raises(CorpusError, match="has no links"):
         aligner.train(corpus, gold=corpus)
 
