@@ -56,7 +56,8 @@ from aligner.cli.ahead import call_kernels_of_features
 call_kernels_of_features()
 made_up = compiled()
 assert len(made_up) > 10
-training = aligner.train(sys.argv[1], cross_validate=0)
+from aligner.training.settings import LearnSettings
+training = aligner.train(sys.argv[1], learn=LearnSettings(cross_validate=0))
 training.model.align("a red house .".split(), "une maison rouge .".split())
 print(*sorted(made_up - compiled()), *sorted(made_up), sep="\\n")
 names = [kernel[:2] for kernel in compiled()]
