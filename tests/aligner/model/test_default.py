@@ -186,7 +186,7 @@ def test_text_is_aligned_beside_links(sample: Path, tmp_path: Path) -> None:
     """As the default model does that has counted it."""
     text = [f"{sample}/train.{language}" for language in ("en", "fr")]
     named = f"neural={sample / 'train.wa'}"
-    found = aligner.align(*text, links=[named])
+    found = aligner.align(*text, settings=aligner.AlignSettings(links=(named,)))
     counted(sample / "train").save(tmp_path / "M")
     lines = run("align", *text, "-m", tmp_path / "M", "--links", named, "-q").stdout
     assert lines == found.lines().decode() == run("align", *text, "--links", named, "-q").stdout
