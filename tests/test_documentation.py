@@ -130,7 +130,7 @@ def test_options_that_pages_name_exist(page: Path) -> None:
     known += "".join(script.read_text("utf-8") for script in (ROOT / "scripts").glob("*.py"))
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)):
         assert re.search(rf"{option}\b(?!-)", known), option
-    for name in set(re.findall(r"--set (\w+)", text)):
+    for name in set(re.findall(r"--set ([a-z]\w*)", text)):
         assert re.search(rf"^  {name}\b", every, re.MULTILINE), name
 
 

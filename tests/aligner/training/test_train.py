@@ -61,7 +61,6 @@ def aer(model: aligner.Model, corpus: Corpus) -> float:
 def test_learning_by_the_statistics_of_a_model_is_training_of_its_text(
     training: aligner.Training, sample: Path
 ) -> None:
-    """But for the time that they take, and what the text was."""
     model = training.model
     labelled = read_labelled([open_corpus(str(sample / "train"))], model.normalizers)
     learnt = aligner.learn(model.statistics, labelled, LearnSettings(loss="hinge")).model
