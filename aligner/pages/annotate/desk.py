@@ -230,15 +230,15 @@ class Desk:
                 labelled = read_labelled([gold], model.normalizers)
             text = CountSettings(languages, model.normalizers)
             made = learn(model.statistics, labelled, text=text, hooks=hooks).model
+            aer, by_default = made.record["learnt_aer"], made.record["default_aer"]  # None: no pairs were held out
+            margin = 0.0 if aer is None else 1.96 * made.record["standard_error"]
+            ends = None if aer is None else (max(0.0, aer - margin), min(100.0, aer + margin))
         except (AlignerError, OSError, MemoryError, KeyboardInterrupt) as error:
             self._training = {"state": "failed", "error": str(error)}
             return
         except Exception:
             self._training = {"state": "failed", "error": "an error of the program: see where it was started"}
             raise
-        aer, by_default = made.record["learnt_aer"], made.record["default_aer"]
-        margin = 1.96 * made.record["standard_error"]
-        ends = max(0.0, aer - margin), min(100.0, aer + margin)
         if self._learns:
             self._suggester = _Suggester(made, {})
         self._training = {

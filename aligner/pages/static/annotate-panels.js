@@ -185,7 +185,10 @@ export class TrainingPanel {
       running: () => `Learning from ${found.pairs} pairs: ${found.detail} …`,
       failed: () => `Not done: ${found.error}`,
       done: () =>
-        `${found.pairs} pairs: held-out AER ${percent(found.aer)} %, 95 % interval [${found.interval.map(percent).join(", ")}]` +
+        `${found.pairs} pairs: ` +
+        (found.aer === null
+          ? "none held out"
+          : `held-out AER ${percent(found.aer)} %, 95 % interval [${found.interval.map(percent).join(", ")}]`) +
         (found.default === null ? "" : `; without labels ${percent(found.default)} %`) +
         `. ${found.keeps_default ? "The default weights are" : "What was learnt is"} kept` +
         (found.suggests ? ", and suggests links from now on." : "; links are still suggested by the model given."),
