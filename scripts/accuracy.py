@@ -213,7 +213,6 @@ def families(study: Study) -> None:
     from gold import judge
 
     from aligner.model.decoding import decode_edges
-    from aligner.model.scoring import LinearScorer
     from aligner.solvers import Stop, make_solver, solve
     from aligner.svm.hinge import MatchingProblem
     from aligner.svm.prices import Fertility
@@ -240,7 +239,7 @@ def families(study: Study) -> None:
             fertility=Fertility(fertility, fertility),
         )  # fmt: skip
         w = solve(problem, make_solver("bcfw"), stop=Stop(gap=1e-3, passes=200)).w
-        found = decode_edges(dev, LinearScorer(w[: len(columns)]), problem.link_rewards(w))
+        found = decode_edges(dev, w[: len(columns)], problem.link_rewards(w))
         rows.append([name, len(columns), *in_percent(judge(test.dev.links, found.to_links()))])
     header = [f"families ({test.name})", "features", "AER", "95 % interval", "precision", "recall"]
     publish("families", markdown(header, rows), pages=[PAGE], write=study.options.write)

@@ -18,7 +18,6 @@ from aligner.model import default
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import Alignments, decode_edges
 from aligner.model.default import REWARDS
-from aligner.model.scoring import LinearScorer
 from aligner.solvers import Stop, solve
 from aligner.solvers.newton import Newton
 from aligner.svm.fenchel_young import FenchelYoungProblem
@@ -197,7 +196,7 @@ def default_weights(seen: Sequence[View], left_out: str | None) -> F64:
 
 def decode_with(weights: F64, edges: EdgeTable) -> Alignments:
     """The alignments that these weights of the features give, decoded as the default model does."""
-    return decode_edges(edges, LinearScorer(weights), REWARDS)
+    return decode_edges(edges, weights, REWARDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,12 +207,12 @@ class Learnt:
     """
 
     features: FeatureSet
-    scorer: LinearScorer
+    weights: F64
     rewards: LinkRewards
     held_out: JudgedLinks | None
 
     def align(self, bitext: Bitext, statistics: CorpusStatistics, others: Sequence[Links] = ()) -> Alignments:
-        return decode_edges(self.features.extract(bitext, statistics, links=others), self.scorer, self.rewards)
+        return decode_edges(self.features.extract(bitext, statistics, links=others), self.weights, self.rewards)
 
 
 def learn(
@@ -237,7 +236,7 @@ def learn(
         problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))
     learnt = cross_validate(problem, links, planned, stop=Stop(gap=1e-3, passes=200))
     w = problem.weights(learnt.result.w)
-    return Learnt(features, LinearScorer(w[: len(edges.names)]), problem.link_rewards(w), learnt.held_out)
+    return Learnt(features, w[: len(edges.names)], problem.link_rewards(w), learnt.held_out)
 
 
 def judge(gold: Links, found: Links) -> Evaluation:

@@ -176,7 +176,7 @@ def knowing(configurations: list[Configuration], kind: str) -> list[Configuratio
         if entry.marginals:
             projection = configuration["projection"] or ("euclidean" if "projection" in entry.options else "entropic")
             return projection in PROBLEMS[kind].geometries
-        return kind == "matchings" or not entry.one_link
+        return kind == "matchings" or entry.weights
 
     return [configuration for configuration in configurations if knows(configuration)]
 

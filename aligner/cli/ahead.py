@@ -59,6 +59,7 @@ def call_kernels_of_features() -> None:
     import numpy as np
 
     from aligner.model.default import default_model
+    from aligner.model.scoring import score_batch, score_table
     from corpora.bitext import BitextBuilder
     from corpora.normalize import Normalizer
     from features.cooccurrence import CooccurrenceTable
@@ -79,10 +80,10 @@ def call_kernels_of_features() -> None:
         "beliefs": Beliefs(found, found, {}, (found, found)),
     }
     vars(batch).update(made_up)
-    model.scorer.score_batch(model.features, batch)
+    score_batch(model.weights, model.features, batch)
     features = np.empty((len(batch.listed.cells), len(model.features.names)), np.float32)
     model.features.fill(batch, features)
-    model.scorer.scores(features)
+    score_table(model.weights, features)
     WordPairs.of(batch.tokens, 2, 2)  # last, as it is what others need first
 
 

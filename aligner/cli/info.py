@@ -9,7 +9,6 @@ from aligner.cli import options as opt
 from aligner.cli.answers import refuse_idle
 from aligner.cli.texts import with_others
 from aligner.progress import Progress, progress_bar
-from corpora.errors import CorpusError
 
 
 def info(
@@ -43,9 +42,6 @@ def info(
         refuse_idle("with GOLD, which shows them", features=features and gold)
         loaded, labelled = load(model), None
         facts = loaded.info()
-        if (gold or features) and not hasattr(loaded, "weights"):
-            what = "scores by a kernel, which has no weights of features"
-            raise CorpusError(model, 0, what, hint="give a model of another solver")
         if gold:
             loaded, others = with_others(loaded, model, links or [])
             source, target = source or loaded.languages[0], target or loaded.languages[1]

@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 
 from aligner.matching import best_matchings
-from aligner.model.scoring import Scorer, score_in_threads
+from aligner.model.scoring import score_table
 from aligner.svm.edges import Edges
 from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links
@@ -145,6 +145,6 @@ def best_alignments(scores: F64, lists: Lists, rewards: LinkRewards) -> Alignmen
     return Alignments.of(Links(lists.source[linked], lists.target[linked], sure, bounds), scores[linked], lists.shapes)
 
 
-def decode_edges(edges: Edges, scorer: Scorer, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen
-    """The best alignment of every pair of a table of features, on all cores; rewards: of further links of a word."""
-    return best_alignments(score_in_threads(scorer, edges.features), edges.lists, rewards)
+def decode_edges(edges: Edges, weights: F64, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen
+    """Return the best alignment of every pair of a table by (d,) weights; rewards: of further links of a word."""
+    return best_alignments(score_table(weights, edges.features), edges.lists, rewards)

@@ -15,7 +15,6 @@ import numpy as np
 from aligner._version import __version__
 from aligner.model.calibration import Calibration
 from aligner.model.model import Model
-from aligner.model.scoring import LinearScorer
 from aligner.svm.prices import LinkRewards
 from corpora.normalize import Normalizer
 from corpora.ragged import F64
@@ -75,8 +74,8 @@ def default_model(
     features = FeatureSet(tuple(FAMILIES), candidates=candidates)
     found = default_weights()
     facts = {"version": __version__, "default_weights": dict(found.record), **(record or {})}
-    scorer = LinearScorer(found.of(features.names))
-    return Model(scorer, features, statistics, normalizers, languages, facts, REWARDS, found.calibration)
+    weights = found.of(features.names)
+    return Model(weights, features, statistics, normalizers, languages, facts, REWARDS, found.calibration)
 
 
 def with_links(model: Model, kinds: Sequence[str]) -> Model:
@@ -86,4 +85,4 @@ def with_links(model: Model, kinds: Sequence[str]) -> Model:
     """
     links = FeatureSet(families=(), links=numbered(kinds)).names if kinds else ()
     weights = np.concatenate([model.weights, default_weights().of(links)])
-    return replace(model, scorer=LinearScorer(weights), features=replace(model.features, links=numbered(kinds)))
+    return replace(model, weights=weights, features=replace(model.features, links=numbered(kinds)))

@@ -14,7 +14,7 @@ from aligner.errors import AlignerError
 from aligner.model.calibration import Calibration, read_calibration
 from aligner.model.decoding import Alignment, Alignments, best_alignments
 from aligner.model.file import ModelError, read_model, write_model
-from aligner.model.scoring import LinearScorer, Scorer, read_scorer
+from aligner.model.scoring import score_batch
 from aligner.model.settings import check_offset
 from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links
@@ -37,13 +37,13 @@ what is done once a task, in Python, would cost."""
 class Model:
     """A trained aligner.
 
-    scorer: of the features' columns.  normalizers, languages: of source and target; languages as the corpus named
+    weights: (d,) of the features' columns.  normalizers, languages: of source and target; languages as the corpus named
     them, or None.
     record: JSON values about the training: corpus, fingerprint, solver, gap, AER…
     rewards: of the second link of a word and on.  calibration: of the scores of links, which are probabilities then.
     """
 
-    scorer: Scorer
+    weights: F64
     features: FeatureSet
     statistics: CorpusStatistics
     normalizers: tuple[Normalizer, Normalizer]
@@ -72,25 +72,18 @@ class Model:
             "text_fingerprint": known.get("fingerprint"),
         }
 
-    @property
-    def weights(self) -> F64:
-        """(d,) weights of the features' columns.  Raises AttributeError where a kernel takes their place."""
-        if not isinstance(self.scorer, LinearScorer):
-            raise AttributeError("a model with a kernel has no weights of features, but a scorer")
-        return self.scorer.weights
-
     def with_offset(self, offset: float) -> Model:
         """The model with a number added to the score of every edge: above 0 there are more links.
 
-        Raises SettingError as `check_offset` does, and AlignerError for a model with a kernel or without ``bias``.
+        Raises SettingError as `check_offset` does, and AlignerError for a model without ``bias``.
         """
         check_offset(offset)
-        if not isinstance(self.scorer, LinearScorer) or "bias" not in self.features.names:
-            raise AlignerError("the scores of this model have no offset (it has a kernel, or no bias)")
+        if "bias" not in self.features.names:
+            raise AlignerError("the scores of this model have no offset (it has no bias)")
         weights = self.weights.copy()
         weights[self.features.names.index("bias")] += offset
         calibration = self.calibration and self.calibration.shifted(offset)
-        return replace(self, scorer=LinearScorer(weights), calibration=calibration)
+        return replace(self, weights=weights, calibration=calibration)
 
     def with_candidates(self, candidates: str) -> Model:
         """The model with other edges to look at, see `features.candidates.CANDIDATES`.  Raises SettingError."""
@@ -164,7 +157,7 @@ class Model:
 
     def _align_batch(self, batch: EdgeBatch) -> Alignments:
         return self._finished(
-            batch, best_alignments(self.scorer.score_batch(self.features, batch), batch.lists, self.rewards)
+            batch, best_alignments(score_batch(self.weights, self.features, batch), batch.lists, self.rewards)
         )
 
     def score_bitext(self, bitext: Bitext, links: Links) -> Alignments:
@@ -181,7 +174,7 @@ class Model:
         bounds = links.offsets[batch.pairs.start : batch.pairs.stop + 1]
         source, target = (side[bounds[0] : bounds[-1]] for side in (links.source, links.target))
         edges = batch.lists.find(np.repeat(np.arange(len(batch.pairs)), np.diff(bounds)), source, target)
-        scores = self.scorer.score_batch(self.features, batch)[edges]
+        scores = score_batch(self.weights, self.features, batch)[edges]
         links = replace(links, source=source, target=target, offsets=bounds - bounds[0])
         return self._finished(batch, Alignments.of(links, scores, batch.lists.shapes))
 
@@ -225,13 +218,12 @@ class Model:
             "feature_names": self.features.names,
             "languages": self.languages,
             "normalizers": [asdict(normalizer) for normalizer in self.normalizers],
-            "scorer": self.scorer.describe(),
             "rewards": [self.rewards.source, self.rewards.target],
             "calibration": self.calibration and asdict(self.calibration),
             "record": dict(self.record),
         }
         with write_atomically(path, force=force) as file:
-            write_model(file, header, {**self.scorer.to_arrays(), **self.statistics.to_arrays()})
+            write_model(file, header, {"weights": self.weights, **self.statistics.to_arrays()})
 
 
 def _check_range(bitext: Bitext, links: Links) -> None:
@@ -259,9 +251,12 @@ def load(path: StrPath, *, copy: bool = False) -> Model:
         features = FeatureSet(
             tuple(header["families"]), tuple(header["links"]), (source_words, target_words), candidates
         )
-        # Files of before there were kernels say nothing of a scorer.
-        scorer = read_scorer(header.get("scorer", {"kind": "linear"}), arrays)
-        if features.names != tuple(header["feature_names"]) or scorer.n_features != len(features.names):
+        if header.get("scorer", {"kind": "linear"}) != {"kind": "linear"}:
+            raise AlignerError("it scores by a kernel")
+        weights = arrays["weights"]
+        if weights.dtype != np.float64 or weights.ndim != 1 or not np.isfinite(weights).all():
+            raise AlignerError("the weights are not finite numbers")
+        if features.names != tuple(header["feature_names"]) or len(weights) != len(features.names):
             raise AlignerError("the features of this version differ")
         source_normalizer, target_normalizer = (Normalizer(**n) for n in header["normalizers"])
         source_language, target_language = header["languages"]
@@ -271,7 +266,7 @@ def load(path: StrPath, *, copy: bool = False) -> Model:
         if not {*features.lexicons} <= {*(statistics.translation.lexicons if statistics.translation else ())}:
             raise AlignerError("a lexicon that its features need is missing")
         return Model(
-            scorer,
+            weights,
             features,
             statistics,
             normalizers=(source_normalizer, target_normalizer),

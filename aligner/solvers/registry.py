@@ -24,14 +24,14 @@ class Entry:
     config: its class, or what makes one, as module:name of this package, or itself.
     options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
     preset: values of options, as a user writes them, or of other fields of the class, as module:name.
-    one_link: whether it knows matchings only, with one link a word.
+    weights: whether its solution is a weight of each feature; a kernel method's is one of each edge.
     marginals: whether it knows only problems that have them, see `aligner.problem.SaddleProblem`.
     """
 
     config: str | Callable[..., Any]
     options: Mapping[str, type | str] = field(default_factory=dict)
     preset: Mapping[str, str] = field(default_factory=dict)
-    one_link: bool = False
+    weights: bool = True
     marginals: bool = False
 
 
@@ -66,7 +66,7 @@ SOLVERS: Mapping[str, Entry] = {
     "extragradient": Entry("extragradient:Extragradient", _SADDLE, marginals=True),
     "exponentiated-gradient": Entry("exponentiated_gradient:ExponentiatedGradient", _VISITING, marginals=True),
     "excessive-gap": Entry("excessive_gap:ExcessiveGap", _SMOOTH, marginals=True),
-    "kernel-bcfw": Entry("kernel:kernel_block", _KERNEL, one_link=True),
+    "kernel-bcfw": Entry("kernel:kernel_block", _KERNEL, weights=False),
 }
 
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from aligner.evaluation.counts import error_rate
 from aligner.model.decoding import decode_edges
 from aligner.model.model import Model
-from aligner.model.scoring import LinearScorer
 from aligner.progress import ignore
 from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import Labelled
@@ -74,7 +73,7 @@ def describe_model(
     memory: int = DEFAULT_MEMORY,
     on_progress: Callable[[int, int], None] = ignore,
 ) -> ModelReport:
-    """Weights, ranges and, with gold, ablation deltas of a model with linear weights.
+    """Weights, ranges and, with gold, ablation deltas of a model.
 
     gold: labelled pairs, see `inputs.read_labelled`; without it ranges are those that training recorded.
     memory: bytes of features to hold.
@@ -82,7 +81,7 @@ def describe_model(
 
     Features are extracted once; an ablation decodes all pairs with some weights at 0, and learns no weight anew: what
     others could make up for counts as lost.
-    Raises AlignerError where links or gold do not fit, AttributeError for a model that scores by a kernel.
+    Raises AlignerError where links or gold do not fit.
     """
     names, weights = model.features.names, model.weights
     families = model.features.groups
@@ -119,5 +118,5 @@ def _error(edges: EdgeTable, gold: Links, weights: F64, without: Sequence[int], 
     """AER, a fraction, without some columns."""
     kept = weights.copy()
     kept[list(without)] = 0.0
-    found = decode_edges(edges, LinearScorer(kept), rewards).to_links()
+    found = decode_edges(edges, kept, rewards).to_links()
     return error_rate(gold, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from aligner.errors import OracleError, SettingError
 from aligner.evaluation.counts import bootstrap, count, scores
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import decode_edges
-from aligner.model.scoring import KernelScorer, LinearScorer, Scorer
 from aligner.progress import ignore
-from aligner.solvers import Result, Solver, Status, Stop, TracePoint, solve
-from aligner.solvers.kernel import KernelBlock
-from aligner.svm.kernels import Linear
+from aligner.solvers import Result, Status, Stop, TracePoint, solve
 from aligner.training.settings import LabelledProblem, Plan
 from corpora.alignment import Links
 from corpora.ragged import F64, I64
@@ -127,18 +124,9 @@ def cross_validate(
     )  # fmt: skip
 
 
-def scorer_of(solver: Solver[Any, Any], problem: LabelledProblem, w: F64) -> Scorer:
-    """The function of an edge's features that a solver's answer to a problem is.
-
-    Weights of fertility, which follow those of edges, are left aside; a linear kernel gives weights, too.
-    """
-    edges = problem.edges
-    if not isinstance(solver, KernelBlock):
-        return LinearScorer(problem.weights(w)[: len(edges.names)])
-    support = np.flatnonzero(w)
-    if isinstance(solver.kernel, Linear):
-        return LinearScorer(problem.prior + w[support] @ edges.features[support])
-    return KernelScorer(solver.kernel, edges.features[support], w[support])
+def edge_weights(problem: LabelledProblem, w: F64) -> F64:
+    """Return the weights of edges' features in a solution w, without those of further links of a word."""
+    return problem.weights(w)[: len(problem.edges.names)]
 
 
 def _hold_out(
@@ -152,5 +140,5 @@ def _hold_out(
     part = problem.take(held_out, memory=memory)
     gold = links.take(held_out)
     result = solution(rest)
-    found = decode_edges(part.edges, scorer_of(plan.solver, rest, result.w), rest.link_rewards(result.w))
+    found = decode_edges(part.edges, edge_weights(rest, result.w), rest.link_rewards(result.w))
     return _Fold(count(gold, found.to_links()), JudgedLinks.of(found, gold), result.trace[-1], result.status)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from aligner._version import __version__
 from aligner.errors import SettingError
 from aligner.evaluation.comparison import in_percent
@@ -14,12 +16,11 @@ from aligner.model.calibration import Calibration, JudgedLinks
 from aligner.model.decoding import decode_edges
 from aligner.model.default import default_model, default_weights, with_links
 from aligner.model.model import Model
-from aligner.model.scoring import LinearScorer
 from aligner.progress import Hooks, Progress
 from aligner.settings import changed
 from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.svm.fenchel_young import FenchelYoungProblem
-from aligner.training.cross_validate import cross_validate, scorer_of
+from aligner.training.cross_validate import cross_validate, edge_weights
 from aligner.training.inputs import Labelled
 from aligner.training.settings import CountSettings, LearnSettings, plan
 from corpora.threads import one_blas_thread
@@ -99,13 +100,13 @@ def learn(
         problem, labelled.links, planned, stop=stop, seed=settings.seed, memory=settings.memory, callback=audited
     )
     result, point = learnt.result, learnt.result.trace[-1]
-    scorer = scorer_of(planned.solver, problem, result.w)
+    weights = edge_weights(problem, result.w)
     rewards = problem.link_rewards(result.w)
-    found = decode_edges(edges, scorer, rewards)
+    found = decode_edges(edges, weights, rewards)
     default_aer = None
     of_default = features.families == tuple(FAMILIES)
     if isinstance(problem, FenchelYoungProblem) and of_default and learnt.finished_folds == planned.folds > 0:
-        by_default = decode_edges(edges, LinearScorer(default_weights().of(edges.names)), rewards)  # of any center
+        by_default = decode_edges(edges, default_weights().of(edges.names), rewards)  # of any center
         default_aer = error_rate(labelled.links, by_default.to_links())
     learns = default_aer is None or learnt.aer is None or learnt.aer < default_aer
     columns = len((features if learns else replace(features, words=((), ()))).names)  # the default knows no words
@@ -141,7 +142,7 @@ def learn(
         **in_percent(errors, *errors),
         "regularization": planned.regularization,
         "miss_cost": planned.miss_cost,
-        "norm": scorer.norm,
+        "norm": float(np.linalg.norm(weights)),
         "folds": planned.folds,
         **{name: getattr(learnt, name) for name in ("finished_folds", "fold_passes", "fold_seconds", "fold_gap")},
         "calibrated_links": len(judged),
@@ -149,7 +150,7 @@ def learn(
         "feature_ranges": edges.ranges()[:columns].tolist(),
     }
     calibration = Calibration.fit(judged) if len(judged) else None
-    model = Model(scorer, features, statistics, text.normalizers, text.languages, record, rewards, calibration)
+    model = Model(weights, features, statistics, text.normalizers, text.languages, record, rewards, calibration)
     if not learns:
         default = default_model(
             statistics, normalizers=text.normalizers, languages=text.languages, record=record,

@@ -13,13 +13,11 @@ from aligner.model.default import default_weights
 from aligner.model.settings import Candidates
 from aligner.settings import check, setting, setting_of_names
 from aligner.solvers import Solver, make_solver
-from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.newton import Newton
 from aligner.solvers.registry import find_solver
 from aligner.svm import fenchel_young, hinge
 from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.svm.hinge import MatchingProblem, check_costs
-from aligner.svm.kernels import Linear
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links
 from corpora.corpus import Languages
@@ -127,7 +125,7 @@ class LearnSettings:
     )  # fmt: skip
     fertility: int | None = setting(
         None, "Links of a word when aligning; only the hinge learns with them, too.", least=1, most=100,
-        shown="3, or 1 for solvers that know no more",
+        shown="3, or 1 for oracles that know no more",
     )  # fmt: skip
     miss_cost: float | None = setting(None, "Cost of a missed link.", shown="hinge 3; others 0.6")
     false_cost: float | None = setting(None, "Cost of a link outside gold.", shown="hinge 1; others 0")
@@ -225,8 +223,11 @@ def plan(settings: LearnSettings, n_labels: int) -> Plan:
         raise SettingError(f"{what} (give from 2 to {n_labels})")
 
     oracle: OracleName = settings.oracle or "assignment"
-    solver = make_solver(settings.solver or "bcfw", **settings.solver_options)
-    one_link = find_solver(settings.solver or "bcfw").one_link or not get_oracle(oracle).several
+    solver_name = settings.solver or "bcfw"
+    solver = make_solver(solver_name, **settings.solver_options)
+    if not find_solver(solver_name).weights:
+        raise SettingError(f"{solver_name} finds no weights, which models are made of (use it as aligner.solvers)")
+    one_link = not get_oracle(oracle).several
     capacity = settings.fertility
     if capacity is None:
         capacity = 1 if one_link else DEFAULT_FERTILITY
@@ -235,9 +236,6 @@ def plan(settings: LearnSettings, n_labels: int) -> Plan:
         words = FREQUENT_WORDS if smooth and few else 0
 
     center: Center = settings.center or ("default" if smooth else "zero")
-    if not smooth and center == "default" and isinstance(solver, KernelBlock) and not isinstance(solver.kernel, Linear):
-        raise SettingError("a kernel has no default weights to be drawn to (leave out the center, or the kernel)")
-
     if settings.center == "default" and not settings.of_all_features:
         raise SettingError("the default weights are of all features (leave `center` or `families` out)")
 

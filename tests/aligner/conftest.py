@@ -26,17 +26,6 @@ def model(once: Once, sample: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def curved(once: Once, sample: Path) -> Model:
-    """A model that scores by an rbf kernel."""
-    settings = {"solver": "kernel-bcfw", "solver_options": {"bandwidth": 1.5}, "max_passes": 5, "max_labelled": 80}
-    folder = once(
-        "curved",
-        lambda folder: aligner.train(sample / "train", learn=LearnSettings(**settings)).model.save(folder / "M"),
-    )  # type: ignore[arg-type]
-    return aligner.load(folder / "M")
-
-
-@pytest.fixture(scope="session")
 def linked(once: Once, sample: Path) -> Model:
     """A model that looks at another aligner's links: here at the gold itself."""
     settings = LearnSettings(max_passes=20, cross_validate=0)

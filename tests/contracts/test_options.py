@@ -150,7 +150,7 @@ REFUSED = [
     *(("", f"{TRAIN} --loss {loss} --set {one}") for loss in ("fenchel-young", "sparsemap", "logistic")
       for one in ("solver=bcfw", "oracle=scipy", "possible_cost=1", "solver_options.order=uniform")),
     *(("", f"{HINGE} --set {one}") for one in ("oracle=scipy --set fertility=2", "possible_cost=inf",
-                                               "solver=kernel-bcfw --set fertility=2")),
+                                               "solver=kernel-bcfw")),
     *(("", f"{TRAIN} --set {one}") for one in (
         "regularization=1e-300", "regularization=1e300", "regularization=nan", "miss_cost=1e308", "false_cost=1e308",
         "fertility=101", "tolerance=nan", "max_seconds=nan")),

@@ -237,7 +237,7 @@ def judge(problem: MatchingProblem | Foreign, configuration: Configuration, key:
     return result.w
 
 
-@pytest.mark.parametrize("name", [name for name, entry in SOLVERS.items() if entry.one_link])
+@pytest.mark.parametrize("name", [name for name, entry in SOLVERS.items() if not entry.weights])
 def test_solvers_of_one_link_refuse_several(name: str, make_problem: MakeProblem) -> None:
     with pytest.raises(SettingError, match="one link a word only"):
         run(make_problem(capacity=2), make_solver(name))

@@ -74,10 +74,6 @@ def test_what_features_refuses(model: Path, sample: Path, tmp_path: Path) -> Non
     assert "nothing" in refused("info", model, nothing)
     assert "has no links" in refused("info", model, _text(tmp_path, "t", "a b\n", "a b\n"))
     assert "out of range" in refused("info", model, _text(tmp_path, "u", "a b\n", "a b\n", links="0-9\n"), line=1)
-    curved = tmp_path / "C"
-    run("train", sample / "train", "-m", curved, "-q", "--set", "solver=kernel-bcfw", "--set", "max_passes=1",
-        "--set", "max_labelled=5", "--set", "families=bias,association")  # fmt: skip
-    assert "kernel" in refused("info", curved, "--features")
     assert run("info", code=2).stderr
     assert run("info", model, "--format", "x", code=2).stderr
 

@@ -9,14 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from aligner.model import model as model_module
 from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.model import Model
-from aligner.model.scoring import KernelScorer, LinearScorer
 from aligner.svm import _corner_kernels as _kernels
-from aligner.svm.kernels import RBF
 from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
@@ -26,19 +23,10 @@ from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
 from features.table import EdgeTable
 
 
-@pytest.fixture(scope="module", params=["linear", "curved"])
-def model(request: pytest.FixtureRequest, model: Model, curved: Model) -> Model:
-    """A linear model, and one that scores by an rbf kernel; their scores as they are, for one link a word."""
-    return replace(model if request.param == "linear" else curved, calibration=None, rewards=LinkRewards())
-
-
-def scores_by_numpy(model: Model, features: np.ndarray) -> np.ndarray:
-    if isinstance(model.scorer, LinearScorer):
-        return features.astype(np.float64) @ model.weights
-    assert isinstance(model.scorer, KernelScorer)
-    assert isinstance(model.scorer.kernel, RBF)
-    distances = cdist(features, model.scorer.support)
-    return np.exp(-0.5 * (distances / model.scorer.kernel.bandwidth) ** 2) @ model.scorer.coefficients
+@pytest.fixture(scope="module")
+def model(model: Model) -> Model:
+    """A model whose scores are shown as they are, for one link a word."""
+    return replace(model, calibration=None, rewards=LinkRewards())
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +54,12 @@ def test_score_edges() -> None:
 def test_best_matchings_of_the_edges(model: Model, bitext: Bitext) -> None:
     edges = model.features.extract(bitext, model.statistics)
     found = list(model.align_bitext(bitext))
-    assert found == list(decode_edges(edges, model.scorer))
+    assert found == list(decode_edges(edges, model.weights))
     assert len(found) == len(bitext)
     for i, alignment in enumerate(found):
         rows = slice(*edges.lists.offsets[i : i + 2])
         scores = np.full(edges.lists.shapes[i], -np.inf)
-        scores[edges.lists.source[rows], edges.lists.target[rows]] = scores_by_numpy(model, edges[i])
+        scores[edges.lists.source[rows], edges.lists.target[rows]] = edges[i].astype(np.float64) @ model.weights
         rows, columns = linear_sum_assignment(np.maximum(scores, 0.0), maximize=True)
         assert sum(alignment.scores) == pytest.approx(np.maximum(scores, 0.0)[rows, columns].sum(), rel=1e-9)
         assert list(alignment.links) == sorted(alignment.links)
@@ -99,7 +87,7 @@ def test_a_pair_larger_than_a_batch(model: Model) -> None:
     features = FeatureSet(("bias", "orthography"))
     weights = np.where(np.array(features.names) == "exact", 2.0, 0.0)
     weights[features.names.index("bias")] = -1.0
-    found = replace(model, features=features, scorer=LinearScorer(weights)).align_bitext(builder.bitext())
+    found = replace(model, features=features, weights=weights).align_bitext(builder.bitext())
     assert [list(alignment) for alignment in found] == [[(x, x) for x in range(n)] for n in (1, 600, 1)]
     assert set(itertools.chain(*(alignment.scores for alignment in found))) == {1.0}
 
@@ -109,7 +97,7 @@ def test_links_of_others_are_of_the_whole_bitext(model: Model, bitext: Bitext, m
     lengths = zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True)
     reversed_ = [{(x, min(J, K) - 1 - x) for x in range(min(J, K))} for J, K in lengths]
     links = Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in reversed_)
-    believer = replace(model, features=FeatureSet((), ("other",)), scorer=LinearScorer(np.ones(1)))
+    believer = replace(model, features=FeatureSet((), ("other",)), weights=np.ones(1))
     found = believer.align_bitext(bitext, [links])
     assert [set(alignment) for alignment in found] == reversed_
 
@@ -119,11 +107,11 @@ def test_several_links_a_word() -> None:
     scores = np.array([[3.0], [2.0], [-1.0], [1.0], [0.5], [4.0], [5.0]], np.float32)  # (2, 3), then (1, 1)
     shapes = np.array([[2, 3], [0, 2], [1, 1]])
     edges = EdgeTable(scores, Lists.of_all(shapes), ("x",))
-    found = list(decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards((-1.5,))))
+    found = list(decode_edges(edges, np.ones(1), LinkRewards((-1.5,))))
     assert [alignment.links for alignment in found] == [((0, 0), (0, 1), (1, 2)), (), ((0, 0),)]
     assert found[0].scores == (3.0, 2.0, 4.0)
-    dear = decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards((-2.5,)))
-    assert list(dear) == list(decode_edges(edges, LinearScorer(np.ones(1))))
+    dear = decode_edges(edges, np.ones(1), LinkRewards((-2.5,)))
+    assert list(dear) == list(decode_edges(edges, np.ones(1)))
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 3])
@@ -142,7 +130,7 @@ def test_links_are_the_positive_edges_where_nothing_keeps_them_apart(capacity: i
         expected.append(tuple(zip(*(axis.tolist() for axis in np.nonzero(links)), strict=True)))
     edges = EdgeTable(scores[:, None], Lists.of_all(shapes), ("x",))
     free = (0.0,) * (capacity - 1)
-    found = decode_edges(edges, LinearScorer(np.ones(1)), LinkRewards(free, free))
+    found = decode_edges(edges, np.ones(1), LinkRewards(free, free))
     assert [alignment.links for alignment in found] == expected
 
 
@@ -150,8 +138,7 @@ def test_nothing_to_decode(model: Model) -> None:
     assert list(model.align_bitext(model.builder().bitext())) == []
     shapes = np.zeros((0, 2), np.int64)
     edges = EdgeTable(np.zeros((0, 1), np.float32), Lists.of_all(shapes), ("x",))
-    for scorer in (LinearScorer(np.ones(1)), KernelScorer(RBF(), np.ones((2, 1), np.float32), np.ones(2))):
-        assert list(decode_edges(edges, scorer)) == []
+    assert list(decode_edges(edges, np.ones(1))) == []
 
 
 def test_alignment_is_its_links() -> None:

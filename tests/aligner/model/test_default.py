@@ -15,7 +15,6 @@ from aligner.evaluation.counts import error_rate
 from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.default import REWARDS, default_model, default_weights, with_links
 from aligner.model.model import Model
-from aligner.model.scoring import LinearScorer
 from aligner.training.train import update_model
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
@@ -63,7 +62,7 @@ def test_the_unsupervised_decoder_is_a_linear_score(text: Bitext) -> None:
     edges = FeatureSet(("bias", "hmm"), candidates="all").extract(text, statistics)
     prior = {"hmm_soft": 8.0, "bias": -4.0}
     weights = np.array([prior.get(name, 0.0) for name in edges.names])
-    ours = decode_edges(edges, LinearScorer(weights), REWARDS)
+    ours = decode_edges(edges, weights, REWARDS)
     theirs = posteriors(statistics.translation, text).soft_links(0.5)
     soft = posteriors(statistics.translation, text).soft
     compared = 0

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import aligner
-from aligner.cli import app
 from aligner.errors import AlignerError
 from aligner.model.decoding import Alignment
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
-from aligner.model.scoring import KernelScorer
-from aligner.svm.kernels import RBF
 from aligner.training.settings import CountSettings, LearnSettings
-from corpora.alignment import Links, PairLinks
+from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
 
 Pairs = list[tuple[list[str], list[str]]]
-
-
-@pytest.fixture(scope="module", params=["model", "curved"])
-def either(request: pytest.FixtureRequest) -> Model:
-    """A model of each kind."""
-    found: Model = request.getfixturevalue(request.param)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +35,7 @@ def gold(sample: Path) -> Links:
     return read_links(sample / "test.wa")
 
 
-def test_every_way_of_asking(either: Model, pairs: Pairs) -> None:
-    model = either
+def test_every_way_of_asking(model: Model, pairs: Pairs) -> None:
     one_by_one = [model.align(source, target) for source, target in pairs]
     builder = model.builder()
     for source, target in pairs:
@@ -148,61 +136,13 @@ def test_save_and_load(linked: Model, pairs: Pairs, tmp_path: Path) -> None:
     assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
 
 
-def test_save_and_load_a_kernel(curved: Model, pairs: Pairs, sample: Path, tmp_path: Path) -> None:
-    curved.save(tmp_path / "a.model")
-    loaded = aligner.load(tmp_path / "a.model")
-    assert isinstance(curved.scorer, KernelScorer)
-    assert isinstance(loaded.scorer, KernelScorer)
-    assert loaded.scorer.kernel == curved.scorer.kernel == RBF(1.5)
-    assert loaded.scorer.support.tobytes() == curved.scorer.support.tobytes()
-    assert loaded.scorer.coefficients.tobytes() == curved.scorer.coefficients.tobytes()
-    expected = list(curved.align_many(pairs))
-    assert list(loaded.align_many(pairs)) == expected  # links and scores, to the last bit
-    loaded.save(tmp_path / "b.model")
-    assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
-    texts = [str(sample / f"test.{language}") for language in ("en", "fr")]
-    by_command = CliRunner().invoke(app, ["align", *texts, "-m", str(tmp_path / "a.model"), "-q"])
-    assert by_command.exit_code == 0
-    assert by_command.stdout.splitlines() == [str(a) for a, pair in zip(expected, pairs, strict=True) if all(pair)]
-
-
-def test_a_kernel_has_no_weights_of_features(curved: Model, model: Model) -> None:
-    assert len(model.weights) == len(model.features.names)
-    assert not hasattr(curved, "weights")
-    with pytest.raises(AttributeError, match="kernel"):
-        _ = curved.weights
-
-
-@pytest.mark.slow
-def test_a_linear_kernel_makes_a_linear_model(sample: Path) -> None:
-    settings: dict[str, Any] = {"max_passes": 5, "max_labelled": 80}
-    ours = aligner.train(
-        str(sample / "train"),
-        learn=LearnSettings(solver="kernel-bcfw", solver_options={"kernel": "linear"}, **settings),
-    )
-    theirs = aligner.train(str(sample / "train"), learn=LearnSettings(solver="bcfw", fertility=1, **settings))
-    np.testing.assert_allclose(ours.model.weights, theirs.model.weights, rtol=1e-6, atol=1e-8)
-    assert ours.model.record["training_aer"] == theirs.model.record["training_aer"]
-
-
-@pytest.mark.slow
-def test_the_training_error_is_that_of_the_kernel(sample: Path) -> None:
-    whole = aligner.train(str(sample / "test"), learn=LearnSettings(solver="kernel-bcfw", max_passes=3)).model
-    lines = [(sample / f"test.{language}").read_text("utf-8").splitlines() for language in ("en", "fr")]
-    found = whole.align_many([(source.split(), target.split()) for source, target in zip(*lines, strict=True)])
-    answers = Links.from_pairs(PairLinks(frozenset(a.links), frozenset()) for a in found)
-    gold = read_links(sample / "test.wa")
-    (score,) = aligner.compare(gold, [answers], gold_name="", names=[""], resamples=1)
-    assert whole.record["training_aer"] == pytest.approx(100 * score.aer)
-
-
-def test_models_of_before_there_were_kernels_and_words(sample: Path, pairs: Pairs, tmp_path: Path) -> None:
+def test_models_of_before_there_were_features_of_words(sample: Path, pairs: Pairs, tmp_path: Path) -> None:
     model = aligner.train(
         sample / "train", learn=LearnSettings(families=("bias", "association"), cross_validate=0, candidates="all")
     ).model
     model.save(tmp_path / "new.model")
     header, arrays = read_model(tmp_path / "new.model")
-    del header["scorer"], header["words"], header["candidates"]
+    del header["words"], header["candidates"]
     with (tmp_path / "old.model").open("wb") as stream:
         write_model(stream, header, arrays)
     loaded = aligner.load(tmp_path / "old.model")
@@ -277,6 +217,7 @@ def test_a_save_that_fails_leaves_nothing(model: Model, tmp_path: Path) -> None:
         {"scorer": {"kind": "neural"}},
         {"scorer": {"kind": "kernel", "kernel": "rbf", "bandwidth": 1.0}},
         {"scorer": None},
+        {"scorer": [1]},
     ],
 )
 def test_models_of_other_versions(model: Model, tmp_path: Path, change: dict[str, Any]) -> None:
@@ -286,44 +227,6 @@ def test_models_of_other_versions(model: Model, tmp_path: Path, change: dict[str
     with (tmp_path / "b.model").open("wb") as stream:
         write_model(stream, {**header, **change, "version": "9.9"}, arrays)
     with pytest.raises(ModelError, match=r"of version 9\.9, holds what .*train the model again"):
-        aligner.load(tmp_path / "b.model")
-
-
-@pytest.mark.parametrize(
-    "scorer",
-    [
-        {"kind": "linear"},
-        {"kind": "kernel"},
-        {"kind": "kernel", "kernel": "sigmoid"},
-        {"kind": "kernel", "kernel": "rbf", "bandwidth": 0.0},
-        {"kind": "kernel", "kernel": "rbf", "bandwidth": "1"},
-        {"kind": "kernel", "kernel": "rbf", "degree": 2},
-        {"kind": "kernel", "kernel": "polynomial", "degree": 0},
-    ],
-)
-def test_kernels_of_other_versions(curved: Model, tmp_path: Path, scorer: dict[str, Any]) -> None:
-    test_models_of_other_versions(curved, tmp_path, {"scorer": scorer})
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("support", lambda array: array[:-1]),
-        ("support", lambda array: array[:, :-1]),
-        ("support", lambda array: array.ravel()),
-        ("support", lambda array: array.astype(np.float64)),
-        ("coefficients", lambda array: array[:-1]),
-        ("coefficients", lambda array: array.astype(np.float32)),
-    ],
-)
-def test_a_kernel_whose_arrays_do_not_fit(
-    curved: Model, tmp_path: Path, name: str, change: Callable[[np.ndarray], np.ndarray]
-) -> None:
-    curved.save(tmp_path / "a.model")
-    header, arrays = read_model(tmp_path / "a.model")
-    with (tmp_path / "b.model").open("wb") as stream:
-        write_model(stream, header, {**arrays, name: change(arrays[name])})
-    with pytest.raises(ModelError, match="train the model again"):
         aligner.load(tmp_path / "b.model")
 
 

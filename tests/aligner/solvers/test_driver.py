@@ -115,7 +115,7 @@ class Wrong(BlockDefaults):
         return Corners(np.ones((len(blocks), 2)), np.full(len(blocks), -521.0))
 
 
-@pytest.mark.parametrize("name", [name for name, entry in SOLVERS.items() if not (entry.one_link or entry.marginals)])
+@pytest.mark.parametrize("name", [name for name, entry in SOLVERS.items() if entry.weights and not entry.marginals])
 def test_a_wrong_oracle_is_told(name: str) -> None:
     result = solve(Wrong(), make_solver(name))
     assert result.trace[-1].gap == -521.0

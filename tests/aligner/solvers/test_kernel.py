@@ -13,7 +13,6 @@ from scipy.spatial.distance import cdist
 
 from aligner.errors import ScoreError, SettingError
 from aligner.matching import Match, Oracle, Task, best_matchings, get_oracle
-from aligner.model.scoring import KernelScorer, LinearScorer
 from aligner.solvers import Result, Solver, Status, Stop, make_solver, solve
 from aligner.solvers.averages import Average
 from aligner.solvers.block import Block
@@ -21,8 +20,7 @@ from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.orders import Cyclic, Permuted, Uniform, Visiting
 from aligner.solvers.steps import DECREASING, Forward
 from aligner.svm.hinge import MatchingProblem
-from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial
-from aligner.training.cross_validate import scorer_of
+from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial, expand
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable
@@ -182,7 +180,7 @@ def test_a_kernel_learns_what_weights_cannot() -> None:
     for kernel in KERNELS:
         solver = KernelBlock(kernel)
         result = run(problem, solver, gap=1e-2, passes=300)
-        scores = scorer_of(solver, problem, result.w).scores(problem.edges.features)
+        scores = expand(kernel, problem.edges.features, result.w, problem.edges.features)
         found = best_matchings(scores, problem.edges.lists)
         errors[kernel] = (found != (problem.labels == 2)).mean(), result.trace[-1].primal
     for kernel in (Polynomial(2), RBF()):
@@ -280,10 +278,6 @@ def test_only_what_the_oracle_answered_is_kept(make_problem: MakeProblem) -> Non
     largest = problem.edges.lists.shapes.min(axis=1).sum()  # links of an answer
     assert 0 < np.count_nonzero(result.w) <= largest + (problem.labels == 2).sum()
     assert largest + (problem.labels == 2).sum() < len(result.w)
-    scorer = scorer_of(KernelBlock(RBF()), problem, result.w)
-    assert isinstance(scorer, KernelScorer)
-    assert len(scorer.coefficients) == np.count_nonzero(result.w)
-    assert scorer.norm**2 == pytest.approx(result.w @ gram(RBF(), problem.edges.features) @ result.w)
 
 
 @every_kernel
@@ -307,15 +301,6 @@ def test_support_vectors_are_counted(kernel: Kernel, make_problem: MakeProblem) 
     longest = max(float((psi**2).sum(axis=1).max()) for psi in every)
     assert state.squared_radius == pytest.approx(longest, rel=1e-4)
     assert any(f"by {counts.sum():,} matchings" in note for note in result.notes)
-
-
-def test_the_scorer_of_a_linear_kernel_and_of_other_solvers_is_weights(make_problem: MakeProblem) -> None:
-    problem = make_problem(n=20)
-    for solver in (KernelBlock(Linear()), Block()):
-        w = run(problem, solver, gap=0.0, passes=3).w
-        scorer = scorer_of(solver, problem, w)
-        assert isinstance(scorer, LinearScorer)
-        assert scorer.n_features == problem.n_features
 
 
 def test_pairs_without_words() -> None:

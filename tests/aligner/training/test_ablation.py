@@ -12,7 +12,6 @@ import aligner
 from aligner.errors import AlignerError
 from aligner.evaluation.counts import count, scores
 from aligner.model.model import Model
-from aligner.model.scoring import LinearScorer
 from aligner.svm.prices import LinkRewards
 from aligner.training.ablation import FERTILITY_FAMILY, describe_model
 from aligner.training.figures import features_to_dict, format_features
@@ -60,7 +59,7 @@ def test_ablation_is_the_model_without_weights(model: Model, gold: Labelled) -> 
 
     def without(columns: list[str]) -> float:
         weights = np.where(np.isin(names, columns), 0.0, model.weights)
-        return error(replace(model, scorer=LinearScorer(weights)), gold)
+        return error(replace(model, weights=weights), gold)
 
     for feature in report.features:
         assert feature.weight == model.weights[names.index(feature.name)]
@@ -131,8 +130,6 @@ def test_formats_agree(model: Model, gold: Labelled) -> None:
     assert "without" not in format_features(describe_model(model))
 
 
-def test_what_cannot_be_described(model: Model, gold: Labelled, curved: Model) -> None:
+def test_what_cannot_be_described(model: Model, gold: Labelled) -> None:
     with pytest.raises(AlignerError, match="1 files of other aligners"):
         describe_model(model, replace(gold, others=()))
-    with pytest.raises(AttributeError, match="kernel"):
-        describe_model(curved)

@@ -13,7 +13,6 @@ import pytest
 from aligner.errors import SettingError
 from aligner.evaluation.counts import count, scores
 from aligner.model.decoding import decode_edges
-from aligner.model.scoring import LinearScorer
 from aligner.problem import BlockProblem
 from aligner.solvers import Solver, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
@@ -112,7 +111,7 @@ def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample, regu
         )  # fmt: skip
         result = solve(rest, FAST, stop=TIGHT)
         ends.append(result.trace[-1])
-        (alignment,) = decode_edges(subset(problem.edges, [i]), LinearScorer(result.w))
+        (alignment,) = decode_edges(subset(problem.edges, [i]), result.w)
         answer = Links.from_pairs([PairLinks(frozenset(alignment.links), frozenset())])
         tables.append(count(links.take(np.array([i])), answer))
         projected += int(tables[-1][0, 1]) != int((problem.labels[problem.edges.lists.pairs == i] == 2).sum())

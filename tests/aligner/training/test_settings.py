@@ -87,12 +87,11 @@ def test_frequent_words_are_for_few_labels() -> None:
         assert plan(LearnSettings(**settings), pairs).words == words  # type: ignore[arg-type]
 
 
-def test_the_capacity_is_one_where_a_solver_or_an_oracle_knows_no_more() -> None:
+def test_the_capacity_is_one_where_an_oracle_knows_no_more() -> None:
     for settings, capacity in [
         ({}, DEFAULT_FERTILITY),
         ({"loss": "hinge"}, DEFAULT_FERTILITY),
         ({"oracle": "scipy"}, 1),
-        ({"solver": "kernel-bcfw"}, 1),
         ({"solver": "extragradient"}, DEFAULT_FERTILITY),
         ({"fertility": 2, "solver": "bcfw"}, 2),
     ]:
