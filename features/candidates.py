@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from corpora import SettingError
@@ -17,19 +15,6 @@ CANDIDATES = "likely", "all"
 
 LEAST, LEAST_DICE = 0.005, 0.05
 """Edges with a greater posterior by the HMM are listed, or Dice where there are no posteriors."""
-
-
-@dataclass(frozen=True, eq=False)
-class Listing:
-    """What makes an edge of a bitext a listed one.
-
-    everything: that it is there.  posteriors: by what the translation models say; else by Dice.
-    others: other aligners' links of the whole bitext, which are listed whatever the signals say.
-    """
-
-    everything: bool = False
-    posteriors: bool = False
-    others: tuple[Links, ...] = ()
 
 
 def check_candidates(name: str) -> None:

@@ -8,7 +8,6 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +16,12 @@ from corpora.alignment import Links
 from corpora.bitext import Bitext
 from corpora.ragged import Lists
 from corpora.threads import map_threads
-from features.batch import EdgeBatch, Encoded
-from features.candidates import Listing, check_candidates
+from features.batch import EdgeBatch, EncodedText
+from features.candidates import check_candidates
 from features.families import indicators, links
 from features.statistics import CorpusStatistics
 from features.table import DEFAULT_MEMORY, EdgeTable, Matrix, gather, round_to_grid
 from features.translation.lexicon import KINDS
-from features.word_pairs import runs
 
 _NAMES = (
     *("bias", "association", "position", "orthography", "competition", "neighbours"),
@@ -45,22 +43,6 @@ def find_family(name: str) -> ModuleType:
     if found is None:
         raise SettingError(f"unknown feature family {name!r} (choose from {', '.join(FAMILIES)}, or install it)")
     return found
-
-
-EDGES_AT_ONCE = 1 << 18
-"""Edges per batch, listed or not. A worker holds their signals; threads that ask for the interpreter less often wait
-less for each other."""
-
-
-class Part(NamedTuple):
-    """Some columns of the features of a batch.
-
-    columns: which.  features: (columns, E) of the listed edges, or where `of_pairs` (columns, m) of their word pairs.
-    """
-
-    columns: slice
-    features: Matrix
-    of_pairs: bool
 
 
 @dataclass(frozen=True)
@@ -105,35 +87,38 @@ class FeatureSet:
         wanted = {lexicon for family in self.families for lexicon in getattr(find_family(family), "LEXICONS", ())}
         return tuple(lexicon for lexicon in KINDS if lexicon in wanted)
 
-    def encode(self, bitext: Bitext, statistics: CorpusStatistics, links: Sequence[Links] = ()) -> Encoded:
+    def encode(self, bitext: Bitext, statistics: CorpusStatistics, links: Sequence[Links] = ()) -> EncodedText:
         """A bitext to be cut into batches.  links: of other aligners, one for each of `self.links`."""
-        return Encoded(bitext, statistics, Listing(self.candidates == "all", bool(self.lexicons), tuple(links)))
+        every = self.candidates == "all"
+        return EncodedText.of(bitext, statistics, posteriors=bool(self.lexicons), others=links, every=every)
 
     def fill(self, batch: EdgeBatch, out: Matrix) -> None:
-        """Write the features of the listed edges of a batch, (E, d), rounded to the grid."""
+        """Write the features of the candidates of a batch, (E, d), rounded to the grid."""
         for columns, features, of_pairs in self.parts(batch):
-            out[:, columns] = (features.take(batch.listed.word_pairs.of_edge, axis=1) if of_pairs else features).T
+            out[:, columns] = (features.take(batch.word_pairs.of_edge, axis=1) if of_pairs else features).T
         round_to_grid(out)
 
-    def parts(self, batch: EdgeBatch) -> Iterator[Part]:
-        """The same, a family at a time, and not rounded yet.
+    def parts(self, batch: EdgeBatch) -> Iterator[tuple[slice, Matrix, bool]]:
+        """Compute the same a family at a time, not rounded yet: its columns, their values, and whether of word pairs.
+
+        The values are (columns, E) of the candidates, or (columns, m) of their word pairs.
 
         One family stays in the cache, the whole table would not; and what depends on the words alone is there once for
         each word pair, not for each edge.
         """
-        listed, column = batch.listed, 0
+        column = 0
         for width, of_pairs, fill in self._fillers(batch):
-            rows = len(listed.word_pairs.source) if of_pairs else len(listed.cells)
+            rows = len(batch.word_pairs.source if of_pairs else batch.cells)
             part = np.empty((width, rows), np.float32)
             fill(part.T)
-            yield Part(slice(column, column + width), part, of_pairs)
+            yield slice(column, column + width), part, of_pairs
             column += width
 
     def _fillers(self, batch: EdgeBatch) -> Iterator[tuple[int, bool, Callable[[Matrix], None]]]:
         """The number of columns of each of the `parts`, whether they are of word pairs, and what fills them."""
         for family in map(find_family, self.families):
             yield len(family.NAMES), getattr(family, "OF_WORD_PAIRS", False), partial(family.fill, batch)
-        for other in batch.text.listing.others:
+        for other in batch.text.others:
             yield len(links.NAMES), False, partial(links.fill, batch, other)
         for side, words in enumerate(self.words):
             if words:
@@ -148,7 +133,7 @@ class FeatureSet:
         memory: int = DEFAULT_MEMORY,
         on_progress: Callable[[int], None] | None = None,
     ) -> EdgeTable:
-        """Features of the listed edges of a bitext, in batches on all cores.
+        """Features of the candidates of a bitext, in batches on all cores.
 
         links: see `encode`.  memory: bytes the features may take before they go to a temporary file, which is
         gone when the table is.  on_progress: called with the number of pairs done.
@@ -157,17 +142,20 @@ class FeatureSet:
             raise ValueError(f"{len(links)} files of links for {len(self.links)} features of links")
         lists: list[Lists] = []
 
-        def fill(batch: EdgeBatch) -> tuple[EdgeBatch, Matrix]:
-            features = np.empty((len(batch.listed.cells), len(self.names)), np.float32)
+        text = self.encode(bitext, statistics, links)
+
+        def fill(run: tuple[int, int]) -> tuple[Lists, Matrix, int]:
+            batch = text.batch(*run)
+            features = np.empty((len(batch.cells), len(self.names)), np.float32)
             self.fill(batch, features)
-            return batch, features
+            return batch.lists, features, batch.pairs.stop
 
         def parts() -> Iterator[Matrix]:
-            for batch, features in map_threads(fill, batches(self.encode(bitext, statistics, links))):
-                lists.append(batch.lists)
+            for of_batch, features, done in map_threads(fill, text.runs()):
+                lists.append(of_batch)
                 yield features
                 if on_progress is not None:
-                    on_progress(batch.pairs.stop)
+                    on_progress(done)
 
         features = gather(parts(), len(self.names), memory)
         return EdgeTable(features, Lists.join(lists), self.names)
@@ -177,8 +165,3 @@ def with_words(features: FeatureSet, labelled: Bitext, most: int) -> FeatureSet:
     """These features and indicators of the `most` words of each language that labelled pairs tell most of."""
     words = indicators.most_frequent(labelled.source, most), indicators.most_frequent(labelled.target, most)
     return replace(features, words=words)
-
-
-def batches(encoded: Encoded, edges_at_once: int = EDGES_AT_ONCE) -> Iterator[EdgeBatch]:
-    """Cut a bitext into batches of at most `edges_at_once` edges, or of one pair if that has more."""
-    return (encoded.batch(first, last) for first, last in runs(encoded.edge_offsets, edges_at_once))

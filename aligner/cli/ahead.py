@@ -62,29 +62,27 @@ def call_kernels_of_features() -> None:
     from aligner.model.scoring import score_batch, score_table
     from corpora.bitext import BitextBuilder
     from corpora.normalize import Normalizer
+    from features.batch import EdgeBatch, EncodedText
     from features.cooccurrence import CooccurrenceTable
     from features.statistics import CorpusStatistics
-    from features.translation.posteriors import Beliefs, Posteriors
-    from features.word_pairs import WordPairs
+    from features.translation.posteriors import Posteriors, PosteriorSet
+    from features.word_pairs import Pairs, WordPairs
     from features.words import WordTable
 
     words, ones = WordTable.from_words(["a", "b"]), np.ones(2, np.int32)
     counts = CooccurrenceTable(ones, ones, np.arange(3), np.arange(2, dtype=np.int32), ones, 1)
     model = default_model(CorpusStatistics(counts, words, words))
     bitext = BitextBuilder(Normalizer(), Normalizer()).add_pairs([(["a", "b"], ["a", "b"])]).bitext()
-    batch = model.features.encode(bitext, model.statistics).batch(0, 1)
+    text, tokens = EncodedText.of(bitext, model.statistics, posteriors=False), Pairs.cut(bitext, 0, 1)
     every = np.arange(4, dtype=np.int32)
-    found = Posteriors.of(batch.tokens, np.full((2, 4), 0.5, np.float32), np.zeros((2, 1)))
-    made_up = {
-        "rectangles": WordPairs(every // 2, every % 2, every),
-        "beliefs": Beliefs(found, found, {}, (found, found)),
-    }
-    vars(batch).update(made_up)
+    found = Posteriors.of(tokens, np.full((2, 4), 0.5, np.float32), np.zeros((2, 1)))
+    models = PosteriorSet(found, found, {}, (found, found))
+    batch = EdgeBatch.of(text, range(1), tokens, WordPairs(every // 2, every % 2, every), models)
     score_batch(model.weights, model.features, batch)
-    features = np.empty((len(batch.listed.cells), len(model.features.names)), np.float32)
+    features = np.empty((len(batch.cells), len(model.features.names)), np.float32)
     model.features.fill(batch, features)
     score_table(model.weights, features)
-    WordPairs.of(batch.tokens, 2, 2)  # last, as it is what others need first
+    WordPairs.of(tokens, 2, 2)  # last, as it is what others need first
 
 
 def _end_with_parent() -> None:

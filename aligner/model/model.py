@@ -25,7 +25,7 @@ from corpora.normalize import Normalizer
 from corpora.ragged import F64, Lists
 from corpora.threads import map_threads
 from features.batch import EdgeBatch
-from features.extractor import FeatureSet, batches
+from features.extractor import FeatureSet
 from features.statistics import CorpusStatistics
 
 PAIRS_AT_ONCE = 1024
@@ -144,8 +144,8 @@ class Model:
         links: one for each file of other aligners' links the model was trained with.
         """
         self.check_links(bitext, links)
-        encoded = self.features.encode(bitext, self.statistics, links)
-        return Alignments.join([self._align_batch(batch) for batch in batches(encoded)])
+        text = self.features.encode(bitext, self.statistics, links)
+        return Alignments.join([self._align_batch(text.batch(*run)) for run in text.runs()])
 
     def align_text(self, bitext: Bitext, links: Sequence[Links] = ()) -> Iterator[Alignments]:
         """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
@@ -153,12 +153,12 @@ class Model:
         links: as in `align_bitext`.  Raises AlignerError where these do not fit the model or the bitext.
         """
         self.check_links(bitext, links)
-        return map_threads(self._align_batch, batches(self.features.encode(bitext, self.statistics, links)))
+        text = self.features.encode(bitext, self.statistics, links)
+        return map_threads(lambda run: self._align_batch(text.batch(*run)), text.runs())
 
     def _align_batch(self, batch: EdgeBatch) -> Alignments:
-        return self._finished(
-            batch, best_alignments(score_batch(self.weights, self.features, batch), batch.lists, self.rewards)
-        )
+        scores = score_batch(self.weights, self.features, batch)
+        return self._finished(batch, best_alignments(scores, batch.lists, self.rewards))
 
     def score_bitext(self, bitext: Bitext, links: Links) -> Alignments:
         """The scores of these links of a bitext made by `builder`, and the rest of what `align_bitext` finds.
@@ -167,8 +167,8 @@ class Model:
         """
         self._check_files(0)
         _check_range(bitext, links)
-        encoded = self.with_candidates("all").features.encode(bitext, self.statistics)
-        return Alignments.join([self._score_batch(batch, links) for batch in batches(encoded)])
+        text = self.with_candidates("all").features.encode(bitext, self.statistics)
+        return Alignments.join([self._score_batch(text.batch(*run), links) for run in text.runs()])
 
     def _score_batch(self, batch: EdgeBatch, links: Links) -> Alignments:
         bounds = links.offsets[batch.pairs.start : batch.pairs.stop + 1]
@@ -181,7 +181,7 @@ class Model:
     def _finished(self, batch: EdgeBatch, found: Alignments) -> Alignments:
         """With probabilities for scores, where there is a calibration, and what translation models say of the pairs."""
         scores = found.scores if self.calibration is None else self.calibration.probabilities(found.scores, 0.0)
-        fit = batch.beliefs.hmm.fit if self.features.lexicons else found.fit
+        fit = found.fit if batch.models is None else batch.models.hmm.fit
         return replace(found, scores=scores, fit=fit)
 
     def link_counts(self) -> LinkCounts:

@@ -22,13 +22,12 @@ def score_table(weights: F64, features: Matrix) -> F64:
 
 
 def score_batch(weights: F64, features: FeatureSet, batch: EdgeBatch) -> F64:
-    """Return the scores, (E,), of the listed edges of a batch by (d,) weights, without a table of features."""
-    listed, weights = batch.listed, exact_weights(weights)
-    scores, of_pairs = np.zeros(len(listed.cells)), np.zeros(len(listed.word_pairs.source))
-    for part in features.parts(batch):
-        total = of_pairs if part.of_pairs else scores
-        _kernels.add_rounded_scores(part.features, weights[part.columns], total)
-    scores += of_pairs.take(listed.word_pairs.of_edge)
+    """Return the scores, (E,), of the candidates of a batch by (d,) weights, without a table of features."""
+    weights = exact_weights(weights)
+    scores, scores_of_pairs = np.zeros(len(batch.cells)), np.zeros(len(batch.word_pairs.source))
+    for columns, values, of_pairs in features.parts(batch):
+        _kernels.add_rounded_scores(values, weights[columns], scores_of_pairs if of_pairs else scores)
+    scores += scores_of_pairs.take(batch.word_pairs.of_edge)
     return scores
 
 

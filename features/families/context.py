@@ -36,7 +36,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     fill_neighbours(batch.soft, batch.lists, tokens.edge_offsets, _STEPS, out[:, :8].T)
     anchor, before, after = np.empty((3, len(tokens.source)), np.int64)
     _find_anchors(batch.soft, tokens.source_offsets, tokens.target_offsets, tokens.edge_offsets, anchor, before, after)
-    j, _ = batch.ends
+    j = batch.source_at
     for column, expected in ((8, before), (9, after)):
         out[:, column] = np.minimum(np.abs(batch.lists.target - expected[j]), REACH) / REACH
     out[:, 10] = np.minimum(out[:, 8], out[:, 9])

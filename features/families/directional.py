@@ -22,9 +22,9 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     into several, one direction alone finds them; and wrong links that agreement has led to are not found here.
     Raises ValueError where the translation models have no such lexicon.
     """
-    if batch.beliefs.directional is None:
+    if batch.posteriors.directional is None:
         raise ValueError("the translation models have no directional lexicon")
-    hmm, lexical = (posteriors.part(batch.listed.cells) for posteriors in batch.beliefs.directional)
+    hmm, lexical = (posteriors.part(batch.cells) for posteriors in batch.posteriors.directional)
     out[:, 0] = hmm.forward
     out[:, 1] = hmm.reverse
     out[:, 2] = on_log_scale(hmm.soft)

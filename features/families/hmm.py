@@ -34,12 +34,12 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     hmm_rivals: half the sum of s over the other edges of the word, at most 1: its expected further links.
     hmm_null: probability that the word has no link, in the direction that generates it.
     """
-    hmm, cells = batch.beliefs.hmm, batch.listed.cells
+    hmm, cells = batch.posteriors.hmm, batch.cells
     out[:, 0] = hmm.forward.take(cells)
     out[:, 1] = hmm.reverse.take(cells)
     out[:, 2] = soft = batch.soft.take(cells)
     for column, name in enumerate(("words", "pieces"), 3):
-        out[:, column] = batch.beliefs.soft.get(name, batch.soft).take(cells)
+        out[:, column] = batch.posteriors.soft.get(name, batch.soft).take(cells)
     out[:, 5] = on_log_scale(soft)
     for column, knot in enumerate(KNOTS, 6):
         out[:, column] = np.maximum(soft - np.float32(knot), 0.0) / np.float32(1.0 - knot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from corpora.ragged import I32, I64, Bools
-from features.batch import EdgeBatch, Encoded, Words
+from features.batch import EdgeBatch, Words
 from features.table import Matrix
 from features.translation.lexicon import KINDS
 from features.words import NUMERIC, PUNCTUATION
@@ -33,13 +33,10 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     soft_frequent: s where the word is frequent.  soft_rare: s where neither is.
     repeated_distance: |j/J - k/K| where either word is repeated.
     """
-    tokens, kinds = batch.tokens, batch.text.once(_kinds)
-    source, target = kinds[0][tokens.source], kinds[1][tokens.target]
-    source[:, -1] = _repeated(tokens.source, tokens.source_offsets)
-    target[:, -1] = _repeated(tokens.target, tokens.target_offsets)
-    j, k = batch.ends
-    of_source, of_target = source.T.take(j, axis=1), target.T.take(k, axis=1)
-    soft, frequent, (punctuation, numeric, _, repeated) = batch.soft.take(batch.listed.cells), 1, range(-4, 0)
+    tokens, text, pairs = batch.tokens, batch.text, max(batch.text.statistics.cooccurrence.pairs, 1)
+    of_source = _kinds(tokens.source, tokens.source_offsets, text.source_words, pairs).take(batch.source_at, axis=1)
+    of_target = _kinds(tokens.target, tokens.target_offsets, text.target_words, pairs).take(batch.target_at, axis=1)
+    soft, frequent, (punctuation, numeric, _, repeated) = batch.soft.take(batch.cells), 1, range(-4, 0)
     columns = (
         *of_source, *of_target,
         of_source[frequent] & of_target[frequent],
@@ -51,22 +48,10 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
         out[:, column] = values
 
 
-def _kinds(text: Encoded) -> tuple[Bools, Bools]:
-    """(V, kinds) of each source and each target word, with none repeated."""
-    pairs = max(text.statistics.cooccurrence.pairs, 1)
-    return _kinds_of(text.source_words, pairs), _kinds_of(text.target_words, pairs)
-
-
-def _kinds_of(words: Words, pairs: int) -> Bools:
-    share = words.counts / pairs
-    flags = words.table.flags
-    columns = [share >= least for least in SHARES]
-    columns += [flags & PUNCTUATION > 0, flags & NUMERIC > 0, words.counts == 0, np.zeros(len(flags), np.bool_)]
-    return np.stack(columns, axis=1)
-
-
-def _repeated(words: I32, offsets: I64) -> Bools:
-    """(T,) whether a word stands again in its sentence."""
+def _kinds(tokens: I32, offsets: I64, words: Words, pairs: int) -> Bools:
+    """Return the kinds of T tokens, (_PER_WORD, T), of a corpus of so many sentence pairs."""
+    counts, flags = words.counts[tokens], words.table.flags[tokens]
     sentences = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    _, group, sizes = np.unique(sentences << 32 | words, return_inverse=True, return_counts=True)
-    return np.asarray(sizes[group] > 1)
+    _, group, sizes = np.unique(sentences << 32 | tokens, return_inverse=True, return_counts=True)
+    frequent = [counts / pairs >= least for least in SHARES]
+    return np.stack([*frequent, flags & PUNCTUATION > 0, flags & NUMERIC > 0, counts == 0, sizes[group] > 1])

@@ -22,8 +22,8 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     geometric mean.  lexical_log: s on the scale of `families.hmm`.  lexical_rank … lexical_mutual_best: as in
     `features.families.competition`.
     """
-    lexical = batch.beliefs.lexical
-    part = lexical.part(batch.listed.cells)
+    lexical = batch.posteriors.lexical
+    part = lexical.part(batch.cells)
     out[:, 0] = part.forward
     out[:, 1] = part.reverse
     out[:, 2] = soft = part.soft

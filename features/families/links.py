@@ -34,5 +34,5 @@ def fill(batch: EdgeBatch, links: Links, out: Matrix) -> None:
     values = np.zeros(batch.tokens.edge_offsets[-1], np.float32)
     cells, probabilities = find_links(links, batch.pairs, batch.tokens)
     values[cells] = probabilities
-    out[:, 0] = values.take(batch.listed.cells)
+    out[:, 0] = values.take(batch.cells)
     out[:, 1] = (np.diff(links.offsets[batch.pairs.start : batch.pairs.stop + 1]) > 0)[batch.lists.pairs]

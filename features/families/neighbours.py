@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from corpora.compiled import compiled
-from features.batch import EdgeBatch, find_mutual_best
+from corpora.compiled import MAXIMA, compiled
+from features.batch import EdgeBatch
 from features.table import Matrix
 
 NAMES = (
@@ -39,3 +39,30 @@ def fill_neighbours(values, lists, offsets, steps, out):
                 j, k = lists.source[edge] + steps[c, 0], lists.target[edge] + steps[c, 1]
                 inside = (j >= 0) & (j < J) & (k >= 0) & (k < K)
                 out[c, edge] = values[offsets[i] + j * K + k] if inside else 0.0
+
+
+@compiled(fastmath=MAXIMA)
+def find_mutual_best(values, shapes, offsets):
+    """1 where a value, in rectangles, is above 0 and nothing in its row or column is higher, else 0."""
+    out = np.empty(len(values), np.float32)
+    widest = 1
+    for i in range(len(shapes)):
+        widest = max(widest, shapes[i, 1])
+    column_best = np.empty(widest, np.float32)
+    for i in range(len(shapes)):
+        J = shapes[i, 0]
+        K = shapes[i, 1]
+        column_best[:K] = 0.0
+        for j in range(J):
+            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            for k in range(K):
+                column_best[k] = max(column_best[k], row[k])
+        for j in range(J):
+            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            of_row = out[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            row_best = np.float32(0.0)
+            for k in range(K):
+                row_best = max(row_best, row[k])
+            for k in range(K):
+                of_row[k] = (row[k] > 0.0) & (row[k] == row_best) & (row[k] == column_best[k])
+    return out

@@ -32,7 +32,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     both_short: both have at most SHORT letters.  both_numeric: both contain a digit.
     both_punctuation: neither has a letter or a digit.
     """
-    pairs, source, target = batch.listed.word_pairs, batch.text.source_words.table, batch.text.target_words.table
+    pairs, source, target = batch.word_pairs, batch.text.source_words.table, batch.text.target_words.table
     lengths = np.zeros(np.diff(target.plain_offsets).max(initial=0) + 1, np.int32)
     _fill(pairs.source, pairs.target, _spelling(source), _spelling(target), lengths, out.T)
 

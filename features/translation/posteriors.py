@@ -102,7 +102,7 @@ def _likeliest(posteriors: F32) -> set[Link]:
     return {(best[column], column) for column in np.flatnonzero(linked).tolist()}
 
 
-class Beliefs(NamedTuple):
+class PosteriorSet(NamedTuple):
     """What the lexicons say of links.
 
     hmm: their mean by the HMM.  lexical: by IBM Model 1, which knows no order.  soft: (E,) the soft intersection of the
@@ -174,7 +174,7 @@ class Decoder:
         total: F32 = np.mean([both for both, _ in found], axis=0, dtype=np.float32)
         return Posteriors.of(pairs, total, found[0][1])
 
-    def beliefs(self, pairs: Pairs, words: WordPairs) -> Beliefs:
+    def posterior_set(self, pairs: Pairs, words: WordPairs) -> PosteriorSet:
         """Of some pairs of the bitext by both models.  words: their word pairs."""
         soft, apart = {}, None
         totals = np.zeros((2, 2, pairs.edge_offsets[-1]), np.float32)
@@ -191,7 +191,7 @@ class Decoder:
             del found, of_lexicon  # a long pair takes much
         totals /= np.float32(len(self.model.lexicons))
         hmm, lexical = map(partial(Posteriors.of, pairs), totals, likelihoods)
-        return Beliefs(hmm, lexical, soft, apart)
+        return PosteriorSet(hmm, lexical, soft, apart)
 
     def _decode(self, name: str, pairs: Pairs, words: WordPairs, by_hmm: Sequence[bool]) -> list[_Decoded]:
         """Posteriors (2, E) of both directions by a lexicon, by the HMM or IBM Model 1, and log likelihoods."""

@@ -27,7 +27,7 @@ LEXICONS = ("pieces",)
 
 def fill(batch, out):
     assert [*batch.text.statistics.translation.lexicons] == ["pieces"]
-    assert len(out) == len(batch.listed.word_pairs.source)
+    assert len(out) == len(batch.word_pairs.source)
     out[:] = 0.5
 
 ENTRY = Entry(Block, {"cache": bool})

@@ -12,8 +12,7 @@ import pytest
 
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
-from features.batch import EdgeBatch, Encoded
-from features.candidates import Listing
+from features.batch import EdgeBatch, EncodedText
 from features.cooccurrence import count_cooccurrences
 from features.statistics import CorpusStatistics
 
@@ -120,7 +119,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     pairs.append((["1990", ".", "the"], ["le", "1,990", "..."]))
     bitext = build(pairs)
     statistics = with_cooccurrences(counted, 0.0)
-    every = Encoded(bitext, statistics, Listing(everything=True))
+    every = EncodedText.of(bitext, statistics, every=True)
     return Case(counted, bitext, statistics, every.batch(0, len(bitext)))
 
 
@@ -129,9 +128,9 @@ def columns(case: Case) -> Callable[..., np.ndarray]:
     """The columns a family writes, found between two columns that it must leave alone."""
 
     def fill(family: object, width: int, *more: object) -> np.ndarray:
-        pairs = case.batch.listed.word_pairs
+        pairs = case.batch.word_pairs
         of_pairs = getattr(family, "OF_WORD_PAIRS", False)
-        rows = len(pairs.source) if of_pairs else len(case.batch.listed.cells)
+        rows = len(pairs.source) if of_pairs else len(case.batch.cells)
         out = np.full((width + 2, rows), 7.0, np.float32).T  # column after column in memory
         family.fill(case.batch, *more, out[:, 1:-1])  # type: ignore[attr-defined]
         assert (out[:, [0, -1]] == 7.0).all()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from corpora.bitext import Bitext
-from features.batch import EdgeBatch, Encoded, find_mutual_best
+from features.batch import EdgeBatch, EncodedText
 from features.statistics import CorpusStatistics
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_dice_of_every_edge(case: Case) -> None:
 
 def test_dice_is_that_of_a_pruned_table(case: Case, make_statistics: MakeStatistics) -> None:
     statistics = make_statistics(case.counted, 0.3)
-    batch = Encoded(case.bitext, statistics).batch(0, len(case.bitext))
+    batch = EncodedText.of(case.bitext, statistics).batch(0, len(case.bitext))
     source, target, both = case.counts
     kept = {(e, f) for (e, f), n in both.items() if 2 * n >= 0.3 * (source[e] + target[f])}
     expected = [case.dice(e, f) if (e, f) in kept else 0.0 for e, f in word_pairs(batch, case.bitext)]
@@ -69,7 +69,7 @@ def test_dice_of_words_with_long_and_short_rows(
     words = [f"w{i}" for i in range(known)]
     counted = make_bitext([(["a", "b"], words), (["a"], words[::2])])
     statistics = make_statistics(counted, 0.0)
-    batch = Encoded(make_bitext([(["a", "c", "b"], ["x", *words[:7], words[-1]])]), statistics).batch(0, 1)
+    batch = EncodedText.of(make_bitext([(["a", "c", "b"], ["x", *words[:7], words[-1]])]), statistics).batch(0, 1)
     expected = [0, *(1 if i % 2 == 0 else np.float32(2 / 3) for i in [0, 1, 2, 3, 4, 5, 6, known - 1][:8])]
     if known == 3:
         expected = [0, 1, np.float32(2 / 3), 1, 1]
@@ -77,23 +77,10 @@ def test_dice_of_words_with_long_and_short_rows(
     assert not batch.dice.reshape(3, -1)[1].any()
 
 
-def test_mutual_best(case: Case) -> None:
-    best = find_mutual_best(case.batch.dice, case.batch.tokens.shapes, case.batch.tokens.edge_offsets)
-    for es, fs, rows in case.matrices():
-        dice = case.dice_matrix(es, fs)
-        expected = [
-            dice[j, k] > 0 and dice[j, k] >= dice[j].max() and dice[j, k] >= dice[:, k].max()
-            for j in range(len(es))
-            for k in range(len(fs))
-        ]
-        assert best[rows].tolist() == expected
-    assert 0 < best.mean() < 1
-
-
 @pytest.mark.parametrize("first", [0, 3, 9, 12])
 def test_a_batch_in_the_middle(case: Case, first: int) -> None:
     last = len(case.bitext) - 2
-    batch = Encoded(case.bitext, case.statistics).batch(first, last)
+    batch = EncodedText.of(case.bitext, case.statistics).batch(first, last)
     rows = slice(*case.batch.tokens.edge_offsets[[first, last]])
     assert np.array_equal(batch.lists.shapes, case.batch.lists.shapes[first:last])
     assert np.array_equal(batch.dice, case.batch.dice[rows])

@@ -9,8 +9,8 @@ import pytest
 
 from corpora import SettingError
 from corpora.alignment import Links
-from features.batch import Encoded
-from features.candidates import Listing, count_unlisted
+from features.batch import EncodedText
+from features.candidates import count_unlisted
 from features.extractor import FeatureSet
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ def test_listed_edges_are_those_of_the_rule(case: Case, posteriors: bool, monkey
     monkeypatch.setattr("features.batch.LEAST_DICE", least)
     monkeypatch.setattr("features.batch.LEAST", least)
     chosen = Links.from_sets([{(0, 0)} if es and fs else set() for es, fs, _ in case.matrices()])
-    batch = Encoded(case.bitext, case.statistics, Listing(posteriors=posteriors, others=(chosen,))).batch(
+    batch = EncodedText.of(case.bitext, case.statistics, posteriors=posteriors, others=[chosen]).batch(
         0, len(case.bitext)
     )
     expected: list[bool] = []
     signal, highest = case.batch.dice, case.batch.dice
     if posteriors:
-        hmm = case.batch.beliefs.hmm
+        hmm = case.batch.posteriors.hmm
         signal, highest = case.batch.soft, np.maximum(hmm.forward, hmm.reverse)
     for es, fs, rows in case.matrices():
         if not es or not fs:
@@ -45,19 +45,19 @@ def test_listed_edges_are_those_of_the_rule(case: Case, posteriors: bool, monkey
         likely[0, 0] = True
         expected += likely.ravel().tolist()
     marks = np.zeros(len(case.batch.dice), bool)
-    marks[batch.listed.cells] = True
+    marks[batch.cells] = True
     assert marks.tolist() == expected
     assert count_unlisted(batch.lists, chosen) == 0
     grids = ({(j, k) for j in range(len(es)) for k in range(len(fs))} for es, fs, _ in case.matrices())
     everywhere = Links.from_sets(grids)
     assert count_unlisted(batch.lists, everywhere) == np.count_nonzero(~marks)
     places = case.batch.lists.find(batch.lists.pairs, batch.lists.source, batch.lists.target)
-    assert np.array_equal(places, batch.listed.cells)
+    assert np.array_equal(places, batch.cells)
     assert 0.2 < marks.mean() < 0.9
-    words, of_all = batch.listed.word_pairs, batch.rectangles
+    words, of_all = batch.word_pairs, batch.rectangles
     for side in (0, 1):
-        assert np.array_equal(words[side][words.of_edge], of_all[side][of_all.of_edge][batch.listed.cells])
-        assert np.array_equal(words[side], of_all[side][batch.listed.kept])
+        assert np.array_equal(words[side][words.of_edge], of_all[side][of_all.of_edge][batch.cells])
+        assert np.array_equal(words[side], of_all[side][batch.kept])
 
 
 def test_other_candidates_are_refused() -> None:

@@ -15,9 +15,8 @@ import pytest
 from corpora import SettingError
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext
-from features import extractor
-from features.batch import Encoded
-from features.extractor import FAMILIES, FeatureSet, batches
+from features.batch import EDGES_AT_ONCE, EncodedText
+from features.extractor import FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
 from features.table import GRID, round_to_grid
 
@@ -39,7 +38,7 @@ def diagonals(bitext: Bitext) -> list[Links]:
 
 
 def set_batch(monkeypatch: pytest.MonkeyPatch, edges_at_once: int) -> None:
-    monkeypatch.setattr(extractor, "batches", lambda encoded: batches(encoded, edges_at_once))
+    monkeypatch.setattr("features.batch.EDGES_AT_ONCE", edges_at_once)
 
 
 def test_names_are_those_of_the_columns(case: Case) -> None:
@@ -58,8 +57,10 @@ def test_features_are_on_the_grid(case: Case) -> None:
 
 
 @pytest.mark.parametrize("edges_at_once", [1, 20, 100, 10**9])
-def test_batches_cover_every_pair_once(case: Case, edges_at_once: int) -> None:
-    found = list(batches(Encoded(case.bitext, case.statistics), edges_at_once))
+def test_batches_cover_every_pair_once(case: Case, monkeypatch: pytest.MonkeyPatch, edges_at_once: int) -> None:
+    set_batch(monkeypatch, edges_at_once)
+    text = EncodedText.of(case.bitext, case.statistics)
+    found = [text.batch(*run) for run in text.runs()]
     assert [i for batch in found for i in batch.pairs] == list(range(len(case.bitext)))
     sizes = [int(batch.tokens.edge_offsets[-1]) for batch in found]
     assert all(size <= edges_at_once or len(batch.pairs) == 1 for size, batch in zip(sizes, found, strict=True))
@@ -108,7 +109,7 @@ def test_single_pairs_give_the_same_edges(case: Case, make_bitext: MakeBitext) -
         assert np.array_equal(single[0], whole[i])
 
 
-@pytest.mark.parametrize("at_once", [30, extractor.EDGES_AT_ONCE])
+@pytest.mark.parametrize("at_once", [30, EDGES_AT_ONCE])
 def test_features_beyond_memory(case: Case, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, at_once: int) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     set_batch(monkeypatch, at_once)
@@ -191,7 +192,7 @@ def test_a_part_at_a_time_is_the_whole(case: Case) -> None:
     done = 0
     for columns, part, of_pairs in WITH_LINKS.parts(batch):
         assert columns.start == done
-        rounded = part.T[batch.listed.word_pairs.of_edge] if of_pairs else part.T.copy()
+        rounded = part.T[batch.word_pairs.of_edge] if of_pairs else part.T.copy()
         round_to_grid(rounded)
         assert np.array_equal(rounded, whole[:, columns])
         done = columns.stop

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from aligner.model import model as model_module
 from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.model import Model
 from aligner.svm import _corner_kernels as _kernels
@@ -19,7 +18,8 @@ from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
 from corpora.ragged import Lists
-from features.extractor import EDGES_AT_ONCE, FeatureSet, batches
+from features.batch import EDGES_AT_ONCE
+from features.extractor import FeatureSet
 from features.table import EdgeTable
 
 
@@ -74,7 +74,7 @@ def test_batches_do_not_matter(
     model: Model, bitext: Bitext, monkeypatch: pytest.MonkeyPatch, edges_at_once: int
 ) -> None:
     whole = list(model.align_bitext(bitext))
-    monkeypatch.setattr(model_module, "batches", lambda encoded: batches(encoded, edges_at_once))
+    monkeypatch.setattr("features.batch.EDGES_AT_ONCE", edges_at_once)
     assert list(model.align_bitext(bitext)) == whole
 
 
@@ -93,7 +93,7 @@ def test_a_pair_larger_than_a_batch(model: Model) -> None:
 
 
 def test_links_of_others_are_of_the_whole_bitext(model: Model, bitext: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_module, "batches", lambda encoded: batches(encoded, 300))
+    monkeypatch.setattr("features.batch.EDGES_AT_ONCE", 300)
     lengths = zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True)
     reversed_ = [{(x, min(J, K) - 1 - x) for x in range(min(J, K))} for J, K in lengths]
     links = Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in reversed_)

@@ -15,7 +15,7 @@ import pytest
 
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
-from features.batch import Encoded, find_mutual_best
+from features.batch import EncodedText
 from features.extractor import FAMILIES
 from features.families import (
     association,
@@ -30,6 +30,7 @@ from features.families import (
     neighbours,
     position,
 )
+from features.families.neighbours import find_mutual_best
 
 if TYPE_CHECKING:
     from tests.features.conftest import Case
@@ -149,9 +150,9 @@ def believed(case: Case, which: str) -> Iterator[tuple[np.ndarray, np.ndarray, n
     model = case.statistics.translation
     assert model is not None
     single = [replace(model, lexicons={name: model.lexicons[name]}) for name in model.lexicons]
-    texts = [Encoded(case.bitext, replace(case.statistics, translation=model)) for model in single]
+    texts = [EncodedText.of(case.bitext, replace(case.statistics, translation=model)) for model in single]
     for i, (es, fs, rows) in enumerate(case.matrices()):
-        found = [getattr(text.batch(i, i + 1).beliefs, which) for text in texts]
+        found = [getattr(text.batch(i, i + 1).posteriors, which) for text in texts]
         forward = np.mean([p.forward for p in found], axis=0).reshape(len(es), len(fs))
         reverse = np.mean([p.reverse for p in found], axis=0).reshape(len(es), len(fs))
         yield forward, reverse, np.sqrt(forward * reverse), rows
@@ -197,10 +198,10 @@ def test_directional_posteriors(case: Case, columns: Columns) -> None:
     model = case.statistics.translation
     assert model is not None
     alone = replace(model, lexicons={"pieces": model.lexicons["pieces"]})
-    text = Encoded(case.bitext, replace(case.statistics, translation=alone))
+    text = EncodedText.of(case.bitext, replace(case.statistics, translation=alone))
     values = columns(directional, len(directional.NAMES))
     for i, (_, _, rows) in enumerate(case.matrices()):
-        found = text.batch(i, i + 1).beliefs
+        found = text.batch(i, i + 1).posteriors
         soft = [np.sqrt(by.forward * by.reverse) for by in (found.hmm, found.lexical)]
         logs = [1 + np.log10(np.maximum(s, 1e-4)) / 4 for s in soft]
         expected = np.stack([found.hmm.forward, found.hmm.reverse, logs[0], soft[1], logs[1]], axis=1)
@@ -269,3 +270,16 @@ def test_links(case: Case, columns: Columns) -> None:
     found = columns(links, len(links.NAMES), Links.from_pairs(pairs))
     assert found.T.tolist() == [expected, says]
     assert sum(expected) > 10
+
+
+def test_mutual_best(case: Case) -> None:
+    best = find_mutual_best(case.batch.dice, case.batch.tokens.shapes, case.batch.tokens.edge_offsets)
+    for es, fs, rows in case.matrices():
+        dice = case.dice_matrix(es, fs)
+        expected = [
+            dice[j, k] > 0 and dice[j, k] >= dice[j].max() and dice[j, k] >= dice[:, k].max()
+            for j in range(len(es))
+            for k in range(len(fs))
+        ]
+        assert best[rows].tolist() == expected
+    assert 0 < best.mean() < 1
