@@ -1,4 +1,4 @@
-"""Candidates: which edges of sentence pairs are listed, as nearly all of the others are hopeless."""
+"""Candidates: the edges of sentence pairs that may be links; nearly all of the others are hopeless."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from corpora.ragged import F32, I64, Bools, Lists
 from features.word_pairs import Pairs
 
 CANDIDATES = "likely", "all"
-"""Which edges are listed: those that `mark_likely` finds, or every edge, the reference that the others are held to."""
+"""Which edges are candidates: those that `mark_likely` finds, or every edge, the reference for the former."""
 
 LEAST, LEAST_DICE = 0.005, 0.05
-"""Edges with a greater posterior by the HMM are listed, or Dice where there are no posteriors."""
+"""Edges with a greater posterior by the HMM are candidates, or with a greater Dice where there are no posteriors."""
 
 
 def check_candidates(name: str) -> None:
@@ -24,11 +24,11 @@ def check_candidates(name: str) -> None:
 
 
 @compiled(fastmath=MAXIMA)
-def mark_likely(signal, highest, least, pairs, translation, listed):
-    """Mark the edges of sentence pairs that are likely enough to be listed.
+def mark_likely(signal, highest, least, pairs, same_spelling, marks):
+    """Mark the edges of sentence pairs that are likely enough to be candidates.
 
     These are the edges where `highest`, (E,), is above `least`, the two of highest `signal`, (E,), of each row and
-    column, if that is above 0, and words that are spelt alike: translation[word] is the target word with the spelling
+    column, if that is above 0, and words that are spelt alike: same_spelling[word] is the target word with the spelling
     of a source word, or -1.
     """
     widest = 1
@@ -47,16 +47,16 @@ def mark_likely(signal, highest, least, pairs, translation, listed):
                 columns[k] = max(columns[k], row[k])
         edge = pairs.edge_offsets[i]
         for j in range(pairs.source_offsets[i], pairs.source_offsets[i + 1]):
-            row, most, marks = signal[edge : edge + K], highest[edge : edge + K], listed[edge : edge + K]
+            row, most, of_row = signal[edge : edge + K], highest[edge : edge + K], marks[edge : edge + K]
             best = np.float32(0.0)
             second = np.float32(0.0)
             for k in range(K):
                 second = max(second, min(best, row[k]))
                 best = max(best, row[k])
-            alike = translation[pairs.source[j]]
+            alike = same_spelling[pairs.source[j]]
             for k in range(K):
                 among_best = (row[k] > 0.0) & ((row[k] >= second) | (row[k] >= seconds[k]))
-                marks[k] = among_best | (most[k] > least) | (target[k] == alike)
+                of_row[k] = among_best | (most[k] > least) | (target[k] == alike)
             edge += K
 
 
@@ -69,21 +69,21 @@ def find_links(links: Links, pairs: range, tokens: Pairs) -> tuple[I64, F32]:
 
 
 def count_unlisted(lists: Lists, links: Links) -> int:
-    """How many links, of the same pairs, are no listed edges."""
+    """Return how many links, of the same pairs, are no candidates."""
     pairs = np.repeat(np.arange(len(links)), np.diff(links.offsets))
     return int(np.count_nonzero(lists.find(pairs, links.source, links.target) < 0))
 
 
-def collect(pairs: Pairs, listed: Bools) -> tuple[I64, Lists]:
+def collect(pairs: Pairs, marks: Bools) -> tuple[I64, Lists]:
     """(E,) the places of the marked edges in the rectangles of all, and their lists."""
     offsets = np.empty_like(pairs.edge_offsets)
-    source, target = np.empty((2, np.count_nonzero(listed)), np.int32)
-    _collect(pairs, listed, source, target, offsets)
-    return np.flatnonzero(listed), Lists(source, target, pairs.shapes, offsets)
+    source, target = np.empty((2, np.count_nonzero(marks)), np.int32)
+    _collect(pairs, marks, source, target, offsets)
+    return np.flatnonzero(marks), Lists(source, target, pairs.shapes, offsets)
 
 
 @compiled
-def _collect(pairs, listed, source, target, offsets):
+def _collect(pairs, marks, source, target, offsets):
     size = 0
     edge = 0
     for i in range(len(offsets) - 1):
@@ -91,7 +91,7 @@ def _collect(pairs, listed, source, target, offsets):
         K = pairs.target_offsets[i + 1] - pairs.target_offsets[i]
         for j in range(pairs.source_offsets[i + 1] - pairs.source_offsets[i]):
             for k in range(K):
-                if listed[edge]:
+                if marks[edge]:
                     source[size] = j
                     target[size] = k
                     size += 1

@@ -123,7 +123,7 @@ class CorpusStatistics:
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
 
         for name, array in arrays.items():
-            if "." in name:  # the scorer's have none
+            if "." in name:  # that of weights has none
                 _check_array(name, array)
 
         def part(name: str, kind: type[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""EdgeTable: the feature vectors of the listed edges of many sentence pairs, and the grid that they are rounded to."""
+"""EdgeTable: the feature vectors of the candidates of many sentence pairs, and the grid that they are rounded to."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Vector = F32
 
 @dataclass(frozen=True, eq=False)
 class EdgeTable:
-    """Features of the listed edges of n pairs.
+    """Features of the candidates of n pairs.
 
     features: (E, d) float32, C-contiguous.  lists: of these edges.  names: (d,).
     Raises ValueError where these do not fit together.

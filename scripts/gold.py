@@ -23,7 +23,7 @@ from aligner.solvers.newton import Newton
 from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.svm.hinge import MatchingProblem
 from aligner.svm.prices import LinkRewards
-from aligner.training.cross_validate import cross_validate
+from aligner.training.cross_validate import cross_validate, edge_weights
 from aligner.training.settings import LOSSES, LearnSettings, plan
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
@@ -235,8 +235,8 @@ def learn(
     if centre is not None and problem.prior_name == "default":
         problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))
     learnt = cross_validate(problem, links, planned, stop=Stop(gap=1e-3, passes=200))
-    w = problem.weights(learnt.result.w)
-    return Learnt(features, w[: len(edges.names)], problem.link_rewards(w), learnt.held_out)
+    w = learnt.result.w
+    return Learnt(features, edge_weights(problem, w), problem.link_rewards(w), learnt.held_out)
 
 
 def judge(gold: Links, found: Links) -> Evaluation:

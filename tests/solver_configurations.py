@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import SOLVERS, Result, Solver, Stop, make_solver, solve
 from aligner.solvers.registry import choices
 from aligner.svm.chain import ChainProblem
 from aligner.svm.hinge import MatchingProblem
+from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial
 
 MakeProblem = Callable[..., MatchingProblem]
 
@@ -99,6 +101,18 @@ CONFIGURATIONS = _distinct(configuration for name in SOLVERS for configuration i
 def of_corners(configurations: list[Configuration]) -> list[Configuration]:
     """Without `kernel-bcfw`, which aligner/solvers/test_kernel.py holds to the laws in the space of its kernel."""
     return [c for c in configurations if c.name != "kernel-bcfw"]
+
+
+def gram(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """K(x, y) of all rows of x and y by the formulas, in float64."""
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    match kernel:
+        case Linear():
+            return x @ y.T
+        case Polynomial(degree):
+            return (1.0 + x @ y.T) ** degree / degree
+        case RBF(bandwidth):
+            return np.exp(-0.5 * (cdist(x, y) / bandwidth) ** 2)
 
 
 @dataclass

@@ -23,7 +23,7 @@ class Alignment:
 
     links: 0-based (source, target) positions in ascending order.  scores: of each link; the higher, the surer. By a
     model with a calibration they are probabilities that the link is right, in (0, 1), see `calibration.Calibration`;
-    by others the scorer's own numbers, above 0.  Iterating, len() and ``in`` are those of the links.
+    by others their scores, above 0.  Iterating, len() and ``in`` are those of the links.
     """
 
     links: tuple[tuple[int, int], ...]
@@ -139,7 +139,7 @@ class Alignments:
 
 
 def best_alignments(scores: F64, lists: Lists, rewards: LinkRewards) -> Alignments:
-    """The best alignment of every pair.  scores: (E,) of the listed edges; no other edge is a link."""
+    """The best alignment of every pair.  scores: (E,) of the candidates; no other edge is a link."""
     linked = np.flatnonzero(best_matchings(scores, lists, rewards.source, rewards.target))
     bounds, sure = np.searchsorted(linked, lists.offsets), np.ones(len(linked), np.bool_)
     return Alignments.of(Links(lists.source[linked], lists.target[linked], sure, bounds), scores[linked], lists.shapes)

@@ -35,7 +35,7 @@ def format_training(record: Mapping[str, Any]) -> str:
 
 
 def summarize_training(record: Mapping[str, Any]) -> str:
-    """What training has come to, a line or two in plain words."""
+    """Return what training has come to, a line in plain words."""
     if record.get("updates"):
         return f"{record['updates'][-1]['pairs']:,} pairs of text added; the weights stay."
     if "labelled_pairs" not in record:
@@ -46,7 +46,7 @@ def summarize_training(record: Mapping[str, Any]) -> str:
     taught += f" Wrong links on held-out pairs: {record['learnt_aer']:.3g} %"
     if record["default_aer"] is not None:
         taught += f" (default weights: {record['default_aer']:.3g} %)"
-    return f"{taught}." + "\nThe default weights are kept: the labels do not help." * ("default_weights" in record)
+    return f"{taught}." + " The default weights are kept: the labels do not help." * ("default_weights" in record)
 
 
 def format_interruption(record: Mapping[str, Any]) -> str:

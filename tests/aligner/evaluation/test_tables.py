@@ -166,7 +166,8 @@ def test_a_training_in_plain_words() -> None:
     better = "1,200 pairs taught. Wrong links on held-out pairs: 3.46 % (default weights: 3.9 %)."
     assert summarize_training(judged | {"default_aer": 3.9}) == better
     kept = summarize_training(judged | {"default_aer": 3.0, "default_weights": {}})
-    assert kept.splitlines()[1] == "The default weights are kept: the labels do not help."
+    assert kept.endswith(" (default weights: 3 %). The default weights are kept: the labels do not help.")
+    assert "\n" not in kept
     assert "none labelled" in summarize_training({"pairs": 9})
     added = summarize_training(record(updates=[{"pairs": 7}, {"pairs": 1234}]))
     assert added == "1,234 pairs of text added; the weights stay."

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from scipy.spatial.distance import cdist
+from solver_configurations import gram
 
 from aligner.errors import ScoreError, SettingError
 from aligner.matching import Match, Oracle, Task, best_matchings, get_oracle
@@ -31,20 +31,9 @@ KERNELS: list[Kernel] = [Linear(), Polynomial(1), Polynomial(2), RBF()]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
 
 
-def gram(kernel: Kernel, features: np.ndarray) -> np.ndarray:
-    x = features.astype(np.float64)
-    match kernel:
-        case Linear():
-            return x @ x.T
-        case Polynomial(degree):
-            return (1.0 + x @ x.T) ** degree / degree
-        case RBF(bandwidth):
-            return np.exp(-0.5 * (cdist(x, x) / bandwidth) ** 2)
-
-
 def in_feature_space(problem: MatchingProblem, kernel: Kernel) -> MatchingProblem:
     """The same problem with features whose products are the kernel's values on its edges: a root of their matrix."""
-    values, vectors = np.linalg.eigh(gram(kernel, problem.edges.features))
+    values, vectors = np.linalg.eigh(gram(kernel, problem.edges.features, problem.edges.features))
     root = np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float32)
     edges = EdgeTable(root, problem.edges.lists, tuple(f"x{c}" for c in range(len(root))))
     pair = edges.lists.pairs
@@ -84,7 +73,7 @@ def test_audits_are_exact(kernel: Kernel, make_problem: MakeProblem) -> None:
     problem = make_problem(n=15)
     edges, regularization = problem.edges, problem.regularization
     result = run(problem, KernelBlock(kernel), gap=0.0, passes=4)
-    scores = gram(kernel, edges.features) @ result.w
+    scores = gram(kernel, edges.features, edges.features) @ result.w
     half_norm = 0.5 * regularization * result.w @ scores
     targets = (problem.labels == 2).astype(float)
     marginals = targets - regularization * problem.n_blocks * result.w
@@ -264,7 +253,7 @@ def test_resuming_keeps_the_dual_point(kernel: Kernel, make_problem: MakeProblem
     other = replace(problem, regularization=0.7 * problem.regularization)
     solver.resume(other, state)
     warm = solve(other, solver, stop=Stop(gap=1e-2, passes=500), state=state)
-    half_norm = 0.5 * problem.regularization * w @ gram(kernel, problem.edges.features) @ w
+    half_norm = 0.5 * problem.regularization * w @ gram(kernel, problem.edges.features, problem.edges.features) @ w
     loss = first.trace[-1].dual + half_norm
     assert warm.trace[0].dual == pytest.approx(loss - half_norm / 0.7, rel=1e-9)
     cold = solve(other, solver, stop=Stop(gap=1e-2, passes=500))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
+from solver_configurations import gram
 
 from aligner.errors import SettingError
 from aligner.matching._price_kernels import exponentials
@@ -16,18 +16,6 @@ from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial, expand, kernel_
 
 KERNELS: list[Kernel] = [Linear(), Polynomial(1), Polynomial(2), Polynomial(5), RBF(0.7), RBF()]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
-
-
-def gram(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """K(x, y) of all rows of x and y by the formulas, in float64."""
-    x, y = x.astype(np.float64), y.astype(np.float64)
-    match kernel:
-        case Linear():
-            return x @ y.T
-        case Polynomial(degree):
-            return (1.0 + x @ y.T) ** degree / degree
-        case RBF(bandwidth):
-            return np.exp(-0.5 * (cdist(x, y) / bandwidth) ** 2)
 
 
 def random_sum(m: int, d: int) -> tuple[np.ndarray, np.ndarray]:
