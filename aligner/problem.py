@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from aligner.errors import OracleError, SettingError
+from aligner.templates import Compiled, CompiledMarginals, compiled_corners
 from corpora.ragged import F64, I64, Bools
 
 
@@ -76,14 +77,20 @@ class BlockProblem(Problem, Protocol):
     def exact_corners(self, blocks: I64, w: F64) -> Corners:
         """The same, exactly, for audits: with an approximate oracle a gap would be no certificate."""
 
-    def compiled(self) -> Any:
-        """The arrays that compiled solvers can work on, see `_answers`; None where kernels do not have its oracle."""
+    def compiled(self) -> Compiled | None:
+        """The arrays and kernels that compiled solvers work with; None: `corners` is called from Python."""
+
+    def marginals(self) -> Marginals | None:
+        """What methods on the saddle point work with; None: there are none."""
 
     def rehearsal(self) -> BlockProblem | None: ...
 
 
 class BlockDefaults:
-    """What a block problem need not say: inherit it, and give n_blocks, n_features, regularization and corners."""
+    """What a block problem need not say: inherit it, and give n_blocks, n_features, regularization and corners.
+
+    A problem with `compiled` kernels need not give corners.
+    """
 
     n_nonpositive = 0
     sparse = False
@@ -93,20 +100,19 @@ class BlockDefaults:
     def signature(self) -> str:
         return type(self).__name__
 
+    def corners(self: BlockProblem, blocks: I64, w: F64) -> Corners:
+        kernels = self.compiled()
+        if kernels is None:
+            raise OracleError(f"{type(self).__name__} has neither corners() nor compiled() (see docs/own-problem.md)")
+        return Corners(*compiled_corners(kernels, blocks, w))
+
     def exact_corners(self: BlockProblem, blocks: I64, w: F64) -> Corners:
         return self.corners(blocks, w)
 
-    def compiled(self) -> Any:
+    def compiled(self) -> Compiled | None:
         return None
 
-    # Of `Parts`, for a problem that has them.
-
-    counts: float | F64 = 1.0
-
-    def prices(self, blocks: I64) -> F64 | None:
-        return None
-
-    def restricted(self, kept: Bools) -> tuple[Parts, Bools] | None:
+    def marginals(self) -> Marginals | None:
         return None
 
     def rehearsal(self: BlockProblem) -> BlockProblem | None:
@@ -144,11 +150,13 @@ def check_sizes(problem: Problem) -> None:
         raise OracleError(f"regularization is {strength!r} (a number above 0)")
 
 
-class Parts(Protocol):
-    """The marginals z_i of all blocks, and what is linear in them.
+class Marginals(Protocol):
+    """The marginals z_i of all blocks, and what is linear in them  [TLJ06 §2].
 
     A number for each *part* of an answer (an edge, a class, a label or two neighbouring ones); those of all blocks lie
-    one after the other. z_i is in the hull of a block's answers.
+    one after the other. z_i is in the hull of a block's answers, and features are linear in it:
+
+        P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z [w·(F_i z − F_i y_i) + c_i·(z − y_i)]
     """
 
     @property
@@ -173,32 +181,43 @@ class Parts(Protocol):
     def moments(self, blocks: I64, z: F64) -> F64:
         """(d + 1,) Σ_i (F_i z_i, c_i·z_i) over these blocks, of whose parts z is."""
 
-    def prices(self, blocks: I64) -> F64 | None:
+    def duals(self, blocks: I64) -> F64 | None:
         """What a search for nearest points of these blocks goes on from, and writes to; None: there is no search."""
 
     def nearest(self, blocks: I64, points: F64, geometry: str) -> F64:
         """The z_i nearest to points: argmax ⟨points, z⟩ − Ω(z), Ω ½ ‖z‖² (euclidean) or negative entropy (entropic).
 
-        Where there are `prices` they may be given as a further argument.
+        Where there are `duals` they may be given as a further argument.
         """
 
-    def restricted(self, kept: Bools) -> tuple[Parts, Bools] | None:
+    def restricted(self, kept: Bools) -> tuple[Marginals, Bools] | None:
         """The same without the parts that are not kept, (parts[-1],), as if their z were 0, and which those are.
 
         None where all are needed; it may keep more.
         """
 
-
-@runtime_checkable
-class SaddleProblem(BlockProblem, Parts, Protocol):
-    """A block problem whose features are linear in parts of an answer, so that it has marginals z_i  [TLJ06 §2].
-
-    P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z [w·(F_i z − F_i y_i) + c_i·(z − y_i)]
-    """
+    def compiled_marginals(self) -> CompiledMarginals | None:
+        """The kernels for compiled steps; None: they are taken from Python."""
 
 
-def saddle_of(problem: BlockProblem, solver: str, geometry: str) -> SaddleProblem:
-    """The problem, if it has marginals and knows which are nearest in this geometry.  Raises SettingError."""
-    if not isinstance(problem, SaddleProblem) or geometry not in problem.geometries:
-        raise SettingError(f"{solver} needs a problem with marginals in {geometry} geometry (see SaddleProblem)")
-    return problem
+class MarginalDefaults:
+    """What marginals need not say: inherit it, and give geometries, parts, target, scores, moments and nearest."""
+
+    counts: float | F64 = 1.0
+
+    def duals(self, blocks: I64) -> F64 | None:
+        return None
+
+    def restricted(self, kept: Bools) -> tuple[Marginals, Bools] | None:
+        return None
+
+    def compiled_marginals(self) -> CompiledMarginals | None:
+        return None
+
+
+def marginals_of(problem: BlockProblem, solver: str, geometry: str) -> Marginals:
+    """The problem's marginals, if it has them and they know which are nearest in this geometry.  Raises SettingError."""
+    found = problem.marginals()
+    if found is None or geometry not in found.geometries:
+        raise SettingError(f"{solver} needs a problem with marginals in {geometry} geometry (see Marginals)")
+    return found

@@ -27,7 +27,7 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wra
 """Of all kernels. Tests for divisions by 0 and wrappers for C, which nobody calls, would be compiled, too."""
 
 _ROOT = Path(__file__).resolve().parent.parent
-_COMPILED = re.compile(rb"^@compiled|\(NamedTuple\):", re.MULTILINE)
+_COMPILED = re.compile(rb"^@compiled|^@template|\(NamedTuple\):", re.MULTILINE)
 _CONFIG: Any = nb.config  # mypy does not see its variables
 _EVENTS: Any = numba.core.event
 
@@ -54,11 +54,11 @@ def before_first_compilation(act: Callable[[], None]) -> Iterator[None]:
         yield
 
 
-def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def compiled(function: Callable[..., Any] | None = None, *, keep: bool = True, **options: Any) -> Any:
     """Compile a kernel at its first call, by numba.njit with these options, and keep it for later processes."""
     if function is None:
-        return partial(compiled, **options)
-    folder, given = kernel_folder(), _CONFIG.CACHE_DIR
+        return partial(compiled, keep=keep, **options)
+    folder, given = kernel_folder() if keep else None, _CONFIG.CACHE_DIR
     _CONFIG.CACHE_DIR = given if folder is None else str(folder)  # numba looks at it now, and not again
     try:
         return nb.njit(cache=folder is not None, **_OPTIONS, **options)(function)

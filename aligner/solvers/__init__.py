@@ -6,7 +6,7 @@ some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and ask th
 0.01, small gaps and dear oracles; ``cutting-plane`` where an oracle is best asked about all blocks at once;
 ``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred pairs; ``extragradient`` where w must
 stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals in place of maxima, of any problem
-that has them (`SaddleProblem`), the latter where λ is small and features few. The rest is for comparison. All are for
+that has them (`Marginals`), the latter where λ is small and features few. The rest is for comparison. All are for
 the hinge loss; the logistic one has `newton.Newton`, which is not to choose.
 
 To add one: write a frozen dataclass with the four members of `driver.Solver`, and name it, with the options that a user
@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aligner.problem import BlockDefaults, BlockProblem, Corners, SaddleProblem
+    from aligner.problem import BlockDefaults, BlockProblem, Corners, Marginals
     from aligner.solvers.approximate import Approximate
     from aligner.solvers.atomic import least_squares
     from aligner.solvers.checking import check_problem
@@ -40,7 +40,7 @@ _HOMES = {
     "solvers.regularization": ("regularization_path",),
     "solvers.signs": ("Signed",),
     "svm.chain": ("ChainProblem",),
-    "problem": ("BlockDefaults", "BlockProblem", "Corners", "SaddleProblem"),
+    "problem": ("BlockDefaults", "BlockProblem", "Corners", "Marginals"),
 }
 
 __all__ = [
@@ -52,7 +52,7 @@ __all__ = [
     "Corners",
     "DualPoint",
     "Result",
-    "SaddleProblem",
+    "Marginals",
     "Signed",
     "Solver",
     "Status",

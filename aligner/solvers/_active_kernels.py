@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aligner.solvers import _block_kernels as kernels
-from aligner.svm._answers import DONE, block_corner, make_scratch
+from aligner.templates import DONE, template
 from corpora.compiled import compiled
 from corpora.ragged import F64, I64
 
@@ -183,13 +183,17 @@ class Rule(NamedTuple):
     average: int
 
 
-@compiled
-def active_steps(order, start, gaps, rule, blocks, regularization, point, pool):
-    """Steps with the assignment oracle, from position `start` of the order on.
+make_scratch: Any = None
+corner: Any = None
+
+
+@template
+def active_steps(order, start, gaps, rule, arrays, regularization, point, pool):
+    """Steps with the problem's oracle, from position `start` of the order on.
 
     Returns (code, block at fault, position reached, oracle calls).
     """
-    scratch = make_scratch(blocks)
+    scratch = make_scratch(arrays)
     psi = np.empty(len(point.w))
     calls = 0
     for t in range(start, len(order)):
@@ -198,7 +202,7 @@ def active_steps(order, start, gaps, rule, blocks, regularization, point, pool):
         if place < 0:
             if not make_room(i, rule.limit, pool):
                 return FULL, i, t, calls
-            code, loss, hinge = block_corner(i, blocks, point.w, scratch, psi)
+            code, loss, hinge = corner(i, arrays, point.w, scratch, psi)
             if code != DONE:
                 return code, i, t, calls
             calls += 1

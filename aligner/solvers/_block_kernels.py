@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from aligner.svm._answers import DONE, block_corner, make_scratch
+from aligner.templates import DONE, template
 from corpora.compiled import SUMS, compiled
 from corpora.ragged import F64, I64
 
@@ -147,13 +147,17 @@ def count_step(average, point):
     point.steps[0] += 1
 
 
-@compiled
-def forward_steps(order, gaps, line_search, average, blocks, regularization, point):
-    """Forward steps of blocks in this order, with the assignment oracle.  Returns (code, block at fault)."""
-    scratch = make_scratch(blocks)
+make_scratch: Any = None
+corner: Any = None
+
+
+@template
+def forward_steps(order, gaps, line_search, average, arrays, regularization, point):
+    """Forward steps of blocks in this order, with the problem's oracle.  Returns (code, block at fault)."""
+    scratch = make_scratch(arrays)
     psi = np.empty(len(point.w))
     for i in order:
-        code, loss, hinge = block_corner(i, blocks, point.w, scratch, psi)
+        code, loss, hinge = corner(i, arrays, point.w, scratch, psi)
         if code != DONE:
             return code, i
         if len(gaps.last) > 0:

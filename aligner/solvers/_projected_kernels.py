@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN
-from aligner.svm._corner_kernels import DONE, NOT_FINITE
-from aligner.svm._part_kernels import add_block, nearest_block, score_block
-from corpora.compiled import SUMS, compiled
+from aligner.templates import DONE, NOT_FINITE, template
+from corpora.compiled import compiled
 from corpora.ragged import F64
 
 LEAST = 1e-12
@@ -25,7 +24,7 @@ FLATTEST = 1e-5
 """The least curvature, relative to its bound: beyond, a projection would drown in its own prices."""
 
 
-class Marginals(NamedTuple):
+class MarginalPoint(NamedTuple):
     """A point of the marginal dual, changed in place, and what the steps know of the blocks.
 
     z: (P,) the marginals of all blocks.  v: (d,) = Σ_i F_i (y_i − z_i) / (λn), of which w is clipped.
@@ -38,18 +37,18 @@ class Marginals(NamedTuple):
     curvatures: F64
 
 
-@compiled(fastmath=SUMS)
-def curvature_bounds(blocks, bounds):
-    """bounds[i] = ‖F_i‖² of Frobenius, the sum of the eigenvalues of F_iᵀF_i; 1 where they are all 0."""
-    lists, of_source, of_target = blocks.lists, blocks.source_capacity - 1, blocks.target_capacity - 1
+score: Any = None
+add: Any = None
+nearest: Any = None
+squared_norm: Any = None
+
+
+@template
+def curvature_bounds(arrays, bounds):
+    """bounds[i] = `squared_norm` of each block; 1 where it is 0."""
     for i in range(len(bounds)):
-        total = 0.0
-        for e in range(lists.offsets[i], lists.offsets[i + 1]):
-            for c in range(blocks.features.shape[1]):
-                total += blocks.features[e, c] * blocks.features[e, c]
-        total += lists.shapes[i, 0] * of_source * (of_source + 1) / 2  # a t-th link has t - 1 features of 1
-        total += lists.shapes[i, 1] * of_target * (of_target + 1) / 2
-        bounds[i] = total if total > 0.0 else 1.0
+        found = squared_norm(i, arrays)
+        bounds[i] = found if found > 0.0 else 1.0
 
 
 @compiled
@@ -65,47 +64,47 @@ def logarithms(z, points):
         points[e] = np.log(max(z[e], LEAST))
 
 
-@compiled
-def projected_steps(order, geometry, spectral, blocks, parts, scale, prices, price_starts, point):
+@template
+def projected_steps(order, geometry, spectral, arrays, parts, scale, n_nonpositive, duals, dual_starts, point):
     """A step of each of these blocks: towards z_i + ∇_i/L_i, projected, as far as the dual gains  [Nesterov 2012].
 
-    parts: (n + 1,) where those of a block begin in z.  scale: λn.  prices: of the last projections, those of block i
-    from price_starts[i] on.  spectral: whether a block's next step takes the curvature that this one met.
+    parts: (n + 1,) where those of a block begin in z.  scale: λn.  duals: of the last projections, those of block i
+    from dual_starts[i] on.  spectral: whether a block's next step takes the curvature that this one met.
     Returns (code, block at fault).
     """
-    most, d = np.int64(0), blocks.features.shape[1]
+    most, d = np.int64(0), len(point.v) - n_nonpositive
     for i in range(len(parts) - 1):
         most = max(most, parts[i + 1] - parts[i])
     all_scores, all_goals, all_points, all_logs = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     change, w = np.empty(len(point.v) + 1), np.empty(len(point.v))
     for i in order:
         z = point.z[parts[i] : parts[i + 1]]
-        score, goal = all_scores[: len(z)], all_goals[: len(z)]  # score: n times the gradient of the dual
+        gradient, goal = all_scores[: len(z)], all_goals[: len(z)]  # gradient: n times that of the dual
         ahead, logs = all_points[: len(z)], all_logs[: len(z)]
         for c in range(len(w)):
             w[c] = point.v[c] if c < d else min(point.v[c], 0.0)
-        score_block(i, blocks, w, score)
+        score(i, arrays, w, gradient)
         if geometry == ENTROPIC:
             logarithms(z, logs)
         size = 0.0
         for e in range(len(z)):
-            ahead[e] = (z[e] if geometry == EUCLIDEAN else logs[e]) + scale / point.curvatures[i] * score[e]
+            ahead[e] = (z[e] if geometry == EUCLIDEAN else logs[e]) + scale / point.curvatures[i] * gradient[e]
             size += abs(ahead[e])
         if not np.isfinite(size):  # the projection must never see a NaN
             return NOT_FINITE, i
-        nearest_block(geometry, i, blocks, ahead, ACCURACY, prices[price_starts[i] : price_starts[i + 1]], goal)
+        nearest(geometry, i, arrays, ahead, ACCURACY, duals[dual_starts[i] : dual_starts[i + 1]], goal)
         if geometry == ENTROPIC:
             logarithms(goal, ahead)
         slope = 0.0
         length = 0.0
         for e in range(len(z)):
             goal[e] -= z[e]
-            slope += goal[e] * score[e]
+            slope += goal[e] * gradient[e]
             length += goal[e] * (goal[e] if geometry == EUCLIDEAN else ahead[e] - logs[e])
         if not slope > 0.0:
             continue
         change[:] = 0.0
-        add_block(i, blocks, goal, change)
+        add(i, arrays, goal, change)
         curvature = 0.0
         for c in range(len(w)):
             curvature += change[c] * change[c]

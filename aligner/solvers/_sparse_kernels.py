@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aligner.solvers._block_kernels import average_weight
-from aligner.svm._chain_kernels import chain_scratch, make_entries, sparse_corner
+from aligner.templates import DONE, template
 from corpora.compiled import compiled
 from corpora.ragged import F64, I64
 
-DONE = 0
 FULL = 8
 """The shares have no room for another block's: nothing was done for it."""
 
@@ -136,19 +135,26 @@ def sparse_step(i, columns, values, corner_loss, line_search, average, regulariz
     return True
 
 
-@compiled
-def sparse_steps(order, start, line_search, average, chain, regularization, point):
-    """Forward steps of sequences from position `start` of the order on: (code, block at fault, position reached)."""
-    scratch, entries = chain_scratch(chain), make_entries(chain)
+make_scratch: Any = None
+sparse_corner: Any = None
+
+
+@template
+def sparse_steps(order, start, line_search, average, arrays, regularization, point):
+    """Forward steps of blocks from position `start` of the order on.
+
+    Returns (code, block at fault, position reached, entries of its corner).
+    """
+    scratch = make_scratch(arrays)
     for t in range(start, len(order)):
         i = order[t]
-        code, n, loss, _ = sparse_corner(i, chain, point.w, scratch, entries)
+        code, m, loss, _ = sparse_corner(i, arrays, point.w, scratch, 1.0)
         if code != DONE:
-            return code, i, t
-        columns, values = entries.columns[:n], entries.values[:n]
+            return code, i, t, m
+        columns, values = scratch.columns[:m], scratch.values[:m]
         if not sparse_step(i, columns, values, loss, line_search, average, regularization, point):
-            return FULL, i, t
-    return DONE, -1, len(order)
+            return FULL, i, t, m
+    return DONE, -1, len(order), 0
 
 
 @compiled

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aligner.solvers._block_kernels import average_weight, clip_into
-from aligner.svm._answers import DONE, block_corner, make_scratch
-from aligner.svm._chain_kernels import NOT_FINITE, answer, chain_scratch, corner_entries, make_entries
+from aligner.templates import DONE, template
 from corpora.compiled import compiled
 from corpora.ragged import F64, I64
 
@@ -69,30 +68,34 @@ def visit(i, psi, loss, average, regularization, walk):
     clip_into(walk.w, walk.n_nonpositive, walk.w)
 
 
-@compiled
-def visit_blocks(order, average, blocks, regularization, walk):
-    """Visit the blocks in this order, with the assignment oracle.  Returns (code, block at fault)."""
-    scratch = make_scratch(blocks)
+make_scratch: Any = None
+corner: Any = None
+sparse_corner: Any = None
+
+
+@template
+def visit_blocks(order, average, arrays, regularization, walk):
+    """Visit the blocks in this order, with the problem's oracle.  Returns (code, block at fault)."""
+    scratch = make_scratch(arrays)
     psi = np.empty(len(walk.w))
     for i in order:
-        code, loss, _ = block_corner(i, blocks, walk.w, scratch, psi)
+        code, loss, _ = corner(i, arrays, walk.w, scratch, psi)
         if code != DONE:
             return code, i
         visit(i, psi, loss, average, regularization, walk)
     return DONE, -1
 
 
-@compiled
-def visit_sequences(order, average, chain, regularization, walk):
-    """The same in time of what is not 0: Viterbi's algorithm finds k L_i(z) − (k v_k)·ψ_i(z) greatest."""
-    scratch, entries = chain_scratch(chain), make_entries(chain)
+@template
+def visit_sparsely(order, average, arrays, regularization, walk):
+    """The same in time of what is not 0: the oracle finds k L_i(z) − (k v_k)·ψ_i(z) greatest."""
+    scratch = make_scratch(arrays)
     for i in order:
-        T = chain.offsets[i + 1] - chain.offsets[i]
-        if not np.isfinite(answer(i, chain, walk.sums, max(1, walk.steps[0]) / T, scratch)):
-            return NOT_FINITE, i
-        n, loss = corner_entries(i, chain, scratch.path, entries.columns, entries.values)
+        code, m, loss, _ = sparse_corner(i, arrays, walk.sums, scratch, max(1.0, walk.steps[0]))
+        if code != DONE:
+            return code, i
         before = count_visit(i, loss, average, walk)
-        for e in range(n):
-            walk.sums[entries.columns[e]] += entries.values[e] / regularization
-            walk.behind[entries.columns[e]] += before * entries.values[e] / regularization
+        for e in range(m):
+            walk.sums[scratch.columns[e]] += scratch.values[e] / regularization
+            walk.behind[scratch.columns[e]] += before * scratch.values[e] / regularization
     return DONE, -1

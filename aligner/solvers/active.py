@@ -25,9 +25,16 @@ def new_point(problem: BlockProblem) -> Point:
             f"this solver keeps {d:,} numbers for each of {n:,} blocks (bcfw with forward steps keeps fewer)"
         )
     return Point(
-        np.zeros(d), np.zeros(d), np.zeros(1), np.zeros((n, d)), np.zeros(n), np.zeros(d), np.zeros(1),
-        np.zeros(1, np.int64), problem.n_nonpositive,
-    )  # fmt: skip
+        v=np.zeros(d),
+        w=np.zeros(d),
+        loss=np.zeros(1),
+        block_w=np.zeros((n, d)),
+        block_loss=np.zeros(n),
+        mean_v=np.zeros(d),
+        mean_loss=np.zeros(1),
+        steps=np.zeros(1, np.int64),
+        n_nonpositive=problem.n_nonpositive,
+    )
 
 
 def new_pool(n_blocks: int, n_features: int) -> Pool:
@@ -36,9 +43,14 @@ def new_pool(n_blocks: int, n_features: int) -> Pool:
     slots = np.zeros((n_blocks, _SLOTS), np.int64)
     slots[:, 0] = np.arange(n_blocks)
     return Pool(
-        slots, np.ones(n_blocks, np.int64), np.zeros((size, n_features)), np.zeros(size),
-        np.repeat([1.0, 0.0], n_blocks), np.roll(np.arange(size), n_blocks), np.array([n_blocks]),
-    )  # fmt: skip
+        slots=slots,
+        counts=np.ones(n_blocks, np.int64),
+        vectors=np.zeros((size, n_features)),
+        losses=np.zeros(size),
+        weights=np.repeat([1.0, 0.0], n_blocks),
+        free=np.roll(np.arange(size), n_blocks),
+        n_free=np.array([n_blocks]),
+    )
 
 
 def larger_pool(pool: Pool, block: int) -> Pool:

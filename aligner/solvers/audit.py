@@ -10,13 +10,9 @@ import numpy as np
 from aligner.errors import OracleError
 from aligner.problem import BlockProblem, Corners
 from aligner.solvers.records import Audit
-from aligner.svm import _chain_kernels as chains
-from aligner.svm import _corner_kernels as matchings
-from aligner.svm.corners import check_code
+from aligner.templates import check_code, sum_corners, sum_sparse_corners
 from corpora.ragged import F64, I64
 from corpora.threads import map_threads
-
-_SUMS: dict[type, Any] = {matchings.Blocks: matchings.sum_corners, chains.ChainBlocks: chains.sum_chain_corners}
 
 _BYTES_AT_ONCE = 1 << 28
 """Of corners that a problem gives in Python."""
@@ -75,7 +71,9 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
     exact: whatever oracle the problem trains with; otherwise the gap of an approximate one is a lower estimate.
     shares: (n,) of the blocks, 1 by default.
     """
-    n, blocks = problem.n_blocks, problem.compiled()
+    n, compiled = problem.n_blocks, problem.compiled()
+    add_up: Any = compiled and compiled.fill(sum_sparse_corners if problem.sparse else sum_corners)
+    arrays = compiled and compiled.arrays
     share = np.ones(n) if shares is None else np.ascontiguousarray(shares, np.float64)
     hinges, total_psi, total_losses = np.empty(n), np.zeros((2, len(w))), np.zeros(2)
 
@@ -83,8 +81,7 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
         """Sums over some blocks of ψ_i (2, d) and L_i (2,), plain, and each times its share; no corner is kept."""
         psi, losses = np.zeros((2, len(w))), np.zeros(2)
         last = min(first + _BLOCKS_OF_A_THREAD, n)
-        sum_corners = _SUMS[type(blocks)]
-        check_code(*sum_corners(first, last, blocks, w, share, hinges, psi, losses))
+        check_code(*add_up(first, last, arrays, w, share, hinges, psi, losses))
         return psi, losses
 
     def sum_generic(first: int) -> tuple[F64, F64]:
@@ -96,7 +93,7 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
 
     at_once = max(1, _BYTES_AT_ONCE // (8 * len(w)))
     some, many = range(0, n, _BLOCKS_OF_A_THREAD), range(0, n, at_once)
-    for psi, losses in map(sum_generic, many) if blocks is None else map_threads(sum_compiled, some):
+    for psi, losses in map(sum_generic, many) if compiled is None else map_threads(sum_compiled, some):
         total_psi += psi
         total_losses += losses
     (corner_psi, mix_psi), (corner_loss, mix_loss), scale = total_psi, total_losses, problem.regularization * n

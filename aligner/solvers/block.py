@@ -23,7 +23,7 @@ from aligner.solvers.orders import ByGap, Order, Permuted
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.sparse import SparseState
 from aligner.solvers.steps import BlockStep, Forward
-from aligner.svm.corners import check_code
+from aligner.templates import Compiled, check_code
 from corpora.ragged import I64
 
 _BLOCKS_AT_ONCE = 8192
@@ -124,7 +124,7 @@ class Block:
             calls += n
         gaps.total[0] = gaps.last[np.isfinite(gaps.last)].sum()  # free of what rounding has collected
         state.sweeps += 1
-        take_steps = self._generic_steps if problem.compiled() is None else self._compiled_steps
+        compiled = problem.compiled()
         by_gap = self.order if isinstance(self.order, ByGap) and np.isfinite(gaps.last).all() else None
         at_once = ceil(n / _DRAWS_A_SWEEP) if by_gap else _BLOCKS_AT_ONCE
         order = self.order.draw(n, state.rng)
@@ -133,7 +133,10 @@ class Block:
             if by_gap:
                 part = by_gap.redraw(gaps.last, len(part), state.rng)
             part = np.repeat(part, self.repeats)
-            new = take_steps(problem, state, part)
+            if compiled is None:
+                new = self._generic_steps(problem, state, part)
+            else:
+                new = self._compiled_steps(compiled, state, part)
             state.cheap += len(part) - new
             calls += new
         # The running sums collect rounding errors that would pass into the gap.
@@ -145,23 +148,21 @@ class Block:
             point.loss[0] = point.block_loss.sum()
         return calls
 
-    def _compiled_steps(self, problem: BlockProblem, state: BlockState, order: I64) -> int:
+    def _compiled_steps(self, compiled: Compiled, state: BlockState, order: I64) -> int:
         """Steps of blocks in this order; returns the oracle calls."""
-        blocks = problem.compiled()
+        arrays, regularization = compiled.arrays, state.origin.regularization
         if state.pool is None:
-            code, block = kernels.forward_steps(
-                order, state.gaps, self.step.line_search, self.average.code, blocks,
-                problem.regularization, state.point,
-            )  # fmt: skip
+            code, block = compiled.fill(kernels.forward_steps)(
+                order, state.gaps, self.step.line_search, self.average.code, arrays, regularization, state.point
+            )
             check_code(code, block)
             return len(order)
         rule = active.Rule(self.step.kind, self.step.line_search, self.cache, _KEPT, self.average.code)
         done, calls = 0, 0
         while done < len(order):
-            code, block, done, new = active.active_steps(
-                order, done, state.gaps, rule, blocks, problem.regularization, state.point,
-                state.pool,
-            )  # fmt: skip
+            code, block, done, new = compiled.fill(active.active_steps)(
+                order, done, state.gaps, rule, arrays, regularization, state.point, state.pool
+            )
             calls += new
             if code == active.FULL:
                 state.pool = larger_pool(state.pool, block)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aligner.errors import OracleError
-from aligner.problem import BlockProblem, SaddleProblem, check_sizes
+from aligner.problem import BlockProblem, Marginals, check_sizes
 from aligner.solvers.audit import ask, ask_all, clip
 from corpora.ragged import F64, I64, Bools
 
@@ -53,7 +53,7 @@ def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> 
       corner met at other weights: a sign is wrong, or something else than H_i is maximised;
     - an answer of `corners` is better than that of `exact_corners`;
     - compiled passes find other answers;
-    - of marginals, see `SaddleProblem`: shapes are wrong, `moments` is not what `scores` is the gradient of, or a point
+    - of marginals, see `Marginals`: shapes are wrong, `moments` is not what `scores` is the gradient of, or a point
       of `nearest` has more than the best corner.
     """
     check_sizes(problem)
@@ -74,8 +74,9 @@ def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> 
             compiled = ask_all(problem, one.w).hinges[chosen]
             other = np.abs(compiled - one.hinges(one.w)) > one.rounding(one.w)
             _require(not other.any(), f"compiled() has another best corner of block {_first(chosen, other)}")
-    if isinstance(problem, SaddleProblem):
-        _check_marginals(problem, chosen, met)
+    marginals = problem.marginals()
+    if marginals is not None:
+        _check_marginals(marginals, problem.n_blocks, chosen, met)
 
 
 def answers_are_best(problem: BlockProblem, w: F64, blocks: int = 16) -> bool:
@@ -127,19 +128,19 @@ def _ask(problem: BlockProblem, chosen: I64, w: F64, *, exact: bool) -> _Met:
     return met
 
 
-def _check_marginals(problem: SaddleProblem, chosen: I64, met: list[_Met]) -> None:
-    parts = np.asarray(problem.parts)
-    _require(parts.shape == (problem.n_blocks + 1,), f"parts has shape {parts.shape} for {problem.n_blocks} blocks")
-    _require(problem.target.shape == (parts[-1],), f"target has shape {problem.target.shape} for {parts[-1]} parts")
-    target = np.concatenate([problem.target[slice(*parts[i : i + 2])] for i in chosen.tolist()])
+def _check_marginals(marginals: Marginals, n_blocks: int, chosen: I64, met: list[_Met]) -> None:
+    parts = np.asarray(marginals.parts)
+    _require(parts.shape == (n_blocks + 1,), f"parts has shape {parts.shape} for {n_blocks} blocks")
+    _require(marginals.target.shape == (parts[-1],), f"target has shape {marginals.target.shape} for {parts[-1]} parts")
+    target = np.concatenate([marginals.target[slice(*parts[i : i + 2])] for i in chosen.tolist()])
     begins = np.append(0, np.cumsum(np.diff(parts)[chosen])[:-1])
-    for one, geometry in product(met, problem.geometries):
-        scores = problem.scores(chosen, one.w)
+    for one, geometry in product(met, marginals.geometries):
+        scores = marginals.scores(chosen, one.w)
         _require(scores.shape == target.shape, f"scores() has shape {scores.shape} for {len(target)} parts")
         for sharpness in (0.0, 1.0, _SHARP):
-            z = problem.nearest(chosen, sharpness * scores, geometry)
+            z = marginals.nearest(chosen, sharpness * scores, geometry)
             _require(z.shape == target.shape, f"nearest() has shape {z.shape} for {len(target)} parts")
-            moved, rows = problem.moments(chosen, z - target), scores * (z - target)
+            moved, rows = marginals.moments(chosen, z - target), scores * (z - target)
             _require(moved.shape == (len(one.w) + 1,), f"moments() has shape {moved.shape} (not ({len(one.w) + 1},))")
             values, sums = np.add.reduceat(rows, begins), float(moved @ np.append(one.w, 1.0))
             near = _MARGINAL_ROUNDING * (1.0 + np.add.reduceat(np.abs(rows), begins))

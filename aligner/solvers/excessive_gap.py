@@ -12,7 +12,7 @@ from math import inf, isfinite
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.problem import BlockProblem, SaddleProblem, saddle_of
+from aligner.problem import BlockProblem, Marginals, marginals_of
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import sum_blocks
@@ -31,6 +31,7 @@ class SmoothState:
     """
 
     origin: Origin
+    marginals: Marginals
     of_target: F64
     smoothing: float
     spread: float
@@ -84,26 +85,26 @@ class ExcessiveGap:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SmoothState:
         """w = 0, all mass on the targets.  Raises SettingError without marginals."""
-        saddle = saddle_of(problem, "excessive-gap", "entropic")
+        marginals, n = marginals_of(problem, "excessive-gap", "entropic"), problem.n_blocks
         smoothing = 1.0 if self.smoothing is None else self.smoothing  # the first audit makes it adaptive
-        of_target = (
-            sum_blocks(saddle, lambda blocks, own: saddle.moments(blocks, saddle.target[own])) / problem.n_blocks
-        )
-        spread = sum_blocks(saddle, lambda blocks, own: _entropy(saddle, blocks, own)) / problem.n_blocks
-        return SmoothState(Origin(self, problem), of_target, smoothing, spread, np.zeros(problem.n_features), of_target)
+        target = marginals.target
+        of_target = sum_blocks(marginals, lambda blocks, own: marginals.moments(blocks, target[own])) / n
+        spread = sum_blocks(marginals, lambda blocks, own: _entropy(marginals, blocks, own)) / n
+        w = np.zeros(problem.n_features)
+        return SmoothState(Origin(self, problem), marginals, of_target, smoothing, spread, w, of_target)
 
-    def sweep(self, problem: SaddleProblem, state: SmoothState) -> int:
+    def sweep(self, problem: BlockProblem, state: SmoothState) -> int:
         tau, mu = 2.0 / (state.steps + 3.0), state.smoothing * state.left
         if state.answers is None:
-            state.answers = _smoothed(problem, state.w, mu)
+            state.answers = _smoothed(state.marginals, state.w, mu)
         mixed = (1.0 - tau) * state.moments + tau * state.answers
         state.w = (1.0 - tau) * state.w + tau * clip(state.dual(problem, mixed)[0], problem.n_nonpositive)
-        state.answers = _smoothed(problem, state.w, (1.0 - tau) * mu)
+        state.answers = _smoothed(state.marginals, state.w, (1.0 - tau) * mu)
         state.moments = (1.0 - tau) * state.moments + tau * state.answers
         state.steps += 1
         return 0
 
-    def audit(self, problem: SaddleProblem, state: SmoothState) -> Audit:
+    def audit(self, problem: BlockProblem, state: SmoothState) -> Audit:
         answers, (v, loss) = ask_all(problem, state.w), state.dual(problem, state.moments)
         primal, dual = (
             primal_value(problem, state.w, answers),
@@ -116,25 +117,25 @@ class ExcessiveGap:
             state.smoothing = (primal - dual) / (state.left * max(state.spread, _LEAST))
         return Audit(state.w.copy(), primal, dual, used=adaptive, bound=None if adaptive else bound)
 
-    def dual_point(self, problem: SaddleProblem, state: SmoothState) -> DualPoint:
+    def dual_point(self, problem: BlockProblem, state: SmoothState) -> DualPoint:
         return DualPoint(*state.dual(problem, state.moments))
 
 
-def _smoothed(problem: SaddleProblem, w: F64, smoothing: float) -> F64:
+def _smoothed(marginals: Marginals, w: F64, smoothing: float) -> F64:
     """The moments of the answers z_i(w, μ), the mean over blocks."""
 
     def find(blocks: I64, own: slice) -> F64:
-        points = problem.scores(blocks, w) / max(smoothing, _LEAST)
-        return problem.moments(blocks, problem.nearest(blocks, points, "entropic"))
+        points = marginals.scores(blocks, w) / max(smoothing, _LEAST)
+        return marginals.moments(blocks, marginals.nearest(blocks, points, "entropic"))
 
-    moments: F64 = sum_blocks(problem, find) / problem.n_blocks
+    moments: F64 = sum_blocks(marginals, find) / (len(marginals.parts) - 1)
     return moments
 
 
-def _entropy(problem: SaddleProblem, blocks: I64, own: slice) -> float:
+def _entropy(marginals: Marginals, blocks: I64, own: slice) -> float:
     """At least the greatest entropies of these blocks' answers: Σ (z − z log z) over the marginals where they are.
 
     Of several numbers the joint entropy is at most the sum of those of each, and −(1 − z) log(1 − z) <= z.
     """
-    z = problem.nearest(blocks, np.zeros(own.stop - own.start), "entropic")
+    z = marginals.nearest(blocks, np.zeros(own.stop - own.start), "entropic")
     return float((z - z * np.log(np.maximum(z, _LEAST))).sum())

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.problem import BlockProblem, saddle_of
+from aligner.problem import BlockProblem, marginals_of
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import (
     Look,
-    Marginals,
+    Spans,
     Projection,
     Start,
     Step,
@@ -54,15 +54,15 @@ class Candidate(NamedTuple):
 class SaddleState:
     """Two vectors of sums stand for û, s and the average, and two more for the present step: O(d) memory.
 
-    everything: all marginals.  marginals: those worked with.  norm: ‖F‖₂.  weight: the primal weight ω.
+    everything: all marginals.  present: those worked with.  norm: ‖F‖₂.  weight: the primal weight ω.
     center_w: û_w.  sum_w, sum_z, total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η since û.  ahead_w, of_ahead: v.
     point_w, of_point: u.  step: η, relative to 1/L.  tries: steps tried.  sweeps, since: iterations, all and since û.
     next_check: the sweep of the next look.  best: û, once there was a restart; last_gap: at the last look.
     """
 
     origin: Origin
-    everything: Marginals
-    marginals: Marginals
+    everything: Spans
+    present: Spans
     stored: Stored | None
     start: Start
     norm: float
@@ -85,7 +85,7 @@ class SaddleState:
 
     @property
     def n(self) -> int:
-        return max(1, len(self.everything.problem.parts) - 1)
+        return max(1, len(self.everything.marginals.parts) - 1)
 
     @property
     def lipschitz(self) -> float:
@@ -157,20 +157,20 @@ class Extragradient:
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SaddleState:
         """û: w = 0, and the target z = y, mixed with all parts for entropic.  Raises SettingError without marginals."""
-        saddle = saddle_of(problem, "extragradient", self.projection.value)
-        marginals = Marginals.of(saddle, self.projection.value)
-        start = measure_start(marginals, problem.n_features)
+        marginals = marginals_of(problem, "extragradient", self.projection.value)
+        spans = Spans.of(marginals, self.projection.value)
+        start = measure_start(spans, problem.n_features)
         stored = None
         if self.restarts:
-            center = marginals.gather(marginals.start)
-            prices = {first: saddle.prices(np.arange(first, last)) for first, last in marginals.spans}
-            z = marginals.gather(lambda span: marginals.nearest(span, center[marginals.rows(span)], prices[span[0]]))
-            stored = Stored(center, z, prices, np.ones(len(z), np.bool_))
+            center = spans.gather(spans.start)
+            duals = {first: marginals.duals(np.arange(first, last)) for first, last in spans.spans}
+            z = spans.gather(lambda span: spans.nearest(span, center[spans.rows(span)], duals[span[0]]))
+            stored = Stored(center, z, duals, np.ones(len(z), np.bool_))
         # λ/2 ‖w*‖² <= P(0), the mean of the largest losses.
         of_w = self.radius**2 / 2 if self.radius is not None else start.loss / problem.regularization
         weight = sqrt(of_w / start.span) if of_w > 0.0 and start.span > 0.0 else 1.0
-        norm = feature_norm(marginals, problem.n_features)
-        state = SaddleState(Origin(self, problem), marginals, marginals, stored, start, norm, weight)
+        norm = feature_norm(spans, problem.n_features)
+        state = SaddleState(Origin(self, problem), spans, spans, stored, start, norm, weight)
         state.begin(np.zeros(problem.n_features), start.of_center)
         return state
 
@@ -180,7 +180,7 @@ class Extragradient:
             step = state.step
             point_w = self._move(problem, state, state.ahead_w, state.force(state.of_ahead, 1.0) * step, step)
             weights = Step(state.sum_w, state.total, state.ahead_w, point_w, step, state.z_step)
-            look = look_ahead(state.marginals, state.stored, weights)
+            look = look_ahead(state.present, state.stored, weights)
             sum_z, total = state.sum_z + step * look.of_point, state.total + step
             ahead_w = self._move(problem, state, state.center_w, state.force(sum_z, total), total)
             fits = self._adapt(state, look, point_w, ahead_w)
@@ -196,9 +196,7 @@ class Extragradient:
         state.next_check += max(_FIRST, int(_SHARE * state.sweeps))
         self._consider_restart(problem, state, state.stored)
         candidates = [state.center_w] if state.total == 0.0 else [state.sum_w / state.total, state.point_w]
-        state.marginals = restrict(
-            state.everything, state.marginals, state.stored, candidates, state.sum_w, state.total
-        )
+        state.present = restrict(state.everything, state.present, state.stored, candidates, state.sum_w, state.total)
         return 2 * problem.n_blocks
 
     def _move(self, problem: BlockProblem, state: SaddleState, center: F64, force: F64, count: float) -> F64:
@@ -248,7 +246,7 @@ class Extragradient:
         gone_w = float(np.linalg.norm(best.w - state.center_w))
         if gone_w > 0.0 and gone_z > 0.0:
             state.weight = sqrt(state.weight * gone_w / sqrt(gone_z))
-        stored.begin(state.marginals.points(z, slice(None)), z)
+        stored.begin(state.present.points(z, slice(None)), z)
         state.begin(best.w, best.of_z)
         state.best, state.last_gap = best, inf
 
@@ -257,7 +255,7 @@ class Extragradient:
         w, of_z, bound = state.center_w, state.of_ahead, None  # û before the first step
         if state.total > 0.0:
             w, of_z = state.sum_w / state.total, state.sum_z / state.total
-            if state.best is None and state.marginals is state.everything:
+            if state.best is None and state.present is state.everything:
                 best_w = clip(-state.force(of_z, 1.0) / problem.regularization, problem.n_nonpositive)
                 of_w = 0.5 * (float(best_w @ best_w) if self.radius is None else self.radius**2)
                 bound = (of_w / state.w_step + state.start.span / state.z_step) / state.total

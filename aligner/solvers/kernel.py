@@ -15,10 +15,10 @@ from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import Forward
-from aligner.svm._corner_kernels import HINGE_TOLERANCE, NEGATIVE_HINGE, NOT_FINITE, SURE, Blocks
-from aligner.svm.corners import check_code
+from aligner.svm._corner_kernels import HINGE_TOLERANCE, SURE, Blocks
 from aligner.svm.edges import EdgeProblem, edges_of
-from aligner.svm.kernels import RBF, Kernel, expand, in_threads, kernel_signature, make_kernel
+from aligner.svm.kernels import RBF, Kernel, expand, kernel_signature, make_kernel
+from aligner.templates import NEGATIVE_HINGE, NOT_FINITE, check_code
 from corpora.ragged import F32, F64, Lists
 
 _LEAST = 1e-12
@@ -164,8 +164,7 @@ class KernelBlock:
     def _scores(self, edges: Blocks, coefficients: F64, features: F32) -> F64:
         """Σ_e coefficients[e] K(φ_e, ·) of edges with these features."""
         support = np.flatnonzero(coefficients)
-        kept, some = edges.features[support], coefficients[support]
-        return in_threads(lambda part: expand(self.kernel, kept, some, part), features, len(support))
+        return expand(self.kernel, edges.features[support], coefficients[support], features)
 
 
 def _best(oracle: str | Oracle, scores: F64, lists: Lists) -> F64:

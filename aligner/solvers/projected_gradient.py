@@ -8,16 +8,14 @@ from enum import Enum
 import numpy as np
 
 from aligner.matching.projection import GEOMETRIES
-from aligner.problem import BlockProblem, saddle_of
+from aligner.problem import BlockProblem, marginals_of
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.audit import ask_all, clip, judge
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit, DualPoint, Origin
-from aligner.solvers.saddle import Marginals, Projection, total_of
-from aligner.svm.corners import check_code
-from aligner.svm.edges import EdgeProblem
-from corpora.ragged import F64, I64
-from corpora.threads import map_threads
+from aligner.solvers.saddle import Projection, Spans, sum_blocks
+from aligner.templates import CompiledMarginals, check_code
+from corpora.ragged import F64
 
 _ROUNDS = 10
 """Of the power method for the norm of a block's features."""
@@ -40,14 +38,14 @@ class GradientStep(Enum):
 
 @dataclass(eq=False)
 class MarginalState:
-    """A point of the marginal dual.  prices: of block i's words from price_starts[i] on; none if steps are Python."""
+    """A point of the marginal dual.  duals: of all blocks' projections; None if steps are not compiled."""
 
     origin: Origin
     rng: np.random.Generator
-    marginals: Marginals
-    point: kernels.Marginals
-    prices: F64
-    price_starts: I64
+    spans: Spans
+    point: kernels.MarginalPoint
+    compiled: CompiledMarginals | None
+    duals: F64 | None
 
 
 @dataclass(frozen=True)
@@ -71,27 +69,30 @@ class ProjectedGradient:
     projection: Projection = Projection.EUCLIDEAN
 
     @property
+    def _name(self) -> str:
+        return "exponentiated-gradient" if self.projection is Projection.ENTROPIC else "projected-gradient"
+
+    @property
     def signature(self) -> str:
         return f"projected-gradient|order:{self.order.name}|step:{self.step.value}|projection:{self.projection.value}"
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> MarginalState:
         """z = y, where w = 0 and ℓ = 0, mixed with all parts for entropic.  Raises SettingError without marginals."""
-        marginals = Marginals.of(saddle_of(problem, "projected-gradient", self.projection.value), self.projection.value)
-        parts = marginals.problem
+        geometry, n = self.projection.value, problem.n_blocks
+        spans = Spans.of(marginals_of(problem, self._name, geometry), geometry)
         if self.projection is Projection.EUCLIDEAN:
-            z = np.array(parts.target, np.float64)
+            z = np.array(spans.marginals.target, np.float64)
         else:
-            z = marginals.gather(lambda span: marginals.nearest(span, marginals.start(span)))
-        bounds, starts = np.empty(problem.n_blocks), np.zeros(problem.n_blocks + 1, np.int64)
-        if isinstance(problem, EdgeProblem):
-            kernels.curvature_bounds(problem.arrays, bounds)
-            shapes, arrays = problem.arrays.lists.shapes, problem.arrays
-            starts[1:] = np.cumsum(shapes.sum(axis=1) + arrays.source_capacity + arrays.target_capacity - 2)
+            z = spans.gather(lambda span: spans.nearest(span, spans.start(span)))
+        bounds, compiled, duals = np.empty(n), spans.marginals.compiled_marginals(), None
+        if compiled is not None:
+            compiled.fill(kernels.curvature_bounds)(compiled.arrays, bounds)
+            duals = np.zeros(compiled.dual_starts[-1])
         else:
-            for i in range(problem.n_blocks):
-                bounds[i] = _largest_eigenvalue(marginals, i, problem.n_features)
-        point = kernels.Marginals(z, np.zeros(problem.n_features), bounds, bounds.copy())
-        state = MarginalState(Origin(self, problem), rng, marginals, point, np.zeros(starts[-1]), starts)
+            for i in range(n):
+                bounds[i] = _largest_eigenvalue(spans, i, problem.n_features)
+        point = kernels.MarginalPoint(z, np.zeros(problem.n_features), bounds, bounds.copy())
+        state = MarginalState(Origin(self, problem), rng, spans, point, compiled, duals)
         self._settle(problem, state)
         return state
 
@@ -102,36 +103,36 @@ class ProjectedGradient:
 
     def sweep(self, problem: BlockProblem, state: MarginalState) -> int:
         scale, spectral = problem.regularization * problem.n_blocks, self.step is GradientStep.SPECTRAL
-        geometry, parts = GEOMETRIES[self.projection.value], state.marginals.problem.parts
+        geometry, compiled = GEOMETRIES[self.projection.value], state.compiled
         order = self.order.draw(problem.n_blocks, state.rng)
-        if not isinstance(problem, EdgeProblem):
+        if compiled is None:
             for i in order.tolist():
                 self._step(problem, state, i, scale)
         else:
+            take_steps = compiled.fill(kernels.projected_steps)
             for first in range(0, len(order), _BLOCKS_AT_ONCE):
-                some = order[first : first + _BLOCKS_AT_ONCE]
-                check_code(
-                    *kernels.projected_steps(
-                        some, geometry, spectral, problem.arrays, parts, scale, state.prices, state.price_starts,
-                        state.point,
-                    )
+                code = take_steps(
+                    order[first : first + _BLOCKS_AT_ONCE], geometry, spectral, compiled.arrays,
+                    state.spans.marginals.parts, scale, problem.n_nonpositive, state.duals, compiled.dual_starts,
+                    state.point,
                 )  # fmt: skip
+                check_code(*code)
         self._settle(problem, state)
         return 0
 
     def _step(self, problem: BlockProblem, state: MarginalState, i: int, scale: float) -> None:
         """See `kernels.projected_steps`."""
-        marginals, point, block = state.marginals, state.point, np.array([i])
-        rows = marginals.rows((i, i + 1))
+        spans, point, block = state.spans, state.point, np.array([i])
+        rows = spans.rows((i, i + 1))
         z = point.z[rows]
-        score = marginals.problem.scores(block, clip(point.v, problem.n_nonpositive))
-        points = marginals.points(z, rows, kernels.LEAST)
-        goal = marginals.nearest((i, i + 1), points + scale / point.curvatures[i] * score)
+        score = spans.marginals.scores(block, clip(point.v, problem.n_nonpositive))
+        points = spans.points(z, rows, kernels.LEAST)
+        goal = spans.nearest((i, i + 1), points + scale / point.curvatures[i] * score)
         ahead = goal - z
-        slope, length = float(ahead @ score), float(ahead @ (marginals.points(goal, rows, kernels.LEAST) - points))
+        slope, length = float(ahead @ score), float(ahead @ (spans.points(goal, rows, kernels.LEAST) - points))
         if not slope > 0.0:
             return
-        change = marginals.problem.moments(block, ahead)[:-1]
+        change = spans.marginals.moments(block, ahead)[:-1]
         curvature = float(change @ change)
         gamma = 1.0 if scale * slope >= curvature else scale * slope / curvature
         point.z[rows] += gamma * ahead
@@ -141,12 +142,8 @@ class ProjectedGradient:
 
     def _settle(self, problem: BlockProblem, state: MarginalState) -> float:
         """Make v anew from z, free of rounding errors; returns the loss ℓ, as L_i is linear in z."""
-        marginals, moved = state.marginals, state.marginals.problem.target - state.point.z
-
-        def work(span: tuple[int, int]) -> F64:
-            return marginals.problem.moments(np.arange(*span), moved[marginals.rows(span)])
-
-        sums = total_of(map_threads(work, marginals.spans))
+        marginals, moved = state.spans.marginals, state.spans.marginals.target - state.point.z
+        sums = sum_blocks(marginals, lambda blocks, own: marginals.moments(blocks, moved[own]))
         state.point.v[:] = sums[:-1] / (problem.regularization * problem.n_blocks)
         return -float(sums[-1]) / problem.n_blocks
 
@@ -160,13 +157,13 @@ class ProjectedGradient:
         return DualPoint(state.point.v, loss, marginals=state.point.z)
 
 
-def _largest_eigenvalue(marginals: Marginals, i: int, d: int) -> float:
+def _largest_eigenvalue(spans: Spans, i: int, d: int) -> float:
     """Of F_iᵀF_i, from below: 96 % of it or more in trials, by the power method; 1 where they are all 0."""
-    problem, block = marginals.problem, np.array([i])
-    costs = problem.scores(block, np.zeros(d))
+    marginals, block = spans.marginals, np.array([i])
+    costs = marginals.scores(block, np.zeros(d))
     x, found = np.random.default_rng(0).standard_normal(len(costs)), 0.0
     for _ in range(_ROUNDS):
-        x = problem.scores(block, problem.moments(block, x)[:-1]) - costs
+        x = marginals.scores(block, marginals.moments(block, x)[:-1]) - costs
         found = float(np.linalg.norm(x))
         if found == 0.0:
             return 1.0

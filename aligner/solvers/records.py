@@ -87,7 +87,7 @@ class DualPoint:
     """A feasible point α of the dual, by what its solver keeps of it; the solver's own arrays, not copies.
 
     v: (d,) = Σ_i Σ_z α_i(z) ψ_i(z)/(λn), of which `audit.clip` makes w.  loss: ℓ = Σ_i Σ_z α_i(z) L_i(z)/n.
-    active: its corners.  marginals: (E,) z of the parts of all blocks, see `aligner.problem.SaddleProblem`.
+    active: its corners.  marginals: (E,) z of the parts of all blocks, see `aligner.problem.Marginals`.
     block_v, block_losses: what each block adds to v, n of them, and to the loss, (n,).
     """
 

@@ -25,7 +25,7 @@ class Entry:
     options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
     preset: values of options, as a user writes them, or of other fields of the class, as module:name.
     weights: whether its solution is a weight of each feature; a kernel method's is one of each edge.
-    marginals: whether it knows only problems that have them, see `aligner.problem.SaddleProblem`.
+    marginals: whether it knows only problems that have them, see `aligner.problem.Marginals`.
     """
 
     config: str | Callable[..., Any]
@@ -38,11 +38,7 @@ class Entry:
 _AVERAGE: dict[str, type | str] = {"average": "averages:Average"}
 _VISITING: dict[str, type | str] = {"order": "orders:VISITING_ORDERS"}
 _BATCH: dict[str, type | str] = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
-_MARGINAL: dict[str, type | str] = {
-    **_VISITING,
-    "step": "projected_gradient:GradientStep",
-    "projection": "saddle:Projection",
-}
+_MARGINAL: dict[str, type | str] = {**_VISITING, "step": "projected_gradient:GradientStep"}
 _SADDLE: dict[str, type | str] = {"projection": "saddle:Projection", "radius": float, "restarts": bool}
 _SMOOTH: dict[str, type | str] = {"smoothing": float}
 _KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING, **_BATCH}
@@ -64,7 +60,9 @@ SOLVERS: Mapping[str, Entry] = {
     "randomized-away": Entry("randomized_away:RandomizedAway", {**_VISITING, "sample": float}),
     "projected-gradient": Entry("projected_gradient:ProjectedGradient", _MARGINAL, marginals=True),
     "extragradient": Entry("extragradient:Extragradient", _SADDLE, marginals=True),
-    "exponentiated-gradient": Entry("exponentiated_gradient:ExponentiatedGradient", _VISITING, marginals=True),
+    "exponentiated-gradient": Entry(
+        "projected_gradient:ProjectedGradient", _MARGINAL, {"projection": "saddle:Projection.ENTROPIC"}, marginals=True
+    ),
     "excessive-gap": Entry("excessive_gap:ExcessiveGap", _SMOOTH, marginals=True),
     "kernel-bcfw": Entry("kernel:kernel_block", _KERNEL, weights=False),
 }

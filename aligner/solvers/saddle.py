@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from aligner.problem import Parts, SaddleProblem
+from aligner.problem import Marginals
 from corpora.ragged import F64, I64, Bools
 from corpora.threads import map_threads
 
@@ -93,12 +93,12 @@ class Stored:
 
     center: points of û_z, which is begun.  total: Σ η u_z since.  z: the last u_z.  ahead: v_z.
     pull: Σ η (F_iᵀ u_w + c_i) since.  next_pull, next_ahead: of the step that is tried.
-    prices: of each span's v_z.  kept: which of all parts these are.
+    duals: of each span's v_z.  kept: which of all parts these are.
     """
 
     center: F64
     begun: F64
-    prices: dict[int, F64 | None]
+    duals: dict[int, F64 | None]
     kept: Bools
     total: F64 = field(init=False)
     pull: F64 = field(init=False)
@@ -129,38 +129,37 @@ def spans_of(parts: I64, at_once: int = _PARTS_AT_ONCE) -> list[Span]:
     return [*pairwise(cuts)]
 
 
-def sum_blocks(problem: SaddleProblem, work: Callable[[I64, slice], Sum]) -> Sum:
+def sum_blocks(marginals: Marginals, work: Callable[[I64, slice], Sum]) -> Sum:
     """The sum over all blocks of what `work` makes of some of them and of the slice of their parts.
 
-    It is called for many at a time, in threads where the problem is compiled, and adds up in order.
+    It is called for many at a time, in threads, and adds up in order.
     """
-    run = map if problem.compiled() is None else map_threads
-    spans = spans_of(problem.parts, _LARGE_SPAN)
-    return total_of(run(lambda span: work(np.arange(*span), slice(*problem.parts[list(span)])), spans))
+    spans = spans_of(marginals.parts, _LARGE_SPAN)
+    return total_of(map_threads(lambda span: work(np.arange(*span), slice(*marginals.parts[list(span)])), spans))
 
 
-class Marginals(NamedTuple):
-    """The parts of a problem in a geometry, in spans of blocks."""
+class Spans(NamedTuple):
+    """Marginals in a geometry, in spans of blocks."""
 
-    problem: Parts
+    marginals: Marginals
     geometry: str
     spans: list[Span]
 
     @classmethod
-    def of(cls, problem: Parts, geometry: str) -> Marginals:
-        return cls(problem, geometry, spans_of(problem.parts))
+    def of(cls, marginals: Marginals, geometry: str) -> Spans:
+        return cls(marginals, geometry, spans_of(marginals.parts))
 
     def rows(self, span: Span) -> slice:
-        return slice(int(self.problem.parts[span[0]]), int(self.problem.parts[span[1]]))
+        return slice(int(self.marginals.parts[span[0]]), int(self.marginals.parts[span[1]]))
 
-    def nearest(self, span: Span, points: F64, prices: F64 | None = None) -> F64:
+    def nearest(self, span: Span, points: F64, duals: F64 | None = None) -> F64:
         blocks = np.arange(*span)
-        if prices is None:
-            return self.problem.nearest(blocks, points, self.geometry)
-        return self.problem.nearest(blocks, points, self.geometry, prices)  # type: ignore[call-arg]
+        if duals is None:
+            return self.marginals.nearest(blocks, points, self.geometry)
+        return self.marginals.nearest(blocks, points, self.geometry, duals)  # type: ignore[call-arg]
 
     def counts(self, rows: slice) -> float | F64:
-        counts = self.problem.counts
+        counts = self.marginals.counts
         return counts[rows] if isinstance(counts, np.ndarray) else counts
 
     def points(self, z: F64, rows: slice, least: float = _LEAST) -> F64:
@@ -178,10 +177,10 @@ class Marginals(NamedTuple):
     def start(self, span: Span) -> F64:
         """Points of û_z: of the target, or of the target and a little of every part."""
         rows = self.rows(span)
-        target = self.problem.target[rows]
+        target = self.marginals.target[rows]
         if self.geometry == "euclidean":
             return target
-        sizes = np.diff(self.problem.parts[span[0] : span[1] + 1])
+        sizes = np.diff(self.marginals.parts[span[0] : span[1] + 1])
         return self.points((1.0 - _SPREAD) * target + _SPREAD / np.repeat(sizes, sizes), rows)
 
     def pull(self, span: Span, sum_w: F64, total: float) -> F64:
@@ -189,7 +188,7 @@ class Marginals(NamedTuple):
         if total == 0.0:
             rows = self.rows(span)
             return np.zeros(rows.stop - rows.start)
-        return total * self.problem.scores(np.arange(*span), sum_w / total)
+        return total * self.marginals.scores(np.arange(*span), sum_w / total)
 
     def gather(self, work: Callable[[Span], F64]) -> F64:
         """What it makes of every span, one after the other."""
@@ -204,16 +203,16 @@ def total_of(terms: Iterator[Sum]) -> Sum:
     return total
 
 
-def feature_norm(marginals: Marginals, d: int) -> float:
+def feature_norm(spans: Spans, d: int) -> float:
     """‖F‖₂, the largest singular value of all features, by Lanczos' method on FFᵀ."""
-    problem, nothing = marginals.problem, np.zeros(d)
+    marginals, nothing = spans.marginals, np.zeros(d)
 
     def times(x: F64) -> F64:
         def work(span: Span) -> F64:
             blocks = np.arange(*span)
-            return problem.moments(blocks, problem.scores(blocks, x.ravel()) - problem.scores(blocks, nothing))
+            return marginals.moments(blocks, marginals.scores(blocks, x.ravel()) - marginals.scores(blocks, nothing))
 
-        return total_of(map_threads(work, marginals.spans))[:-1]
+        return total_of(map_threads(work, spans.spans))[:-1]
 
     if d == 1:
         return float(np.sqrt(times(np.ones(1))[0]))
@@ -225,13 +224,13 @@ def feature_norm(marginals: Marginals, d: int) -> float:
     return float(np.sqrt(max(0.0, largest[0])))
 
 
-def measure_start(marginals: Marginals, d: int) -> Start:
+def measure_start(spans: Spans, d: int) -> Start:
     """Where the steps begin and how far they may lead."""
-    problem = marginals.problem
+    marginals = spans.marginals
 
     def work(span: Span) -> F64:
-        blocks, rows = np.arange(*span), marginals.rows(span)
-        sizes = np.diff(problem.parts[span[0] : span[1] + 1])
+        blocks, rows = np.arange(*span), spans.rows(span)
+        sizes = np.diff(marginals.parts[span[0] : span[1] + 1])
         owner = np.repeat(np.arange(len(sizes)), sizes)
 
         def of_block(values: F64) -> F64:
@@ -242,58 +241,58 @@ def measure_start(marginals: Marginals, d: int) -> Start:
             np.maximum.at(found, owner, values)
             return found
 
-        z, target = marginals.nearest(span, marginals.start(span)), problem.target[rows]
-        most = of_block(marginals.nearest(span, _LARGE * sizes[owner])) + 1.0 / _LARGE
-        if marginals.geometry == "euclidean":
-            spans = 0.5 * (of_block(target) + most)
+        z, target = spans.nearest(span, spans.start(span)), marginals.target[rows]
+        most = of_block(spans.nearest(span, _LARGE * sizes[owner])) + 1.0 / _LARGE
+        if spans.geometry == "euclidean":
+            reach = 0.5 * (of_block(target) + most)
         else:
-            spans = most * largest(-np.log(np.maximum(z, _LEAST))) + of_block(z)
-        costs = problem.scores(blocks, np.zeros(d))
+            reach = most * largest(-np.log(np.maximum(z, _LEAST))) + of_block(z)
+        costs = marginals.scores(blocks, np.zeros(d))
         losses = most * largest(costs) - of_block(costs * target)
-        sums = [spans.sum()], [losses.sum()]
-        return np.concatenate([problem.moments(blocks, target), problem.moments(blocks, z), *sums])
+        sums = [reach.sum()], [losses.sum()]
+        return np.concatenate([marginals.moments(blocks, target), marginals.moments(blocks, z), *sums])
 
-    n = max(1, len(problem.parts) - 1)
-    found = total_of(map_threads(work, marginals.spans))
+    n = max(1, len(marginals.parts) - 1)
+    found = total_of(map_threads(work, spans.spans))
     return Start(found[: d + 1], found[d + 1 : -2], float(found[-2]) / n, float(found[-1]) / n)
 
 
-def look_ahead(marginals: Marginals, stored: Stored | None, step: Step) -> Look:
+def look_ahead(spans: Spans, stored: Stored | None, step: Step) -> Look:
     """u_z = T(v_z, −F(v)) and the next v_z = T(û_z, s), on all cores  [TLJ06 Fig. 2].
 
     Without what is stored v_z itself is computed anew.  Raises ScoreError where weights are not finite.
     """
-    problem, z_step = marginals.problem, step.z_step
+    marginals, z_step = spans.marginals, step.z_step
 
     def work(span: Span) -> F64:
-        blocks, rows = np.arange(*span), marginals.rows(span)
-        now = step.size * problem.scores(blocks, step.ahead_w)
-        then = step.size * problem.scores(blocks, step.point_w)
+        blocks, rows = np.arange(*span), spans.rows(span)
+        now = step.size * marginals.scores(blocks, step.ahead_w)
+        then = step.size * marginals.scores(blocks, step.point_w)
         if stored is None:
-            center, pull = marginals.start(span), marginals.pull(span, step.sum_w, step.total)
-            prices = problem.prices(blocks)
-            v = marginals.nearest(span, center + z_step * pull, prices)
+            center, pull = spans.start(span), spans.pull(span, step.sum_w, step.total)
+            duals = marginals.duals(blocks)
+            v = spans.nearest(span, center + z_step * pull, duals)
         else:
-            center, pull, v, prices = stored.center[rows], stored.pull[rows], stored.ahead[rows], stored.prices[span[0]]
+            center, pull, v, duals = stored.center[rows], stored.pull[rows], stored.ahead[rows], stored.duals[span[0]]
         then += pull
-        v_points = marginals.points(v, rows)
-        u = marginals.nearest(span, v_points + z_step * now)
-        ahead = marginals.nearest(span, center + z_step * then, prices)  # much like v, so are the prices
-        u_points = marginals.points(u, rows)
-        moved = marginals.distance(u, u_points, v, v_points, rows)
-        moved += marginals.distance(ahead, marginals.points(ahead, rows), u, u_points, rows)
+        v_points = spans.points(v, rows)
+        u = spans.nearest(span, v_points + z_step * now)
+        ahead = spans.nearest(span, center + z_step * then, duals)  # much like v, so are the duals
+        u_points = spans.points(u, rows)
+        moved = spans.distance(u, u_points, v, v_points, rows)
+        moved += spans.distance(ahead, spans.points(ahead, rows), u, u_points, rows)
         if stored is not None:
             stored.z[rows], stored.next_pull[rows], stored.next_ahead[rows] = u, then, ahead
-        return np.concatenate([problem.moments(blocks, u), problem.moments(blocks, ahead), [moved]])
+        return np.concatenate([marginals.moments(blocks, u), marginals.moments(blocks, ahead), [moved]])
 
-    found = total_of(map_threads(work, marginals.spans))
+    found = total_of(map_threads(work, spans.spans))
     half = len(found) // 2
-    return Look(found[:half], found[half:-1], float(found[-1]) / max(1, len(problem.parts) - 1))
+    return Look(found[:half], found[half:-1], float(found[-1]) / max(1, len(marginals.parts) - 1))
 
 
 def restrict(
-    everything: Marginals, marginals: Marginals, stored: Stored, weights: Sequence[F64], sum_w: F64, total: float
-) -> Marginals:
+    everything: Spans, present: Spans, stored: Stored, weights: Sequence[F64], sum_w: F64, total: float
+) -> Spans:
     """Leave out the parts that have no share of û_z, of the mean of u_z or of the last one, and that lower the dual at
     each of these weights; and take up those that were left out and do not.
 
@@ -302,7 +301,7 @@ def restrict(
     """
 
     def wanted(span: Span) -> F64:
-        found: F64 = np.max([everything.problem.scores(np.arange(*span), w) for w in weights], axis=0)
+        found: F64 = np.max([everything.marginals.scores(np.arange(*span), w) for w in weights], axis=0)
         return found
 
     little = 0.0 if everything.geometry == "euclidean" else _LITTLE
@@ -310,11 +309,11 @@ def restrict(
     shared = (stored.begun > little) | (stored.total > little * total) | (stored.z > little)
     found[np.flatnonzero(stored.kept)[shared]] = True
     if (stored.kept | ~found).all() and found.sum() > _ENOUGH_LESS * stored.kept.sum():
-        return marginals
-    restricted = everything.problem.restricted(found)
+        return present
+    restricted = everything.marginals.restricted(found)
     if restricted is None:
-        return marginals
-    problem, kept = restricted
+        return present
+    marginals, kept = restricted
     places = np.full(len(kept), -1)
     places[stored.kept] = np.arange(len(stored.z))
     places = places[kept]
@@ -322,7 +321,7 @@ def restrict(
     def moved(values: F64, others: float) -> F64:
         return np.where(places < 0, others, values[places])
 
-    some = Marginals(problem, everything.geometry, everything.spans)
+    some = Spans(marginals, everything.geometry, everything.spans)
     stored.begun = moved(stored.begun, little)
     stored.center = some.points(stored.begun, slice(None))
     stored.total, stored.z, stored.ahead = (moved(x, 0.0) for x in (stored.total, stored.z, stored.ahead))

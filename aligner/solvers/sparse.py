@@ -11,8 +11,7 @@ from aligner.solvers import _sparse_kernels as kernels
 from aligner.solvers.audit import ask, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.records import Audit, DualPoint, Origin
-from aligner.svm._chain_kernels import count_entries
-from aligner.svm.corners import check_code
+from aligner.templates import Compiled, check_code
 from corpora.ragged import I64
 
 _BLOCKS_AT_ONCE = 8192
@@ -36,11 +35,25 @@ def init(origin: Origin, problem: BlockProblem, rng: np.random.Generator) -> Spa
     n, d = problem.n_blocks, problem.n_features
     (v, w, behind, corner), (begins, sizes, rooms) = np.zeros((4, d)), np.zeros((3, n), np.int64)
     point = kernels.SparsePoint(
-        v, w, np.zeros(1), np.zeros(n), behind, np.zeros(1), np.zeros(1), np.zeros(1, np.int64),
-        np.empty(0, np.int64), np.empty(0), begins, sizes, rooms, np.zeros(1, np.int64), corner,
-        np.zeros(d, np.int64), np.zeros(1, np.int64),
-        problem.n_nonpositive,
-    )  # fmt: skip
+        v=v,
+        w=w,
+        loss=np.zeros(1),
+        block_loss=np.zeros(n),
+        behind=behind,
+        scale=np.zeros(1),
+        mean_loss=np.zeros(1),
+        steps=np.zeros(1, np.int64),
+        columns=np.empty(0, np.int64),
+        values=np.empty(0),
+        begins=begins,
+        sizes=sizes,
+        rooms=rooms,
+        end=np.zeros(1, np.int64),
+        corner=corner,
+        seen=np.zeros(d, np.int64),
+        visits=np.zeros(1, np.int64),
+        n_nonpositive=problem.n_nonpositive,
+    )
     return SparseState(origin, rng, point)
 
 
@@ -54,21 +67,26 @@ def resume(origin: Origin, state: SparseState) -> None:
 
 def sweep(problem: BlockProblem, state: SparseState, order: I64, *, line_search: bool, average: Average) -> int:
     """Steps of blocks in this order."""
-    take_steps = _generic_steps if problem.compiled() is None else _compiled_steps
+    compiled = problem.compiled()
     for first in range(0, len(order), _BLOCKS_AT_ONCE):
-        take_steps(problem, state, order[first : first + _BLOCKS_AT_ONCE], line_search, average.code)
+        some = order[first : first + _BLOCKS_AT_ONCE]
+        if compiled is None:
+            _generic_steps(problem, state, some, line_search, average.code)
+        else:
+            _compiled_steps(compiled, state, some, line_search, average.code)
     kernels.settle_sparse(state.point)
     return len(order)
 
 
-def _compiled_steps(problem: BlockProblem, state: SparseState, order: I64, line_search: bool, average: int) -> None:
+def _compiled_steps(compiled: Compiled, state: SparseState, order: I64, line_search: bool, average: int) -> None:
+    take_steps = compiled.fill(kernels.sparse_steps)
     done = 0
     while done < len(order):
-        code, block, done = kernels.sparse_steps(
-            order, done, line_search, average, problem.compiled(), problem.regularization, state.point
+        code, block, done, more = take_steps(
+            order, done, line_search, average, compiled.arrays, state.origin.regularization, state.point
         )
         if code == kernels.FULL:
-            _enlarge(state, block, count_entries(block, problem.compiled()))
+            _enlarge(state, block, more)
         else:
             check_code(code, block)
 

@@ -13,7 +13,7 @@ from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.simplex import Mixture
-from aligner.svm.corners import check_code
+from aligner.templates import check_code
 from corpora.ragged import F64
 
 _BLOCKS_AT_ONCE = 4096
@@ -58,24 +58,33 @@ class StochasticSubgradient:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> WalkState:
         n, d = problem.n_blocks, problem.n_features
         walk = kernels.Walk(
-            np.zeros(d), np.zeros(d), np.zeros(1), np.zeros(1), np.zeros(d), np.zeros(1, np.int64),
-            np.zeros(n, np.int64), np.zeros(1), np.zeros(1), np.zeros(n), problem.n_nonpositive,
-        )  # fmt: skip
+            sums=np.zeros(d),
+            behind=np.zeros(d),
+            loss_sum=np.zeros(1),
+            loss_behind=np.zeros(1),
+            w=np.zeros(d),
+            steps=np.zeros(1, np.int64),
+            visits=np.zeros(n, np.int64),
+            reach=np.zeros(1),
+            total=np.zeros(1),
+            credit=np.zeros(n),
+            n_nonpositive=problem.n_nonpositive,
+        )
         return WalkState(Origin(self, problem), rng, walk, Mixture.of_target(d, problem.n_nonpositive))
 
     def sweep(self, problem: BlockProblem, state: WalkState) -> int:
         order = self.order.draw(problem.n_blocks, state.rng)
         average, regularization, walk = self.average.code, problem.regularization, state.walk
-        blocks = problem.compiled()
-        if blocks is None:
+        compiled = problem.compiled()
+        if compiled is None:
             for block in order.tolist():
                 corners = ask(problem, np.array([block]), walk.w)
                 kernels.visit(block, corners.dense[0], float(corners.losses[0]), average, regularization, walk)
         else:
-            visit = kernels.visit_sequences if problem.sparse else kernels.visit_blocks
+            visit = compiled.fill(kernels.visit_sparsely if problem.sparse else kernels.visit_blocks)
             for first in range(0, len(order), _BLOCKS_AT_ONCE):
                 part = order[first : first + _BLOCKS_AT_ONCE]
-                check_code(*visit(part, average, blocks, regularization, walk))
+                check_code(*visit(part, average, compiled.arrays, regularization, walk))
         return len(order)
 
     def audit(self, problem: BlockProblem, state: WalkState) -> Audit:

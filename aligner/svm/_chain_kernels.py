@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aligner.templates import DONE, NOT_FINITE
 from corpora.compiled import compiled
 from corpora.ragged import F32, F64, I32, I64
-
-DONE = 0
-NOT_FINITE = 2
 
 
 class ChainBlocks(NamedTuple):
@@ -34,20 +32,35 @@ class ChainBlocks(NamedTuple):
 
 
 class ChainScratch(NamedTuple):
-    """Workspaces for the longest sequence.  scores: (T, M).  ahead: (T, M).  path: (T,)."""
+    """Workspaces for the longest sequence.  scores: (T, M).  ahead: (T, M).  path: (T,).  columns, values: (most,)."""
 
     scores: F64
     ahead: F64
     path: I32
+    columns: I64
+    values: F64
+
+
+@compiled
+def count_entries(i, chain):
+    """The most entries that ψ_i has."""
+    first, last = chain.offsets[i], chain.offsets[i + 1]
+    return 2 * (chain.starts[last] - chain.starts[first]) + 5 * (last - first) + 4
 
 
 @compiled
 def chain_scratch(chain):
-    longest = 0
+    longest, most, M = 0, 0, chain.n_labels
     for i in range(len(chain.offsets) - 1):
         longest = max(longest, chain.offsets[i + 1] - chain.offsets[i])
-    M = chain.n_labels
-    return ChainScratch(np.empty((longest, M)), np.empty((longest, M)), np.empty(longest, np.int32))
+        most = max(most, count_entries(i, chain))
+    return ChainScratch(
+        scores=np.empty((longest, M)),
+        ahead=np.empty((longest, M)),
+        path=np.empty(longest, np.int32),
+        columns=np.empty(most, np.int64),
+        values=np.empty(most),
+    )
 
 
 @compiled
@@ -121,13 +134,6 @@ def answer(i, chain, w, cost, scratch):
 
 
 @compiled
-def count_entries(i, chain):
-    """The most entries that ψ_i has."""
-    first, last = chain.offsets[i], chain.offsets[i + 1]
-    return 2 * (chain.starts[last] - chain.starts[first]) + 5 * (last - first) + 4
-
-
-@compiled
 def corner_entries(i, chain, path, columns, values):
     """ψ_i of this path as columns, some more than once, and values; returns (how many there are, L_i)."""
     M, p, biases = chain.n_labels, chain.n_inputs, chain.biases
@@ -158,43 +164,26 @@ def corner_entries(i, chain, path, columns, values):
     return n, wrong / (last - first)
 
 
-class Entries(NamedTuple):
-    """A workspace for the entries of one corner: columns and values, (most,)."""
-
-    columns: I64
-    values: F64
-
-
 @compiled
-def make_entries(chain):
-    most = 0
-    for i in range(len(chain.offsets) - 1):
-        most = max(most, count_entries(i, chain))
-    return Entries(np.empty(most, np.int64), np.empty(most))
-
-
-@compiled
-def sparse_corner(i, chain, w, scratch, entries):
-    """The corner argmax_z L_i(z) − w·ψ_i(z) of a block by its entries: (code, how many, L_i(z), H_i(z; w))."""
+def sparse_chain_corner(i, chain, w, scratch, cost):
+    """The corner argmax_z cost · L_i(z) − w·ψ_i(z) of a block by its entries: (code, how many, L_i(z), the maximum)."""
     T = chain.offsets[i + 1] - chain.offsets[i]
-    found = answer(i, chain, w, 1.0 / T, scratch)
-    if not np.isfinite(found):
+    if not np.isfinite(answer(i, chain, w, cost / T, scratch)):
         return NOT_FINITE, 0, 0.0, 0.0
-    n, loss = corner_entries(i, chain, scratch.path, entries.columns, entries.values)
-    hinge = loss
+    n, loss = corner_entries(i, chain, scratch.path, scratch.columns, scratch.values)
+    hinge = cost * loss
     for e in range(n):
-        hinge -= entries.values[e] * w[entries.columns[e]]
+        hinge -= scratch.values[e] * w[scratch.columns[e]]
     return DONE, n, loss, hinge
 
 
 @compiled
 def chain_corner(i, chain, w, scratch, psi):
     """The same with psi (d,): (code, L_i(z), H_i(z; w))."""
-    entries = Entries(np.empty(count_entries(i, chain), np.int64), np.empty(count_entries(i, chain)))
-    code, n, loss, hinge = sparse_corner(i, chain, w, scratch, entries)
+    code, n, loss, hinge = sparse_chain_corner(i, chain, w, scratch, 1.0)
     psi[:] = 0.0
     for e in range(n):
-        psi[entries.columns[e]] += entries.values[e]
+        psi[scratch.columns[e]] += scratch.values[e]
     return code, loss, hinge
 
 
@@ -204,31 +193,15 @@ def chain_corners(chosen, chain, w, ends, columns, values, losses):
 
     Returns (code, block at fault).
     """
-    scratch, entries, end = chain_scratch(chain), make_entries(chain), 0
+    scratch, end = chain_scratch(chain), 0
     for b in range(len(chosen)):
-        code, n, losses[b], _ = sparse_corner(chosen[b], chain, w, scratch, entries)
+        code, n, losses[b], _ = sparse_chain_corner(chosen[b], chain, w, scratch, 1.0)
         if code != DONE:
             return code, chosen[b]
-        columns[end : end + n] = entries.columns[:n]
-        values[end : end + n] = entries.values[:n]
+        columns[end : end + n] = scratch.columns[:n]
+        values[end : end + n] = scratch.values[:n]
         end += n
         ends[b] = end
-    return DONE, -1
-
-
-@compiled
-def sum_chain_corners(first, last, chain, w, shares, hinges, psi, losses):
-    """What `_block_corners.sum_corners` does, in time of what is not 0."""
-    scratch, entries = chain_scratch(chain), make_entries(chain)
-    for i in range(first, last):
-        code, n, loss, hinges[i] = sparse_corner(i, chain, w, scratch, entries)
-        if code != DONE:
-            return code, i
-        losses[0] += loss
-        losses[1] += shares[i] * loss
-        for e in range(n):
-            psi[0, entries.columns[e]] += entries.values[e]
-            psi[1, entries.columns[e]] += shares[i] * entries.values[e]
     return DONE, -1
 
 

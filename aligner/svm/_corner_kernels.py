@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aligner.matching._kernels import Flow, bmatch_block, largest, make_flow
+from aligner.templates import DONE, NEGATIVE_HINGE, NOT_FINITE, POSITIVE_REWARD
 from corpora.compiled import SUMS, compiled
 from corpora.ragged import F32, F64, U8, Bools, Lists
 
@@ -14,11 +15,6 @@ OTHER = 0
 POSSIBLE = 1
 SURE = 2
 """What gold says of an edge."""
-
-DONE = 0
-NEGATIVE_HINGE = 1
-NOT_FINITE = 2
-POSITIVE_REWARD = 3
 
 HINGE_TOLERANCE = 1e-9
 
@@ -157,35 +153,3 @@ def matching_corner(i, blocks, w, scratch, psi):
     if hinge < -HINGE_TOLERANCE * max(1.0, loss):
         return NEGATIVE_HINGE, loss, hinge
     return DONE, loss, hinge
-
-
-@compiled
-def block_corners(chosen, blocks, w, psi, losses):
-    """The corners of many blocks: fills psi (m, d + r) and losses (m,).  Returns (code, block at fault)."""
-    scratch = matching_scratch(blocks)
-    for b in range(len(chosen)):
-        code, losses[b], _ = matching_corner(chosen[b], blocks, w, scratch, psi[b])
-        if code != DONE:
-            return code, chosen[b]
-    return DONE, -1
-
-
-@compiled
-def sum_corners(first, last, blocks, w, shares, hinges, psi, losses):
-    """Sums over the corners of blocks first .. last; the corners themselves are not kept.
-
-    shares: (n,).  Fills hinges[first:last], and adds to psi (2, d + r) and losses (2,) the sums of ψ_i and L_i, then
-    those of each times its share.  Returns (code, block at fault).
-    """
-    scratch = matching_scratch(blocks)
-    own = np.empty(len(w))
-    for i in range(first, last):
-        code, loss, hinges[i] = matching_corner(i, blocks, w, scratch, own)
-        if code != DONE:
-            return code, i
-        losses[0] += loss
-        losses[1] += shares[i] * loss
-        for c in range(len(w)):
-            psi[0, c] += own[c]
-            psi[1, c] += shares[i] * own[c]
-    return DONE, -1

@@ -15,7 +15,7 @@ import numpy as np
 
 from aligner.matching._projection_kernels import project_block
 from aligner.svm._corner_kernels import SURE, score_edges
-from corpora.compiled import compiled
+from corpora.compiled import SUMS, compiled
 from corpora.ragged import F64, I32
 
 ITERATIONS = 200
@@ -127,6 +127,19 @@ def add_block(i, blocks, z, moments):
             for c in range(d + of_source, d + of_source + t + 1):
                 moments[c] -= z[part]
             part += 1
+
+
+@compiled(fastmath=SUMS)
+def squared_norm(i, blocks):
+    """‖F_i‖² of Frobenius, the sum of the eigenvalues of F_iᵀF_i."""
+    lists, of_source, of_target = blocks.lists, blocks.source_capacity - 1, blocks.target_capacity - 1
+    total = 0.0
+    for e in range(lists.offsets[i], lists.offsets[i + 1]):
+        for c in range(blocks.features.shape[1]):
+            total += blocks.features[e, c] * blocks.features[e, c]
+    total += lists.shapes[i, 0] * of_source * (of_source + 1) / 2  # a t-th link has t - 1 features of 1
+    total += lists.shapes[i, 1] * of_target * (of_target + 1) / 2
+    return total
 
 
 @compiled

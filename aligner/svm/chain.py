@@ -12,15 +12,15 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from aligner.errors import SettingError
-from aligner.problem import BlockDefaults, Corners
+from aligner.problem import BlockDefaults, Corners, MarginalDefaults
 from aligner.svm import _chain_kernels as kernels
-from aligner.svm.corners import check_code
+from aligner.templates import NOT_FINITE, Compiled, check_code
 from corpora.ragged import F64, I32, I64
 from corpora.threads import shared_property
 
 
 @dataclass(frozen=True, eq=False)
-class ChainProblem(BlockDefaults):
+class ChainProblem(MarginalDefaults, BlockDefaults):
     """A structured SVM over label sequences with the normalised Hamming loss  [LJSP13 §6].
 
         score of a labelling y = Σ_t x_t·w_{y_t} + Σ_t v(y_t, y_{t+1}), and with `biases` those of labels, of the first
@@ -71,9 +71,15 @@ class ChainProblem(BlockDefaults):
         if given.min() < 0 or given.max() >= most:
             raise ValueError(f"labels must be from 0 to {most - 1}, not {given.min()} to {given.max()}")
         arrays = kernels.ChainBlocks(
-            rows.indices.astype(np.int32), rows.data, rows.indptr.astype(np.int64), given.astype(np.int32),
-            np.concatenate([[0], np.cumsum(sizes)]), rows.shape[1], most, biases,
-        )  # fmt: skip
+            columns=rows.indices.astype(np.int32),
+            values=rows.data,
+            starts=rows.indptr.astype(np.int64),
+            labels=given.astype(np.int32),
+            offsets=np.concatenate([[0], np.cumsum(sizes)]),
+            n_inputs=rows.shape[1],
+            n_labels=most,
+            biases=biases,
+        )
         return cls(arrays, float(regularization))
 
     @property
@@ -90,8 +96,8 @@ class ChainProblem(BlockDefaults):
         kind = "|biases" if self.arrays.biases else ""
         return f"chains:{self.n_blocks}|labels:{self.arrays.n_labels}|lambda:{self.regularization:g}{kind}"
 
-    def compiled(self) -> kernels.ChainBlocks:
-        return self.arrays
+    def compiled(self) -> Compiled:
+        return Compiled(self.arrays, kernels.chain_scratch, kernels.chain_corner, kernels.sparse_chain_corner)
 
     def rehearsal(self) -> ChainProblem:
         """The shortest sequence."""
@@ -117,7 +123,7 @@ class ChainProblem(BlockDefaults):
         columns, values, ends = np.empty(most, np.int64), np.empty(most), np.zeros(len(chosen) + 1, np.int64)
         losses = np.empty(len(chosen))
         if not np.isfinite(w).all():  # Viterbi would pass by what is NaN or -inf
-            check_code(kernels.NOT_FINITE, -1)
+            check_code(NOT_FINITE, -1)
         check_code(*kernels.chain_corners(chosen, self.arrays, w, ends[1:], columns, values, losses))
         end, shape = int(ends[-1]), (len(chosen), self.n_features)
         rows = csr_array((values[:end], columns[:end], ends), shape)
@@ -136,7 +142,10 @@ class ChainProblem(BlockDefaults):
         """The share of all tokens that are labelled wrong."""
         return float(np.mean(self.predict(w) != self.arrays.labels))
 
-    # What `SaddleProblem` asks for.
+    # What `Marginals` ask for.
+
+    def marginals(self) -> ChainProblem:
+        return self
 
     geometries = ("entropic",)
 
@@ -183,7 +192,7 @@ class ChainProblem(BlockDefaults):
 
     def nearest(self, blocks: I64, points: F64, geometry: str) -> F64:
         if not np.isfinite(points).all():
-            check_code(kernels.NOT_FINITE, -1)
+            check_code(NOT_FINITE, -1)
         found = np.empty_like(points)
         kernels.all_marginals(blocks, self.arrays, points, self._starts(blocks), found)
         return found

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.matching import Oracle, Task, answer, best_matchings, get_oracle, make_task
+from aligner.matching import Oracle, answer, best_matchings, get_oracle, make_task
 from aligner.problem import Corners
 from aligner.svm import _corner_kernels as _kernels
-from aligner.svm.corners import check_code
 from aligner.svm.edges import Edges, Links
-from aligner.svm.marginals import MatchingParts
+from aligner.svm.marginals import MatchingMarginals
 from aligner.svm.prices import Fertility, LinkRewards
+from aligner.templates import NEGATIVE_HINGE, NOT_FINITE, Compiled, check_code, compiled_corners
 from corpora.ragged import F64, I64, U8, Bools
 from corpora.threads import map_threads, shared_property
 
@@ -233,44 +233,27 @@ class MatchingProblem:
     def arrays(self) -> _kernels.Blocks:
         """The arrays for kernels."""
         return _kernels.Blocks(
-            self.edges.features, self.edges.lists, self.labels, self.costs, self.target_costs,
-            self.gold, self.fertility.source_capacity, self.fertility.target_capacity,
-        )  # fmt: skip
-
-    # What `SaddleProblem` asks for.
-
-    geometries = MatchingParts.geometries
-    counts = MatchingParts.counts
+            features=self.edges.features,
+            lists=self.edges.lists,
+            labels=self.labels,
+            costs=self.costs,
+            target_costs=self.target_costs,
+            gold=self.gold,
+            source_capacity=self.fertility.source_capacity,
+            target_capacity=self.fertility.target_capacity,
+        )
 
     @shared_property
-    def marginals(self) -> MatchingParts:
-        return MatchingParts(self.arrays)
+    def _marginals(self) -> MatchingMarginals:
+        return MatchingMarginals(self.arrays)
 
-    @property
-    def parts(self) -> I64:
-        return self.marginals.parts
+    def marginals(self) -> MatchingMarginals:
+        return self._marginals
 
-    @property
-    def target(self) -> F64:
-        return self.marginals.target
-
-    def scores(self, blocks: I64, w: F64) -> F64:
-        return self.marginals.scores(blocks, w)
-
-    def moments(self, blocks: I64, z: F64) -> F64:
-        return self.marginals.moments(blocks, z)
-
-    def prices(self, blocks: I64) -> F64 | None:
-        return self.marginals.prices(blocks)
-
-    def nearest(self, blocks: I64, points: F64, geometry: str, prices: F64 | None = None) -> F64:
-        return self.marginals.nearest(blocks, points, geometry, prices)
-
-    def restricted(self, kept: Bools) -> tuple[MatchingParts, Bools]:
-        return self.marginals.restricted(kept)
-
-    def compiled(self) -> _kernels.Blocks | None:
-        return self.arrays if self.oracle.name == "assignment" else None
+    def compiled(self) -> Compiled | None:
+        if self.oracle.name != "assignment":
+            return None
+        return Compiled(self.arrays, _kernels.matching_scratch, _kernels.matching_corner)
 
     def rehearsal(self) -> MatchingProblem | None:
         """The smallest pair that has edges."""
@@ -283,13 +266,15 @@ class MatchingProblem:
         Raises ScoreError where w is not finite, ValueError where a weight of fertility is above 0, and AlignerError
         where an exact oracle answers worse than the target: the oracle or the features are wrong.
         """
+        compiled = self.compiled()
+        if compiled is not None:
+            return Corners(*compiled_corners(compiled, blocks, w))
         chosen = np.ascontiguousarray(blocks, np.int64)
         found = Corners(np.empty((len(chosen), self.n_features)), np.empty(len(chosen)))
-        fill = self._fill_compiled if self.oracle.name == "assignment" else self._fill
 
         def work(first: int) -> None:
             part = slice(first, first + _BLOCKS_AT_ONCE)
-            fill(chosen[part], w, found.psi[part], found.losses[part])
+            self._fill(chosen[part], w, found.psi[part], found.losses[part])
 
         if len(chosen) <= _BLOCKS_AT_ONCE:
             work(0)
@@ -302,32 +287,21 @@ class MatchingProblem:
         exact = self if self.oracle.exact else replace(self, oracle=get_oracle("assignment"))
         return exact.corners(blocks, w)
 
-    def _fill_compiled(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
-        check_code(*_kernels.block_corners(chosen, self.arrays, w, psi, losses))
-
-    def task(self, chosen: I64, w: F64) -> Task:
-        """The loss-augmented matchings of these blocks."""
+    def _fill(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
+        """The corners of these blocks, by any oracle."""
         if not np.isfinite(w).all():
-            check_code(_kernels.NOT_FINITE, -1)
-        arrays, lists = self.arrays, self.edges.lists.take(chosen)
+            check_code(NOT_FINITE, -1)
+        arrays, lists, rewards = self.arrays, self.edges.lists.take(chosen), self.link_rewards(w)
         scores = np.empty(lists.offsets[-1])
         for i, block in enumerate(chosen.tolist()):
             _kernels.augmented_scores(block, arrays, w, scores[lists.offsets[i] : lists.offsets[i + 1]])
-        rewards = self.link_rewards(w)
-        return make_task(scores, lists, rewards.source, rewards.target)
-
-    def _fill(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
-        self.fill_corners(answer(self.task(chosen, w), self.oracle), chosen, w, psi, losses, exact=self.oracle.exact)
-
-    def fill_corners(self, linked: Bools, chosen: I64, w: F64, psi: F64, losses: F64, *, exact: bool) -> None:
-        """The corners of these matchings.  exact: whether they must not be worse than the targets."""
-        _kernels.fill_corners(chosen, linked, self.arrays, psi, losses)
-        if exact:
-            hinges = losses - psi @ w
-            size = np.maximum(1.0, np.abs(losses))
+        linked = answer(make_task(scores, lists, rewards.source, rewards.target), self.oracle)
+        _kernels.fill_corners(chosen, linked, arrays, psi, losses)
+        if self.oracle.exact:
+            hinges, size = losses - psi @ w, np.maximum(1.0, np.abs(losses))
             worst = int(np.argmin(hinges / size))
             if hinges[worst] < -_kernels.HINGE_TOLERANCE * size[worst]:
-                check_code(_kernels.NEGATIVE_HINGE, int(chosen[worst]))
+                check_code(NEGATIVE_HINGE, int(chosen[worst]))
 
 
 def take_values(values: npt.NDArray[Value], offsets: I64, pairs: I64) -> npt.NDArray[Value]:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.svm import _expansion_kernels as _expansions
 from corpora.ragged import F32, F64
 from corpora.threads import map_threads
 
@@ -23,8 +22,10 @@ class Linear:
     """K(x, y) = x·y: the features themselves."""
 
     name: ClassVar[str] = "linear"
-    code: ClassVar[int] = _expansions.LINEAR
-    parameter: ClassVar[float] = 0.0
+
+    def values(self, x: F64, y: F64) -> F64:
+        """(E, M) K of all rows of x (E, d) and y (M, d)."""
+        return x @ y.T
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,6 @@ class Polynomial:
     """
 
     name: ClassVar[str] = "polynomial"
-    code: ClassVar[int] = _expansions.POLYNOMIAL
 
     degree: int = 2
 
@@ -43,9 +43,9 @@ class Polynomial:
         if self.degree != int(self.degree) or self.degree < 1:
             raise SettingError(f"the degree of a polynomial kernel must be a whole number above 0, not {self.degree}")
 
-    @property
-    def parameter(self) -> float:
-        return float(self.degree)
+    def values(self, x: F64, y: F64) -> F64:
+        found: F64 = (1.0 + x @ y.T) ** int(self.degree) / self.degree
+        return found
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,6 @@ class RBF:
     """K(x, y) = exp(-‖x - y‖² / (2 bandwidth²)): how near two edges are, 1 for equals."""
 
     name: ClassVar[str] = "rbf"
-    code: ClassVar[int] = _expansions.RBF
 
     bandwidth: float = 2.0
 
@@ -61,16 +60,15 @@ class RBF:
         if not 1e-100 < self.bandwidth < 1e100:
             raise SettingError(f"the bandwidth of an rbf kernel must be a number above 0, not {self.bandwidth}")
 
-    @property
-    def parameter(self) -> float:
-        return 0.5 / self.bandwidth**2
+    def values(self, x: F64, y: F64) -> F64:
+        squares = (x * x).sum(axis=1)[:, None] + (y * y).sum(axis=1) - 2.0 * (x @ y.T)
+        # Rounding may have made the distance of equals negative.
+        found: F64 = np.exp(np.maximum(squares, 0.0) * (-0.5 / self.bandwidth**2))
+        return found
 
 
 Kernel = Linear | Polynomial | RBF
-"""K(x, y) = Φ(x)·Φ(y) of the features x, y of two edges, for some Φ that is never computed.
-
-name: of the command line.  code, parameter: of the compiled expansions.
-"""
+"""K(x, y) = Φ(x)·Φ(y) of the features x, y of two edges, for some Φ that is never computed."""
 
 KERNELS: dict[str, Callable[..., Kernel]] = {"linear": Linear, "polynomial": Polynomial, "rbf": RBF}
 """What makes each kernel, from the options it has."""
@@ -93,19 +91,12 @@ def kernel_signature(kernel: Kernel) -> str:
 
 
 def expand(kernel: Kernel, support: F32, coefficients: F64, features: F32) -> F64:
-    """(E,) Σ_m coefficients[m] K(support[m], φ) of edges with these features φ, (E, d)  [LJSP13 App. B.5]."""
-    scores = np.zeros(len(features))
-    _expansions.add_expansion(features, kernel.code, kernel.parameter, support, coefficients, scores)
-    return scores
+    """(E,) Σ_m coefficients[m] K(support[m], φ) of edges with these features φ, (E, d), on all cores  [LJSP13 App. B.5].
 
-
-def in_threads(scores: Callable[[F32], F64], features: F32, support: int) -> F64:
-    """Scores of edges by these features, on all cores, bit for bit the same.
-
-    support: numbers that the score of an edge is summed of.
+    The sums are BLAS's: the last bits of an edge's may differ with the edges beside it.
     """
-    rows = max(1, _VALUES_AT_ONCE // max(1, support))
-    if len(features) <= rows:
-        return scores(features)
+    kept = support.astype(np.float64)
+    rows = max(1, _VALUES_AT_ONCE // max(1, len(kept)))
     parts = [features[first : first + rows] for first in range(0, len(features), rows)]
-    return np.concatenate(list(map_threads(scores, parts)))
+    found = map_threads(lambda part: kernel.values(part.astype(np.float64), kept) @ coefficients, parts)
+    return np.concatenate([np.zeros(0), *found])

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.errors import ScoreError
 from aligner.matching.projection import GEOMETRIES
 from aligner.svm import _part_kernels as kernels
 from aligner.svm._corner_kernels import Blocks
+from aligner.templates import NOT_FINITE, CompiledMarginals, check_code
 from corpora.ragged import F64, I64, Bools
 from corpora.threads import shared_property
 
@@ -18,8 +18,8 @@ _ACCURACY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class MatchingParts:
-    """The marginals of matchings, as `aligner.problem.Parts`; see `_part_kernels` for what their parts are."""
+class MatchingMarginals:
+    """The marginals of matchings, as `aligner.problem.Marginals`; see `_part_kernels` for what their parts are."""
 
     arrays: Blocks
 
@@ -50,22 +50,36 @@ class MatchingParts:
         kernels.part_moments(blocks, self.arrays, z, self._starts(blocks), found)
         return found
 
-    def prices(self, blocks: I64) -> F64 | None:
-        arrays = self.arrays
-        words = arrays.lists.shapes[blocks].sum() + len(blocks) * (arrays.source_capacity + arrays.target_capacity - 2)
-        return np.zeros(words)
+    @shared_property
+    def _dual_starts(self) -> I64:
+        """One for each word, and for each further link that words of a side may have."""
+        further = self.arrays.source_capacity + self.arrays.target_capacity - 2
+        return np.concatenate([[0], np.cumsum(self.arrays.lists.shapes.sum(axis=1) + further)])
 
-    def nearest(self, blocks: I64, points: F64, geometry: str, prices: F64 | None = None) -> F64:
+    def duals(self, blocks: I64) -> F64 | None:
+        return np.zeros(np.diff(self._dual_starts)[blocks].sum())
+
+    def compiled_marginals(self) -> CompiledMarginals:
+        return CompiledMarginals(
+            arrays=self.arrays,
+            score=kernels.score_block,
+            add=kernels.add_block,
+            nearest=kernels.nearest_block,
+            squared_norm=kernels.squared_norm,
+            dual_starts=self._dual_starts,
+        )
+
+    def nearest(self, blocks: I64, points: F64, geometry: str, duals: F64 | None = None) -> F64:
         if not np.isfinite(points).all():  # the projections must never see a NaN
-            raise ScoreError("the weights are not finite")
+            check_code(NOT_FINITE, -1)
         found = np.empty(len(points))
-        begin = self.prices(blocks) if prices is None else prices
+        begin = self.duals(blocks) if duals is None else duals
         kernels.nearest_parts(
             GEOMETRIES[geometry], blocks, self.arrays, points, _ACCURACY, self._starts(blocks), begin, found
         )
         return found
 
-    def restricted(self, kept: Bools) -> tuple[MatchingParts, Bools]:
+    def restricted(self, kept: Bools) -> tuple[MatchingMarginals, Bools]:
         """That a further link is not taken is always kept."""
         arrays, lists = self.arrays, self.arrays.lists
         of_edges = np.repeat(self.parts[:-1] - lists.offsets[:-1], np.diff(lists.offsets)) + np.arange(
@@ -79,7 +93,7 @@ class MatchingParts:
         )
         all_kept = np.ones(len(kept), np.bool_)
         all_kept[of_edges] = kept[of_edges]
-        return MatchingParts(arrays), all_kept
+        return MatchingMarginals(arrays), all_kept
 
     def _starts(self, blocks: I64) -> I64:
         return np.concatenate([[0], np.cumsum(np.diff(self.parts)[blocks])])
