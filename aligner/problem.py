@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -103,7 +103,7 @@ class BlockDefaults:
     def corners(self: BlockProblem, blocks: I64, w: F64) -> Corners:
         kernels = self.compiled()
         if kernels is None:
-            raise OracleError(f"{type(self).__name__} has neither corners() nor compiled() (see docs/own-problem.md)")
+            raise OracleError(f"{type(self).__name__} lacks corners, or compiled kernels (see docs/own-problem.md)")
         return Corners(*compiled_corners(kernels, blocks, w))
 
     def exact_corners(self: BlockProblem, blocks: I64, w: F64) -> Corners:
@@ -148,6 +148,31 @@ def check_sizes(problem: Problem) -> None:
         raise OracleError(f"n_nonpositive is {nonpositive!r} (from 0 to n_features)")
     if not (isinstance(strength, float | int | np.number) and 0 < strength < np.inf):
         raise OracleError(f"regularization is {strength!r} (a number above 0)")
+
+
+class Sums(NamedTuple):
+    """A smooth loss at some w.  value: its mean.  gradient: (d,) of it.  curvature: (d, d), or None if it is not known.
+
+    entropy: 1/n Σ_i Ω(y_i) − Ω(z_i) + ⟨c_i, z_i − y_i⟩ of the nearest points z_i.
+    nearest: these points, and where a search for others goes on from; None if they are not kept.
+    """
+
+    value: float
+    entropy: float
+    gradient: F64
+    curvature: F64 | None = None
+    nearest: Any = None
+
+
+class SmoothProblem(Problem, Protocol):
+    """All that Newton's method knows of a problem: λ/2 ‖w − w₀‖² and a smooth loss."""
+
+    @property
+    def prior(self) -> F64:
+        """(d,) = w₀."""
+
+    def sums(self, w: F64, start: Any = None) -> Sums:
+        """The loss at w.  start: the nearest points of weights nearby."""
 
 
 class Marginals(Protocol):
@@ -216,7 +241,7 @@ class MarginalDefaults:
 
 
 def marginals_of(problem: BlockProblem, solver: str, geometry: str) -> Marginals:
-    """The problem's marginals, if it has them and they know which are nearest in this geometry.  Raises SettingError."""
+    """The marginals of a problem that has them in this geometry, or SettingError."""
     found = problem.marginals()
     if found is None or geometry not in found.geometries:
         raise SettingError(f"{solver} needs a problem with marginals in {geometry} geometry (see Marginals)")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from aligner.problem import BlockDefaults, Corners
+from aligner.problem import BlockDefaults, Corners, MarginalDefaults, Marginals
 from aligner.solvers import SOLVERS, Result, Solver, Stop, make_solver, solve
 from aligner.solvers.registry import choices
 from aligner.svm.chain import ChainProblem
@@ -116,7 +116,7 @@ def gram(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 @dataclass
-class Multiclass(BlockDefaults):
+class Multiclass(MarginalDefaults, BlockDefaults):
     """A problem that is no matching: n points (n, p) of K classes, each a block of K corners  [CS01].
 
     ψ_i(y) = φ(x_i, y_i) − φ(x_i, y) with φ(x, y) = x in the place of class y; L_i(y) = 1 but for y = y_i.
@@ -152,6 +152,9 @@ class Multiclass(BlockDefaults):
         psi = np.array([self.psi(i, y) for i, y in zip(blocks, best, strict=True)])
         return Corners(psi, (best != self.labels[blocks]).astype(float))
 
+    def marginals(self) -> Marginals:
+        return self
+
     def diameters(self) -> np.ndarray:
         """Two classes' features change."""
         return np.sqrt(2.0) * np.linalg.norm(self.points, axis=1)
@@ -176,10 +179,11 @@ class Multiclass(BlockDefaults):
         return np.maximum(rows - levels[np.arange(len(rows)), last][:, None], 0.0).ravel()
 
 
-PROBLEMS: dict[str, type] = {
-    "matchings": MatchingProblem, "b-matchings": MatchingProblem, "multiclass": Multiclass, "chains": ChainProblem,
-}  # fmt: skip
-"""What contracts are run on."""
+_BOTH = "euclidean", "entropic"
+PROBLEMS = {"matchings": _BOTH, "b-matchings": _BOTH, "multiclass": _BOTH, "chains": ("entropic",)}
+"""What contracts are run on, with the geometries that their marginals know."""
+
+ENTROPIC = {"exponentiated-gradient", "excessive-gap"}
 
 
 def knowing(configurations: list[Configuration], kind: str) -> list[Configuration]:
@@ -188,8 +192,8 @@ def knowing(configurations: list[Configuration], kind: str) -> list[Configuratio
     def knows(configuration: Configuration) -> bool:
         entry = SOLVERS[configuration.name]
         if entry.marginals:
-            projection = configuration["projection"] or ("euclidean" if "projection" in entry.options else "entropic")
-            return projection in PROBLEMS[kind].geometries
+            projection = "entropic" if configuration.name in ENTROPIC else configuration["projection"] or "euclidean"
+            return projection in PROBLEMS[kind]
         return kind == "matchings" or entry.weights
 
     return [configuration for configuration in configurations if knows(configuration)]
@@ -212,12 +216,7 @@ class Plain(BlockDefaults):
     n_nonpositive = property(lambda self: self.problem.n_nonpositive)
     regularization = property(lambda self: self.problem.regularization)
     sparse = property(lambda self: self.problem.sparse)
-    geometries = property(lambda self: self.problem.geometries)
-    parts = property(lambda self: self.problem.parts)
-    target = property(lambda self: self.problem.target)
-    scores = property(lambda self: self.problem.scores)
-    moments = property(lambda self: self.problem.moments)
-    nearest = property(lambda self: self.problem.nearest)
+    marginals = property(lambda self: self.problem.marginals)
 
     def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
         self.calls += len(blocks)

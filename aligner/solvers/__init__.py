@@ -7,7 +7,7 @@ some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and ask th
 ``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred pairs; ``extragradient`` where w must
 stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals in place of maxima, of any problem
 that has them (`Marginals`), the latter where λ is small and features few. The rest is for comparison. All are for
-the hinge loss; the logistic one has `newton.Newton`, which is not to choose.
+the hinge loss; `Newton` is for the smooth loss `FenchelYoung` makes of marginals: logistic regression, random fields.
 
 To add one: write a frozen dataclass with the four members of `driver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.
@@ -19,45 +19,133 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aligner.problem import BlockDefaults, BlockProblem, Corners, Marginals
+    from aligner.problem import BlockDefaults, BlockProblem, Corners, MarginalDefaults, Marginals
     from aligner.solvers.approximate import Approximate
     from aligner.solvers.atomic import least_squares
+    from aligner.solvers.averages import Average
+    from aligner.solvers.block import Block
     from aligner.solvers.checking import check_problem
+    from aligner.solvers.corrective import Correction, Corrective
     from aligner.solvers.driver import Solver, solve
+    from aligner.solvers.excessive_gap import ExcessiveGap
+    from aligner.solvers.extragradient import Extragradient
+    from aligner.solvers.frank_wolfe import FrankWolfe
+    from aligner.solvers.kernel import KernelBlock
+    from aligner.solvers.newton import Newton
+    from aligner.solvers.orders import ByGap, Cyclic, Permuted, Uniform
+    from aligner.solvers.projected_gradient import ProjectedGradient
+    from aligner.solvers.randomized_away import RandomizedAway
     from aligner.solvers.records import DualPoint, Result, Status, Stop, TracePoint
     from aligner.solvers.registry import SOLVERS, make_solver
     from aligner.solvers.regularization import regularization_path
     from aligner.solvers.signs import Signed
+    from aligner.solvers.smooth import FenchelYoung
+    from aligner.solvers.steps import Away, Blended, Forward, Pairwise
+    from aligner.solvers.subgradient import StochasticSubgradient
     from aligner.svm.chain import ChainProblem
+    from aligner.templates import Compiled, CompiledMarginals
 
 _HOMES = {
+    "problem": (
+        "BlockDefaults",
+        "BlockProblem",
+        "Corners",
+        "MarginalDefaults",
+        "Marginals",
+    ),
     "solvers.approximate": ("Approximate",),
     "solvers.atomic": ("least_squares",),
+    "solvers.averages": ("Average",),
+    "solvers.block": ("Block",),
     "solvers.checking": ("check_problem",),
-    "solvers.driver": ("Solver", "solve"),
-    "solvers.records": ("DualPoint", "Result", "Status", "Stop", "TracePoint"),
-    "solvers.registry": ("SOLVERS", "make_solver"),
+    "solvers.corrective": (
+        "Correction",
+        "Corrective",
+    ),
+    "solvers.driver": (
+        "Solver",
+        "solve",
+    ),
+    "solvers.excessive_gap": ("ExcessiveGap",),
+    "solvers.extragradient": ("Extragradient",),
+    "solvers.frank_wolfe": ("FrankWolfe",),
+    "solvers.kernel": ("KernelBlock",),
+    "solvers.orders": (
+        "ByGap",
+        "Cyclic",
+        "Permuted",
+        "Uniform",
+    ),
+    "solvers.projected_gradient": ("ProjectedGradient",),
+    "solvers.newton": ("Newton",),
+    "solvers.randomized_away": ("RandomizedAway",),
+    "solvers.records": (
+        "DualPoint",
+        "Result",
+        "Status",
+        "Stop",
+        "TracePoint",
+    ),
+    "solvers.registry": (
+        "SOLVERS",
+        "make_solver",
+    ),
     "solvers.regularization": ("regularization_path",),
     "solvers.signs": ("Signed",),
+    "solvers.steps": (
+        "Away",
+        "Blended",
+        "Forward",
+        "Pairwise",
+    ),
+    "solvers.subgradient": ("StochasticSubgradient",),
     "svm.chain": ("ChainProblem",),
-    "problem": ("BlockDefaults", "BlockProblem", "Corners", "Marginals"),
+    "solvers.smooth": ("FenchelYoung",),
+    "templates": (
+        "Compiled",
+        "CompiledMarginals",
+    ),
 }
 
 __all__ = [
     "SOLVERS",
     "Approximate",
+    "Average",
+    "Away",
+    "Blended",
+    "Block",
     "BlockDefaults",
     "BlockProblem",
+    "ByGap",
     "ChainProblem",
+    "Compiled",
+    "CompiledMarginals",
     "Corners",
+    "Correction",
+    "Corrective",
+    "Cyclic",
     "DualPoint",
-    "Result",
+    "ExcessiveGap",
+    "Extragradient",
+    "FenchelYoung",
+    "Forward",
+    "FrankWolfe",
+    "KernelBlock",
+    "MarginalDefaults",
     "Marginals",
+    "Newton",
+    "Pairwise",
+    "Permuted",
+    "ProjectedGradient",
+    "RandomizedAway",
+    "Result",
     "Signed",
     "Solver",
     "Status",
+    "StochasticSubgradient",
     "Stop",
     "TracePoint",
+    "Uniform",
     "check_problem",
     "least_squares",
     "make_solver",
@@ -65,9 +153,10 @@ __all__ = [
     "solve",
 ]
 
+_FOUND = {name: home for home, names in _HOMES.items() for name in names}
+
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"aligner.{home}"), name)
-    raise AttributeError(f"module 'aligner.solvers' has no attribute {name!r}")
+    if name not in _FOUND:
+        raise AttributeError(f"module 'aligner.solvers' has no attribute {name!r}")
+    return getattr(import_module(f"aligner.{_FOUND[name]}"), name)

@@ -14,8 +14,8 @@ from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import (
     Look,
-    Spans,
     Projection,
+    Spans,
     Start,
     Step,
     Stored,

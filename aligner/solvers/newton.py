@@ -1,13 +1,17 @@
-"""Newton's method for Fenchel-Young losses, with the duality gap as its certificate."""
+"""Newton's method for Fenchel-Young losses, with the duality gap as its certificate.
+
+[LN89] Liu and Nocedal 1989, On the limited memory BFGS method for large scale optimization.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from aligner.problem import SmoothProblem, Sums
 from aligner.solvers.records import Audit, DualPoint
-from aligner.svm.fenchel_young import FenchelYoungProblem, Sums
 from corpora.ragged import F64
 
 _SUFFICIENT = 1e-4
@@ -17,13 +21,21 @@ _SHORTEST = 1e-9
 """Shorter steps change nothing but rounding."""
 
 
+_PAIRS = 20
+"""Last steps, and what they changed of the gradient, that stand for a curvature that is not known."""
+
+
 @dataclass(eq=False)
 class NewtonState:
-    """w: (d,).  sums: at w.  stalled: no step lowers the objective any more but by rounding."""
+    """w: (d,).  sums: at w.  stalled: no step lowers the objective any more but by rounding.
+
+    pairs: the last steps and changes of the objective's gradient, the latest last.
+    """
 
     w: F64
     sums: Sums
     stalled: bool = False
+    pairs: deque[tuple[F64, F64]] = field(default_factory=lambda: deque(maxlen=_PAIRS))
 
 
 @dataclass(frozen=True)
@@ -38,53 +50,80 @@ class Newton:
 
     Guarantee: the objective is strongly convex and its gradient Lipschitz, and it falls with every step, for smooth Ω
     at last quadratically. (The curvature of nearly flat edges is left out of the step, which makes the last steps
-    linear, at a small rate.) The same sums in the same order whatever the number of cores.
+    linear, at a small rate.) The same sums in the same order whatever the number of cores. Where the problem does not
+    know its curvature the steps are those of limited-memory BFGS [LN89], and linear.
     """
 
     @property
     def signature(self) -> str:
         return "newton"
 
-    def init(self, problem: FenchelYoungProblem, rng: np.random.Generator) -> NewtonState:
+    def init(self, problem: SmoothProblem, rng: np.random.Generator) -> NewtonState:
         """At the prior."""
         w = problem.prior.copy()
         return NewtonState(w, problem.sums(w))
 
-    def resume(self, problem: FenchelYoungProblem, state: NewtonState) -> None:
+    def resume(self, problem: SmoothProblem, state: NewtonState) -> None:
         """Go on from the same w in a problem of another λ: the sums are the same."""
         state.stalled = False
+        state.pairs.clear()
 
-    def sweep(self, problem: FenchelYoungProblem, state: NewtonState) -> int:
+    def sweep(self, problem: SmoothProblem, state: NewtonState) -> int:
         """One step; no oracle is asked."""
         if state.stalled:
             return 0
-        regularization, sums = problem.regularization, state.sums
-        slope = sums.gradient + regularization * (state.w - problem.prior)
-        curvature = np.tril(sums.curvature) + np.tril(sums.curvature, -1).T
-        step = -np.linalg.solve(curvature + regularization * np.eye(len(slope)), slope)
-        here, promised, length = _primal(problem, state.w, sums), float(slope @ step), 1.0
+        slope = _slope(problem, state.w, state.sums)
+        step = -_newton_step(problem, state, slope)
+        here, promised, length = _primal(problem, state.w, state.sums), float(slope @ step), 1.0
         while length > _SHORTEST:
             w = state.w + length * step
-            found = problem.sums(w, sums.nearest)
+            found = problem.sums(w, state.sums.nearest)
             lower = _primal(problem, w, found)
             if lower < here and lower <= here + _SUFFICIENT * length * promised:
+                state.pairs.append((w - state.w, _slope(problem, w, found) - slope))
                 state.w, state.sums = w, found
                 return 0
             length /= 2
         state.stalled = True
         return 0
 
-    def audit(self, problem: FenchelYoungProblem, state: NewtonState) -> Audit:
+    def audit(self, problem: SmoothProblem, state: NewtonState) -> Audit:
         sums = state.sums
         pull = -sums.gradient
         dual = sums.entropy - float(problem.prior @ pull) - float(pull @ pull) / (2 * problem.regularization)
         return Audit(state.w.copy(), _primal(problem, state.w, sums), dual)
 
-    def dual_point(self, problem: FenchelYoungProblem, state: NewtonState) -> DualPoint:
+    def dual_point(self, problem: SmoothProblem, state: NewtonState) -> DualPoint:
         v = -state.sums.gradient / problem.regularization
-        return DualPoint(v, state.sums.entropy, marginals=state.sums.nearest.z)
+        nearest = state.sums.nearest
+        return DualPoint(v, state.sums.entropy, marginals=None if nearest is None else nearest.z)
 
 
-def _primal(problem: FenchelYoungProblem, w: F64, sums: Sums) -> float:
+def _primal(problem: SmoothProblem, w: F64, sums: Sums) -> float:
     away = w - problem.prior
     return 0.5 * problem.regularization * float(away @ away) + sums.value
+
+
+def _slope(problem: SmoothProblem, w: F64, sums: Sums) -> F64:
+    """(d,) the gradient of the objective."""
+    return sums.gradient + problem.regularization * (w - problem.prior)
+
+
+def _newton_step(problem: SmoothProblem, state: NewtonState, slope: F64) -> F64:
+    """The inverse curvature of the objective, or what the last steps tell of it [LN89 Alg. 2.1], times the slope."""
+    curvature = state.sums.curvature
+    if curvature is not None:
+        whole = np.tril(curvature) + np.tril(curvature, -1).T
+        return np.linalg.solve(whole + problem.regularization * np.eye(len(slope)), slope).astype(np.float64)
+    if not state.pairs:
+        return slope / max(1.0, float(np.linalg.norm(slope)))
+    step: F64 = slope.copy()
+    shares: list[float] = []
+    for move, change in reversed(state.pairs):
+        shares.append(float(move @ step) / float(move @ change))
+        step -= shares[-1] * change
+    move, change = state.pairs[-1]
+    step *= float(move @ change) / float(change @ change)
+    for (move, change), share in zip(state.pairs, reversed(shares), strict=True):
+        step += (share - float(change @ step) / float(move @ change)) * move
+    return step

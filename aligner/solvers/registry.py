@@ -38,7 +38,7 @@ class Entry:
 _AVERAGE: dict[str, type | str] = {"average": "averages:Average"}
 _VISITING: dict[str, type | str] = {"order": "orders:VISITING_ORDERS"}
 _BATCH: dict[str, type | str] = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
-_MARGINAL: dict[str, type | str] = {**_VISITING, "step": "projected_gradient:GradientStep"}
+_GRADIENT: dict[str, type | str] = {**_VISITING, "step": "projected_gradient:GradientStep"}
 _SADDLE: dict[str, type | str] = {"projection": "saddle:Projection", "radius": float, "restarts": bool}
 _SMOOTH: dict[str, type | str] = {"smoothing": float}
 _KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING, **_BATCH}
@@ -58,10 +58,10 @@ SOLVERS: Mapping[str, Entry] = {
     "bcfw-away": Entry("block:Block", _BLOCK, {"order": "gap", "step": "away", "cache": "yes"}),
     "bcfw-pairwise": Entry("block:Block", _BLOCK, {"order": "gap", "step": "pairwise", "cache": "yes"}),
     "randomized-away": Entry("randomized_away:RandomizedAway", {**_VISITING, "sample": float}),
-    "projected-gradient": Entry("projected_gradient:ProjectedGradient", _MARGINAL, marginals=True),
+    "projected-gradient": Entry("projected_gradient:ProjectedGradient", _GRADIENT, marginals=True),
     "extragradient": Entry("extragradient:Extragradient", _SADDLE, marginals=True),
     "exponentiated-gradient": Entry(
-        "projected_gradient:ProjectedGradient", _MARGINAL, {"projection": "saddle:Projection.ENTROPIC"}, marginals=True
+        "projected_gradient:ProjectedGradient", _VISITING, {"projection": "saddle:Projection.ENTROPIC"}, marginals=True
     ),
     "excessive-gap": Entry("excessive_gap:ExcessiveGap", _SMOOTH, marginals=True),
     "kernel-bcfw": Entry("kernel:kernel_block", _KERNEL, weights=False),

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import entr, expit
 
 from aligner.matching.projection import Nearest, nearest_points
+from aligner.problem import Sums
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm._curvature_kernels import add_pairs
 from aligner.svm.edges import Edges, Links
@@ -64,19 +65,6 @@ REGULARIZERS: Final = {
         slope=lambda x: np.where((x > 0.0) & (x < 1.0), 1.0, 0.0),
     ),
 }
-
-
-class Sums(NamedTuple):
-    """The loss at some w.  value: its mean.  gradient: (d,), curvature: (d, d) of it.
-
-    entropy: 1/n Σ_i Ω(y_i) − Ω(z_i) + ⟨c_i, z_i − y_i⟩ of the nearest points.  nearest: these, and their prices.
-    """
-
-    value: float
-    entropy: float
-    gradient: F64
-    curvature: F64
-    nearest: Nearest
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from aligner.svm.edges import Edges, Links
 from aligner.svm.marginals import MatchingMarginals
 from aligner.svm.prices import Fertility, LinkRewards
 from aligner.templates import NEGATIVE_HINGE, NOT_FINITE, Compiled, check_code, compiled_corners
-from corpora.ragged import F64, I64, U8, Bools
+from corpora.ragged import F64, I64, U8
 from corpora.threads import map_threads, shared_property
 
 Value = TypeVar("Value", bound=np.generic)

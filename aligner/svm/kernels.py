@@ -91,12 +91,17 @@ def kernel_signature(kernel: Kernel) -> str:
 
 
 def expand(kernel: Kernel, support: F32, coefficients: F64, features: F32) -> F64:
-    """(E,) Σ_m coefficients[m] K(support[m], φ) of edges with these features φ, (E, d), on all cores  [LJSP13 App. B.5].
+    """(E,) Σ_m coefficients[m] K(support[m], φ) of edges with these features φ, (E, d)  [LJSP13 App. B.5].
 
-    The sums are BLAS's: the last bits of an edge's may differ with the edges beside it.
+    On all cores. The sums are BLAS's: the last bits of an edge's may differ with the edges beside it.
     """
     kept = support.astype(np.float64)
     rows = max(1, _VALUES_AT_ONCE // max(1, len(kept)))
     parts = [features[first : first + rows] for first in range(0, len(features), rows)]
-    found = map_threads(lambda part: kernel.values(part.astype(np.float64), kept) @ coefficients, parts)
-    return np.concatenate([np.zeros(0), *found])
+
+    def work(part: F32) -> F64:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is the caller's to refuse
+            scores: F64 = kernel.values(part.astype(np.float64), kept) @ coefficients
+        return scores
+
+    return np.concatenate([np.zeros(0), *map_threads(work, parts)])

@@ -52,7 +52,7 @@ def test_nearest_points_are_those_of_a_general_solver(geometry: str, capacity: i
             constraints={"type": "ineq", "fun": lambda z, a=matrix, b=most: b - a @ z, "jac": lambda z, a=matrix: -a},
             options={"maxiter": 500, "ftol": 1e-14},
         )  # fmt: skip
-        np.testing.assert_allclose(problem.nearest(np.array([i]), q, geometry), answer.x, atol=2e-5)
+        np.testing.assert_allclose(problem.marginals().nearest(np.array([i]), q, geometry), answer.x, atol=2e-5)
 
 
 @pytest.mark.parametrize("capacity", [1, 3])
@@ -62,28 +62,33 @@ def test_scores_and_moments_are_those_of_the_corners(capacity: int, make_problem
     rng = np.random.default_rng(0)
     for i in range(8):
         w = np.append(rng.standard_normal(5), -rng.random(problem.n_nonpositive))
-        block, target = np.array([i]), problem.target[problem.parts[i] : problem.parts[i + 1]]
-        scores = problem.scores(block, w)
+        block, target = (
+            np.array([i]),
+            problem.marginals().target[problem.marginals().parts[i] : problem.marginals().parts[i + 1]],
+        )
+        scores = problem.marginals().scores(block, w)
         assert (limits(problem, i) @ target <= capacities(problem, i)).all()
-        z = np.round(problem.nearest(block, 1e6 * scores, "euclidean"))  # the best one
+        z = np.round(problem.marginals().nearest(block, 1e6 * scores, "euclidean"))  # the best one
         corners = problem.corners(block, w)
         assert scores @ (z - target) == pytest.approx(corners.losses[0] - corners.psi[0] @ w, abs=1e-9)
-        moved = problem.moments(block, target) - problem.moments(block, z)
+        moved = problem.marginals().moments(block, target) - problem.marginals().moments(block, z)
         np.testing.assert_allclose(moved, np.append(corners.psi[0], -corners.losses[0]), atol=1e-6)
-        assert problem.moments(block, z)[:-1] @ w + problem.moments(block, z)[-1] == pytest.approx(scores @ z)
+        assert problem.marginals().moments(block, z)[:-1] @ w + problem.marginals().moments(block, z)[
+            -1
+        ] == pytest.approx(scores @ z)
 
 
 @pytest.mark.parametrize("capacity", [1, 2])
 def test_without_some_parts_the_others_are_as_if_those_were_0(capacity: int, make_problem: MakeProblem) -> None:
     problem = make_problem(n=8, capacity=capacity)
     rng, blocks = np.random.default_rng(0), np.arange(8)
-    wanted = (rng.random(problem.parts[-1]) < 0.5) | (problem.target > 0)
-    some, kept = problem.restricted(wanted)
+    wanted = (rng.random(problem.marginals().parts[-1]) < 0.5) | (problem.marginals().target > 0)
+    some, kept = problem.marginals().restricted(wanted)
     assert (kept | ~wanted).all()
     w, q = -rng.random(problem.n_features), rng.standard_normal(len(kept))
-    np.testing.assert_array_equal(some.scores(blocks, w), problem.scores(blocks, w)[kept])
-    np.testing.assert_array_equal(some.target, problem.target[kept])
+    np.testing.assert_array_equal(some.scores(blocks, w), problem.marginals().scores(blocks, w)[kept])
+    np.testing.assert_array_equal(some.target, problem.marginals().target[kept])
     far = np.where(kept, q, -1e6)
-    z = problem.nearest(blocks, far, "euclidean")
+    z = problem.marginals().nearest(blocks, far, "euclidean")
     np.testing.assert_allclose(some.nearest(blocks, q[kept], "euclidean"), z[kept], atol=1e-9)
-    np.testing.assert_allclose(some.moments(blocks, z[kept]), problem.moments(blocks, z))
+    np.testing.assert_allclose(some.moments(blocks, z[kept]), problem.marginals().moments(blocks, z))

@@ -1,0 +1,199 @@
+"""Kernels that are written once for all problems, and compiled for each around the kernels that it hands over.
+
+A jitted function that is passed as an argument is compiled anew in every process; a *global* of the compiled function
+is inlined into it and kept. So `fill` makes a copy of a template in which the kernels of a problem are globals.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections import deque
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aligner.errors import AlignerError, ScoreError
+from corpora.ragged import F64, I64
+from corpora.threads import map_threads
+
+DONE = 0
+NEGATIVE_HINGE = 1
+NOT_FINITE = 2
+POSITIVE_REWARD = 3
+"""What the kernel of an oracle returns beside a corner, see `check_code`."""
+
+_BLOCKS_AT_ONCE = 512
+"""Blocks that a thread takes at once."""
+
+
+class Compiled(NamedTuple):
+    """The arrays of a problem and its kernels, functions that numba compiles; solvers are compiled around them.
+
+    arrays: a NamedTuple of the problem's own.
+    make_scratch: (arrays) -> workspaces of the oracle, of any type.
+    corner: (i, arrays, w, scratch, psi) -> (code, L_i(z), H_i(z; w)) of z = argmax_z L_i(z) − w·ψ_i(z); fills psi (d,)
+    with ψ_i(z).  code: DONE, NOT_FINITE, or NEGATIVE_HINGE where the corner is worse than the target.
+    sparse_corner: (i, arrays, w, scratch, cost) -> (code, m, L_i(z), H) of the z that maximises
+    H = cost · L_i(z) − w·ψ_i(z); fills scratch.columns[:m] and scratch.values[:m] with ψ_i(z), where a column may be
+    more than once.  Of a problem that is `sparse`; None of others.
+    """
+
+    arrays: Any
+    make_scratch: Any
+    corner: Any
+    sparse_corner: Any = None
+
+    def fill(self, template: Callable[..., Any]) -> Any:
+        """The template's kernel around those of this problem."""
+        if self.sparse_corner is None:
+            return fill(template, make_scratch=self.make_scratch, corner=self.corner)
+        kernels = {"make_scratch": self.make_scratch, "corner": self.corner, "sparse_corner": self.sparse_corner}
+        return fill(template, **kernels)
+
+
+class CompiledMarginals(NamedTuple):
+    """The kernels of marginals, for a compiled pass of steps in them.
+
+    arrays: as of `Compiled`.
+    score: (i, arrays, w, scores): F_iᵀ w + c_i into scores.  add: (i, arrays, z, moments): moments += (F_i z, c_i·z).
+    nearest: (geometry, i, arrays, points, tolerance, duals, z): the nearest marginals into z, from and to duals.
+    squared_norm: (i, arrays) -> ‖F_i‖² of Frobenius, or another bound of the largest eigenvalue of F_iᵀF_i.
+    dual_starts: (n + 1,) where the dual variables of a block's `nearest` begin.
+    """
+
+    arrays: Any
+    score: Any
+    add: Any
+    nearest: Any
+    squared_norm: Any
+    dual_starts: I64
+
+    def fill(self, template: Callable[..., Any]) -> Any:
+        """The template's kernel around those of these marginals."""
+        return fill(template, score=self.score, add=self.add, nearest=self.nearest, squared_norm=self.squared_norm)
+
+
+def check_code(code: int, block: int) -> None:
+    """Raise what a kernel's code says of a block: AlignerError, ScoreError or ValueError."""
+    if code == NEGATIVE_HINGE:
+        raise AlignerError(
+            f"labelled pair {block + 1}: the oracle's answer is worse than the target matching "
+            "(its features or the oracle are wrong; please report this)"
+        )
+    if code == POSITIVE_REWARD:
+        raise ValueError("weights of fertility must be at most 0")
+    if code == NOT_FINITE:
+        raise ScoreError("the weights are not finite")
+
+
+def template(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function that is compiled by `fill` only, as kernels stand for some of its globals."""
+    return function
+
+
+@cache
+def fill(function: Callable[..., Any], **kernels: Any) -> Any:
+    """The compiled kernel that a template makes with these kernels as its globals of their names.
+
+    It is kept for later processes as long as the files of the kernels stay as they are; around kernels without a file,
+    or that close over variables, it is compiled anew in every process.
+    """
+    from corpora.compiled import compiled  # which loads numba
+
+    filled = {name: kernel if hasattr(kernel, "py_func") else compiled(kernel) for name, kernel in kernels.items()}
+    functions = [kernel.py_func for kernel in filled.values()]
+    sources = [_source(each) for each in functions]
+    parts = [
+        f"{each.__module__}.{each.__qualname__}\0{source}" for each, source in zip(functions, sources, strict=True)
+    ]
+    copy = FunctionType(function.__code__, {**function.__globals__, **filled}, function.__name__)
+    copy.__qualname__ = f"{function.__qualname__}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
+    return compiled(copy, keep=None not in sources)
+
+
+def _source(function: Callable[..., Any]) -> str | None:
+    """All that is in the file of a kernel, which may call others there; None where it may be compiled from more."""
+    try:
+        return None if function.__closure__ else _content(inspect.getfile(function))
+    except (OSError, TypeError):
+        return None
+
+
+@cache
+def _content(path: str) -> str:
+    return Path(path).read_text("utf-8")
+
+
+make_scratch: Any = None
+corner: Any = None
+sparse_corner: Any = None
+
+
+@template
+def block_corners(chosen, arrays, w, psi, losses):
+    """The corners of many blocks: fills psi (m, d) and losses (m,).  Returns (code, block at fault)."""
+    scratch = make_scratch(arrays)
+    for b in range(len(chosen)):
+        code, losses[b], _ = corner(chosen[b], arrays, w, scratch, psi[b])
+        if code != DONE:
+            return code, chosen[b]
+    return DONE, -1
+
+
+@template
+def sum_corners(first, last, arrays, w, shares, hinges, psi, losses):
+    """Sums over the corners of blocks first .. last; the corners themselves are not kept.
+
+    shares: (n,).  Fills hinges[first:last], and adds to psi (2, d) and losses (2,) the sums of ψ_i and L_i, then those
+    of each times its share.  Returns (code, block at fault).
+    """
+    scratch = make_scratch(arrays)
+    own = np.empty(len(w))
+    for i in range(first, last):
+        code, loss, hinges[i] = corner(i, arrays, w, scratch, own)
+        if code != DONE:
+            return code, i
+        losses[0] += loss
+        losses[1] += shares[i] * loss
+        for c in range(len(w)):
+            psi[0, c] += own[c]
+            psi[1, c] += shares[i] * own[c]
+    return DONE, -1
+
+
+@template
+def sum_sparse_corners(first, last, arrays, w, shares, hinges, psi, losses):
+    """What `sum_corners` does, in time of what is not 0."""
+    scratch = make_scratch(arrays)
+    for i in range(first, last):
+        code, m, loss, hinges[i] = sparse_corner(i, arrays, w, scratch, 1.0)
+        if code != DONE:
+            return code, i
+        losses[0] += loss
+        losses[1] += shares[i] * loss
+        for e in range(m):
+            psi[0, scratch.columns[e]] += scratch.values[e]
+            psi[1, scratch.columns[e]] += shares[i] * scratch.values[e]
+    return DONE, -1
+
+
+def compiled_corners(kernels: Compiled, blocks: I64, w: F64) -> tuple[F64, F64]:
+    """psi (m, d) and losses (m,) of the corners of these blocks, on all cores.  Raises what `check_code` does."""
+    chosen = np.ascontiguousarray(blocks, np.int64)
+    psi, losses = np.empty((len(chosen), len(w))), np.empty(len(chosen))
+    find = kernels.fill(block_corners)
+
+    def work(first: int) -> None:
+        part = slice(first, first + _BLOCKS_AT_ONCE)
+        check_code(*find(chosen[part], kernels.arrays, w, psi[part], losses[part]))
+
+    if len(chosen) <= _BLOCKS_AT_ONCE:
+        work(0)
+    else:
+        deque(map_threads(work, range(0, len(chosen), _BLOCKS_AT_ONCE)), maxlen=0)
+    return psi, losses
