@@ -29,14 +29,6 @@ Languages = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True)
-class Parts:
-    """How the pairs of a corpus are counted and passed over without being looked at."""
-
-    count: Callable[[], int]
-    texts_from: Callable[[int], Iterator[TextLine]]  # given the number of pairs before
-
-
-@dataclass(frozen=True)
 class Corpus:
     """A recognised corpus; nothing of it is read before ``texts`` or ``links`` is asked for."""
 
@@ -46,12 +38,12 @@ class Corpus:
     target_language: str | None
     source_file: str
     target_file: str
-    texts: Callable[[], Iterator[TextLine]] = field(repr=False)
+    texts: Callable[..., Iterator[TextLine]] = field(repr=False)
     _links: Callable[[], LinkStream] | None = field(repr=False)
     _links_file: StrPath | None = None  # beside the text, or of the other direction
     _target_shift: int = 0  # lines from a source sentence to its target sentence in the same file
     parse: Parser = parse_joints  # of lines, where source and target are on one
-    _parts: Parts | None = None
+    _count: Callable[[], int] | None = None  # its pairs unseen; then `texts` takes a number of them to pass over unseen
 
     @property
     def has_links(self) -> bool:
@@ -100,7 +92,7 @@ class Corpus:
                 source, target = (" ".join(n.tokens(s)).encode() for n, s in zip(normalizers, text[1:], strict=True))
                 yield text[0], source, target
 
-        return replace(self, texts=texts, _parts=None)
+        return replace(self, texts=texts, _count=None)
 
     def shard(self, number: int, shards: int) -> Corpus:
         """One of so many parts with equally many pairs, the first is 1; lines keep their numbers.
@@ -108,16 +100,16 @@ class Corpus:
         Raises CorpusError for what is read but once, and where there is no pair at all.
         """
         self.rereadable()
-        pairs = sum(1 for _ in self.texts()) if self._parts is None else self._parts.count()
+        pairs = sum(1 for _ in self.texts()) if self._count is None else self._count()
         if pairs == 0:
             raise CorpusError(self.source_file, 0, "the corpus is empty", hint="check where it comes from")
         first, last = pairs * (number - 1) // shards, pairs * number // shards
 
         def texts() -> Iterator[TextLine]:
-            rest = islice(self.texts(), first, None) if self._parts is None else self._parts.texts_from(first)
+            rest = islice(self.texts(), first, None) if self._count is None else self.texts(first)
             return map(lambda _, text: text, range(last - first), rest)  # goes on after a broken line, unlike islice
 
-        return replace(self, texts=texts)
+        return replace(self, texts=texts, _count=None)
 
     def description(self) -> str:
         """One line for the user: what was recognised, and which side is the source."""

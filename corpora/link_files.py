@@ -1,13 +1,16 @@
-"""Links files in any of their formats, checked against the text they belong to."""
+"""Links files in any of their formats, checked against the text they belong to; their scores, and their words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, repeat, zip_longest
+from typing import NamedTuple
 
 from corpora import recognize
-from corpora.alignment import Links, PairLinks, check_range
+from corpora.alignment import Link, Links, PairLinks, check_range
 from corpora.errors import CorpusError
 from corpora.files import StrPath, read_lines
 from corpora.formats.comtrans import parse_comtrans
@@ -24,6 +27,8 @@ WRITTEN_FORMATS = LINK_FORMATS[:-1]  # but jsonl, which has scores, too
 
 KINDS = "statistical", "neural"
 """Kinds of aligners. Of a file without a kind nothing more is known than of a statistical one."""
+
+_SCORED = re.compile(rb"(\d+)[-?p](\d+):(\S+)")
 
 Lengths = Iterable[tuple[int, int]]  # source and target words of each sentence pair
 
@@ -142,3 +147,39 @@ def _naacl_links(
             yield entry
 
     return gather_naacl(checked(), path, numbers)
+
+
+class ScoredLinks(NamedTuple):
+    """The links of one pair.  scores: of the links that have one.  words: of both sides, where they are in the file."""
+
+    links: PairLinks
+    scores: dict[Link, float]
+    words: tuple[list[str], list[str]] | None
+
+
+class ScoredStream(NamedTuple):
+    """The scored links of each pair of a file, read when they are taken.  format: one of LINK_FORMATS."""
+
+    pairs: Iterator[ScoredLinks]
+    format: str
+
+
+def open_scored_links(path: StrPath, lengths: Callable[[], Lengths]) -> ScoredStream:
+    """The scored links of a file for pairs of these lengths, unless it has its own words; of a stream without scores.
+
+    Raises CorpusError on a broken link, and whatever disagrees with the lengths.
+    """
+    with_words = recognize.links_format(path, recognize.head(path)) == "jsonl"
+    stream = open_links(path, lengths=None if with_words else lengths())
+    scored = stream.format in ("pharaoh", "jsonl") and not recognize.is_stream(path)
+    return ScoredStream(_scored(stream, read_lines(path) if scored else repeat(b""), with_words), stream.format)
+
+
+def _scored(stream: LinkStream, lines: Iterator[bytes], with_words: bool) -> Iterator[ScoredLinks]:
+    for links, line in zip(stream, lines, strict=False):
+        words, scored = None, _SCORED.findall(line)
+        if with_words and line:
+            entry = json.loads(line)
+            words = [*entry["source"]], [*entry["target"]]
+            scored = [link[:3] for link in entry["links"] if len(link) > 2]
+        yield ScoredLinks(links, {(int(j), int(k)): float(score) for j, k, score in scored}, words)

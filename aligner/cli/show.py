@@ -23,10 +23,9 @@ def show(
     from rich.console import Console
 
     from aligner.cli.grid import COLOURS, SHAPES, draw_grid
-    from corpora.link_files import open_links
+    from corpora.link_files import open_links, open_scored_links
     from corpora.normalize import Normalizer
     from corpora.readers import open_texts
-    from corpora.scored_links import open_scored_links
 
     corpus = open_texts(source, target).rereadable().in_tokens((Normalizer(tokenize=tokenize),) * 2)
     answers = open_scored_links(links, corpus.lengths)

@@ -18,12 +18,11 @@ from aligner.evaluation.comparison import Evaluation, compare, short_names
 from aligner.pages.assets import render
 from corpora.alignment import Links
 from corpora.errors import CorpusError
-from corpora.link_files import open_links
+from corpora.link_files import ScoredLinks, open_links, open_scored_links
 from corpora.normalize import Normalizer
 from corpora.ragged import F64
 from corpora.readers import open_texts
 from corpora.recognize import head, links_format
-from corpora.scored_links import ScoredLinks, open_scored_links
 
 MOST_SYSTEMS = 4
 
