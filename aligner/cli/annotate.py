@@ -57,8 +57,8 @@ def annotate(
         listening = opened.enter_context(listen(HOST, port))
         loaded = model_of_text(corpus, show) if model is None else loaded
         desk = Desk(
-            corpus, read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed,
-            number=number, learns=model is None,
+            read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed, number=number,
+            learns=model is None,
         )  # fmt: skip
         opened.pop_all()
     token, port = secrets.token_urlsafe(16), listening.getsockname()[1]

@@ -84,7 +84,6 @@ class Desk:
 
     def __init__(
         self,
-        corpus: Corpus,
         text: SourceText,
         model: Model,
         prefix: str,
