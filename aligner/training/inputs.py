@@ -82,23 +82,29 @@ class Inputs:
             *(file for corpus in (*self.texts, *self.labelled) for file in corpus.files),
         ]
 
-    def read(self, count: CountSettings, hooks: Hooks) -> tuple[Bitext, Labelled, dict[str, Any]]:
-        """The text to count, the labelled pairs, and JSON values that say what was read."""
+    def read(self, count: CountSettings, hooks: Hooks) -> tuple[Bitext, Labelled | None, dict[str, Any]]:
+        """The text to count, the labelled pairs if there are any, and JSON values that say what was read."""
         tokenized = any(normalizer.tokenize for normalizer in count.normalizers)
-        if tokenized and not self.given:
+        if tokenized and self.labelled and not self.given:
             raise SettingError("the links of a corpus count its own tokens (leave `tokenize` out, or give `gold`)")
         refuse_links(self.links, count.normalizers)
 
         # Labels first: a broken link is found before the long work.
         gold_links = _gold_links(self.labelled)
-        counted = to_count(self.texts, count)
+        counted = self.texts
+        if count.sample is not None:
+            again = [*map(kept, counted)]
+            counted = tuple(sample(again, [*map(check_corpus, again)], count.sample, count.seed))
         bitext = read_texts(counted, count.normalizers, hooks)
-        same = self.labelled == tuple(counted)
+        record = corpus_record(self.texts, bitext, count)
+        if not self.labelled:
+            return bitext, None, record
+        same = self.labelled == counted
         gold_bitext = bitext if same else read_texts(self.labelled, without_tokenizing(count.normalizers), hooks)
         _check_languages(bitext, gold_bitext, self.labelled[0])
-        record = {**corpus_record(self.texts, bitext, count), "gold": [corpus.name for corpus in self.labelled]}
         others = _read_others(self.links, gold_bitext)
-        return bitext, Labelled(gold_bitext, gold_links, others, len(gold_bitext)), record
+        labelled = Labelled(gold_bitext, gold_links, others, len(gold_bitext))
+        return bitext, labelled, {**record, "gold": [corpus.name for corpus in self.labelled]}
 
 
 def open_corpora(
@@ -119,14 +125,6 @@ def _open_in_order(group: Sequence[str], languages: Languages, like: Sequence[Co
     source, target = found.source_language, found.target_language
     turned = [(text.target_language, text.source_language) for text in like[:1]] == [(source, target)]
     return open_corpus(group, source=target, target=source) if turned and languages == (None, None) else found
-
-
-def to_count(texts: Sequence[Corpus], settings: CountSettings) -> Sequence[Corpus]:
-    """The corpora, or the sample of them that is wanted."""
-    if settings.sample is None:
-        return texts
-    again = [*map(kept, texts)]
-    return sample(again, [*map(check_corpus, again)], settings.sample, settings.seed)
 
 
 def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], hooks: Hooks) -> Bitext:
