@@ -46,18 +46,6 @@ class Expectation(Protocol):
         """
 
 
-class Engine(Protocol):
-    """Who counts texts."""
-
-    def cooccurrences(
-        self, bitext: Bitext, minimum_dice: float, on_progress: Callable[[float], None] | None
-    ) -> CooccurrenceTable:
-        """What `count_cooccurrences` gives."""
-
-    def expectation(self, bitext: Bitext, batches: int) -> Expectation:
-        """The expectation step over a text, in at most so many batches."""
-
-
 class Chunks:
     """The expectation step over sentence pairs on all cores, some at once."""
 
@@ -93,17 +81,23 @@ class Chunks:
                 np.add(total.jumps.contexts, rounded(its_moves.contexts, JUMPS), out=total.jumps.contexts)
 
 
-class _ThisMachine:
-    """The engine that has nobody else count."""
+class Engine(Protocol):
+    """Who counts texts; by default all cores of this machine."""
 
     def cooccurrences(
         self, bitext: Bitext, minimum_dice: float, on_progress: Callable[[float], None] | None
     ) -> CooccurrenceTable:
+        """Return what `count_cooccurrences` returns."""
         return count_cooccurrences(bitext, minimum_dice=minimum_dice, on_progress=on_progress)
 
-    def expectation(self, bitext: Bitext, batches: int) -> Chunks:
+    def expectation(self, bitext: Bitext, batches: int) -> Expectation:
+        """Return the expectation step over a text, in at most so many batches."""
         pairs = Pairs.cut(bitext, 0, len(bitext))
         return Chunks(pairs, cut_chunks(pairs), batches)
+
+
+class _ThisMachine(Engine):
+    """The engine that leaves nothing to others."""
 
 
 THIS_MACHINE = _ThisMachine()
