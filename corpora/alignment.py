@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -104,16 +104,12 @@ class Links:
         """The links of pair ``index`` (negative counts from the end); IndexError beyond the last."""
         pair = range(len(self))[index]
         rows = slice(self.offsets[pair], self.offsets[pair + 1])
-        links = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
-        sure: set[Link] = set()
-        possible: set[Link] = set()
-        for link, is_sure in zip(links, self.sure[rows].tolist(), strict=True):
-            (sure if is_sure else possible).add(link)
+        links = list(zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True))
+        sure = frozenset(compress(links, self.sure[rows].tolist()))
+        possible = frozenset(links) - sure
         if self.probability is None:
-            return PairLinks(frozenset(sure), frozenset(possible))
-        positions = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
-        probabilities = dict(zip(positions, self.probability[rows].tolist(), strict=True))
-        return PairLinks(frozenset(sure), frozenset(possible), probabilities)
+            return PairLinks(sure, possible)
+        return PairLinks(sure, possible, dict(zip(links, self.probability[rows].tolist(), strict=True)))
 
     def take(self, pairs: I64) -> Links:
         """The links of these pairs, (m,) indices, in their order."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from corpora.errors import CorpusError
 from corpora.files import write_atomically
+from corpora.strict_json import parse_json
 
 Entry = dict[str, Any]
 
@@ -22,8 +23,6 @@ def read_journal(path: Path) -> list[Entry]:
 
     Raises CorpusError on a line that is not an entry.
     """
-    from corpora.strict_json import parse_json  # loads NumPy
-
     entries: list[Entry] = []
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         try:
