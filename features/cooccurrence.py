@@ -196,20 +196,16 @@ def _count_rows(
                     touched[n_touched] = f
                     n_touched += 1
                 counter[f] += 1
-        kept = _end_row(source_counts[e], target_counts, minimum_dice, counter, touched[:n_touched])
-        for t in range(kept):
-            f = touched[t]
-            cell_targets[used] = f
-            cell_counts[used] = counter[f]
-            counter[f] = 0
-            used += 1
+        row = counter, touched[:n_touched], cell_targets[used:], cell_counts[used:]
+        kept = _end_row(source_counts[e], target_counts, minimum_dice, *row)
+        used += kept
         sizes[e - first] = kept
     return used
 
 
 @compiled
-def _end_row(source_count, target_counts, minimum_dice, counter, touched):
-    """Put the words that are kept first, in order, and forget the counts of the others; returns how many are kept."""
+def _end_row(source_count, target_counts, minimum_dice, counter, touched, cell_targets, cell_counts):
+    """Write the words whose cells are kept, in order, and their counts; clear all counts; return how many are kept."""
     kept = 0
     for t in range(len(touched)):
         f = touched[t]
@@ -226,6 +222,11 @@ def _end_row(source_count, target_counts, minimum_dice, counter, touched):
             if counter[f] > 0:
                 touched[kept] = f
                 kept += 1
+    for t in range(kept):
+        f = touched[t]
+        cell_targets[t] = f
+        cell_counts[t] = counter[f]
+        counter[f] = 0
     return kept
 
 
@@ -249,12 +250,8 @@ def add_rows(starts, targets, counts, source_counts, target_counts, minimum_dice
                 touched[n_touched] = f
                 n_touched += 1
             counter[f] += counts[entry]
-        kept = _end_row(source_counts[e], target_counts, minimum_dice, counter, touched[:n_touched])
-        for t in range(kept):
-            f = touched[t]
-            cell_targets[used] = f
-            cell_counts[used] = counter[f]
-            counter[f] = 0
-            used += 1
+        row = counter, touched[:n_touched], cell_targets[used:], cell_counts[used:]
+        kept = _end_row(source_counts[e], target_counts, minimum_dice, *row)
+        used += kept
         sizes[e] = kept
     return sizes, cell_targets[:used].copy(), cell_counts[:used].copy()
