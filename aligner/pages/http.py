@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aligner.errors import AlignerError
+from aligner.progress import ignore
 
 SECONDS_TO_ASK = 30.0
 """In which a new connection must have sent the head of its request."""
@@ -51,11 +52,13 @@ _HEADERS = {
 _STRANGER = "asked by a name that is not allowed here (use the address that the command printed, or allow this name)"
 
 
-def application(routes: Sequence[BaseRoute], is_own: Callable[[Headers], bool]) -> ASGIApp:
-    """What answers at these routes, to requests for its own address, and refuses in JSON.
+def application(
+    routes: Sequence[BaseRoute], is_own: Callable[[Headers], bool], callback: Callable[[str, int], object] = ignore
+) -> ASGIApp:
+    """Serve these routes to requests for our own address, and refuse others in JSON.
 
     is_own: whether the headers of a request have a name of ours: a page of another server whose name leads here, and
-    pages of other origins, cannot ask then.
+    pages of other origins, get nothing then.  callback: called with the path and the status of each response.
     """
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse, Exception: _refuse})
     stranger = JSONResponse({"error": _STRANGER}, 403)
@@ -64,6 +67,7 @@ def application(routes: Sequence[BaseRoute], is_own: Callable[[Headers], bool]) 
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(_HEADERS)
+                callback(scope["path"], message["status"])
             await send(message)
 
         await (app if is_own(Headers(scope=scope)) else stranger)(scope, receive, sealed)

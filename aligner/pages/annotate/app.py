@@ -52,9 +52,10 @@ def application(desk: Desk, token: str, port: int) -> ASGIApp:
         format = request.path_params["format"]
         if format not in WRITTEN_FORMATS:
             raise HTTPException(404)
-        content = await run_in_threadpool(_converted, desk, format)
+        stream, languages = io.BytesIO(), desk.text.languages
+        await run_in_threadpool(convert, desk.book.prefix, stream, to=format, languages=languages)
         name = f"attachment; filename=gold.{format}"
-        return Response(content, media_type="text/plain", headers={"Content-Disposition": name})
+        return Response(stream.getvalue(), media_type="text/plain", headers={"Content-Disposition": name})
 
     def is_own(headers: Headers) -> bool:
         """Whether it comes from our own page: no other name of this machine, no page of another origin."""
@@ -82,12 +83,6 @@ def _json(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Reque
             raise HTTPException(507, f"it is not all on disk: {error.strerror or error}") from error
 
     return endpoint
-
-
-def _converted(desk: Desk, format: str) -> bytes:
-    stream = io.BytesIO()
-    convert(desk.book.prefix, stream, to=format, languages=desk.text.languages)
-    return stream.getvalue()
 
 
 def write_page(desk: Desk) -> str:

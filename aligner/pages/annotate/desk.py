@@ -268,11 +268,7 @@ class Desk:
         return pairs
 
     def _suggest(self, pair: int) -> Alignment:
-        suggester = self._suggester
-        found = suggester.found.get(pair)
-        if found is None:
-            found = suggester.found[pair] = suggester.model.align(*self.text.words(pair))
-        return found
+        return self._align([pair])[pair]
 
     def _work(self, pair: int) -> Work:
         known = self.book.works.get(pair)

@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from aligner._version import __version__
 from aligner.pages.assets import render
@@ -101,18 +101,10 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
     def is_own(headers: Headers) -> bool:
         return hosts is None or is_named(headers.get("host", ""), hosts)
 
-    app = application(routes, is_own)
+    def count(path: str, status: int) -> None:
+        requests[path if path in handlers or path == "/align" else "other", status] += 1
 
-    async def counting(scope: Scope, receive: Receive, send: Send) -> None:
-        async def watched(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                path = scope["path"]
-                requests[path if path in handlers or path == "/align" else "other", message["status"]] += 1
-            await send(message)
-
-        await app(scope, receive, watched)
-
-    return counting
+    return application(routes, is_own, count)
 
 
 def is_named(host: str, names: Collection[str]) -> bool:
