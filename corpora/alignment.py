@@ -97,7 +97,7 @@ class Links:
         return len(self.offsets) - 1
 
     def probabilities(self, rows: slice = slice(None)) -> F32:
-        """Of some links, or of all."""
+        """(m,) the probabilities of some links, or of all."""
         return np.ones(len(self.source[rows]), np.float32) if self.probability is None else self.probability[rows]
 
     def __getitem__(self, index: int) -> PairLinks:

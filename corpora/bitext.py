@@ -22,7 +22,7 @@ _CHUNK = 1 << 16
 PAIRS_AT_ONCE = 1000
 """Pairs that are read at once, among which a line that is not UTF-8 is looked for."""
 FEWEST_LINES = 20
-"""Of fewer lines nothing is said."""
+"""Fewer lines are not checked."""
 
 
 @dataclass(frozen=True, eq=False)

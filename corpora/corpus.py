@@ -1,4 +1,4 @@
-"""A corpus that was opened: its text and links, read as they are asked for."""
+"""A corpus that was opened: its text and links, read when they are taken."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Languages = tuple[str | None, str | None]
 
 @dataclass(frozen=True)
 class Corpus:
-    """A recognised corpus; nothing of it is read before ``texts`` or ``links`` is asked for."""
+    """A recognised corpus; nothing of it is read before ``texts`` or ``links`` is called."""
 
     name: str  # as the user wrote it
     form: str  # what was recognised, in words
@@ -117,7 +117,7 @@ class Corpus:
 
     @property
     def files(self) -> list[StrPath]:
-        """Those that it is read from."""
+        """The files that it is read from."""
         return [file for file in (self.source_file, self.target_file, self._links_file) if file is not None]
 
     def check_lengths(self, texts: Sequence[TextLine]) -> None:
@@ -131,7 +131,7 @@ class Corpus:
                     raise CorpusError(self.source_file, number, what, hint="split the pair, or empty both lines")
 
     def check_utf8(self, texts: Sequence[TextLine]) -> None:
-        """Raise BrokenLine for the first of these pairs of which one side is not UTF-8."""
+        """Raise BrokenLine for the first of these pairs with a side that is not UTF-8."""
         with suppress(UnicodeDecodeError):
             b"\n".join([line for _, *sides in texts for line in sides]).decode()  # faster than one by one
             return

@@ -41,7 +41,7 @@ def printable(text: str) -> str:
 
 
 def quoted(content: bytes) -> str:
-    """What stands in a file, for a message: not more than a line of it, and nothing that a terminal would obey.
+    """Quote a file in a message: not more than a line of it, and nothing that a terminal would obey.
 
     >>> quoted(b"1 2\\x1b[2J"), len(quoted(b"x" * 1000))
     ("'1 2\\\\x1b[2J'", 85)

@@ -141,7 +141,7 @@ def arriving_lines(stream: BinaryIO, path: StrPath, number: int = 0) -> Iterator
 
 
 def count_lines(path: StrPath) -> int:
-    """How many lines `read_lines` gives, much faster; it raises the same errors."""
+    """Count the lines that `read_lines` gives, much faster; it raises the same errors."""
     try:
         with open_bytes(path) as stream:
             return _pass_over(stream, sys.maxsize)

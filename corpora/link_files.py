@@ -35,7 +35,7 @@ Lengths = Iterable[tuple[int, int]]  # source and target words of each sentence 
 
 @dataclass(frozen=True, eq=False)
 class LinkStream:
-    """The links of each pair of a file, read as they are asked for.  format: one of LINK_FORMATS."""
+    """The links of each pair of a file, read when they are taken.  format: one of LINK_FORMATS."""
 
     pairs: Iterator[PairLinks]
     format: str

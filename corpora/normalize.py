@@ -61,7 +61,7 @@ def romanized(word: str) -> str:
 
 @dataclass(frozen=True)
 class Normalizer:
-    """How a line becomes tokens, and a token the word that is counted.
+    """Splits a line into tokens, and makes of a token the word that is counted.
 
     casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace only, and take
     each UNSPACED character for a word.  stem: Snowball language, by name or ISO 639-1 code; None keeps words whole.
@@ -88,7 +88,7 @@ class Normalizer:
         stemmer, lock = SnowballStemmer(SNOWBALL_CODES.get(name, name)), Lock()
 
         def stem(word: str) -> str:
-            with lock:  # some of nltk's stemmers keep what they are doing in attributes
+            with lock:  # some of nltk's stemmers have their state in attributes
                 return str(stemmer.stem(word))
 
         return stem
@@ -133,7 +133,7 @@ class Normalizer:
 
 
 def without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
-    """Those for text that is in tokens already: what links count is never tokenised again."""
+    """The normalizers for text that is in tokens already: what links count is never tokenised again."""
     source, target = normalizers
     return replace(source, tokenize=False), replace(target, tokenize=False)
 

@@ -1,4 +1,4 @@
-"""Arrays: names of their types, offsets of ragged ones, and lists of the edges of sentence pairs."""
+"""Arrays: names of their types, offsets of ragged ones, and candidate edges of sentence pairs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def word_offsets(shapes: I64) -> I64:
 
 
 class Lists(NamedTuple):
-    """The listed edges of n sentence pairs: those of pair i are offsets[i] .. offsets[i + 1].
+    """The candidate edges of n sentence pairs: the edges of pair i are offsets[i] .. offsets[i + 1].
 
     source, target: (E,) int32, positions of the two words; ascending by source, then target, within a pair.
     shapes: (n, 2) numbers of source and target words.  offsets: (n + 1,).
@@ -51,7 +51,7 @@ class Lists(NamedTuple):
 
     @classmethod
     def join(cls, parts: Sequence[Lists]) -> Lists:
-        """Those of all parts, one after the other."""
+        """The edges of all parts, one after the other."""
         none = cls.of_all(np.empty((0, 2), np.int64))
         source, target, shapes = (
             np.concatenate(arrays) for arrays in zip(*(part[:3] for part in (none, *parts)), strict=True)
@@ -72,7 +72,7 @@ class Lists(NamedTuple):
         return Lists(source, target, self.shapes[pairs], offsets)
 
     def find(self, pairs: I64, source: I32, target: I32) -> I64:
-        """(m,) the edges of these words of these pairs; -1 of those that are not listed."""
+        """(m,) the edges of these words of these pairs; -1 where there is no such candidate."""
         rectangles = edge_offsets(self.shapes)
         here = rectangles[self.pairs] + self.source * self.shapes[self.pairs, 1] + self.target
         wanted = rectangles[pairs] + source * self.shapes[pairs, 1] + target

@@ -1,4 +1,4 @@
-"""What a path stands for: the form of a file by its first lines, the files of a prefix by their names."""
+"""Recognition of paths: the form of a file by its first lines, the files of a prefix by their names."""
 
 from __future__ import annotations
 

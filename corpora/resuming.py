@@ -34,10 +34,10 @@ class _Block:
 
 
 class Blocks:
-    """An output in blocks in PATH.partial, which is renamed when it is whole, as PATH.partial.journal tells.
+    """An output in blocks in PATH.partial, renamed when it is whole; PATH.partial.journal has a line for each block.
 
-    A block is on disk before the journal says so, and what the journal does not say of the file is cut off. Blocks
-    are packed one by one where the name ends in ``.gz`` or the like.
+    A block is on disk before its line is, and what of the file has no line is cut off. Blocks are packed one by one
+    where the name ends in ``.gz`` or the like.
 
     patience: seconds to wait for another process to end that writes it.
     Raises SettingError if it cannot be a file, CorpusError if one exists, unless ``force``.
@@ -104,7 +104,7 @@ class Blocks:
 
     @contextmanager
     def written(self) -> Iterator[BinaryIO]:
-        """What takes the content after that of the blocks that are there; the output is whole where this ends well."""
+        """A file for the content after the blocks that are there; the output is whole where this ends well."""
         with self._opened:
             yield self._content
             if self._content.tell() or not self._size:
@@ -116,7 +116,7 @@ class Blocks:
             self._journal_file.unlink()
 
     def part_ends(self, counts: Sequence[int]) -> None:
-        """Tell that a part of the content is written, and what has been counted so far; some parts make a block."""
+        """Note that a part of the content is written, and what has been counted so far; some parts make a block."""
         self.counts, self._parts = counts, self._parts + 1
         if self._parts % PARTS_A_BLOCK == 0:
             self._end_block()

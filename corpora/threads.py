@@ -90,9 +90,9 @@ def _content(path: Path) -> str:
 
 
 def map_threads(function: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[Answer]:
-    """Like `map`, in order, on all cores, with at most a few answers waiting to be taken.
+    """Like `map`, in order, on all cores, with at most a few results waiting to be taken.
 
-    An exception, also one thrown into the caller between two answers, cancels what has not begun. Inside a worker of
+    An exception, also one thrown into the caller between two results, cancels what has not begun. Inside a worker of
     another `map_threads` it is `map`, as all cores are busy already; so it is for a single item.
     """
     rest = iter(items)
@@ -134,7 +134,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 class shared_property(Generic[Answer]):
-    """Like functools.cached_property, and computed once by whichever thread asks first, while the others wait.
+    """Like functools.cached_property, but computed once, by whichever thread is first, while the others wait.
 
     functools has one lock for all instances until Python 3.11, and none from 3.12 on.
     """

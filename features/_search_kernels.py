@@ -23,7 +23,7 @@ def sort_row(row):
 
 @compiled
 def list_occurrences(first, last, tokens, offsets, n_words):
-    """Where each word stands in sentences first .. last.
+    """List the occurrences of each word in sentences first .. last.
 
     Word w has the occurrences starts[w] : starts[w + 1], in order, each in sentence pair_of at position place.
     """

@@ -1,4 +1,4 @@
-"""EdgeBatch: the candidate edges of a run of sentence pairs, and all that the feature families look at."""
+"""EdgeBatch: the candidate edges of a run of sentence pairs, and all that the feature families use."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class EncodedText:
     """A bitext with its vocabularies looked up once, from which batches are cut.
 
     same_spelling: (V,) the target word with the spelling of each source word, or -1.
-    decoder: of posteriors by the translation models, None where no family looks at them.
+    decoder: of posteriors by the translation models, None where no family uses them.
     others: links of other aligners, which are candidates whatever the signals say.  every: all edges are candidates.
     """
 
@@ -106,7 +106,7 @@ class EdgeBatch:
 
     pairs: indices into the bitext.  tokens: of these pairs, indices into the words of the text.
     rectangles: the word pairs of all edges.  dice_of_pairs: (m,) their Dice.  dice: (R,) that of every edge.
-    models: posteriors by the translation models, if they are looked at.
+    models: posteriors by the translation models, if they are computed.
     soft: (R,) geometric mean of both directions' posteriors by the HMM, the strongest signal; without models Dice.
 
     lists: the E candidates.  cells: (E,) their places in the rectangles.
@@ -161,7 +161,7 @@ class EdgeBatch:
 
     @property
     def posteriors(self) -> PosteriorSet:
-        """What the translation models say.  Raises ValueError where none are looked at."""
+        """The posteriors by the translation models.  Raises ValueError where they are not computed."""
         if self.models is None:
             raise ValueError("there are no posteriors (a family that looks at them names LEXICONS)")
         return self.models

@@ -128,7 +128,7 @@ def count_pairs(
 
 
 def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> CooccurrenceTable:
-    """The counts of two corpora together, where the words of `table` are the first of those of `more`.
+    """Add the counts of two corpora, where the words of `more` begin with the words of `table`.
 
     What one of the tables has left out for its small Dice stays uncounted there.
     """

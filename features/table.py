@@ -78,7 +78,7 @@ class EdgeTable:
 
 
 def gather(parts: Iterable[Matrix], columns: int, memory: int) -> Matrix:
-    """Features (E, columns) from those of some edges at a time.
+    """Join features (E, columns) of some edges at a time.
 
     In a temporary file that is gone with them where they take more bytes than memory.  Raises OSError if it is full.
     """

@@ -18,7 +18,7 @@ the processor foresees it, and not line after line as the searches come upon the
 
 
 class Pairs(NamedTuple):
-    """Tokens of sentence pairs: those of pair i are offsets[i] .. offsets[i + 1], its edges from edge_offsets[i] on.
+    """Tokens of sentence pairs: pair i has tokens offsets[i] .. offsets[i + 1], and edges from edge_offsets[i] on.
 
     Edge (j, k) of pair i is row edge_offsets[i] + j * K + k.
     """
@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
 
     @property
     def directions(self) -> tuple[tuple[I32, I64, I32, I64], ...]:
-        """Of the forward and the reverse direction: the words that are generated, with offsets, and those given."""
+        """The words that are generated, and the words given, each with offsets, forward and in reverse."""
         source, target = (self.source, self.source_offsets), (self.target, self.target_offsets)
         return (*target, *source), (*source, *target)
 
@@ -74,11 +74,11 @@ class WordPairs(NamedTuple):
 
     @classmethod
     def of(cls, pairs: Pairs, n_source: int, n_target: int) -> WordPairs:
-        """Those of sentence pairs, of n_source and n_target different words."""
+        """Find the word pairs of sentence pairs, of n_source and n_target different words."""
         return cls(*_find(*pairs, n_source, n_target))
 
     def part(self, edges: I64) -> tuple[WordPairs, I64]:
-        """Those of some edges alone, (n,) indices, and their places among these."""
+        """The word pairs of some edges alone, (n,) indices, and their places among these."""
         of_edge = self.of_edge.take(edges)
         used = np.zeros(len(self.source), np.bool_)
         used[of_edge] = True
@@ -116,7 +116,7 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
 
 @compiled(inline="always")
 def end_of_run(source, first):
-    """Where the word pairs of the source word of the first one end."""
+    """Return where the word pairs of the source word of the first one end."""
     last = first + 1
     while last < len(source) and source[last] == source[first]:
         last += 1

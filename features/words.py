@@ -1,4 +1,4 @@
-"""What spelling features need to know of each word of a vocabulary, as flat arrays."""
+"""The spelling of each word of a vocabulary, as flat arrays."""
 
 from __future__ import annotations
 

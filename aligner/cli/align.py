@@ -153,7 +153,7 @@ def align_with_model(
 def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Output) -> Sequence[int]:
     """Align a shard of a text into a file, for another process; returns what `Writer.write` does.
 
-    What another worker has left of it, which was lost, is taken up.
+    The part that a lost worker has left is taken up.
     """
     from corpora.resuming import Blocks
     from corpora.skipping import MAX_LENGTH, Skipping
@@ -168,7 +168,7 @@ def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Ou
 def _take_up(
     blocks: "Blocks", corpus: "Corpus", model: str, text: str, settings: AlignSettings, output: Output
 ) -> None:  # fmt: skip
-    """Begin the blocks, or go on with those that are there.  text: a digest."""
+    """Begin the blocks, or go on with the blocks that are there.  text: a digest."""
     if not corpus.can_be_read_twice:
         raise SettingError("--resume needs a text that can be read again (give a file, not a pipe)")
     with Path(model).open("rb") as file:

@@ -1,4 +1,4 @@
-"""What every command is made of: standard streams, messages, exit codes, and errors turned into one line."""
+"""Standard streams, messages and exit codes of every command, and errors turned into one line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Parameters = ParamSpec("Parameters")
 
 
 def prepare_streams() -> None:
-    """Let streams be there and take every letter; of closed ones messages are lost, but answers are an OSError.
+    """Let streams be there and take every letter; to a closed one messages are lost, but data is an OSError.
 
     Python has None for a closed stream and prints to standard output instead, and the next file gets its number.
     """
@@ -84,7 +84,7 @@ def in_options(message: str, options: Mapping[str, Any]) -> str:
 
 
 def answer(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> int:
-    """Tell the user of an error; returns the exit code."""
+    """Say what the error was; return the exit code."""
     say(explain(error, options))
     try:
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""What ``--cluster`` does in the commands that have it."""
+"""``--cluster``: counting and aligning by the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PAIRS_A_SHARD, _MOST_SHARDS = 1024, 128
 
 @contextmanager
 def counting_on(address: str | None) -> Iterator[Engine]:
-    """What counts text on a cluster, or here."""
+    """The engine that counts text, on a cluster or here."""
     from features.translation.counting import THIS_MACHINE
 
     if address is None:
@@ -42,7 +42,7 @@ def counting_on(address: str | None) -> Iterator[Engine]:
 
 
 def _outlive_others() -> None:
-    """Let an end of a worker or of what watches it be an error, which is told, not the end of this process."""
+    """Turn the end of a worker, or of its nanny, into an error instead of the end of this process."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 

@@ -1,4 +1,4 @@
-"""What the commands that use a model do with the text they are given."""
+"""Inputs of the commands that use a model: texts, links and other tokens."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def open_for_model(
 
 
 def check_texts(
-    corpus: Corpus, names: Sequence[str], told: Callable[[bytes], object] = len, *, probable: bool = True
+    corpus: Corpus, names: Sequence[str], callback: Callable[[bytes], object] = len, *, probable: bool = True
 ) -> int | None:
-    """Read text and links through once, so that errors come before the work; its pairs, None of what is read once.
+    """Read text and links through once, so that errors come before the work; return its pairs, None for a stream.
 
-    told: hears of all text.  probable: scores of links are probabilities.
+    callback: called with all text.  probable: scores of links are probabilities.
     """
     from aligner.model.streaming import check_corpus
     from corpora.link_files import open_links
@@ -77,7 +77,7 @@ def check_texts(
 
     if not corpus.can_be_read_twice:  # errors are found on the way
         return None
-    pairs = check_corpus(corpus, told)
+    pairs = check_corpus(corpus, callback)
     for name in filterfalse(is_stream, names):
         for _ in open_links(name, lengths=corpus.lengths(), probable=probable):
             pass
@@ -109,7 +109,7 @@ def open_other_tokens(
 
 @contextmanager
 def skipping_pairs(longest: int | None, skip_bad: bool, long_pairs: str = "empty") -> Iterator[Skipping]:
-    """What leaves pairs empty, or out, as these options say; in the end the user is told how many there were."""
+    """Pairs to be left empty, or out, as these options say; at the end a message says how many there were."""
     from corpora.skipping import MAX_LENGTH, Skipping
 
     words = {"columns": 0, "max_length": 0}

@@ -138,7 +138,7 @@ def train(
 
 
 def _normalizers(first: "Corpus", stem: bool, case_fold: bool, tokenize: bool) -> "tuple[Normalizer, Normalizer]":
-    """How both sides are counted; the languages of stems are those of the first corpus."""
+    """The normalizers of both sides; stems are of the languages of the first corpus."""
     from corpora.normalize import Normalizer
 
     languages = first.source_language, first.target_language

@@ -1,4 +1,4 @@
-"""An engine that has workers count a text, shard by shard, and adds up what they find."""
+"""An engine whose workers count a text, shard by shard; it adds up what they find."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ClusterEngine:
     def cooccurrences(
         self, bitext: Bitext, minimum_dice: float, on_progress: Callable[[float], None] | None
     ) -> CooccurrenceTable:
-        """What `features.cooccurrence.count_cooccurrences` gives: ranges of source words are merged one by one."""
+        """Count as `features.cooccurrence.count_cooccurrences` does; ranges of source words are merged one by one."""
         sizes = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
         shards = self.shards(bitext, Settings.batches)
         source, target, cells = np.zeros(sizes[0], np.int32), np.zeros(sizes[1], np.int32), np.zeros(sizes[0], np.int64)

@@ -1,4 +1,4 @@
-"""What workers do: functions of shards and other files, which give the same whoever runs them, however often."""
+"""Tasks of workers: functions of shards and other files, with the same result whoever runs them, however often."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def count_words(shard: Shard) -> tuple[Words, Words, Words]:
 
 
 def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum_dice: float) -> tuple[I64, I32, I32]:
-    """Add what `count_words` has left of source words first .. last, and keep the cells with the Dice.
+    """Add up the files of `count_words` for source words first .. last, and keep the cells with the Dice.
 
     totals: file of the sentence pairs of all words.  Returns the cells of each word, and their targets and counts.
     """
@@ -67,7 +67,7 @@ def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum
 
 
 class Jumped(NamedTuple):
-    """Expected counts of one direction.  groups: (g,) those that jumped.  inside, needs: (2, g, WIDTHS) theirs."""
+    """Expected counts of one direction.  groups: (g,) groups that jumped.  inside, needs: (2, g, WIDTHS) theirs."""
 
     null: Words
     counts: F64
@@ -78,7 +78,7 @@ class Jumped(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Expected counts of a shard, besides those of cells, which are in a file."""
+    """Expected counts of a shard; the counts of its cells are in a file."""
 
     forward: Jumped
     reverse: Jumped
@@ -112,17 +112,17 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
 
 
 def read_counts(shard: Shard, cells: str, state: str) -> tuple[I32, F64]:
-    """Which cells have edges in a shard, (c,) ascending, and their expected counts, (c, columns)."""
+    """The cells that have edges in a shard, (c,) ascending, and their expected counts, (c, columns)."""
     return load(f"{beside(shard, cells)}.ids"), load(beside(shard, state))
 
 
 def beside(shard: Shard, path: str) -> str:
-    """Where what a shard has of a file is: no other file has its name, and late writers harm nobody."""
+    """The path of the part of a file that belongs to a shard: it is unique, and late writers harm nobody."""
     return f"{shard.path}.{Path(path).name}"
 
 
 def cells_of(shard: Shard, pairs: Pairs, chunks: list[Chunk], cells: str) -> tuple[I32, Cells]:
-    """Which of the cells have edges in a shard, (c,) ascending, and these alone; found once, and kept in a file."""
+    """The cells that have edges in a shard, (c,) ascending, and these alone; found once, and cached in a file."""
     path = beside(shard, cells)
     if not Path(path).exists():
         every = Cells(load(cells)["row_offsets"], load(f"{cells}.targets"), shard.sizes[1])

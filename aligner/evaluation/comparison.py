@@ -1,4 +1,4 @@
-"""How the links of systems compare with gold, and with each other: figures, intervals, paired tests.
+"""Comparison of the links of systems with gold, and with each other: figures, intervals, paired tests.
 
 Links are given as paths, as `Links`, or as `Alignments` or any sets of (source, target) positions, one a pair.
 """
@@ -71,7 +71,7 @@ class PairedTest(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How the links of one system compare with the gold.
+    """The figures of the links of one system against the gold.
 
     aer, precision, recall, f1: fractions, over the corpus (micro).
     links, sure, possible: |A|, |S| and |P|, where P includes S.
@@ -110,8 +110,8 @@ class Evaluation:
         """JSON values, an object of the list that ``aligner evaluate --format json`` prints.
 
         Metrics, intervals and differences are percent (0-100); p_value is a probability. `interval` is AER's,
-        `intervals` has all. `possible` includes the sure links. `lengths` tells whether the lengths in
-        `by_length` are those of the text or only inferred from the links.
+        `intervals` has all. `possible` includes the sure links. `lengths` says whether the lengths in
+        `by_length` are of the text or only inferred from the links.
         """
         intervals = {m: [100 * bound for bound in self.intervals[m]] for m in Scores._fields}
         tests = [
@@ -151,7 +151,7 @@ class Evaluation:
 
 
 def in_percent(values: Mapping[str, Any], *fractions: str) -> dict[str, Any]:
-    """The values, those named as percents of what are fractions, or None."""
+    """The values; the named ones, which are fractions or None, become percents."""
     return {name: 100 * value if name in fractions and value is not None else value for name, value in values.items()}
 
 
@@ -167,7 +167,7 @@ def evaluate(gold: Answers, answers: Answers, *, baseline: Answers | None = None
 
 @dataclass(frozen=True)
 class Judging:
-    """How links are judged.  Raises ValueError for settings out of range.
+    """The settings of a comparison.  Raises ValueError where they are out of range.
 
     text: the corpus that links are of, in the languages source and target; or these are of a text given as gold.
     source_lengths: (n,) tokens of each source sentence. Without it and without a text the length of a pair is taken
@@ -202,8 +202,8 @@ def compare(
     """Judge the links of systems against one gold; every system but the first is also tested against the first.
 
     gold: may also be the prefix of texts and links, of the languages source and target.
-    systems: by their names, or with `names` in the same order; without, files have as much of the end of their paths as
-        tells them apart.
+    systems: by their names, or with `names` in the same order; without, files are called
+        by `short_names`.
     gold_name: of what is not a file, for messages and the signature.  settings: see `Judging`.
 
     Raises CorpusError on a broken file, if the gold is empty or a system has another number of pairs, and ValueError
@@ -293,7 +293,7 @@ def _name(links: Answers, otherwise: str) -> str:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """The ends of paths, of as many parts as tell them apart.
+    """Shorten paths to their last parts, as many as distinguish them.
 
     >>> short_names(["runs/one/test.links", "runs/two/test.links"])
     ['one/test.links', 'two/test.links']
@@ -343,6 +343,6 @@ def _signature(gold: Links, hypothesis: Links, gold_name: str, how: Judging) -> 
 
 
 def _reading(links: Links) -> str:
-    """How links were read: format, number of a sentence's first word, and whether any is marked as possible."""
+    """The format links were read in, the number of a sentence's first word, and whether any link is only possible."""
     read_as = f"{links.format},base-{INDEX_BASES[links.format]}" if links.format else "arrays"
     return f"{read_as},{'all-sure' if links.sure.all() else 'sure-and-possible'}"

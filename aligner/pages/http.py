@@ -1,4 +1,4 @@
-"""What annotate and serve share: the socket, a server that idle clients cannot stop, who may ask it, and refusals."""
+"""HTTP of annotate and serve: the socket, a server that idle clients cannot stop, its own addresses, and refusals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BACKLOG = 256
 """Connections that wait to be taken."""
 
 _AT_ONCE = 16
-"""Connections that are taken before any of them is looked at, so that those beyond the descriptors' limit can go first.
+"""Connections that are taken before any of them is served, so that those beyond the descriptors' limit can go first.
 While there are no descriptors left, asyncio tries as many a second, though each fails."""
 
 _KEPT_FREE = 64
@@ -47,7 +47,7 @@ _HEADERS = {
     "Cache-Control": "no-store", "Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 }  # fmt: skip
-"""Of every answer: browsers do not keep it, show it in another page, or tell others its address."""
+"""Of every response: browsers do not store it, show it in another page, or send its address to others."""
 
 _STRANGER = "asked by a name that is not allowed here (use the address that the command printed, or allow this name)"
 
@@ -84,10 +84,10 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 
 class Server(uvicorn.Server):
-    """Answers requests with an application, until `should_exit` is set.
+    """Serves requests by an application, until `should_exit` is set.
 
     A connection without a request is closed after a while, and sooner, the oldest first, where descriptors run out.
-    complain: told in a line, once a minute, that no connection can be taken.
+    complain: called with a line, once a minute, where no connection can be taken.
     """
 
     def __init__(self, app: ASGIApp, complain: Callable[[str], None], **settings: Any) -> None:
@@ -138,7 +138,7 @@ class _Protocol(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is open, and no request is being read or answered."""
+        """Whether it is open, and no request is being read or served."""
         return not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete)
 
     def _watch(self) -> None:
@@ -177,7 +177,7 @@ async def read_body(request: Request, most: int) -> bytes:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket to answer HTTP on; port 0 is any that is free.  AlignerError where it cannot be used.
+    """Open a socket for HTTP; port 0 is any that is free.  AlignerError where it cannot be used.
 
     From now on a client that hangs up in the middle of an answer does not end this process.
     """

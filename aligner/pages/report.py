@@ -56,7 +56,7 @@ class Pairs:
     gold_name: str
 
     def evaluate(self, **settings: Any) -> list[Evaluation]:
-        """The figures of the systems, those of `compare`; none without gold.  settings: of the bootstrap, see there."""
+        """The figures of the systems by `compare`; none without gold.  settings: of the bootstrap, see `Judging`."""
         if self.gold is None:
             return []
         found, names = [system.links for system in self.systems], [system.name for system in self.systems]
@@ -110,7 +110,7 @@ def _system(name: str, format: str, answers: Sequence[ScoredLinks]) -> System:
 
 
 def _check_words(file: str, own: Sequence[Sentences], words: Sequence[Sentences]) -> None:
-    """Raise CorpusError unless these words of a file are those of all pairs, and without blanks, which part words."""
+    """Raise CorpusError unless the words of a file are the words of all pairs, and without blanks, which part words."""
     for line, (sides, others) in enumerate(zip_longest(own, words), 1):
         if sides is None or others is None or [*map(len, sides)] != [*map(len, others)]:
             raise CorpusError(file, line, "has not the words of this pair", hint="do the files belong together?")

@@ -1,4 +1,4 @@
-"""What each feature of a model does: its weight, how far it moves a score, and what is lost without it."""
+"""Ablation of the features of a model: weights, how far they move a score, and what is lost without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What training reads: the corpora to count, and the labelled pairs to learn from."""
+"""Inputs of training: the corpora to count, and the labelled pairs to learn from."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Labelled:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What training reads, opened: corpora to count, and those to learn from, which may be the same, or none.
+    """Opened inputs: corpora to count, and corpora to learn from, which may be the same, or none.
 
     given: whether the labelled pairs were given apart.  links: of other aligners, of them, each as FILE or KIND=FILE.
     """
@@ -71,7 +71,7 @@ class Inputs:
 
     @property
     def kinds(self) -> list[str]:
-        """Of the other aligners."""
+        """The kinds of the other aligners."""
         return [kind_of_links(one)[0] for one in self.links]
 
     @property
@@ -178,7 +178,7 @@ def _read_others(files: Paths, bitext: Bitext) -> tuple[Links, ...]:
 
 
 def _check_languages(bitext: Bitext, labelled: Bitext, gold: Corpus) -> None:
-    """Raise CorpusError where gold's languages are known and are not those of the corpus.
+    """Raise CorpusError where gold's languages are known and the corpus has others.
 
     A suffix of one letter, as in the NAACL format's ``.e`` and ``.f``, names a side and no language.
     """

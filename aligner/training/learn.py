@@ -47,7 +47,7 @@ class Training:
 
 
 def feature_set(settings: LearnSettings, kinds: Sequence[str] = ()) -> FeatureSet:
-    """Return the features that settings ask for.  kinds: of other aligners' links, see `corpora.link_files.KINDS`."""
+    """Return the features of these settings.  kinds: of other aligners' links, see `corpora.link_files.KINDS`."""
     families = tuple(FAMILIES) if settings.families is None else settings.families
     return FeatureSet(families, numbered(kinds), candidates=settings.candidates)
 

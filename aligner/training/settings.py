@@ -1,4 +1,4 @@
-"""CountSettings and LearnSettings: what a user asks of training.  Plan: what is done with so many labelled pairs."""
+"""CountSettings and LearnSettings: the settings of a user.  Plan: how so many labelled pairs are learnt from."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ OracleName = Literal["assignment", "scipy", "flow", "lp", "greedy"]
 
 @dataclass(frozen=True)
 class Loss:
-    """What a loss is, and its costs where none are given.
+    """A loss, and its costs where none are given.
 
     regularizer, links: of a `FenchelYoungProblem`; None: the hinge loss, of a `MatchingProblem`.
     """
@@ -73,7 +73,7 @@ LOSSES: dict[LossName, Loss] = {
 
 @dataclass(frozen=True)
 class CountSettings:
-    """What is counted of text, and how.  Raises SettingError for what cannot be.
+    """Settings of counting text.  Raises SettingError for values that cannot be.
 
     languages, normalizers: of source and target; languages as suffixes of file names.
     priors: a file that the translation models begin with, see `features.translation.priors`.
@@ -92,7 +92,7 @@ class CountSettings:
 
 @dataclass(frozen=True)
 class LearnSettings:
-    """How weights are learnt; where a setting is None, `plan` decides.  Raises SettingError for what cannot work.
+    """Settings of learning weights; where one is None, `plan` decides.  Raises SettingError for what cannot work.
 
     loss: fenchel-young, of link probabilities that respect the matching, sparsemap, logistic, of every edge by itself
     (see `fenchel_young.FenchelYoungProblem`), or hinge, of the worst matching; by default fenchel-young, and hinge
@@ -150,7 +150,7 @@ class LearnSettings:
 
     @property
     def hinge_only(self) -> bool:
-        """Whether something is asked for that only the hinge loss has."""
+        """Whether a setting is given that only the hinge loss has."""
         return bool(self.solver_options) or (self.solver, self.oracle, self.possible_cost) != (None, None, None)
 
     @property
@@ -160,7 +160,7 @@ class LearnSettings:
 
 @dataclass(frozen=True)
 class Plan:
-    """How weights are learnt: the loss, its solver, λ and costs.  Raises SettingError.
+    """The loss, its solver, λ and costs by which weights are learnt.  Raises SettingError.
 
     regularization: λ.  folds: parts of the pairs, each held out once; or 0.
     miss_cost, false_cost: c⁺ and c⁻.  capacity: links a word may have.
@@ -208,7 +208,7 @@ class Plan:
 
 
 def plan(settings: LearnSettings, n_labels: int) -> Plan:
-    """What is done for these settings with n labelled pairs.  Raises SettingError for folds they cannot make."""
+    """Plan learning from n labelled pairs.  Raises SettingError for folds they cannot make."""
     few = n_labels < FEW_PAIRS
     name: LossName = settings.loss or (
         "fenchel-young" if settings.of_all_features and not settings.hinge_only else "hinge"

@@ -1,4 +1,4 @@
-"""The answers of ``aligner align --format jsonl``: an object a line, of whose values tokens and links are read."""
+"""The output of ``aligner align --format jsonl``: an object a line, of whose values tokens and links are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directional posteriors: what the translation models of each direction believe, where they need not agree."""
+"""Directional posteriors: by the translation models of each direction, where they need not agree."""
 
 from __future__ import annotations
 

@@ -64,13 +64,13 @@ class Direction:
         )  # fmt: skip
 
     def jump_weights(self, words: int) -> JumpWeights:
-        """Weights of the jumps between this many words, those of the model or more."""
+        """Weights of the jumps between this many words, the words of the model or more."""
         groups = np.zeros(words, np.int32)
         groups[self.frequent] = np.arange(1, len(self.frequent) + 1)
         return JumpWeights(self.shared, self.weights.astype(np.float64), groups)
 
     def counts(self, generated: int, weights: JumpWeights) -> DirectionCounts:
-        """Counts of this many generated words, of which the last have not been met.
+        """Counts of this many generated words; the last ones are new.
 
         The jumps are those that made these weights, to be added to others: alone, they would make the same again.
         """
@@ -130,7 +130,7 @@ class Lexicon:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Lexicon:
-        """Those whose names begin with a prefix.  Raises KeyError where one is missing."""
+        """The lexicon whose arrays' names begin with a prefix.  Raises KeyError where one is missing."""
         forward, reverse = (  # copies: for arrays that cannot be written kernels would be compiled anew
             Direction(**{field: arrays[prefix + names[side]].copy() for field, names in _DIRECTION_ARRAYS.items()})
             for side in (0, 1)
@@ -159,7 +159,7 @@ _DIRECTION_ARRAYS = {
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """What follows from a lexicon: probabilities of all its levels, from fine to coarse, and of words given NULL.
+    """Tables computed from a lexicon: probabilities of all its levels, from fine to coarse, and of words given NULL.
 
     levels: from fine to coarse.  weights: K of each.
     null_source: (V_source + 1,), null_target: (V_target + 1,), the last of a word never seen: its frequency.
@@ -180,11 +180,11 @@ Names = list[tuple[Sequence[str], ...]]
 
 @dataclass(frozen=True, eq=False)
 class TranslationModel:
-    """All that is kept of training, as arrays.
+    """The result of training, as arrays.
 
     source_words, target_words: spelling of each word.  source_counts: (V_source,), target_counts: (V_target,) int64,
-    occurrences in the training text.  lexicons: by name, of `translation.lexicon.KINDS`.  known: what follows from
-    them, if it is at hand: `tables` and `names`.
+    occurrences in the training text.  lexicons: by name, of `translation.lexicon.KINDS`.  known: their `tables`
+    and `names`, if these need not be computed.
     p0: probability of NULL.  uniform: share of jumps to anywhere.  smoothing: factor of pseudo-counts.
     """
 
@@ -200,7 +200,7 @@ class TranslationModel:
 
     @shared_property
     def tables(self) -> Mapping[str, Tables]:
-        """Probabilities of each lexicon, computed when first asked for."""
+        """Probabilities of each lexicon, computed at the first use."""
         return self.known[0] if self.known else {name: self._tables(name) for name in self.lexicons}
 
     @shared_property

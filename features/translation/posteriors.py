@@ -45,7 +45,7 @@ class Posteriors:
 
     @classmethod
     def of(cls, pairs: Pairs, both: F32, log_likelihoods: F64) -> Posteriors:
-        """Those of sentence pairs, (2, E), forward and reverse."""
+        """Posteriors of sentence pairs.  both: (2, E), forward and reverse."""
         return cls(both[0], both[1], pairs.shapes, pairs.edge_offsets, log_likelihoods)
 
     @property
@@ -60,7 +60,7 @@ class Posteriors:
         return fit
 
     def part(self, edges: I64) -> Posteriors:
-        """Those of some edges alone, (m,) indices."""
+        """The posteriors of some edges alone, (m,) indices."""
         return replace(self, forward=self.forward.take(edges), reverse=self.reverse.take(edges))
 
     @property
@@ -103,7 +103,7 @@ def _likeliest(posteriors: F32) -> set[Link]:
 
 
 class PosteriorSet(NamedTuple):
-    """What the lexicons say of links.
+    """Posteriors of links by the lexicons.
 
     hmm: their mean by the HMM.  lexical: by IBM Model 1, which knows no order.  soft: (E,) the soft intersection of the
     HMM by each of them, by its name.  directional: HMM and Model 1 of the one whose directions were trained apart.
@@ -117,7 +117,7 @@ class PosteriorSet(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """The words of a text in one language as a lexicon knows them.
+    """The words of a text in one language, looked up in a lexicon.
 
     units: of each word.  classes: (V of the units,) class or -1 of each, at each level.  spelling: of the units.
     """
@@ -167,7 +167,7 @@ class Decoder:
         return runs(Pairs.cut(self.bitext, 0, len(self.bitext)).edge_offsets, _EDGES_AT_ONCE)
 
     def posteriors(self, first: int, last: int) -> Posteriors:
-        """Of pairs first .. last by the HMM, the mean of the lexicons."""
+        """Posteriors of pairs first .. last by the HMM, the mean of the lexicons."""
         pairs = Pairs.cut(self.bitext, first, last)
         words = WordPairs.of(pairs, len(self.bitext.source.vocabulary), len(self.bitext.target.vocabulary))
         found = [self._decode(name, pairs, words, (True,))[0] for name in self.model.lexicons]
@@ -175,7 +175,7 @@ class Decoder:
         return Posteriors.of(pairs, total, found[0][1])
 
     def posterior_set(self, pairs: Pairs, words: WordPairs) -> PosteriorSet:
-        """Of some pairs of the bitext by both models.  words: their word pairs."""
+        """Posteriors of some pairs of the bitext by both models.  words: their word pairs."""
         soft, apart = {}, None
         totals = np.zeros((2, 2, pairs.edge_offsets[-1]), np.float32)
         likelihoods: list[F64] = []

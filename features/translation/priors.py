@@ -166,7 +166,7 @@ def parse_priors(lines: Iterable[bytes], path: StrPath) -> Priors:
 
 
 def read_priors(path: StrPath | None, normalizers: tuple[Normalizer, Normalizer]) -> TranslationModel | None:
-    """What `train_translation` begins with, of a file of eflomal or fast_align or of none.  Raises CorpusError."""
+    """Read the priors of `train_translation` from a file of eflomal or fast_align, if any.  Raises CorpusError."""
     return None if path is None else parse_priors(read_lines(path), path).to_model(normalizers)
 
 

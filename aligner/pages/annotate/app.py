@@ -1,4 +1,4 @@
-"""The page of an annotator, and what answers it: for this machine and whoever knows the token in the address."""
+"""The page of an annotator and its server, for this machine and whoever has the token in the address."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_BYTES = 1 << 20
 
 
 def application(desk: Desk, token: str, port: int) -> ASGIApp:
-    """All under /TOKEN/: the page, what it asks for as JSON, and the accepted pairs in each format."""
+    """Serve, all under /TOKEN/, the page, JSON that it requests, and the accepted pairs in each format."""
     answers = {
         "GET": {"pair": desk.pair, "words": desk.words, "agreements": desk.agreements, "training": desk.training},
         "POST": {

@@ -1,4 +1,4 @@
-"""The text that is annotated, and what an annotator has made of a pair."""
+"""The text that is annotated, and the work of an annotator on a pair."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SourceText:
 
 @dataclass(frozen=True)
 class Work:
-    """What has been made of a pair.
+    """The work of an annotator on a pair.
 
     suggested: links that nobody has looked at; they are sure once the pair is accepted.
     null: the source and the target words that translate nothing.
@@ -79,7 +79,7 @@ class Work:
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any], lengths: tuple[int, int]) -> Work:
-        """What is in a request or a journal.  Raises WorkError unless it fits a pair of these lengths."""
+        """Read the work in a request or a journal.  Raises WorkError unless it fits a pair of these lengths."""
         try:
             sure, possible, suggested = (
                 frozenset((whole(j), whole(k)) for j, k in given[name]) for name in ("sure", "possible", "suggested")

@@ -31,7 +31,7 @@ from aligner.pages.serve.openapi import describe
 from aligner.pages.serve.queue import Service
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Bounds of the seconds that answers take, of the metrics."""
+"""Bounds of the seconds that responses take, for the metrics."""
 
 _STATM = Path("/proc/self/statm")  # of Linux
 
@@ -129,9 +129,9 @@ async def serve(
     complain: Callable[[str], None],
     hosts: Collection[str] = (),
 ) -> None:
-    """Answer on a socket until SIGTERM or SIGINT, and all requests that have come until then; reload on SIGHUP.
+    """Serve on a socket until SIGTERM or SIGINT, and finish all requests that have come by then; reload on SIGHUP.
 
-    tell, complain: told of the start and of reloads, and of reloads that fail.  hosts: see `make_app`.
+    tell, complain: called with lines on the start and on reloads, and on reloads that fail.  hosts: see `make_app`.
     """
     app = make_app(service, {*hosts, socket.gethostname()})
     server = Server(app, complain, log_level="error", timeout_keep_alive=75)

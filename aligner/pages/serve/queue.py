@@ -1,4 +1,4 @@
-"""A model that answers many at once, and may be replaced meanwhile."""
+"""A model that serves many requests at once, and may be replaced meanwhile."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Work = Callable[[Sequence[bytes]], list[Answer | Exception]]
 
 
 def open_model(path: str) -> Model:
-    """A model that needs nothing any more.  Raises AlignerError."""
+    """Open a model that is compiled and loaded.  Raises AlignerError."""
     model = load(path, copy=True)  # its file may then be written over
     if model.features.links:
         raise AlignerError(f"{path}: needs other aligners' links, which requests do not have (train one without)")
@@ -32,7 +32,7 @@ def open_model(path: str) -> Model:
 class _Lane:
     """One thread, and the requests that wait for it.
 
-    More threads would answer less: one that is given all that has come meanwhile works on it at once.
+    More threads would serve less: one that is given all that has come meanwhile works on it at once.
     """
 
     def __init__(self, work: Work) -> None:
@@ -41,7 +41,7 @@ class _Lane:
         self._draining: asyncio.Task[None] | None = None
 
     def add(self, body: bytes) -> asyncio.Future[Answer]:
-        """What will be the answer."""
+        """Queue a request; return its future answer."""
         loop = asyncio.get_running_loop()
         self._waiting.append((body, future := loop.create_future()))
         if self._draining is None or self._draining.done():
@@ -67,7 +67,7 @@ class _Lane:
 
 
 class Service:
-    """A model, and the requests that it is asked; all but the work itself happens in one event loop."""
+    """A model, and the requests that wait for it; all but the work itself happens in one event loop."""
 
     def __init__(self, path: str, limits: Limits) -> None:
         self.path, self.limits, self.model = path, limits, open_model(path)
