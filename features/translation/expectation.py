@@ -155,7 +155,7 @@ class Training:
         self.levels = build_levels(cells, *names, *self.occurrences, KINDS[self.name].widths, self.settings.smoothing)
 
     def run(self, deadline: float) -> Parameters:
-        """Make all passes, or those before the deadline, of `time.monotonic`, at least one of Model 1 and of the HMM."""
+        """Make all passes, or those before the deadline of `time.monotonic`, at least one of Model 1 and of the HMM."""
         settings = self.settings
         iteration = 0
         for hmm, passes in ((False, settings.iterations_1), (True, settings.iterations_hmm)):
