@@ -16,7 +16,7 @@ from corpora.files import StrPath, read_lines
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import parse_a3
 from corpora.formats.jsonl import parse_jsonl
-from corpora.formats.naacl import NaaclLink, gather_naacl, parse_naacl
+from corpora.formats.naacl import gather_naacl, parse_naacl
 from corpora.formats.pharaoh import parse_pharaoh
 
 INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0, "jsonl": 0}
@@ -75,7 +75,8 @@ def open_links(
     format = format or recognize.links_format(path, first_lines)
     match format:
         case "naacl":
-            return LinkStream(_naacl_links(lines, path, lengths, sentences), format)
+            all_lengths = None if lengths is None else list(lengths)
+            return LinkStream(gather_naacl(parse_naacl(lines, path), path, sentences, all_lengths), format)
         case "giza" | "comtrans":
             parse = parse_a3 if format == "giza" else parse_comtrans
             pairs, step = (pair.links for pair in parse(lines, path)), 3
@@ -127,26 +128,6 @@ def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: 
             what = f"{error.what}, and there are links for {n_links} pairs, but {n_pairs} pairs of text"
             raise CorpusError(path, line, what, hint=f"is a line missing, here or before? {hint}") from error
         yield links
-
-
-def _naacl_links(
-    lines: Iterable[bytes], path: StrPath, lengths: Lengths | None, sentences: Sequence[int] | None
-) -> Iterator[PairLinks]:
-    links = parse_naacl(lines, path)
-    if lengths is None:
-        return gather_naacl(links, path, sentences)
-    known = list(lengths)
-    numbers = range(1, len(known) + 1) if sentences is None else sentences
-    by_number = dict(zip(numbers, known, strict=True))
-
-    def checked() -> Iterator[NaaclLink]:
-        for entry in links:
-            length = by_number.get(entry.sentence)
-            if length is not None:
-                check_range(PairLinks(frozenset([entry.link]), frozenset()), *length, path, entry.line)
-            yield entry
-
-    return gather_naacl(checked(), path, numbers)
 
 
 class ScoredLinks(NamedTuple):

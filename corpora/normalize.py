@@ -120,16 +120,13 @@ class Normalizer:
 
     def word(self, token: str) -> str:
         """The word of a raw token: NFC, case folded, stemmed (unless nothing of the word would be left)."""
-        word = self._folded(token)
+        if token.isascii():  # nothing to compose, and most words are
+            word = token.lower() if self.casefold else token
+        else:
+            # Folding the decomposed token makes canonically equal tokens equal [Unicode D145].
+            folded = unicodedata.normalize("NFD", token).casefold() if self.casefold else token
+            word = unicodedata.normalize("NFC", folded)
         return word if self.stem is None else self._stem(word) or word
-
-    def _folded(self, text: str) -> str:
-        if text.isascii():  # nothing to compose, and most words are
-            return text.lower() if self.casefold else text
-        if self.casefold:
-            # Folding the decomposed text makes canonically equal tokens equal [Unicode D145].
-            return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
-        return unicodedata.normalize("NFC", text)
 
 
 def without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:

@@ -187,12 +187,8 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        raise AlignerError(f"port {port} of {host}: {_reason(error)} (give another `port`)") from error
+        reason = str(error.strerror).partition(" (")[0]  # without what the socket module adds
+        raise AlignerError(f"port {port} of {host}: {reason} (give another `port`)") from error
     # Connections inherit it; without, answers after the first wait 40 ms for the client to confirm what came before.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
-
-
-def _reason(error: OSError) -> str:
-    """Why, without what the socket module adds."""
-    return str(error.strerror).partition(" (")[0]

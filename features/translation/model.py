@@ -166,7 +166,6 @@ class Tables:
     chain: with groups of as many words.
     """
 
-    widths: tuple[int | None, ...]
     levels: list[Table]
     weights: list[float]
     null_source: F32
@@ -235,11 +234,11 @@ class TranslationModel:
         return self._with_chain(name, estimate(levels, found.counts), null_source, null_target)
 
     def _with_chain(self, name: str, levels: list[Table], null_source: F32, null_target: F32) -> Tables:
-        lexicon, widths = self.lexicons[name], KINDS[name].widths
+        lexicon = self.lexicons[name]
         forward = lexicon.forward.jump_weights(len(null_source))  # of a word never seen, too
         chain = Chain(forward, lexicon.reverse.jump_weights(len(null_target)), self.uniform, self.p0)
-        weights = [self.smoothing * PSEUDO_COUNTS[width] for width in widths]
-        return Tables(widths, levels, weights, null_source, null_target, chain)
+        weights = [self.smoothing * PSEUDO_COUNTS[width] for width in KINDS[name].widths]
+        return Tables(levels, weights, null_source, null_target, chain)
 
     def link_counts(self) -> LinkCounts:
         """Expected links of words, which count as often as both directions make them, and of words without one.
