@@ -6,13 +6,11 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.normalize import romanized
-from corpora.ragged import I32, I64, U8, Bools
+from corpora.ragged import I32, I64, U8, Array, Bools
 from corpora.threads import shared_property
 
 NUMERIC = 1
@@ -72,7 +70,7 @@ class WordTable:
         return {word: i for i, word in enumerate(self.words())}
 
 
-def check_offsets(offsets: I64, rows: int, *values: npt.NDArray[Any]) -> None:
+def check_offsets(offsets: I64, rows: int, *values: Array) -> None:
     """Raise ValueError unless offsets cut each of the values into `rows` rows."""
     # Compared, not subtracted: differences of int64 wrap round.
     sound = offsets.shape == (rows + 1,) and offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all()

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Bitext
 from corpora.errors import CorpusError
+from corpora.ragged import Array, Arrays
 from features.translation.counting import Chunk, chunks_of, cut_chunks
 from features.word_pairs import Pairs
 
 _MOST_CHUNKS = 64
 """Chunks of a shard at most: a worker holds one shard for each of its threads, and what is counted of it."""
-
-Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 class Shard(NamedTuple):
@@ -57,7 +54,7 @@ def write_shards(folder: Path, bitext: Bitext, batches: int, at_once: int) -> li
     return shards
 
 
-def save(path: str | Path, arrays: Arrays | npt.NDArray[Any]) -> None:
+def save(path: str | Path, arrays: Arrays | Array) -> None:
     """Write named arrays, or a single one, into a file, which is there as a whole or not at all."""
     draft = Path(f"{path}.{socket.gethostname()}.{os.getpid()}")
     with draft.open("wb") as file:

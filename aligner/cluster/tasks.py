@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.cluster.shards import Shard, load, save
-from corpora.ragged import F64, I32, I64
+from corpora.ragged import F64, I32, I64, Array
 from features.cooccurrence import add_rows, count_pairs
 from features.translation import jumps
 from features.translation._lattice_kernels import JumpWeights
@@ -23,10 +22,10 @@ class Words(NamedTuple):
     """Counts of the words that a shard has.  words: (n,) ascending.  counts: (n,)."""
 
     words: I64
-    counts: npt.NDArray[Any]
+    counts: Array
 
     @classmethod
-    def of(cls, counts: npt.NDArray[Any]) -> Words:
+    def of(cls, counts: Array) -> Words:
         words = np.flatnonzero(counts)
         return cls(words, counts[words])
 

@@ -11,7 +11,6 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.errors import SettingError
 from aligner.evaluation.comparison import Evaluation, compare, short_names
@@ -20,7 +19,7 @@ from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.link_files import ScoredLinks, open_links, open_scored_links
 from corpora.normalize import Normalizer
-from corpora.ragged import F64
+from corpora.ragged import F64, Array
 from corpora.readers import open_texts
 from corpora.recognize import head, links_format
 
@@ -168,7 +167,7 @@ def _packed_links(links: Links) -> dict[str, Any]:
     return {"counts": _packed(np.diff(links.offsets)), "source": _packed(links.source), "target": _packed(links.target)}
 
 
-def _packed(values: npt.NDArray[Any] | None) -> dict[str, str] | None:
+def _packed(values: Array | None) -> dict[str, str] | None:
     """Little-endian bytes in base64: floats of 32 bits, whole numbers of as few as hold them."""
     if values is None:
         return None

@@ -18,13 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.link_counts import NULL, LinkCounts
-from corpora.ragged import F32, F64, I32, I64
+from corpora.ragged import F32, F64, I32, I64, Array, Arrays
 from corpora.threads import shared_property
 from features.translation._lattice_kernels import CONTEXTS, N_JUMPS, WIDTHS, Jumps, JumpWeights
 from features.translation._translation_kernels import Chain, DirectionCounts
@@ -121,7 +119,7 @@ class Lexicon:
             self.reverse.counts(n_source, weights[1]), weights, occurrences,
         )  # fmt: skip
 
-    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Everything by the names of a model file."""
         arrays = {name: getattr(self, name) for name in _CELL_ARRAYS}
         for side, direction in enumerate((self.forward, self.reverse)):
@@ -129,7 +127,7 @@ class Lexicon:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Lexicon:
+    def from_arrays(cls, arrays: Arrays, prefix: str) -> Lexicon:
         """The lexicon whose arrays' names begin with a prefix.  Raises KeyError where one is missing."""
         forward, reverse = (  # copies: for arrays that cannot be written kernels would be compiled anew
             Direction(**{field: arrays[prefix + names[side]].copy() for field, names in _DIRECTION_ARRAYS.items()})
@@ -254,7 +252,7 @@ class TranslationModel:
         counts = np.concatenate([lexicon.counts[:, 0], lexicon.reverse.null, lexicon.forward.null])
         return LinkCounts.of(words, keys, counts.astype(np.float64))
 
-    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Everything but the words as named arrays, for a model file; `from_arrays` is the inverse."""
         arrays = {
             "source_counts": self.source_counts,
@@ -279,9 +277,7 @@ class TranslationModel:
         return arrays
 
     @classmethod
-    def from_arrays(
-        cls, arrays: Mapping[str, npt.NDArray[Any]], source_words: WordTable, target_words: WordTable
-    ) -> TranslationModel:
+    def from_arrays(cls, arrays: Arrays, source_words: WordTable, target_words: WordTable) -> TranslationModel:
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
         counts = arrays["source_counts"], arrays["target_counts"]
         found = [name for name in KINDS if f"lexicons.{name}.targets" in arrays]
@@ -314,14 +310,14 @@ _SIDES = "source", "target"
 _NULL = "null_source", "null_target"
 
 
-def _read_names(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> list[str]:
+def _read_names(arrays: Arrays, place: str) -> list[str]:
     letters, offsets = arrays[f"{place}.letters"], arrays[f"{place}.offsets"]
     check_offsets(offsets, len(offsets) - 1, letters)
     return unpack_words(letters, offsets)
 
 
-def _read_table(arrays: Mapping[str, npt.NDArray[Any]], name: str, depth: int) -> Table:
-    def of(field: str) -> npt.NDArray[Any]:
+def _read_table(arrays: Arrays, name: str, depth: int) -> Table:
+    def of(field: str) -> Array:
         finest = depth == 0 and field in _CELL_ARRAYS
         return arrays[f"lexicons.{name}.{field}" if finest else f"tables.{name}.{depth}.{field}"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Text, Vocabulary
 from corpora.compiled import compiled
@@ -61,7 +60,7 @@ class Units:
     def whole(self) -> bool:
         return len(self.of_words) == len(self.names) == len(self.offsets) - 1
 
-    def occurrences(self, counts: npt.NDArray[np.int64]) -> F64:
+    def occurrences(self, counts: I64) -> F64:
         """(len(names),) occurrences of the units in a text, by its words; counts: (V or fewer,)."""
         times = np.repeat(counts, np.diff(self.offsets[: len(counts) + 1]))
         found = np.bincount(self.of_words[: len(times)], times, len(self.names))
