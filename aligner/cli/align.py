@@ -17,7 +17,6 @@ from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
 from aligner.cli.outputs import Output, Writer
-from aligner.cli.texts import check_texts, open_for_model, open_other_tokens, skipping_pairs, with_others
 from aligner.model.settings import AlignSettings
 from aligner.progress import ignore, progress_bar
 from aligner.settings import with_values
@@ -85,7 +84,7 @@ def align(
 
     blocks = Blocks(output, force=force) if resume else None  # these complain now, if ever
     writers = to.open()
-    with skipping_pairs(settings.longest, skip_bad, long_pairs) as skipping:
+    with opt.skipping_pairs(settings.longest, skip_bad, long_pairs) as skipping:
         if cluster is not None:
             from aligner.cli.cluster import align_on_cluster
 
@@ -108,6 +107,7 @@ def align_with_model(
     with ExitStack() as until_written:
         with progress_bar(output.quiet):
             until_written.enter_context(compiling_ahead())
+            from aligner.cli.texts import check_texts, open_for_model, open_other_tokens, with_others
             from aligner.model.acquaintance import Acquaintance
             from aligner.model.model import load
             from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
@@ -191,6 +191,7 @@ def align_without_model(
     with ExitStack() as until_written:
         with spilling_beside(output.path), progress_bar(output.quiet) as show:
             until_written.enter_context(compiling_ahead())
+            from aligner.cli.texts import open_other_tokens
             from aligner.model.unsupervised import NORMALIZERS, OwnText
             from corpora.link_files import kind_of_links
             from corpora.readers import open_text

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aligner.cli.outputs import Output, Writer
-from aligner.cli.texts import check_texts, open_for_model
 from aligner.progress import Progress, progress_bar
 from corpora.errors import CorpusError
 
@@ -55,6 +54,7 @@ def align_on_cluster(
 
     align_shard: what a worker does, by texts, settings and an output; returns what `Writer.write` does.
     """
+    from aligner.cli.texts import check_texts, open_for_model
     from aligner.cluster.connection import connect
     from aligner.model.model import load
     from corpora.files import refuse_inputs, spill_directory, spilling_beside

@@ -13,7 +13,6 @@ from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import BAD_DATA, NOT_CONVERGED, refuse_idle, say
 from aligner.cli.cluster import counting_on
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
-from aligner.cli.texts import skipping_pairs
 from aligner.progress import Hooks, progress_bar
 from aligner.settings import with_values
 from corpora.errors import CorpusError
@@ -78,7 +77,7 @@ def train(
 
     training = None
     with (
-        spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
+        spilling_beside(model), opt.skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
         compiling_ahead(), counting_on(cluster) as engine,
     ):  # fmt: skip
         from aligner.model.model import load
