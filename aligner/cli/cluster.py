@@ -1,6 +1,4 @@
-"""``--cluster``: counting and aligning by the workers of a cluster."""
-
-from __future__ import annotations
+"""``--cluster``: counting and aligning by the workers of a cluster; imported when a command is at work."""
 
 import shutil
 import signal
@@ -8,33 +6,26 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from aligner.cli.outputs import Output, Writer
+from aligner.cli.texts import check_texts, open_for_model
+from aligner.cluster.connection import connect
+from aligner.cluster.engine import ClusterEngine
+from aligner.model.model import load
+from aligner.model.settings import AlignSettings
 from aligner.progress import Progress, progress_bar
 from corpora.errors import CorpusError
-
-if TYPE_CHECKING:
-    from aligner.model.settings import AlignSettings
-    from corpora.skipping import Skipping
-    from features.translation.counting import Engine
+from corpora.files import refuse_inputs, spill_directory, spilling_beside
+from corpora.skipping import Skipping
+from features.translation.counting import Engine
 
 _PAIRS_A_SHARD, _MOST_SHARDS = 1024, 128
 """On a cluster a shard has as many pairs, or more in long texts."""
 
 
 @contextmanager
-def counting_on(address: str | None) -> Iterator[Engine]:
-    """The engine that counts text, on a cluster or here."""
-    from features.translation.counting import THIS_MACHINE
-
-    if address is None:
-        yield THIS_MACHINE
-        return
-    from aligner.cluster.connection import connect
-    from aligner.cluster.engine import ClusterEngine
-    from corpora.files import spill_directory
-
+def counting_on(address: str) -> Iterator[Engine]:
+    """The engine that counts text on a cluster."""
     _outlive_others()
     with spill_directory("cluster") as folder, connect(address) as connection:
         yield ClusterEngine(connection, folder)
@@ -54,11 +45,6 @@ def align_on_cluster(
 
     align_shard: what a worker does, by texts, settings and an output; returns what `Writer.write` does.
     """
-    from aligner.cli.texts import check_texts, open_for_model
-    from aligner.cluster.connection import connect
-    from aligner.model.model import load
-    from corpora.files import refuse_inputs, spill_directory, spilling_beside
-
     _outlive_others()
     output, model = writer.output, str(settings.model)
     with spilling_beside(output.path), spill_directory("cluster") as folder, progress_bar(output.quiet) as show:

@@ -100,7 +100,7 @@ class _ThisMachine(Engine):
     """The engine that leaves nothing to others."""
 
 
-THIS_MACHINE = _ThisMachine()
+THIS_MACHINE: Engine = _ThisMachine()
 
 
 def cut_chunks(pairs: Pairs) -> list[Chunk]:
