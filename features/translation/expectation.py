@@ -195,14 +195,10 @@ class Training:
             null_emissions(found.forward.null, self.occurrences[1], smoothing),
         )  # fmt: skip
 
-    def counted(self) -> Parameters:
-        """The counts of this text."""
-        counts = self.counts
-        return Parameters(self.cells, counts.cells, counts.forward, counts.reverse, self.jumps, self.occurrences)
-
     def parameters(self) -> Parameters:
         """The counts of this text and of the prior."""
-        found = self.counted()
+        counts = self.counts
+        found = Parameters(self.cells, counts.cells, counts.forward, counts.reverse, self.jumps, self.occurrences)
         if (prior := self.prior) is None:
             return found
         forward, reverse = _sum(found.forward, prior.forward), _sum(found.reverse, prior.reverse)
