@@ -1,7 +1,5 @@
 """Links between the words of sentence pairs, sure and possible."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -57,7 +55,7 @@ class Links:
     probability: F32 | None = None  # (m,) None: 1 of every link
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[PairLinks], format: str = "") -> Links:
+    def from_pairs(cls, pairs: Iterable[PairLinks], format: str = "") -> "Links":
         """Pack a stream of pairs, keeping 9 bytes a link, 13 if there are probabilities, and 8 a pair."""
         ends = array("q", [0])
         positions = array("i")  # source, target, source, target, ...
@@ -86,7 +84,7 @@ class Links:
         )
 
     @classmethod
-    def from_sets(cls, pairs: Iterable[Iterable[Link]]) -> Links:
+    def from_sets(cls, pairs: Iterable[Iterable[Link]]) -> "Links":
         """Pack a stream of sets of links, all sure, or of mappings from links to probabilities."""
         return cls.from_pairs(
             PairLinks(frozenset((j, k) for j, k in links), frozenset(), links if isinstance(links, Mapping) else {})
@@ -111,7 +109,7 @@ class Links:
             return PairLinks(sure, possible)
         return PairLinks(sure, possible, dict(zip(links, self.probability[rows].tolist(), strict=True)))
 
-    def take(self, pairs: I64) -> Links:
+    def take(self, pairs: I64) -> "Links":
         """The links of these pairs, (m,) indices, in their order."""
         return Links.from_pairs((self[int(pair)] for pair in pairs), self.format)
 

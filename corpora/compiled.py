@@ -1,7 +1,5 @@
 """Compiled kernels of numba, which release the interpreter lock, cached in a folder of their own version."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """From one format of links to another, and from two directions to one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """A corpus that was opened: its text and links, read when they are taken."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -70,7 +68,7 @@ class Corpus:
         """Whether its text is in files, not in standard input or pipes."""
         return not (recognize.is_stream(self.source_file) or recognize.is_stream(self.target_file))
 
-    def rereadable(self) -> Corpus:
+    def rereadable(self) -> "Corpus":
         """This corpus, which is read more than once.  Raises CorpusError where it comes from a pipe."""
         if not self.can_be_read_twice:
             pipe = self.source_file if recognize.is_stream(self.source_file) else self.target_file
@@ -81,7 +79,7 @@ class Corpus:
         """The source and target tokens of each pair, split at ASCII whitespace as links count them."""
         return word_counts(self.texts())
 
-    def in_tokens(self, normalizers: tuple[Normalizer, Normalizer]) -> Corpus:
+    def in_tokens(self, normalizers: tuple[Normalizer, Normalizer]) -> "Corpus":
         """The corpus with spaces between the tokens of tokenisers, which the links of a model that has them count."""
         if not any(normalizer.tokenize for normalizer in normalizers):
             return self
@@ -94,7 +92,7 @@ class Corpus:
 
         return replace(self, texts=texts, _count=None)
 
-    def shard(self, number: int, shards: int) -> Corpus:
+    def shard(self, number: int, shards: int) -> "Corpus":
         """One of so many parts with equally many pairs, the first is 1; lines keep their numbers.
 
         Raises CorpusError for what is read but once, and where there is no pair at all.

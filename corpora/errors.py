@@ -1,7 +1,5 @@
 """The errors a user can mend, as one line: ``file:line: what (what to do)``; of a file as a whole without a line."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from typing import Any

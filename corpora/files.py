@@ -1,7 +1,5 @@
 """Files as streams of lines, plain, packed or standard input; files written whole or not at all; spill files."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """A journal: a file of JSON lines, each on disk before it is acted upon; the end of a process loses none."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Counts of linked words, of which lexicons of other tools are made."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,7 +30,7 @@ class LinkCounts:
     counts: F64
 
     @classmethod
-    def of(cls, words: tuple[list[str], list[str]], keys: I64, counts: F64) -> LinkCounts:
+    def of(cls, words: tuple[list[str], list[str]], keys: I64, counts: F64) -> "LinkCounts":
         """Keys (m,) are source << 32 | target; several may be the same."""
         keys, counts = _merged(keys[counts > 0], counts[counts > 0])
         return cls(words, keys >> 32, keys & 0xFFFFFFFF, counts)

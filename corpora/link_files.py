@@ -1,7 +1,5 @@
 """Links files in any of their formats, checked against the text they belong to; their scores, and their words."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

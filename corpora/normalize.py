@@ -1,7 +1,5 @@
 """From raw tokens to the words that are counted: NFC, case, stems; and an optional tokeniser."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -77,7 +75,7 @@ class Normalizer:
             known = ", ".join(f"{code} ({name})" for code, name in SNOWBALL_CODES.items())
             raise SettingError(f"no stemmer for the language '{self.stem}' (known are {known})")
 
-    def __reduce__(self) -> tuple[type[Normalizer], tuple[bool, bool, str | None]]:
+    def __reduce__(self) -> "tuple[type[Normalizer], tuple[bool, bool, str | None]]":
         return Normalizer, (self.casefold, self.tokenize, self.stem)  # without the functions made of them
 
     @shared_property

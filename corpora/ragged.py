@@ -1,7 +1,5 @@
 """Arrays: names of their types, offsets of ragged ones, and candidate edges of sentence pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -43,7 +41,7 @@ class Lists(NamedTuple):
     offsets: I64
 
     @classmethod
-    def of_all(cls, shapes: npt.ArrayLike) -> Lists:
+    def of_all(cls, shapes: npt.ArrayLike) -> "Lists":
         """Every edge of pairs with these numbers of words, (n, 2)."""
         sizes = np.asarray(shapes, np.int64).reshape(-1, 2)
         offsets = edge_offsets(sizes)
@@ -52,7 +50,7 @@ class Lists(NamedTuple):
         return cls((within // widths).astype(np.int32), (within % widths).astype(np.int32), sizes, offsets)
 
     @classmethod
-    def join(cls, parts: Sequence[Lists]) -> Lists:
+    def join(cls, parts: "Sequence[Lists]") -> "Lists":
         """The edges of all parts, one after the other."""
         none = cls.of_all(np.empty((0, 2), np.int64))
         source, target, shapes = (
@@ -66,7 +64,7 @@ class Lists(NamedTuple):
         """(E,) the pair of each edge."""
         return np.repeat(np.arange(len(self.shapes)), np.diff(self.offsets))
 
-    def take(self, pairs: I64) -> Lists:
+    def take(self, pairs: I64) -> "Lists":
         """The edges of these pairs alone, (m,) indices, in their order."""
         edges = [slice(self.offsets[pair], self.offsets[pair + 1]) for pair in pairs.tolist()]
         source, target = (np.concatenate([all_[:0], *(all_[part] for part in edges)]) for all_ in self[:2])

@@ -1,7 +1,5 @@
 """Open a corpus or a links file in any of its forms; nothing is read whole, and no index ever shifts."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence

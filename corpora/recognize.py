@@ -1,7 +1,5 @@
 """Recognition of paths: the form of a file by its first lines, the files of a prefix by their names."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Outputs written in blocks, each of them on disk for good: after any end of the process the next one goes on."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """Pairs that are left empty, or out, so that one line ends no work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from math import isqrt

@@ -3,8 +3,6 @@
 Och and Ney 2003; the heuristics as in Koehn, Och and Marcu 2003 and the pseudo-code of the Moses manual.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Set
 

@@ -1,7 +1,5 @@
 """Threads for compiled kernels, which release the interpreter lock: how many, their memory, maps, shared properties."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator

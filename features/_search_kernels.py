@@ -1,7 +1,5 @@
 """Compiled search and order in word pairs that are compressed by source word, with ascending target words in a row."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import compiled

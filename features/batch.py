@@ -1,7 +1,5 @@
 """EdgeBatch: the candidate edges of a run of sentence pairs, and all that the feature families use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -37,7 +35,7 @@ class Words:
     frequencies: F64
 
     @classmethod
-    def look_up(cls, text: Text, ids: Mapping[str, int], counts: I32, pairs: int) -> Words:
+    def look_up(cls, text: Text, ids: Mapping[str, int], counts: I32, pairs: int) -> "Words":
         words = text.vocabulary.words
         known = np.fromiter(map(ids.get, words, repeat(-1)), np.int32, len(words))
         of_known = np.append(counts, 0)[known].astype(np.int64)  # -1 is in no sentence pair
@@ -67,7 +65,7 @@ class EncodedText:
     def of(
         cls, bitext: Bitext, statistics: CorpusStatistics, *, posteriors: bool = True, others: Sequence[Links] = (),
         every: bool = False,
-    ) -> EncodedText:  # fmt: skip
+    ) -> "EncodedText":  # fmt: skip
         """Look up the words of a bitext.
 
         posteriors: whether translation models give the signal of candidates; else Dice does.
@@ -90,7 +88,7 @@ class EncodedText:
         """First and last + 1 of the pairs of each batch: at most EDGES_AT_ONCE edges, or one pair if that has more."""
         return runs(Pairs.cut(self.bitext, 0, len(self.bitext)).edge_offsets, EDGES_AT_ONCE)
 
-    def batch(self, first: int, last: int) -> EdgeBatch:
+    def batch(self, first: int, last: int) -> "EdgeBatch":
         """Find the word pairs, posteriors and candidates of pairs first .. last, in this order."""
         tokens = Pairs.cut(self.bitext, first, last)
         word_pairs = WordPairs.of(tokens, len(self.source_words.table), len(self.target_words.table))
@@ -133,7 +131,7 @@ class EdgeBatch:
     @classmethod
     def of(
         cls, text: EncodedText, pairs: range, tokens: Pairs, rectangles: WordPairs, models: PosteriorSet | None
-    ) -> EdgeBatch:
+    ) -> "EdgeBatch":
         """Find the candidates of pairs by their signals."""
         known = text.source_words.known, text.target_words.known
         dice_of_pairs = text.statistics.cooccurrence.dice(rectangles.source, rectangles.target, known)

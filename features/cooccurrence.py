@@ -4,8 +4,6 @@ Counts are over *sentence pairs*: C_e and C_f are the numbers of pairs whose sou
 C_ef the number of pairs that contain both, however often. Dice(e, f) = 2 C_ef / (C_e + C_f)  [TLK05 §3].
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """FeatureSet: the named families of features, and the edges of whole bitexts in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """CorpusStatistics: all that is kept of the unlabelled bitext."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -72,7 +70,7 @@ class CorpusStatistics:
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
         engine: Engine = THIS_MACHINE,
-    ) -> CorpusStatistics:
+    ) -> "CorpusStatistics":
         """Count a bitext; on_progress is called with the fraction done.
 
         lexicons: of the translation models to train, none without any; on_pass is called after each pass.
@@ -93,7 +91,7 @@ class CorpusStatistics:
         *,
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
-    ) -> CorpusStatistics:
+    ) -> "CorpusStatistics":
         """Statistics of this text and another bitext, without reading the former again; see `update_translation`.
 
         Text with no word at all on one of its sides says nothing of translation and changes nothing.
@@ -119,7 +117,7 @@ class CorpusStatistics:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> CorpusStatistics:
+    def from_arrays(cls, arrays: Arrays) -> "CorpusStatistics":
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
 
         for name, array in arrays.items():

@@ -1,7 +1,5 @@
 """Tokens of sentence pairs, and their distinct word pairs; what is found for each of these is spread over the edges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -30,7 +28,7 @@ class Pairs(NamedTuple):
     edge_offsets: I64
 
     @classmethod
-    def cut(cls, bitext: Bitext, first: int, last: int) -> Pairs:
+    def cut(cls, bitext: Bitext, first: int, last: int) -> "Pairs":
         """Pairs first .. last of a bitext."""
         source, target = bitext.source.offsets[first : last + 1], bitext.target.offsets[first : last + 1]
         shapes = np.stack([np.diff(source), np.diff(target)], axis=1)
@@ -73,11 +71,11 @@ class WordPairs(NamedTuple):
     of_edge: I32
 
     @classmethod
-    def of(cls, pairs: Pairs, n_source: int, n_target: int) -> WordPairs:
+    def of(cls, pairs: Pairs, n_source: int, n_target: int) -> "WordPairs":
         """Find the word pairs of sentence pairs, of n_source and n_target different words."""
         return cls(*_find(*pairs, n_source, n_target))
 
-    def part(self, edges: I64) -> tuple[WordPairs, I64]:
+    def part(self, edges: I64) -> "tuple[WordPairs, I64]":
         """The word pairs of some edges alone, (n,) indices, and their places among these."""
         of_edge = self.of_edge.take(edges)
         used = np.zeros(len(self.source), np.bool_)

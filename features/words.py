@@ -1,7 +1,5 @@
 """The spelling of each word of a vocabulary, as flat arrays."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +41,7 @@ class WordTable:
         check_offsets(self.plain_offsets, len(self), self.plain_letters)
 
     @classmethod
-    def from_words(cls, words: Sequence[str]) -> WordTable:
+    def from_words(cls, words: Sequence[str]) -> "WordTable":
         letters, offsets = pack_words(words)
         plain_letters, plain_offsets = pack_words([romanized(word) for word in words])
         flags = np.fromiter((_flags(word) for word in words), np.uint8, len(words))

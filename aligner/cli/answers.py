@@ -1,7 +1,5 @@
 """Standard streams, messages and exit codes of every command, and errors turned into one line."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import io

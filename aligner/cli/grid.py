@@ -1,7 +1,5 @@
 """An alignment as a grid of characters: a row for each source word, a column for each target word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len, set_cell_size

@@ -5,8 +5,6 @@ libraries being imported, which lose or wrap it, or crash with objects that it l
 something to save, the first signal is only noted, and the work looks for it where it can end.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

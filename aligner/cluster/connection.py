@@ -1,7 +1,5 @@
 """A connection to Dask workers, started here or elsewhere, whose errors are one line each."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence

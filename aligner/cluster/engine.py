@@ -1,7 +1,5 @@
 """An engine whose workers count a text, shard by shard; it adds up what they find."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
@@ -73,7 +71,7 @@ class ClusterEngine:
         targets, counts = (np.concatenate([np.empty(0, np.int32), *(part[i] for part in parts)]) for i in (0, 1))
         return CooccurrenceTable(source, target, np.append(0, np.cumsum(cells)), targets, counts, len(bitext))
 
-    def expectation(self, bitext: Bitext, batches: int) -> _Shards:
+    def expectation(self, bitext: Bitext, batches: int) -> "_Shards":
         return _Shards(self, self.shards(bitext, batches))
 
 

@@ -1,7 +1,5 @@
 """Shards: parts of a text as files of word ids, in a folder that all workers see; and other arrays as files there."""
 
-from __future__ import annotations
-
 import os
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tasks of workers: functions of shards and other files, with the same result whoever runs them, however often."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +23,7 @@ class Words(NamedTuple):
     counts: Array
 
     @classmethod
-    def of(cls, counts: Array) -> Words:
+    def of(cls, counts: Array) -> "Words":
         words = np.flatnonzero(counts)
         return cls(words, counts[words])
 

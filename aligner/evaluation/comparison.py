@@ -3,8 +3,6 @@
 Links are given as paths, as `Links`, or as `Alignments` or any sets of (source, target) positions, one a pair.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

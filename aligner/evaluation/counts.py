@@ -8,8 +8,6 @@ Koehn 2004, Statistical significance tests for machine translation evaluation (E
 Efron and Tibshirani 1993, An introduction to the bootstrap, chapters 13 and 15.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

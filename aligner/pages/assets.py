@@ -4,8 +4,6 @@ The files are in ``templates`` and ``static``. Scripts are ES modules; the top o
 ``types.d.ts`` what goes between them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode

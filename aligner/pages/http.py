@@ -1,7 +1,5 @@
 """HTTP of annotate and serve: the socket, a server that idle clients cannot stop, its own addresses, and refusals."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import signal

@@ -1,7 +1,5 @@
 """A report as one file of HTML: the links of systems for the pairs of a text, beside each other and beside gold."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence

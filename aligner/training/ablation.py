@@ -1,7 +1,5 @@
 """Ablation of the features of a model: weights, how far they move a score, and what is lost without them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

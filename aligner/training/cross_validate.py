@@ -1,7 +1,5 @@
 """Learning at one λ from all pairs, and cross-validation: the AER of pairs that were held out, and their links."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

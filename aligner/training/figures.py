@@ -1,7 +1,5 @@
 """Figures of training, and of a model's features, as text and as JSON. Nothing here prints."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Inputs of training: the corpora to count, and the labelled pairs to learn from."""
 
-from __future__ import annotations
-
 import os
 import time
 import warnings
@@ -36,7 +34,7 @@ class Labelled:
     others: tuple[Links, ...]
     available: int
 
-    def sampled(self, most: int, seed: int) -> Labelled:
+    def sampled(self, most: int, seed: int) -> "Labelled":
         """The pairs, or a random sample of the greatest number allowed, in their order."""
         if self.available <= most:
             return self
@@ -61,7 +59,7 @@ class Inputs:
     def open(
         cls, corpora: Paths, gold: Paths = (), links: Paths = (), *, languages: Languages = (None, None),
         hooks: Hooks = Hooks(),  # noqa: B008 - frozen
-    ) -> Inputs:  # fmt: skip
+    ) -> "Inputs":  # fmt: skip
         """Recognise them; see `train.train`.  Raises AlignerError where there is none or something is missing."""
         texts = open_corpora(corpora, languages, hooks)
         labelled = tuple(corpus for corpus in texts if corpus.has_labels)

@@ -1,7 +1,5 @@
 """learn(): from statistics and labelled pairs to a model with weights of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any

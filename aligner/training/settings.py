@@ -1,7 +1,5 @@
 """CountSettings and LearnSettings: the settings of a user.  Plan: how so many labelled pairs are learnt from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf

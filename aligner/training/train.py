@@ -1,7 +1,5 @@
 """train(): from corpora, and labelled pairs if there are any, to a model; update_model(): further text for one."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A comment with the lengths and the score; the target tokens; and the source toke
 with the 1-based positions of its target tokens: ``NULL ({ 2 }) house ({ 1 3 })``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """Source and target on one line: ``source ||| target``, with a tab between them, in columns, or in a JSON object."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator

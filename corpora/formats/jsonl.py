@@ -1,7 +1,5 @@
 """The output of ``aligner align --format jsonl``: an object a line, of whose values tokens and links are read."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

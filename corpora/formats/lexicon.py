@@ -1,7 +1,5 @@
 """Lexicons of other tools: lines of two words and a probability, a file for each direction; or a table with counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 

@@ -4,8 +4,6 @@ Links: ``sentence source target [S|P] [confidence]``, counted from 1, where 0 is
 Text: one sentence a line, plain or as ``<s snum=0001> ... </s>``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat

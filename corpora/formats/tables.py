@@ -1,7 +1,5 @@
 """Parquet and Arrow files, read by row groups and record batches; the package pyarrow does that."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, count

@@ -1,7 +1,5 @@
 """Competition: how an edge's Dice stands against its rivals, the other edges of its two words."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import MAXIMA, compiled

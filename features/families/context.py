@@ -1,7 +1,5 @@
 """Context: posteriors of the edges next to an edge, and where the links of the words around it lead."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import compiled

@@ -1,7 +1,5 @@
 """Directional posteriors: by the translation models of each direction, where they need not agree."""
 
-from __future__ import annotations
-
 from features.batch import EdgeBatch
 from features.families.hmm import on_log_scale
 from features.table import Matrix

@@ -1,7 +1,5 @@
 """Posteriors of the translation models: how likely each edge is a link, given both whole sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import compiled

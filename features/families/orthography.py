@@ -1,7 +1,5 @@
 """Orthography: how alike two words look."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import compiled

@@ -20,8 +20,6 @@ What is added up over many sentences is rounded to a grid first, so that float64
 same in whatever order, and in whatever groups, the sentences are looked at.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

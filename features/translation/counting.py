@@ -4,8 +4,6 @@ All that training needs of the text are sums over its sentence pairs. What is ad
 `_lattice_kernels`, so that they are the same whoever adds up which pairs, in whatever order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Protocol

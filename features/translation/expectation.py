@@ -5,8 +5,6 @@ batches, from a mean of the expected counts of all batches so far in which later
 needs fewer passes and overfits less  [Liang and Klein 2009, Online EM for unsupervised models, section 3].
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator

@@ -11,8 +11,6 @@ with f' the class of f, q_l(f | f') = its share of the class in the text, K_l ps
 [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

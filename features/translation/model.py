@@ -14,8 +14,6 @@ one word with several others survive there, and its errors are others. Their pos
 [DLR77] Dempster, Laird and Rubin 1977, Maximum likelihood from incomplete data via the EM algorithm, section 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
@@ -52,7 +50,7 @@ class Direction:
     inside: F32
 
     @classmethod
-    def from_counts(cls, counts: DirectionCounts, weights: JumpWeights) -> Direction:
+    def from_counts(cls, counts: DirectionCounts, weights: JumpWeights) -> "Direction":
         jumps = counts.jumps
         frequent = np.flatnonzero(weights.groups)
         frequent = frequent[np.argsort(weights.groups[frequent])]
@@ -100,7 +98,7 @@ class Lexicon:
     reverse: Direction
 
     @classmethod
-    def from_parameters(cls, found: Parameters) -> Lexicon:
+    def from_parameters(cls, found: Parameters) -> "Lexicon":
         return cls(
             found.cells.row_offsets, found.cells.targets, found.counts[:-1].astype(np.float32),
             Direction.from_counts(found.forward, found.weights[0]),
@@ -127,7 +125,7 @@ class Lexicon:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, prefix: str) -> Lexicon:
+    def from_arrays(cls, arrays: Arrays, prefix: str) -> "Lexicon":
         """The lexicon whose arrays' names begin with a prefix.  Raises KeyError where one is missing."""
         forward, reverse = (  # copies: for arrays that cannot be written kernels would be compiled anew
             Direction(**{field: arrays[prefix + names[side]].copy() for field, names in _DIRECTION_ARRAYS.items()})
@@ -277,7 +275,7 @@ class TranslationModel:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, source_words: WordTable, target_words: WordTable) -> TranslationModel:
+    def from_arrays(cls, arrays: Arrays, source_words: WordTable, target_words: WordTable) -> "TranslationModel":
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
         counts = arrays["source_counts"], arrays["target_counts"]
         found = [name for name in KINDS if f"lexicons.{name}.targets" in arrays]

@@ -1,7 +1,5 @@
 """The units that a lexicon is of: words, or pieces of words, whose posteriors are gathered to those of words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -46,7 +44,7 @@ class Units:
     offsets: I64
 
     @classmethod
-    def of(cls, words: Sequence[str], whole: bool) -> Units:
+    def of(cls, words: Sequence[str], whole: bool) -> "Units":
         """whole: the words themselves, else their pieces."""
         if whole:
             return cls(words, np.arange(len(words), dtype=np.int32), np.arange(len(words) + 1))

@@ -1,7 +1,5 @@
 """Posteriors of links by translation models, for any text, and links from posteriors alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -44,7 +42,7 @@ class Posteriors:
     log_likelihoods: F64
 
     @classmethod
-    def of(cls, pairs: Pairs, both: F32, log_likelihoods: F64) -> Posteriors:
+    def of(cls, pairs: Pairs, both: F32, log_likelihoods: F64) -> "Posteriors":
         """Posteriors of sentence pairs.  both: (2, E), forward and reverse."""
         return cls(both[0], both[1], pairs.shapes, pairs.edge_offsets, log_likelihoods)
 
@@ -59,7 +57,7 @@ class Posteriors:
         )
         return fit
 
-    def part(self, edges: I64) -> Posteriors:
+    def part(self, edges: I64) -> "Posteriors":
         """The posteriors of some edges alone, (m,) indices."""
         return replace(self, forward=self.forward.take(edges), reverse=self.reverse.take(edges))
 
@@ -127,7 +125,7 @@ class _Known:
     spelling: WordTable
 
     @classmethod
-    def look_up(cls, words: Sequence[str], model: TranslationModel, name: str, side: int) -> _Known:
+    def look_up(cls, words: Sequence[str], model: TranslationModel, name: str, side: int) -> "_Known":
         units = Units.of(words, KINDS[name].whole)
         classes = []
         for width, indices in zip(KINDS[name].widths, model.classes[name], strict=True):

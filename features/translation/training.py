@@ -1,7 +1,5 @@
 """Training of translation models: lexicons one after the other, from nothing or from what a model knows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Agreement of two annotators, and the links to begin with where they differ."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

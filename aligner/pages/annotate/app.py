@@ -1,7 +1,5 @@
 """The page of an annotator and its server, for this machine and whoever has the token in the address."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Awaitable, Callable
 from pathlib import PurePath

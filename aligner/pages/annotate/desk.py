@@ -1,7 +1,5 @@
 """The desk of an annotator: the pairs in their order, what a model suggests for them, and its training."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections import Counter

@@ -1,7 +1,5 @@
 """The text that is annotated, and the work of an annotator on a pair."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -78,7 +76,7 @@ class Work:
         return {**links, "null": null, "status": self.status, "flagged": self.flagged, "comment": self.comment}
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any], lengths: tuple[int, int]) -> Work:
+    def from_json(cls, given: Mapping[str, Any], lengths: tuple[int, int]) -> "Work":
         """Read the work in a request or a journal.  Raises WorkError unless it fits a pair of these lengths."""
         try:
             sure, possible, suggested = (

@@ -1,7 +1,5 @@
 """The service: its addresses, and how it starts, reloads and ends."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import signal

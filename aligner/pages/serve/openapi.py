@@ -1,7 +1,5 @@
 """Requests and responses of the service, as OpenAPI 3.1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from aligner.pages.serve.requests import Limits

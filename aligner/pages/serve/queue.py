@@ -1,7 +1,5 @@
 """A model that serves many requests at once, and may be replaced meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from collections import deque

@@ -1,7 +1,5 @@
 """Requests of the service and their answers: JSON in, JSON out."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence
