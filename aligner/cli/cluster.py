@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aligner.cli.outputs import Output, Writer
 from aligner.cli.texts import check_texts, open_for_model
-from aligner.cluster.connection import connect
+from aligner.cluster import connection
 from aligner.cluster.engine import ClusterEngine
 from aligner.model.model import load
 from aligner.model.settings import AlignSettings
@@ -27,8 +27,8 @@ _PAIRS_A_SHARD, _MOST_SHARDS = 1024, 128
 def counting_on(address: str) -> Iterator[Engine]:
     """The engine that counts text on a cluster."""
     _outlive_others()
-    with spill_directory("cluster") as folder, connect(address) as connection:
-        yield ClusterEngine(connection, folder)
+    with spill_directory("cluster") as folder, connection.connect(address) as connected:
+        yield ClusterEngine(connected, folder)
 
 
 def _outlive_others() -> None:
@@ -64,8 +64,8 @@ def align_on_cluster(
             for n in range(1, shards + 1)
         ]  # fmt: skip
         total = [0, 0, 0, 0]
-        with connect(address) as connection:
-            for _, counts in connection.run(align_shard, calls):
+        with connection.connect(address) as connected:
+            for _, counts in connected.run(align_shard, calls):
                 total = [a + b for a, b in zip(total, counts, strict=True)]
                 show(Progress("aligning", total[0], pairs, "pairs"))
         with writer.file as file:
