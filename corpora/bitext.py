@@ -143,7 +143,6 @@ class _TextBuilder:
             self.add_tokens(self._normalizer.tokens(line) if self._normalizer.tokenize else line.split())
 
     def add_tokens(self, tokens: Iterable[bytes | str]) -> None:
-        """Append a sentence."""
         self._ids.extend(map(self._word_ids.__getitem__, tokens))
         self._ends.append(len(self._ids))
 

@@ -99,7 +99,6 @@ def _with_words(
 
 
 def transposed(links: PairLinks) -> PairLinks:
-    """Source and target swapped."""
     sure, possible = (frozenset((k, j) for j, k in kind) for kind in (links.sure, links.possible))
     return PairLinks(sure, possible, {(k, j): probability for (j, k), probability in links.probabilities.items()})
 

@@ -115,7 +115,6 @@ class Corpus:
 
     @property
     def files(self) -> list[StrPath]:
-        """The files that it is read from."""
         return [file for file in (self.source_file, self.target_file, self._links_file) if file is not None]
 
     def check_lengths(self, texts: Sequence[TextLine]) -> None:

@@ -59,7 +59,6 @@ class WordTable:
         return differs
 
     def words(self) -> list[str]:
-        """The words as strings."""
         return unpack_words(self.letters, self.offsets)
 
     @shared_property

@@ -62,7 +62,6 @@ def refuse_idle(where: str, **options: object) -> None:
 
 
 def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> str:
-    """The line for the user."""
     match error:
         case OSError(errno=errno.EBADF, filename=None | "-"):
             return "-: standard input or output is closed (open it, or name a file)"

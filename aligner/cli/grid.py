@@ -36,7 +36,6 @@ def draw_grid(
 
 
 def _mark(link: Link, links: Mapping[Link, float | None], gold: PairLinks | None) -> tuple[str, str]:
-    """The shape and the style of a cell."""
     right = gold is None or any(link in kind for kind in gold)
     if link in links:
         probability = links[link]

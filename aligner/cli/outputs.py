@@ -107,7 +107,6 @@ class Writer:
         return done, links, words, linked
 
     def tell(self, done: int, links: int, words: int, linked: int) -> None:
-        """Say what was written."""
         if not self.output.quiet:
             what = f"{done:,} pairs, {links:,} links, {words - linked:,} of {words:,} words without a link"
             where = "standard output" if self.output.path == "-" else self.output.path

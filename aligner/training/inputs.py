@@ -69,12 +69,10 @@ class Inputs:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of the other aligners."""
         return [kind_of_links(one)[0] for one in self.links]
 
     @property
     def files(self) -> list[StrPath]:
-        """All that is read."""
         return [
             *(kind_of_links(one)[1] for one in self.links),
             *(file for corpus in (*self.texts, *self.labelled) for file in corpus.files),

@@ -185,7 +185,6 @@ class Plan:
             raise SettingError("λ must be from 1e-9 to 1e9, and costs at most 1e9")
 
     def problem(self, edges: EdgeTable, links: Links) -> LabelledProblem:
-        """The problem of labelled pairs."""
         known, loss = default_weights(), LOSSES[self.loss]
         shared: dict[str, Any] = {
             "regularization": self.regularization, "miss_cost": self.miss_cost, "false_cost": self.false_cost,

@@ -41,7 +41,6 @@ class Table:
             self.names: list[str] = (reader.schema_arrow if kind == "Parquet" else reader.schema).names
 
     def count(self) -> int:
-        """The number of rows."""
         with self._open() as reader:
             return sum(rows for rows, _ in self._groups(reader, None))
 

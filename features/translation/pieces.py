@@ -26,7 +26,6 @@ _GOES_ON = "\x01"
 
 
 def cut_word(word: str) -> list[str]:
-    """The pieces of a word."""
     starts = range(LETTERS, min(len(word), LETTERS * MOST), LETTERS)
     ends = [*starts, len(word)]
     return [word[: ends[0]], *(_GOES_ON + word[a:b] for a, b in pairwise(ends))]

@@ -114,7 +114,6 @@ def _train(
 
 
 def _fitting(bitext: Bitext) -> Bitext:
-    """Leave out the pairs that are too long."""
     fitting = bitext.source.lengths * bitext.target.lengths <= MOST_EDGES
     return bitext if fitting.all() else bitext.take(np.flatnonzero(fitting))
 

@@ -84,7 +84,6 @@ def _json(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Reque
 
 
 def write_page(desk: Desk) -> str:
-    """The HTML of the page."""
     languages: tuple[str | None, ...] = desk.text.languages
     first = next(filter(desk.book.is_open, desk.queue), desk.queue[0])
     return render(

@@ -147,7 +147,6 @@ class Desk:
         return self.pair(given)
 
     def undo(self, given: _Given) -> dict[str, Any]:
-        """Take the last change back."""
         return {"pairs": self._book_of(given, writes=True).undo()}
 
     def words(self, given: _Given) -> dict[str, Any]:
