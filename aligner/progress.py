@@ -115,9 +115,9 @@ class Pace:
         total = "" if news.total is None else f" of {news.total:,.0f}"
         done = f"{news.done:.0%}" if news.unit.startswith("of ") else f"{news.done:,.0f}{total}"
         parts = [news.detail or f"{done} {news.unit}"]
-        compiled: Any = sys.modules.get("corpora.compiled")  # not imported just to be asked
-        asked = hasattr(compiled, "compilations")  # another thread may be importing it
-        ended = [event.is_end for _, event in compiled.compilations.buffer] if asked else []
+        compiled: Any = sys.modules.get("corpora.compiled")  # not imported for this alone
+        loaded = hasattr(compiled, "compilations")  # another thread may be importing it
+        ended = [event.is_end for _, event in compiled.compilations.buffer] if loaded else []
         if 2 * sum(ended) < len(ended):
             return f"compiling for this machine, once ({compiled.kept_kernels()} kernels so far), {parts[0]}"
         if gained > 0 and news.unit == "pairs":

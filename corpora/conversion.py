@@ -39,7 +39,7 @@ def convert(
     source: a links file, or a corpus in any form of `open_corpus` that has links.  to: of WRITTEN_FORMATS.
     from_: of LINK_FORMATS, recognised if None.  text: the corpus the links belong to, which the formats with text need;
     links are checked against it.  languages: source and target of the corpus, as in `open_corpus`.  transpose: swap
-    source and target, of text too.  watched: gives the links as they are, to tell how far the work is.
+    source and target, of text too.  watched: yields the links as they are, and reports progress.
     Raises CorpusError on a broken link, an unknown format, and text that is needed and not given.
     """
     for name, formats in ((to, WRITTEN_FORMATS), (from_, LINK_FORMATS)):

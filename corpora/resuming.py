@@ -48,7 +48,7 @@ class Blocks:
             raise SettingError("`resume` needs a file to write into (name it with `output`)")
         self._partial, self._journal_file = (Path(f"{self._output}.partial{end}") for end in ("", ".journal"))
         renamed = self._journal_file.exists() and not self._partial.exists()  # and ended before the journal was removed
-        write_atomically(path, force=force or renamed)  # complains now
+        write_atomically(path, force=force or renamed)  # raises now
         pack(self._output.suffix, b"")
         if renamed:
             self._partial = self._output

@@ -82,7 +82,7 @@ def align(
     to.check(settings)
     from corpora.resuming import Blocks
 
-    blocks = Blocks(output, force=force) if resume else None  # these complain now, if ever
+    blocks = Blocks(output, force=force) if resume else None  # these raise now, if ever
     writers = to.open()
     with opt.skipping_pairs(settings.longest, skip_bad, long_pairs) as skipping:
         if cluster is not None:

@@ -73,4 +73,4 @@ def align_on_cluster(
                 with Path(shard.path).open("rb") as part:
                     shutil.copyfileobj(part, file)
                 Path(shard.path).unlink()
-    writer.tell(*total)
+    writer.report(*total)

@@ -73,7 +73,7 @@ def fast_align(
     settings = AlignSettings(null=p0, iterations=iterations, decoding="reverse" if reverse else "forward")
     if table is not None:
         refuse_inputs(table, [text])
-        file = write_packed(table, force=True)  # complains now, if ever
+        file = write_packed(table, force=True)  # raises now, if ever
 
     def write_table(model: "TranslationModel") -> None:
         from features.translation.priors import Priors, format_table

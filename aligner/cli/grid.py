@@ -16,7 +16,7 @@ def draw_grid(
 ) -> Iterator[Text]:
     """The lines of a grid, which is cut where it is wider than the width, in cells, and goes on below.
 
-    links: those found, with their probabilities, which are colours.  gold: told by shapes, and by colours where there
+    links: those found, with their probabilities, which are colours.  gold: shown by shapes, and by colours where there
     are no probabilities.
     """
     rows, columns = ([_letters(word) for word in side] for side in (source, target))

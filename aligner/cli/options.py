@@ -78,8 +78,8 @@ def skipping_pairs(longest: int | None, skip_bad: bool, long_pairs: str = "empty
     from corpora.skipping import MAX_LENGTH, Skipping
 
     words = {"columns": 0, "max_length": 0}
-    told = (lambda error: say(in_options(f"left empty: {error}", words))) if skip_bad else None
-    skipping = Skipping(MAX_LENGTH if longest is None else longest, long_pairs, told)
+    callback = (lambda error: say(in_options(f"left empty: {error}", words))) if skip_bad else None
+    skipping = Skipping(MAX_LENGTH if longest is None else longest, long_pairs, callback)
     yield skipping
     if summary := skipping.summary():
         say(in_options(summary, words))

@@ -103,10 +103,10 @@ class Writer:
                 words, linked = words + int(found.shapes.sum()), linked + int(found.linked.sum())
                 self.part_ends((done, links, words, linked))
                 show(Progress("aligning", done, pairs, "pairs"))
-        self.tell(done, links, words, linked)
+        self.report(done, links, words, linked)
         return done, links, words, linked
 
-    def tell(self, done: int, links: int, words: int, linked: int) -> None:
+    def report(self, done: int, links: int, words: int, linked: int) -> None:
         if not self.output.quiet:
             what = f"{done:,} pairs, {links:,} links, {words - linked:,} of {words:,} words without a link"
             where = "standard output" if self.output.path == "-" else self.output.path

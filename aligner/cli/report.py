@@ -52,8 +52,8 @@ def report(
             pairs = read_pairs(source, target, files, names=names, gold=gold, tokenize=tokenize)
             evaluations = pairs.evaluate(confidence=confidence / 100, resamples=resamples, seed=seed)
             if format_ == "html":
-                told = (model, record) if model and record is not None else None
-                text = write_page(pairs, evaluations, model=told)
+                of_model = (model, record) if model and record is not None else None
+                text = write_page(pairs, evaluations, model=of_model)
             else:
                 text = format_evaluations(evaluations, format_) + "\n"
             file.write(text.encode(errors="replace"))

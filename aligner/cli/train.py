@@ -61,7 +61,7 @@ def train(
 
     if trace is not None and (trace == model or Path(trace).resolve() == Path(model).resolve()):
         raise typer.BadParameter("it is the file of the model", param_hint="'--trace'")
-    write_atomically(model, force=force)  # complains now, not after the work
+    write_atomically(model, force=force)  # raises now, not after the work
     trace_file = None if trace is None else write_packed(trace, force=force)
     audits: list[dict[str, Any]] = []
 

@@ -56,14 +56,14 @@ class Connection:
                     pending.add(future)
                     return
 
-            for _ in range(2 * self.at_once):  # the answers of others would wait in the workers' memory
+            for _ in range(2 * self.at_once):  # further results would wait in the workers' memory
                 submit()
             for future in pending:
-                number, answer = numbers.pop(future.key), future.result()
+                number, result = numbers.pop(future.key), future.result()
                 future.release()
                 del future
                 submit()
-                yield number, answer
+                yield number, result
 
 
 def _perform(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -23,7 +23,7 @@ from corpora.ragged import I64
 from corpora.readers import open_corpus
 from corpora.recognize import is_stream
 
-Answers = StrPath | Links | Iterable[Iterable[Link]]
+AnyLinks = StrPath | Links | Iterable[Iterable[Link]]
 
 _LENGTH_BINS = {"0-10": (0, 10), "11-20": (11, 20), "21-30": (21, 30), "31-40": (31, 40), "41+": (41, np.inf)}
 
@@ -153,7 +153,7 @@ def in_percent(values: Mapping[str, Any], *fractions: str) -> dict[str, Any]:
     return {name: 100 * value if name in fractions and value is not None else value for name, value in values.items()}
 
 
-def evaluate(gold: Answers, answers: Answers, *, baseline: Answers | None = None, **settings: Any) -> Evaluation:
+def evaluate(gold: AnyLinks, answers: AnyLinks, *, baseline: AnyLinks | None = None, **settings: Any) -> Evaluation:
     """Judge links against gold, as the command ``aligner evaluate`` does.
 
     baseline: links to test the difference in AER against.  settings: see `Judging`.  errors: see `compare`.
@@ -190,8 +190,8 @@ class Judging:
 
 
 def compare(
-    gold: Answers,
-    systems: Sequence[Answers] | Mapping[str, Answers],
+    gold: AnyLinks,
+    systems: Sequence[AnyLinks] | Mapping[str, AnyLinks],
     *,
     names: Sequence[str] | None = None,
     gold_name: str = "gold",
@@ -286,7 +286,7 @@ def _tests(
     return tests
 
 
-def _name(links: Answers, otherwise: str) -> str:
+def _name(links: AnyLinks, otherwise: str) -> str:
     return os.fspath(links) if isinstance(links, str | os.PathLike) else otherwise
 
 
@@ -300,7 +300,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
     return next((names for names in ends if len({*names}) == len({*paths})), [*paths])
 
 
-def _read(links: Answers, **known: Any) -> Links:
+def _read(links: AnyLinks, **known: Any) -> Links:
     """known: of the sentences, see `read_links`."""
     if isinstance(links, str | os.PathLike):
         return read_links(links, **known)

@@ -30,7 +30,7 @@ Sentences = tuple[list[str], list[str]]  # the words of a source and of a target
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The links of one system.  scores: (m,) in the order of the links, between 0 and 1; None where it tells none."""
+    """The links of one system.  scores: (m,) in the order of the links, between 0 and 1; None where it has none."""
 
     name: str
     links: Links
@@ -88,21 +88,21 @@ def read_pairs(
     lengths, read = [(len(a), len(b)) for a, b in words], []
     for name, file in zip(names or short_names(systems), systems, strict=True):
         stream = open_scored_links(file, lambda: lengths)
-        answers = list(stream.pairs)
-        if any(pair.words for pair in answers):
-            _check_words(file, [pair.words or ([], []) for pair in answers], words)
-        read.append(_system(name, stream.format, answers))
+        scored = list(stream.pairs)
+        if any(pair.words for pair in scored):
+            _check_words(file, [pair.words or ([], []) for pair in scored], words)
+        read.append(_system(name, stream.format, scored))
     truth = open_links(gold, lengths=lengths).read() if gold is not None else None
     sides = [a for a, _ in words], [b for _, b in words]
     languages = corpus.source_language, corpus.target_language
     return Pairs(" – ".join(short_names([source, target])), languages, sides, tuple(read), truth, gold or "")
 
 
-def _system(name: str, format: str, answers: Sequence[ScoredLinks]) -> System:
-    links = Links.from_pairs((pair.links for pair in answers), format)
-    if not any(pair.scores for pair in answers):
+def _system(name: str, format: str, scored: Sequence[ScoredLinks]) -> System:
+    links = Links.from_pairs((pair.links for pair in scored), format)
+    if not any(pair.scores for pair in scored):
         return System(name, links, None)
-    values = [pair.scores.get(link, 1.0) for pair in answers for link in sorted(pair.links.sure | pair.links.possible)]
+    values = [pair.scores.get(link, 1.0) for pair in scored for link in sorted(pair.links.sure | pair.links.possible)]
     return System(name, links, np.clip(values, 0.0, 1.0))
 
 

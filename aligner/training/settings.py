@@ -31,7 +31,7 @@ DEFAULT_REGULARIZATION = 0.1
 DEFAULT_FERTILITY = 3
 
 DEFAULT_FOLDS = 5
-"""Folds of the cross-validation that tells the AER and calibrates the probabilities."""
+"""Folds of the cross-validation for the AER and the calibration of the probabilities."""
 
 FEW_PAIRS = 1000
 """Fewer labelled pairs are held out by default, and have features of words: more cost time and change nothing."""
@@ -144,7 +144,7 @@ class LearnSettings:
             raise SettingError(f"{what} (leave out what is of the hinge loss only, or choose that)")
         if self.cross_validate is not None and (self.cross_validate < 0 or self.cross_validate == 1):
             raise SettingError(f"cross-validation has at least 2 folds, or 0 for none, not {self.cross_validate}")
-        plan(self, DEFAULT_FOLDS if self.cross_validate is None else self.cross_validate)  # complains now, not later
+        plan(self, DEFAULT_FOLDS if self.cross_validate is None else self.cross_validate)  # raises now, not later
 
     @property
     def hinge_only(self) -> bool:

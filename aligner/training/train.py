@@ -67,7 +67,7 @@ def train_on(
     bitext, everything, facts = inputs.read(count, hooks)
     labelled = everything and everything.sampled(settings.max_labelled, settings.seed)
     if labelled is not None:
-        plan(settings, len(labelled.links))  # complains now, not after the long work
+        plan(settings, len(labelled.links))  # raises now, not after the long work
     statistics = CorpusStatistics.from_bitext(
         bitext, lexicons=lexicons, priors=priors, on_progress=hooks.counted,
         on_pass=tell_passes(hooks.on_progress), engine=engine,

@@ -14,7 +14,7 @@ from corpora.errors import CorpusError
 from corpora.files import StrPath, read_lines
 
 COMMENT = re.compile(rb"# Sentence pair \((\d+)\) source length ([0-9]{1,9}) target length ([0-9]{1,9})(?:\s.*)?")
-# Any token may be the word, even "({": only what follows it tells.
+# Any token may be the word, even "({": what follows it decides.
 _ENTRY = re.compile(rb"(\S+)\s+\(\{((?:\s+[0-9]{1,9})*)\s+\}\)(?:\s+|$)")
 _NULL = "NULL"
 _HINT = "is it a GIZA++ A3.final file, and complete?"

@@ -38,7 +38,7 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
     """The service as an ASGI application.
 
     hosts: names of this machine; where they are given, requests to others are refused, but addresses of numbers are
-    not. A page of another server whose name leads here cannot ask then.
+    not. A page of another server whose name leads here gets nothing then.
     """
     requests: Counter[tuple[str, int]] = Counter()
     counts = {"waiting": 0, "pairs": 0, "seconds": 0.0}
@@ -62,8 +62,8 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
         return Response(body, media_type="application/json")
 
     async def health(request: Request) -> Response:
-        told = {"path": service.path, **service.model.info()}
-        return JSONResponse({"status": "ok", "version": __version__, "model": told})
+        facts = {"path": service.path, **service.model.info()}
+        return JSONResponse({"status": "ok", "version": __version__, "model": facts})
 
     async def metrics(request: Request) -> Response:
         pages = _STATM.read_text().split()[1] if _STATM.exists() else "NaN"

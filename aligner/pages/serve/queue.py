@@ -55,7 +55,7 @@ class _Lane:
             answers: Sequence[Answer | Exception]
             try:
                 answers = await loop.run_in_executor(self._thread, self._work, bodies)
-            except Exception as error:  # of the program: whoever waits is told
+            except Exception as error:  # of the program: it is for whoever waits
                 answers = [error] * len(futures)
             for future, answer in zip(futures, answers, strict=True):
                 if isinstance(answer, Exception) and not future.done():
