@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from aligner.errors import SettingError
 from aligner.matching import get_oracle
@@ -46,6 +46,7 @@ are linked is what annotators differ in most."""
 LossName = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
 Center = Literal["default", "zero"]
 OracleName = Literal["assignment", "scipy", "flow", "lp", "greedy"]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -212,9 +213,8 @@ def plan(settings: LearnSettings, n_labels: int) -> Plan:
     )
     loss, smooth = LOSSES[name], name != "hinge"
 
-    folds = settings.cross_validate
-    if folds is None:
-        folds = DEFAULT_FOLDS if smooth and few and n_labels >= 2 * DEFAULT_FOLDS else 0
+    enough = smooth and few and n_labels >= 2 * DEFAULT_FOLDS
+    folds = _given(settings.cross_validate, DEFAULT_FOLDS if enough else 0)
     if folds and not 2 <= folds <= n_labels:
         what = f"{n_labels} labelled pairs cannot be held out in {folds} folds"
         raise SettingError(f"{what} (give from 2 to {n_labels})")
@@ -224,25 +224,22 @@ def plan(settings: LearnSettings, n_labels: int) -> Plan:
     solver = make_solver(solver_name, **settings.solver_options)
     if not find_solver(solver_name).weights:
         raise SettingError(f"{solver_name} finds no weights, which models are made of (use it as aligner.solvers)")
-    one_link = not get_oracle(oracle).several
-    capacity = settings.fertility
-    if capacity is None:
-        capacity = 1 if one_link else DEFAULT_FERTILITY
-    words = settings.words
-    if words is None:
-        words = FREQUENT_WORDS if smooth and few else 0
-
     center: Center = settings.center or ("default" if smooth else "zero")
     if settings.center == "default" and not settings.of_all_features:
         raise SettingError("the default weights are of all features (leave `center` or `families` out)")
 
-    def given(value: float | None, default: float) -> float:
-        return default if value is None else value
-
     return Plan(
         name, Newton() if smooth else solver,
-        given(settings.regularization, SMOOTH_REGULARIZATION / max(n_labels, 1) if smooth else DEFAULT_REGULARIZATION),
-        given(settings.miss_cost, loss.miss_cost),
-        given(settings.false_cost, loss.false_cost), given(settings.possible_cost, hinge.DEFAULT_POSSIBLE_COST),
-        folds, words, capacity, oracle, center,
+        _given(settings.regularization, SMOOTH_REGULARIZATION / max(n_labels, 1) if smooth else DEFAULT_REGULARIZATION),
+        _given(settings.miss_cost, loss.miss_cost),
+        _given(settings.false_cost, loss.false_cost),
+        _given(settings.possible_cost, hinge.DEFAULT_POSSIBLE_COST),
+        folds,
+        _given(settings.words, FREQUENT_WORDS if smooth and few else 0),
+        _given(settings.fertility, DEFAULT_FERTILITY if get_oracle(oracle).several else 1),
+        oracle, center,
     )  # fmt: skip
+
+
+def _given(value: Value | None, default: Value) -> Value:
+    return default if value is None else value
