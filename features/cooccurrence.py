@@ -14,8 +14,7 @@ from corpora.bitext import Bitext
 from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.threads import map_threads
-from features._search_kernels import list_occurrences, sort_row
-from features.word_pairs import Pairs, find_cells, runs
+from features.word_pairs import Pairs, find_cells, list_occurrences, runs, sort_row
 
 MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are not kept.

@@ -10,9 +10,8 @@ import numpy as np
 
 from corpora.compiled import compiled
 from corpora.ragged import I32, I64, Bools
-from features._search_kernels import list_occurrences, sort_row
 from features.cooccurrence import CooccurrenceTable
-from features.word_pairs import Pairs
+from features.word_pairs import Pairs, list_occurrences, sort_row
 
 
 @dataclass(frozen=True, eq=False)
