@@ -1,7 +1,5 @@
 """The Python interface of eflomal, with our translation models behind it: ``import aligner.eflomal as eflomal``."""
 
-from __future__ import annotations
-
 import shutil
 import warnings
 from collections import Counter

@@ -1,7 +1,5 @@
 """The errors a user can mend; every one is an `AlignerError`."""
 
-from __future__ import annotations
-
 from corpora import AlignerError, SettingError
 
 __all__ = ["AlignerError", "OracleError", "ScoreError", "SettingError"]

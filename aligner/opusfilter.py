@@ -1,7 +1,5 @@
 """A filter for OpusFilter: of pairs whose sides translate each other, as a trained model sees it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, tee

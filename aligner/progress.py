@@ -1,4 +1,4 @@
-"""How far long work is, and a display of it for the terminal."""
+"""Progress of long work, and its display on the terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIRST_LINE, NEXT_LINE = 0.5, 10.0
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a stage is.  done: in `unit`, of `total` if that is known; a fraction if the unit starts with "of".
+    """Progress of a stage.  done: in `unit`, of `total` if that is known; a fraction if the unit starts with "of".
 
     detail: a few words for the user.
     """
@@ -45,7 +45,7 @@ class Progress:
 
 
 def ignore(*news: object) -> None:
-    """What is told to nobody."""
+    """The callback that does nothing."""
 
 
 def _as_it_is(corpus: Corpus) -> Corpus:
@@ -54,13 +54,13 @@ def _as_it_is(corpus: Corpus) -> Corpus:
 
 @dataclass(frozen=True)
 class Hooks:
-    """Whom long work tells how far it is.
+    """Callbacks of long work.
 
-    on_corpus: told what each path was recognised as.  on_progress: told of each step.
-    on_audit: told of each audit of the solver, and of which fold it does without, if any; training stops if it returns
-    False.  interrupted: asked after each of the solver's passes; where it holds, as with Ctrl-C during the passes,
-    training ends with the weights of the last audit.  lenient: gives the corpora whose text alone is read,
-    with broken pairs left empty, say.
+    on_corpus: called with each corpus that was recognised.  on_progress: called at each step.
+    on_audit: called at each audit of the solver, with the fold that is left out, if any; training stops if it returns
+    False.  interrupted: called after each of the solver's passes; where it holds, as with Ctrl-C during the passes,
+    training ends with the weights of the last audit.  lenient: makes, of each corpus whose text alone is read, the
+    corpus to read, with broken pairs left empty, say.
     """
 
     on_corpus: Callable[[Corpus], None] = ignore
@@ -70,12 +70,12 @@ class Hooks:
     lenient: Callable[[Corpus], Corpus] = _as_it_is
 
     def counted(self, done: float) -> None:
-        """Tell of a fraction of the words."""
+        """Report the fraction of the words that is counted."""
         self.on_progress(Progress("counting", done, 1.0, "of the words"))
 
 
 def tell_passes(tell: Callable[[Progress], None]) -> Callable[[Pass], None]:
-    """What tells of each pass of the translation models' training."""
+    """A callback that reports each training pass of the translation models as `Progress`."""
     numbers = count(1)
 
     def passed(found: Pass) -> None:
@@ -86,7 +86,7 @@ def tell_passes(tell: Callable[[Progress], None]) -> Callable[[Pass], None]:
 
 
 def tell_items(tell: Callable[[Progress], None], stage: Stage, pairs: Iterable[Item]) -> Iterator[Item]:
-    """The items, of which there is one a pair; tells of them on the way, some thousands at once."""
+    """The items, one for each pair; reports `Progress` on the way, every some thousands."""
     for done, item in enumerate(pairs, 1):
         yield item
         if done % 4096 == 0:
@@ -115,9 +115,9 @@ class Pace:
         total = "" if news.total is None else f" of {news.total:,.0f}"
         done = f"{news.done:.0%}" if news.unit.startswith("of ") else f"{news.done:,.0f}{total}"
         parts = [news.detail or f"{done} {news.unit}"]
-        compiled: Any = sys.modules.get("corpora.compiled")  # not imported just to be asked
-        asked = hasattr(compiled, "compilations")  # another thread may be importing it
-        ended = [event.is_end for _, event in compiled.compilations.buffer] if asked else []
+        compiled: Any = sys.modules.get("corpora.compiled")  # not imported for this alone
+        loaded = hasattr(compiled, "compilations")  # another thread may be importing it
+        ended = [event.is_end for _, event in compiled.compilations.buffer] if loaded else []
         if 2 * sum(ended) < len(ended):
             return f"compiling for this machine, once ({compiled.kept_kernels()} kernels so far), {parts[0]}"
         if gained > 0 and news.unit == "pairs":

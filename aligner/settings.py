@@ -1,4 +1,4 @@
-"""What the settings of a command are made of: frozen dataclasses whose fields check themselves, and NAME=VALUE."""
+"""Settings of commands: frozen dataclasses whose fields check themselves, and NAME=VALUE."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def with_values(settings: S, given: Sequence[str], *others: type) -> S:
 
 
 def describe(*classes: type) -> Iterator[tuple[str, str]]:
-    """What `with_values` takes, and what it means, each name once."""
+    """The names that `with_values` takes, and their meanings, each once."""
     seen: set[str] = set()
     for name, one, hint in (found for made in classes for found in _fields(made)):
         if one.metadata.get("meaning") and name not in seen:
@@ -115,7 +115,7 @@ def _fields(made: type) -> Iterator[tuple[str, Field[Any], Any]]:
 
 
 def _choices(hint: Any) -> list[str]:
-    """The names of a Literal, or of those in a union."""
+    """The names of a Literal, or of the Literals in a union."""
     parts = get_args(hint)
     return [name for part in parts for name in ([part] if isinstance(part, str) else _choices(part))]
 

@@ -113,7 +113,7 @@ def fill(function: Callable[..., Any], **kernels: Any) -> Any:
     ]
     copy = FunctionType(function.__code__, {**function.__globals__, **filled}, function.__name__)
     copy.__qualname__ = f"{function.__qualname__}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
-    return compiled(copy, keep=None not in sources)
+    return compiled(copy, store=None not in sources)
 
 
 def _source(function: Callable[..., Any]) -> str | None:

@@ -1,7 +1,5 @@
 """Text in: bitexts, links, and the formats they come in."""
 
-from __future__ import annotations
-
 
 class AlignerError(Exception):
     """Base of every error that bad input or bad settings cause; anything else is a bug."""

@@ -1,11 +1,9 @@
 """Links between the words of sentence pairs, sure and possible."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -57,7 +55,7 @@ class Links:
     probability: F32 | None = None  # (m,) None: 1 of every link
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[PairLinks], format: str = "") -> Links:
+    def from_pairs(cls, pairs: Iterable[PairLinks], format: str = "") -> "Links":
         """Pack a stream of pairs, keeping 9 bytes a link, 13 if there are probabilities, and 8 a pair."""
         ends = array("q", [0])
         positions = array("i")  # source, target, source, target, ...
@@ -86,7 +84,7 @@ class Links:
         )
 
     @classmethod
-    def from_sets(cls, pairs: Iterable[Iterable[Link]]) -> Links:
+    def from_sets(cls, pairs: Iterable[Iterable[Link]]) -> "Links":
         """Pack a stream of sets of links, all sure, or of mappings from links to probabilities."""
         return cls.from_pairs(
             PairLinks(frozenset((j, k) for j, k in links), frozenset(), links if isinstance(links, Mapping) else {})
@@ -97,25 +95,21 @@ class Links:
         return len(self.offsets) - 1
 
     def probabilities(self, rows: slice = slice(None)) -> F32:
-        """Of some links, or of all."""
+        """(m,) the probabilities of some links, or of all."""
         return np.ones(len(self.source[rows]), np.float32) if self.probability is None else self.probability[rows]
 
     def __getitem__(self, index: int) -> PairLinks:
         """The links of pair ``index`` (negative counts from the end); IndexError beyond the last."""
         pair = range(len(self))[index]
         rows = slice(self.offsets[pair], self.offsets[pair + 1])
-        links = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
-        sure: set[Link] = set()
-        possible: set[Link] = set()
-        for link, is_sure in zip(links, self.sure[rows].tolist(), strict=True):
-            (sure if is_sure else possible).add(link)
+        links = list(zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True))
+        sure = frozenset(compress(links, self.sure[rows].tolist()))
+        possible = frozenset(links) - sure
         if self.probability is None:
-            return PairLinks(frozenset(sure), frozenset(possible))
-        positions = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
-        probabilities = dict(zip(positions, self.probability[rows].tolist(), strict=True))
-        return PairLinks(frozenset(sure), frozenset(possible), probabilities)
+            return PairLinks(sure, possible)
+        return PairLinks(sure, possible, dict(zip(links, self.probability[rows].tolist(), strict=True)))
 
-    def take(self, pairs: I64) -> Links:
+    def take(self, pairs: I64) -> "Links":
         """The links of these pairs, (m,) indices, in their order."""
         return Links.from_pairs((self[int(pair)] for pair in pairs), self.format)
 

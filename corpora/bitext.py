@@ -1,7 +1,5 @@
 """Bitexts: two texts of as many sentences, as arrays of word ids."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from array import array
@@ -22,7 +20,7 @@ _CHUNK = 1 << 16
 PAIRS_AT_ONCE = 1000
 """Pairs that are read at once, among which a line that is not UTF-8 is looked for."""
 FEWEST_LINES = 20
-"""Of fewer lines nothing is said."""
+"""Fewer lines are not checked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +54,7 @@ class Text:
         """(n,) words in each sentence."""
         return np.diff(self.offsets)
 
-    def take(self, sentences: I64) -> Text:
+    def take(self, sentences: I64) -> "Text":
         """These sentences, (m,) indices, in their order, with the whole vocabulary."""
         offsets = np.concatenate([[0], np.cumsum(self.lengths[sentences])])
         parts = [self.ids[self.offsets[s] : self.offsets[s + 1]] for s in sentences]
@@ -97,7 +95,7 @@ class Bitext:
         words = [tuple(text.vocabulary.words[i] for i in of.tolist()) for text, of in zip(sides, ids, strict=True)]
         return SentencePair(ids[0], ids[1], words[0], words[1])
 
-    def take(self, pairs: I64) -> Bitext:
+    def take(self, pairs: I64) -> "Bitext":
         """These pairs, (m,) indices, in their order."""
         return Bitext(self.source.take(pairs), self.target.take(pairs))
 
@@ -145,7 +143,6 @@ class _TextBuilder:
             self.add_tokens(self._normalizer.tokens(line) if self._normalizer.tokenize else line.split())
 
     def add_tokens(self, tokens: Iterable[bytes | str]) -> None:
-        """Append a sentence."""
         self._ids.extend(map(self._word_ids.__getitem__, tokens))
         self._ends.append(len(self._ids))
 
@@ -187,7 +184,7 @@ class BitextBuilder:
         self._source.add_tokens(source)
         self._target.add_tokens(target)
 
-    def add_pairs(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> BitextBuilder:
+    def add_pairs(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> "BitextBuilder":
         """Append pairs of tokenised sentences; the builder itself.  TypeError on strings in place of tokens."""
         for pair in pairs:
             if str in map(type, (pair, *pair)):

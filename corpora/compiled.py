@@ -1,6 +1,4 @@
-"""Compiled kernels: numba's, which release the interpreter lock and are kept in a folder of their own version."""
-
-from __future__ import annotations
+"""Compiled kernels of numba, which release the interpreter lock, cached in a folder of their own version."""
 
 import hashlib
 import os
@@ -33,13 +31,13 @@ _EVENTS: Any = numba.core.event
 
 
 compilations: Any = _EVENTS.RecordingListener()
-"""The beginning and end of each compilation of a kernel that is not kept yet, in this process."""
+"""The beginning and end of each compilation of a kernel that is not cached yet, in this process."""
 _EVENTS.register("numba:compile", compilations)
 
 
 @contextmanager
 def before_first_compilation(act: Callable[[], None]) -> Iterator[None]:
-    """Within this block, act once, when a kernel that is not kept yet is about to be compiled."""
+    """Within this block, act once, when a kernel that is not cached yet is about to be compiled."""
     waiting = [act]
 
     class Beginnings(_EVENTS.Listener):  # type: ignore[misc]
@@ -54,11 +52,11 @@ def before_first_compilation(act: Callable[[], None]) -> Iterator[None]:
         yield
 
 
-def compiled(function: Callable[..., Any] | None = None, *, keep: bool = True, **options: Any) -> Any:
-    """Compile a kernel at its first call, by numba.njit with these options, and keep it for later processes."""
+def compiled(function: Callable[..., Any] | None = None, *, store: bool = True, **options: Any) -> Any:
+    """Compile a kernel at its first call, by numba.njit with these options, and cache it for later processes."""
     if function is None:
-        return partial(compiled, keep=keep, **options)
-    folder, given = kernel_folder() if keep else None, _CONFIG.CACHE_DIR
+        return partial(compiled, store=store, **options)
+    folder, given = kernel_folder() if store else None, _CONFIG.CACHE_DIR
     _CONFIG.CACHE_DIR = given if folder is None else str(folder)  # numba looks at it now, and not again
     try:
         return nb.njit(cache=folder is not None, **_OPTIONS, **options)(function)
@@ -68,7 +66,7 @@ def compiled(function: Callable[..., Any] | None = None, *, keep: bool = True, *
 
 @cache
 def kernel_folder() -> Path | None:
-    """Where the compiled kernels of this version are kept; None: nowhere, because no folder can be written.
+    """The folder that caches the compiled kernels of this version; None where no folder can be written.
 
     In NUMBA_CACHE_DIR, else beside the program or in the user's cache; else, with a warning, in a temporary folder
     that is this user's alone. Kernels in a folder that can only be read are used, by way of a copy.
@@ -95,7 +93,7 @@ def kernel_folder() -> Path | None:
 
 
 def kept_kernels() -> int:
-    """How many kernels all processes have kept by now."""
+    """The number of kernels that all processes have cached by now."""
     folder = kernel_folder()
     return 0 if folder is None else sum(1 for _ in folder.rglob("*.nbi"))
 
@@ -103,8 +101,8 @@ def kept_kernels() -> int:
 def _version() -> str:
     """A digest of the code of all kernels, which call each other, and of the records that they take.
 
-    numba keeps a kernel together with those it calls but looks for changes in its own file only, and fails to read what
-    it has kept for a record that is there no longer.
+    numba caches a kernel together with the kernels it calls but looks for changes in its own file only, and fails to
+    read what it has cached for a record that is there no longer.
     """
     digest = hashlib.sha256()
     for path in sorted(path for name in ("aligner", "corpora", "features") for path in (_ROOT / name).rglob("*.py")):

@@ -1,7 +1,5 @@
 """From one format of links to another, and from two directions to one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -41,7 +39,7 @@ def convert(
     source: a links file, or a corpus in any form of `open_corpus` that has links.  to: of WRITTEN_FORMATS.
     from_: of LINK_FORMATS, recognised if None.  text: the corpus the links belong to, which the formats with text need;
     links are checked against it.  languages: source and target of the corpus, as in `open_corpus`.  transpose: swap
-    source and target, of text too.  watched: gives the links as they are, to tell how far the work is.
+    source and target, of text too.  watched: yields the links as they are, and reports progress.
     Raises CorpusError on a broken link, an unknown format, and text that is needed and not given.
     """
     for name, formats in ((to, WRITTEN_FORMATS), (from_, LINK_FORMATS)):
@@ -101,7 +99,6 @@ def _with_words(
 
 
 def transposed(links: PairLinks) -> PairLinks:
-    """Source and target swapped."""
     sure, possible = (frozenset((k, j) for j, k in kind) for kind in (links.sure, links.possible))
     return PairLinks(sure, possible, {(k, j): probability for (j, k), probability in links.probabilities.items()})
 

@@ -1,6 +1,4 @@
-"""A corpus that was opened: its text and links, read as they are asked for."""
-
-from __future__ import annotations
+"""A corpus that was opened: its text and links, read when they are taken."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -29,16 +27,8 @@ Languages = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True)
-class Parts:
-    """How the pairs of a corpus are counted and passed over without being looked at."""
-
-    count: Callable[[], int]
-    texts_from: Callable[[int], Iterator[TextLine]]  # given the number of pairs before
-
-
-@dataclass(frozen=True)
 class Corpus:
-    """A recognised corpus; nothing of it is read before ``texts`` or ``links`` is asked for."""
+    """A recognised corpus; nothing of it is read before ``texts`` or ``links`` is called."""
 
     name: str  # as the user wrote it
     form: str  # what was recognised, in words
@@ -46,12 +36,12 @@ class Corpus:
     target_language: str | None
     source_file: str
     target_file: str
-    texts: Callable[[], Iterator[TextLine]] = field(repr=False)
+    texts: Callable[..., Iterator[TextLine]] = field(repr=False)
     _links: Callable[[], LinkStream] | None = field(repr=False)
     _links_file: StrPath | None = None  # beside the text, or of the other direction
     _target_shift: int = 0  # lines from a source sentence to its target sentence in the same file
     parse: Parser = parse_joints  # of lines, where source and target are on one
-    _parts: Parts | None = None
+    _count: Callable[[], int] | None = None  # its pairs unseen; then `texts` takes a number of them to pass over unseen
 
     @property
     def has_links(self) -> bool:
@@ -78,7 +68,7 @@ class Corpus:
         """Whether its text is in files, not in standard input or pipes."""
         return not (recognize.is_stream(self.source_file) or recognize.is_stream(self.target_file))
 
-    def rereadable(self) -> Corpus:
+    def rereadable(self) -> "Corpus":
         """This corpus, which is read more than once.  Raises CorpusError where it comes from a pipe."""
         if not self.can_be_read_twice:
             pipe = self.source_file if recognize.is_stream(self.source_file) else self.target_file
@@ -89,7 +79,7 @@ class Corpus:
         """The source and target tokens of each pair, split at ASCII whitespace as links count them."""
         return word_counts(self.texts())
 
-    def in_tokens(self, normalizers: tuple[Normalizer, Normalizer]) -> Corpus:
+    def in_tokens(self, normalizers: tuple[Normalizer, Normalizer]) -> "Corpus":
         """The corpus with spaces between the tokens of tokenisers, which the links of a model that has them count."""
         if not any(normalizer.tokenize for normalizer in normalizers):
             return self
@@ -100,24 +90,24 @@ class Corpus:
                 source, target = (" ".join(n.tokens(s)).encode() for n, s in zip(normalizers, text[1:], strict=True))
                 yield text[0], source, target
 
-        return replace(self, texts=texts, _parts=None)
+        return replace(self, texts=texts, _count=None)
 
-    def shard(self, number: int, shards: int) -> Corpus:
+    def shard(self, number: int, shards: int) -> "Corpus":
         """One of so many parts with equally many pairs, the first is 1; lines keep their numbers.
 
         Raises CorpusError for what is read but once, and where there is no pair at all.
         """
         self.rereadable()
-        pairs = sum(1 for _ in self.texts()) if self._parts is None else self._parts.count()
+        pairs = sum(1 for _ in self.texts()) if self._count is None else self._count()
         if pairs == 0:
             raise CorpusError(self.source_file, 0, "the corpus is empty", hint="check where it comes from")
         first, last = pairs * (number - 1) // shards, pairs * number // shards
 
         def texts() -> Iterator[TextLine]:
-            rest = islice(self.texts(), first, None) if self._parts is None else self._parts.texts_from(first)
+            rest = islice(self.texts(), first, None) if self._count is None else self.texts(first)
             return map(lambda _, text: text, range(last - first), rest)  # goes on after a broken line, unlike islice
 
-        return replace(self, texts=texts)
+        return replace(self, texts=texts, _count=None)
 
     def description(self) -> str:
         """One line for the user: what was recognised, and which side is the source."""
@@ -125,7 +115,6 @@ class Corpus:
 
     @property
     def files(self) -> list[StrPath]:
-        """Those that it is read from."""
         return [file for file in (self.source_file, self.target_file, self._links_file) if file is not None]
 
     def check_lengths(self, texts: Sequence[TextLine]) -> None:
@@ -139,7 +128,7 @@ class Corpus:
                     raise CorpusError(self.source_file, number, what, hint="split the pair, or empty both lines")
 
     def check_utf8(self, texts: Sequence[TextLine]) -> None:
-        """Raise BrokenLine for the first of these pairs of which one side is not UTF-8."""
+        """Raise BrokenLine for the first of these pairs with a side that is not UTF-8."""
         with suppress(UnicodeDecodeError):
             b"\n".join([line for _, *sides in texts for line in sides]).decode()  # faster than one by one
             return

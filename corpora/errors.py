@@ -1,7 +1,5 @@
 """The errors a user can mend, as one line: ``file:line: what (what to do)``; of a file as a whole without a line."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from typing import Any
@@ -41,7 +39,7 @@ def printable(text: str) -> str:
 
 
 def quoted(content: bytes) -> str:
-    """What stands in a file, for a message: not more than a line of it, and nothing that a terminal would obey.
+    """Quote a file in a message: not more than a line of it, and nothing that a terminal would obey.
 
     >>> quoted(b"1 2\\x1b[2J"), len(quoted(b"x" * 1000))
     ("'1 2\\\\x1b[2J'", 85)

@@ -1,7 +1,5 @@
 """Files as streams of lines, plain, packed or standard input; files written whole or not at all; spill files."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
@@ -82,7 +80,7 @@ def open_bytes(path: StrPath) -> Iterator[BinaryIO]:
             except OSError as error:
                 raise _cannot_open(path, error) from error
             stream = stack.enter_context(io.BufferedReader(file, BUFFER_BYTES))
-        head = stream.peek()  # once: a terminal would have to be told twice that there is nothing
+        head = stream.peek()  # once: on a terminal the end of input would have to be typed twice
         for magic, packing in PACKINGS.values():
             if re.match(magic, head):
                 unpacked = stack.enter_context(packing(stream, "rb"))
@@ -115,7 +113,7 @@ def read_lines(path: StrPath, start: int = 0) -> Iterator[bytes]:
 
 
 def arriving_lines(stream: BinaryIO, path: StrPath, number: int = 0) -> Iterator[list[bytes]]:
-    """The lines of each read as it comes, as `read_lines` gives them; signals are heeded between reads.
+    """The lines of each read as it comes, as `read_lines` gives them; signals are handled between reads.
 
     path, number of lines before: for errors.  Raises CorpusError for a line of more than LONGEST_LINE bytes.
     """
@@ -141,7 +139,7 @@ def arriving_lines(stream: BinaryIO, path: StrPath, number: int = 0) -> Iterator
 
 
 def count_lines(path: StrPath) -> int:
-    """How many lines `read_lines` gives, much faster; it raises the same errors."""
+    """Count the lines that `read_lines` gives, much faster; it raises the same errors."""
     try:
         with open_bytes(path) as stream:
             return _pass_over(stream, sys.maxsize)
@@ -212,7 +210,7 @@ def write_packed(path: StrPath, *, force: bool = False) -> AbstractContextManage
     if suffix == ".zip":
         hint = f"name it {Path(path).stem} or {Path(path).stem}.gz, or write into a pipe"
         raise CorpusError(path, 0, "cannot be packed as .zip", hint=hint)
-    pack(suffix, b"")  # complains now, where a package is missing
+    pack(suffix, b"")  # raises now, where a package is missing
     return _packed(suffix, write_atomically(path, force=force))
 
 

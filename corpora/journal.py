@@ -1,7 +1,5 @@
 """A journal: a file of JSON lines, each on disk before it is acted upon; the end of a process loses none."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -13,6 +11,7 @@ from typing import Any
 
 from corpora.errors import CorpusError
 from corpora.files import write_atomically
+from corpora.strict_json import parse_json
 
 Entry = dict[str, Any]
 
@@ -22,8 +21,6 @@ def read_journal(path: Path) -> list[Entry]:
 
     Raises CorpusError on a line that is not an entry.
     """
-    from corpora.strict_json import parse_json  # loads NumPy
-
     entries: list[Entry] = []
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         try:

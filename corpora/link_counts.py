@@ -1,6 +1,4 @@
-"""How often words are linked: what lexicons of other tools are made of."""
-
-from __future__ import annotations
+"""Counts of linked words, of which lexicons of other tools are made."""
 
 from array import array
 from collections.abc import Iterable
@@ -13,14 +11,14 @@ from corpora.corpus import Corpus
 from corpora.ragged import F64, I64
 
 NULL = "NULL"
-"""What a word without a link is linked to; a word of this spelling is taken for the same, as Moses does."""
+"""A word without a link is linked to this; a word of this spelling is taken for the same, as Moses does."""
 
 _LINKS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
 class LinkCounts:
-    """How often each word is linked to which, and to NULL, where it has no link.
+    """Counts of the links of each word to each other, and to NULL, where it has no link.
 
     words: spellings of source and target words, NULL on both sides.  source, target: (C,) the two words of each pair of
     words that are linked, in ascending order.  counts: (C,) above 0.
@@ -32,7 +30,7 @@ class LinkCounts:
     counts: F64
 
     @classmethod
-    def of(cls, words: tuple[list[str], list[str]], keys: I64, counts: F64) -> LinkCounts:
+    def of(cls, words: tuple[list[str], list[str]], keys: I64, counts: F64) -> "LinkCounts":
         """Keys (m,) are source << 32 | target; several may be the same."""
         keys, counts = _merged(keys[counts > 0], counts[counts > 0])
         return cls(words, keys >> 32, keys & 0xFFFFFFFF, counts)

@@ -1,19 +1,20 @@
-"""Links files in any of their formats, checked against the text they belong to."""
+"""Links files in any of their formats, checked against the text they belong to; their scores, and their words."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Sequence
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, repeat, zip_longest
+from typing import NamedTuple
 
 from corpora import recognize
-from corpora.alignment import Links, PairLinks, check_range
+from corpora.alignment import Link, Links, PairLinks, check_range
 from corpora.errors import CorpusError
 from corpora.files import StrPath, read_lines
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import parse_a3
 from corpora.formats.jsonl import parse_jsonl
-from corpora.formats.naacl import NaaclLink, gather_naacl, parse_naacl
+from corpora.formats.naacl import gather_naacl, parse_naacl
 from corpora.formats.pharaoh import parse_pharaoh
 
 INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0, "jsonl": 0}
@@ -25,12 +26,14 @@ WRITTEN_FORMATS = LINK_FORMATS[:-1]  # but jsonl, which has scores, too
 KINDS = "statistical", "neural"
 """Kinds of aligners. Of a file without a kind nothing more is known than of a statistical one."""
 
+_SCORED = re.compile(rb"(\d+)[-?p](\d+):(\S+)")
+
 Lengths = Iterable[tuple[int, int]]  # source and target words of each sentence pair
 
 
 @dataclass(frozen=True, eq=False)
 class LinkStream:
-    """The links of each pair of a file, read as they are asked for.  format: one of LINK_FORMATS."""
+    """The links of each pair of a file, read when they are taken.  format: one of LINK_FORMATS."""
 
     pairs: Iterator[PairLinks]
     format: str
@@ -70,7 +73,8 @@ def open_links(
     format = format or recognize.links_format(path, first_lines)
     match format:
         case "naacl":
-            return LinkStream(_naacl_links(lines, path, lengths, sentences), format)
+            all_lengths = None if lengths is None else list(lengths)
+            return LinkStream(gather_naacl(parse_naacl(lines, path), path, sentences, all_lengths), format)
         case "giza" | "comtrans":
             parse = parse_a3 if format == "giza" else parse_comtrans
             pairs, step = (pair.links for pair in parse(lines, path)), 3
@@ -124,21 +128,37 @@ def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: 
         yield links
 
 
-def _naacl_links(
-    lines: Iterable[bytes], path: StrPath, lengths: Lengths | None, sentences: Sequence[int] | None
-) -> Iterator[PairLinks]:
-    links = parse_naacl(lines, path)
-    if lengths is None:
-        return gather_naacl(links, path, sentences)
-    known = list(lengths)
-    numbers = range(1, len(known) + 1) if sentences is None else sentences
-    by_number = dict(zip(numbers, known, strict=True))
+class ScoredLinks(NamedTuple):
+    """The links of one pair.  scores: of the links that have one.  words: of both sides, where they are in the file."""
 
-    def checked() -> Iterator[NaaclLink]:
-        for entry in links:
-            length = by_number.get(entry.sentence)
-            if length is not None:
-                check_range(PairLinks(frozenset([entry.link]), frozenset()), *length, path, entry.line)
-            yield entry
+    links: PairLinks
+    scores: dict[Link, float]
+    words: tuple[list[str], list[str]] | None
 
-    return gather_naacl(checked(), path, numbers)
+
+class ScoredStream(NamedTuple):
+    """The scored links of each pair of a file, read when they are taken.  format: one of LINK_FORMATS."""
+
+    pairs: Iterator[ScoredLinks]
+    format: str
+
+
+def open_scored_links(path: StrPath, lengths: Callable[[], Lengths]) -> ScoredStream:
+    """The scored links of a file for pairs of these lengths, unless it has its own words; of a stream without scores.
+
+    Raises CorpusError on a broken link, and whatever disagrees with the lengths.
+    """
+    with_words = recognize.links_format(path, recognize.head(path)) == "jsonl"
+    stream = open_links(path, lengths=None if with_words else lengths())
+    scored = stream.format in ("pharaoh", "jsonl") and not recognize.is_stream(path)
+    return ScoredStream(_scored(stream, read_lines(path) if scored else repeat(b""), with_words), stream.format)
+
+
+def _scored(stream: LinkStream, lines: Iterator[bytes], with_words: bool) -> Iterator[ScoredLinks]:
+    for links, line in zip(stream, lines, strict=False):
+        words, scored = None, _SCORED.findall(line)
+        if with_words and line:
+            entry = json.loads(line)
+            words = [*entry["source"]], [*entry["target"]]
+            scored = [link[:3] for link in entry["links"] if len(link) > 2]
+        yield ScoredLinks(links, {(int(j), int(k)): float(score) for j, k, score in scored}, words)

@@ -1,7 +1,5 @@
 """From raw tokens to the words that are counted: NFC, case, stems; and an optional tokeniser."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -61,7 +59,7 @@ def romanized(word: str) -> str:
 
 @dataclass(frozen=True)
 class Normalizer:
-    """How a line becomes tokens, and a token the word that is counted.
+    """Splits a line into tokens, and makes of a token the word that is counted.
 
     casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace only, and take
     each UNSPACED character for a word.  stem: Snowball language, by name or ISO 639-1 code; None keeps words whole.
@@ -77,7 +75,7 @@ class Normalizer:
             known = ", ".join(f"{code} ({name})" for code, name in SNOWBALL_CODES.items())
             raise SettingError(f"no stemmer for the language '{self.stem}' (known are {known})")
 
-    def __reduce__(self) -> tuple[type[Normalizer], tuple[bool, bool, str | None]]:
+    def __reduce__(self) -> "tuple[type[Normalizer], tuple[bool, bool, str | None]]":
         return Normalizer, (self.casefold, self.tokenize, self.stem)  # without the functions made of them
 
     @shared_property
@@ -88,7 +86,7 @@ class Normalizer:
         stemmer, lock = SnowballStemmer(SNOWBALL_CODES.get(name, name)), Lock()
 
         def stem(word: str) -> str:
-            with lock:  # some of nltk's stemmers keep what they are doing in attributes
+            with lock:  # some of nltk's stemmers have their state in attributes
                 return str(stemmer.stem(word))
 
         return stem
@@ -120,20 +118,17 @@ class Normalizer:
 
     def word(self, token: str) -> str:
         """The word of a raw token: NFC, case folded, stemmed (unless nothing of the word would be left)."""
-        word = self._folded(token)
+        if token.isascii():  # nothing to compose, and most words are
+            word = token.lower() if self.casefold else token
+        else:
+            # Folding the decomposed token makes canonically equal tokens equal [Unicode D145].
+            folded = unicodedata.normalize("NFD", token).casefold() if self.casefold else token
+            word = unicodedata.normalize("NFC", folded)
         return word if self.stem is None else self._stem(word) or word
-
-    def _folded(self, text: str) -> str:
-        if text.isascii():  # nothing to compose, and most words are
-            return text.lower() if self.casefold else text
-        if self.casefold:
-            # Folding the decomposed text makes canonically equal tokens equal [Unicode D145].
-            return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
-        return unicodedata.normalize("NFC", text)
 
 
 def without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
-    """Those for text that is in tokens already: what links count is never tokenised again."""
+    """The normalizers for text that is in tokens already: what links count is never tokenised again."""
     source, target = normalizers
     return replace(source, tokenize=False), replace(target, tokenize=False)
 

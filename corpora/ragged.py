@@ -1,9 +1,7 @@
-"""Arrays: names of their types, offsets of ragged ones, and lists of the edges of sentence pairs."""
+"""Arrays: names of their types, offsets of ragged ones, and candidate edges of sentence pairs."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +12,8 @@ I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]
+Array = npt.NDArray[Any]
+Arrays = Mapping[str, Array]  # by name
 
 
 def edge_offsets(shapes: I64) -> I64:
@@ -29,7 +29,7 @@ def word_offsets(shapes: I64) -> I64:
 
 
 class Lists(NamedTuple):
-    """The listed edges of n sentence pairs: those of pair i are offsets[i] .. offsets[i + 1].
+    """The candidate edges of n sentence pairs: the edges of pair i are offsets[i] .. offsets[i + 1].
 
     source, target: (E,) int32, positions of the two words; ascending by source, then target, within a pair.
     shapes: (n, 2) numbers of source and target words.  offsets: (n + 1,).
@@ -41,7 +41,7 @@ class Lists(NamedTuple):
     offsets: I64
 
     @classmethod
-    def of_all(cls, shapes: npt.ArrayLike) -> Lists:
+    def of_all(cls, shapes: npt.ArrayLike) -> "Lists":
         """Every edge of pairs with these numbers of words, (n, 2)."""
         sizes = np.asarray(shapes, np.int64).reshape(-1, 2)
         offsets = edge_offsets(sizes)
@@ -50,8 +50,8 @@ class Lists(NamedTuple):
         return cls((within // widths).astype(np.int32), (within % widths).astype(np.int32), sizes, offsets)
 
     @classmethod
-    def join(cls, parts: Sequence[Lists]) -> Lists:
-        """Those of all parts, one after the other."""
+    def join(cls, parts: "Sequence[Lists]") -> "Lists":
+        """The edges of all parts, one after the other."""
         none = cls.of_all(np.empty((0, 2), np.int64))
         source, target, shapes = (
             np.concatenate(arrays) for arrays in zip(*(part[:3] for part in (none, *parts)), strict=True)
@@ -64,7 +64,7 @@ class Lists(NamedTuple):
         """(E,) the pair of each edge."""
         return np.repeat(np.arange(len(self.shapes)), np.diff(self.offsets))
 
-    def take(self, pairs: I64) -> Lists:
+    def take(self, pairs: I64) -> "Lists":
         """The edges of these pairs alone, (m,) indices, in their order."""
         edges = [slice(self.offsets[pair], self.offsets[pair + 1]) for pair in pairs.tolist()]
         source, target = (np.concatenate([all_[:0], *(all_[part] for part in edges)]) for all_ in self[:2])
@@ -72,7 +72,7 @@ class Lists(NamedTuple):
         return Lists(source, target, self.shapes[pairs], offsets)
 
     def find(self, pairs: I64, source: I32, target: I32) -> I64:
-        """(m,) the edges of these words of these pairs; -1 of those that are not listed."""
+        """(m,) the edges of these words of these pairs; -1 where there is no such candidate."""
         rectangles = edge_offsets(self.shapes)
         here = rectangles[self.pairs] + self.source * self.shapes[self.pairs, 1] + self.target
         wanted = rectangles[pairs] + source * self.shapes[pairs, 1] + target

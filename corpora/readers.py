@@ -1,7 +1,5 @@
 """Open a corpus or a links file in any of its forms; nothing is read whole, and no index ever shifts."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +9,7 @@ from pathlib import Path
 
 from corpora import SettingError, recognize
 from corpora.alignment import PairLinks
-from corpora.corpus import Corpus, Languages, Parts, TextLine, word_counts
+from corpora.corpus import Corpus, Languages, TextLine, word_counts
 from corpora.errors import CorpusError
 from corpora.files import StrPath, count_lines, read_lines
 from corpora.formats.comtrans import parse_comtrans
@@ -106,14 +104,14 @@ def _joint(path: StrPath, source: str | None, target: str | None, columns: Colum
     def texts(start: int = 0) -> Iterator[TextLine]:
         return parse(read_lines(path, start), path, start + 1)
 
-    parts = Parts(partial(count_lines, path), texts)
-    return Corpus(name, form, source, target, name, name, texts, None, parse=parse, _parts=parts)
+    count = partial(count_lines, path)
+    return Corpus(name, form, source, target, name, name, texts, None, parse=parse, _count=count)
 
 
 def _table(table: Table, source: str | None, target: str | None, columns: Columns) -> Corpus:
     name, texts = os.fspath(table.path), partial(table.parse, columns)
     form = f"{table.kind} file with source and target in {' and '.join(columns)}"
-    return Corpus(name, form, source, target, name, name, texts, None, _parts=Parts(table.count, texts))
+    return Corpus(name, form, source, target, name, name, texts, None, _count=table.count)
 
 
 def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
@@ -211,8 +209,8 @@ def _text_pair(name: str, files: Files, languages: Languages, why: str, links_fi
     def numbered() -> Iterator[tuple[int, TextLine]]:
         return _without_markup(_side_by_side(files), files)
 
-    def texts() -> Iterator[TextLine]:
-        return (pair for _, pair in numbered()) if marked_up else _side_by_side(files)
+    def texts(start: int = 0) -> Iterator[TextLine]:
+        return (pair for _, pair in numbered()) if marked_up else _side_by_side(files, start)
 
     def links(path: Path) -> LinkStream:
         numbers = [number for number, _ in numbered()] if marked_up else None
@@ -224,14 +222,13 @@ def _text_pair(name: str, files: Files, languages: Languages, why: str, links_fi
             raise _ends_sooner(files, lines.index(min(lines)), min(lines), max(lines) - min(lines))
         return lines[0]
 
-    parts = None if marked_up else Parts(count, partial(_side_by_side, files))
     form = f"texts {Path(source_file).name} = source, {Path(target_file).name} = target ({why})"
     linker = None
     if links_file is not None:
         form += f", links {links_file.name}"
         linker = partial(links, links_file)
     names = os.fspath(source_file), os.fspath(target_file)
-    return Corpus(name, form, *languages, *names, texts, linker, links_file, _parts=parts)
+    return Corpus(name, form, *languages, *names, texts, linker, links_file, _count=None if marked_up else count)
 
 
 def _side_by_side(files: Files, start: int = 0) -> Iterator[TextLine]:

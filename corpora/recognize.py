@@ -1,6 +1,4 @@
-"""What a path stands for: the form of a file by its first lines, the files of a prefix by their names."""
-
-from __future__ import annotations
+"""Recognition of paths: the form of a file by its first lines, the files of a prefix by their names."""
 
 import os
 import re
@@ -114,12 +112,13 @@ def prefixes(folder: Path, wanted: Sequence[str] = ()) -> dict[str, PrefixFiles]
         prefix, _, suffix = plain_name(file).rpartition(".")
         if prefix and (suffix in LINK_SUFFIXES or suffix in wanted or _LANGUAGE.fullmatch(suffix)):
             by_prefix.setdefault(prefix, {}).setdefault(suffix, file)
-    return {prefix: _sorted_out(by_suffix) for prefix, by_suffix in by_prefix.items()}
-
-
-def _sorted_out(files: dict[str, Path]) -> PrefixFiles:
-    texts = {suffix: file for suffix, file in sorted(files.items()) if suffix not in LINK_SUFFIXES}
-    return PrefixFiles(texts, next((files[suffix] for suffix in LINK_SUFFIXES if suffix in files), None))
+    return {
+        prefix: PrefixFiles(
+            {suffix: file for suffix, file in sorted(found.items()) if suffix not in LINK_SUFFIXES},
+            next((found[suffix] for suffix in LINK_SUFFIXES if suffix in found), None),
+        )
+        for prefix, found in by_prefix.items()
+    }
 
 
 def only_prefix(folder: Path, wanted: Sequence[str] = ()) -> Path:

@@ -1,7 +1,5 @@
 """Outputs written in blocks, each of them on disk for good: after any end of the process the next one goes on."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os
@@ -34,10 +32,10 @@ class _Block:
 
 
 class Blocks:
-    """An output in blocks in PATH.partial, which is renamed when it is whole, as PATH.partial.journal tells.
+    """An output in blocks in PATH.partial, renamed when it is whole; PATH.partial.journal has a line for each block.
 
-    A block is on disk before the journal says so, and what the journal does not say of the file is cut off. Blocks
-    are packed one by one where the name ends in ``.gz`` or the like.
+    A block is on disk before its line is, and what of the file has no line is cut off. Blocks are packed one by one
+    where the name ends in ``.gz`` or the like.
 
     patience: seconds to wait for another process to end that writes it.
     Raises SettingError if it cannot be a file, CorpusError if one exists, unless ``force``.
@@ -50,7 +48,7 @@ class Blocks:
             raise SettingError("`resume` needs a file to write into (name it with `output`)")
         self._partial, self._journal_file = (Path(f"{self._output}.partial{end}") for end in ("", ".journal"))
         renamed = self._journal_file.exists() and not self._partial.exists()  # and ended before the journal was removed
-        write_atomically(path, force=force or renamed)  # complains now
+        write_atomically(path, force=force or renamed)  # raises now
         pack(self._output.suffix, b"")
         if renamed:
             self._partial = self._output
@@ -104,7 +102,7 @@ class Blocks:
 
     @contextmanager
     def written(self) -> Iterator[BinaryIO]:
-        """What takes the content after that of the blocks that are there; the output is whole where this ends well."""
+        """A file for the content after the blocks that are there; the output is whole where this ends well."""
         with self._opened:
             yield self._content
             if self._content.tell() or not self._size:
@@ -116,7 +114,7 @@ class Blocks:
             self._journal_file.unlink()
 
     def part_ends(self, counts: Sequence[int]) -> None:
-        """Tell that a part of the content is written, and what has been counted so far; some parts make a block."""
+        """Note that a part of the content is written, and what has been counted so far; some parts make a block."""
         self.counts, self._parts = counts, self._parts + 1
         if self._parts % PARTS_A_BLOCK == 0:
             self._end_block()

@@ -1,7 +1,5 @@
 """Pairs that are left empty, or out, so that one line ends no work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from math import isqrt
@@ -15,11 +13,11 @@ MAX_LENGTH = isqrt((1 << 30) // BYTES_A_WORD_PAIR)
 
 @dataclass(frozen=True)
 class Skipping:
-    """Which pairs of a corpus are left empty, and those that were, by file and line.
+    """Rules for leaving pairs of a corpus empty, and the pairs that were, by file and line.
 
     max_length: words that a side may have.  long_pairs: what becomes of pairs with more: ``empty`` leaves them empty,
     so that no line shifts, ``drop`` leaves them out, and ``error`` raises CorpusError for the first.
-    on_broken: told of each line that is no pair or no UTF-8; None: an error.
+    on_broken: called with each line that is no pair or no UTF-8; None: an error.
     """
 
     max_length: int = MAX_LENGTH

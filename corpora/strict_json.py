@@ -1,7 +1,5 @@
 """JSON as the standard has it: numbers are finite, and nothing is nested too deeply."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -3,10 +3,8 @@
 Och and Ney 2003; the heuristics as in Koehn, Och and Marcu 2003 and the pseudo-code of the Moses manual.
 """
 
-from __future__ import annotations
-
 import heapq
-from collections.abc import Iterable, Set
+from collections.abc import Set
 
 from corpora.alignment import Link
 
@@ -42,9 +40,13 @@ def symmetrize(forward: Set[Link], reverse: Set[Link], method: str) -> set[Link]
     sources = {source for source, _ in links}
     targets = {target for _, target in links}
     _grow(links, sources, targets, set(forward ^ reverse))
-    if method != "grow-diag":
-        for direction in (forward, reverse):
-            _finish(links, sources, targets, sorted(direction - links), both=method.endswith("-and"))
+    enough = all if method.endswith("-and") else any
+    for direction in (forward, reverse) if method != "grow-diag" else ():
+        for link in sorted(direction - links):
+            if enough((link[0] not in sources, link[1] not in targets)):
+                links.add(link)
+                sources.add(link[0])
+                targets.add(link[1])
     return links
 
 
@@ -68,12 +70,3 @@ def _grow(links: set[Link], sources: set[int], targets: set[int], candidates: se
                     else:
                         missed.append(new)
         scan = sorted(missed)
-
-
-def _finish(links: set[Link], sources: set[int], targets: set[int], candidates: Iterable[Link], *, both: bool) -> None:
-    for link in candidates:
-        free = link[0] not in sources, link[1] not in targets
-        if all(free) if both else any(free):
-            links.add(link)
-            sources.add(link[0])
-            targets.add(link[1])

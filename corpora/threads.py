@@ -1,7 +1,5 @@
 """Threads for compiled kernels, which release the interpreter lock: how many, their memory, maps, shared properties."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 _VARIABLES = ("ALIGNER_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -89,10 +87,10 @@ def _content(path: Path) -> str:
         return ""
 
 
-def map_threads(function: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[Answer]:
-    """Like `map`, in order, on all cores, with at most a few answers waiting to be taken.
+def map_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Like `map`, in order, on all cores, with at most a few results waiting to be taken.
 
-    An exception, also one thrown into the caller between two answers, cancels what has not begun. Inside a worker of
+    An exception, also one thrown into the caller between two results, cancels what has not begun. Inside a worker of
     another `map_threads` it is `map`, as all cores are busy already; so it is for a single item.
     """
     rest = iter(items)
@@ -133,16 +131,16 @@ def one_blas_thread() -> Iterator[None]:
                 limits.restore_original_limits()
 
 
-class shared_property(Generic[Answer]):
-    """Like functools.cached_property, and computed once by whichever thread asks first, while the others wait.
+class shared_property(Generic[Result]):
+    """Like functools.cached_property, but computed once, by whichever thread is first, while the others wait.
 
     functools has one lock for all instances until Python 3.11, and none from 3.12 on.
     """
 
-    def __init__(self, function: Callable[[Any], Answer]) -> None:
+    def __init__(self, function: Callable[[Any], Result]) -> None:
         self.function, self.name, self.__doc__ = function, function.__name__, function.__doc__
 
-    def __get__(self, instance: object, owner: type) -> Answer:
+    def __get__(self, instance: object, owner: type) -> Result:
         if instance is None:
             return self  # type: ignore[return-value]  # of the class itself, for its documentation
         kept, lock = vars(instance), f"{self.name}: lock"  # no attribute has this name
@@ -152,5 +150,5 @@ class shared_property(Generic[Answer]):
                     kept[self.name] = self.function(instance)
         finally:
             kept.pop(lock, None)  # which could not be pickled
-        answer: Answer = kept[self.name]
-        return answer
+        result: Result = kept[self.name]
+        return result

@@ -1,6 +1,4 @@
-"""EdgeBatch: the candidate edges of a run of sentence pairs, and all that the feature families look at."""
-
-from __future__ import annotations
+"""EdgeBatch: the candidate edges of a run of sentence pairs, and all that the feature families use."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from features.word_pairs import Pairs, WordPairs, runs, spread
 from features.words import WordTable
 
 EDGES_AT_ONCE = 1 << 18
-"""Edges per batch, candidates or not. A worker holds their signals; threads that ask for the interpreter less often
+"""Edges per batch, candidates or not. A worker holds their signals; threads that need the interpreter less often
 wait less for each other."""
 
 
@@ -37,7 +35,7 @@ class Words:
     frequencies: F64
 
     @classmethod
-    def look_up(cls, text: Text, ids: Mapping[str, int], counts: I32, pairs: int) -> Words:
+    def look_up(cls, text: Text, ids: Mapping[str, int], counts: I32, pairs: int) -> "Words":
         words = text.vocabulary.words
         known = np.fromiter(map(ids.get, words, repeat(-1)), np.int32, len(words))
         of_known = np.append(counts, 0)[known].astype(np.int64)  # -1 is in no sentence pair
@@ -50,7 +48,7 @@ class EncodedText:
     """A bitext with its vocabularies looked up once, from which batches are cut.
 
     same_spelling: (V,) the target word with the spelling of each source word, or -1.
-    decoder: of posteriors by the translation models, None where no family looks at them.
+    decoder: of posteriors by the translation models, None where no family uses them.
     others: links of other aligners, which are candidates whatever the signals say.  every: all edges are candidates.
     """
 
@@ -67,7 +65,7 @@ class EncodedText:
     def of(
         cls, bitext: Bitext, statistics: CorpusStatistics, *, posteriors: bool = True, others: Sequence[Links] = (),
         every: bool = False,
-    ) -> EncodedText:  # fmt: skip
+    ) -> "EncodedText":  # fmt: skip
         """Look up the words of a bitext.
 
         posteriors: whether translation models give the signal of candidates; else Dice does.
@@ -90,7 +88,7 @@ class EncodedText:
         """First and last + 1 of the pairs of each batch: at most EDGES_AT_ONCE edges, or one pair if that has more."""
         return runs(Pairs.cut(self.bitext, 0, len(self.bitext)).edge_offsets, EDGES_AT_ONCE)
 
-    def batch(self, first: int, last: int) -> EdgeBatch:
+    def batch(self, first: int, last: int) -> "EdgeBatch":
         """Find the word pairs, posteriors and candidates of pairs first .. last, in this order."""
         tokens = Pairs.cut(self.bitext, first, last)
         word_pairs = WordPairs.of(tokens, len(self.source_words.table), len(self.target_words.table))
@@ -106,7 +104,7 @@ class EdgeBatch:
 
     pairs: indices into the bitext.  tokens: of these pairs, indices into the words of the text.
     rectangles: the word pairs of all edges.  dice_of_pairs: (m,) their Dice.  dice: (R,) that of every edge.
-    models: posteriors by the translation models, if they are looked at.
+    models: posteriors by the translation models, if they are computed.
     soft: (R,) geometric mean of both directions' posteriors by the HMM, the strongest signal; without models Dice.
 
     lists: the E candidates.  cells: (E,) their places in the rectangles.
@@ -133,7 +131,7 @@ class EdgeBatch:
     @classmethod
     def of(
         cls, text: EncodedText, pairs: range, tokens: Pairs, rectangles: WordPairs, models: PosteriorSet | None
-    ) -> EdgeBatch:
+    ) -> "EdgeBatch":
         """Find the candidates of pairs by their signals."""
         known = text.source_words.known, text.target_words.known
         dice_of_pairs = text.statistics.cooccurrence.dice(rectangles.source, rectangles.target, known)
@@ -161,7 +159,7 @@ class EdgeBatch:
 
     @property
     def posteriors(self) -> PosteriorSet:
-        """What the translation models say.  Raises ValueError where none are looked at."""
+        """The posteriors by the translation models.  Raises ValueError where they are not computed."""
         if self.models is None:
             raise ValueError("there are no posteriors (a family that looks at them names LEXICONS)")
         return self.models

@@ -1,7 +1,5 @@
 """Candidates: the edges of sentence pairs that may be links; nearly all of the others are hopeless."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora import SettingError

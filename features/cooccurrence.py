@@ -4,8 +4,6 @@ Counts are over *sentence pairs*: C_e and C_f are the numbers of pairs whose sou
 C_ef the number of pairs that contain both, however often. Dice(e, f) = 2 C_ef / (C_e + C_f)  [TLK05 §3].
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,8 +14,7 @@ from corpora.bitext import Bitext
 from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.threads import map_threads
-from features._search_kernels import list_occurrences, sort_row
-from features.word_pairs import Pairs, find_cells, runs
+from features.word_pairs import Pairs, find_cells, list_occurrences, runs, sort_row
 
 MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are not kept.
@@ -128,7 +125,7 @@ def count_pairs(
 
 
 def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> CooccurrenceTable:
-    """The counts of two corpora together, where the words of `table` are the first of those of `more`.
+    """Add the counts of two corpora, where the words of `more` begin with the words of `table`.
 
     What one of the tables has left out for its small Dice stays uncounted there.
     """
@@ -196,20 +193,16 @@ def _count_rows(
                     touched[n_touched] = f
                     n_touched += 1
                 counter[f] += 1
-        kept = _end_row(source_counts[e], target_counts, minimum_dice, counter, touched[:n_touched])
-        for t in range(kept):
-            f = touched[t]
-            cell_targets[used] = f
-            cell_counts[used] = counter[f]
-            counter[f] = 0
-            used += 1
+        row = counter, touched[:n_touched], cell_targets[used:], cell_counts[used:]
+        kept = _end_row(source_counts[e], target_counts, minimum_dice, *row)
+        used += kept
         sizes[e - first] = kept
     return used
 
 
 @compiled
-def _end_row(source_count, target_counts, minimum_dice, counter, touched):
-    """Put the words that are kept first, in order, and forget the counts of the others; returns how many are kept."""
+def _end_row(source_count, target_counts, minimum_dice, counter, touched, cell_targets, cell_counts):
+    """Write the words whose cells are kept, in order, and their counts; clear all counts; return how many are kept."""
     kept = 0
     for t in range(len(touched)):
         f = touched[t]
@@ -226,6 +219,11 @@ def _end_row(source_count, target_counts, minimum_dice, counter, touched):
             if counter[f] > 0:
                 touched[kept] = f
                 kept += 1
+    for t in range(kept):
+        f = touched[t]
+        cell_targets[t] = f
+        cell_counts[t] = counter[f]
+        counter[f] = 0
     return kept
 
 
@@ -249,12 +247,8 @@ def add_rows(starts, targets, counts, source_counts, target_counts, minimum_dice
                 touched[n_touched] = f
                 n_touched += 1
             counter[f] += counts[entry]
-        kept = _end_row(source_counts[e], target_counts, minimum_dice, counter, touched[:n_touched])
-        for t in range(kept):
-            f = touched[t]
-            cell_targets[used] = f
-            cell_counts[used] = counter[f]
-            counter[f] = 0
-            used += 1
+        row = counter, touched[:n_touched], cell_targets[used:], cell_counts[used:]
+        kept = _end_row(source_counts[e], target_counts, minimum_dice, *row)
+        used += kept
         sizes[e] = kept
     return sizes, cell_targets[:used].copy(), cell_counts[:used].copy()

@@ -1,7 +1,5 @@
 """FeatureSet: the named families of features, and the edges of whole bitexts in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -72,7 +70,7 @@ class FeatureSet:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Of each column: its family, ``words`` or ``links``."""
+        """The group of each column: its family, ``words`` or ``links``."""
         return tuple(group for group, _ in self._columns())
 
     def _columns(self) -> Iterator[tuple[str, str]]:
@@ -83,7 +81,7 @@ class FeatureSet:
 
     @property
     def lexicons(self) -> tuple[str, ...]:
-        """Those that the translation models of the corpus statistics must have; none where no family looks at them."""
+        """The lexicons that the corpus statistics must have; none where no family uses posteriors."""
         wanted = {lexicon for family in self.families for lexicon in getattr(find_family(family), "LEXICONS", ())}
         return tuple(lexicon for lexicon in KINDS if lexicon in wanted)
 
@@ -162,6 +160,6 @@ class FeatureSet:
 
 
 def with_words(features: FeatureSet, labelled: Bitext, most: int) -> FeatureSet:
-    """These features and indicators of the `most` words of each language that labelled pairs tell most of."""
+    """These features and indicators of the `most` words of each language that are most frequent in labelled pairs."""
     words = indicators.most_frequent(labelled.source, most), indicators.most_frequent(labelled.target, most)
     return replace(features, words=words)

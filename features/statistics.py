@@ -1,16 +1,14 @@
 """CorpusStatistics: all that is kept of the unlabelled bitext."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Bitext
+from corpora.ragged import Array, Arrays
 from features.cooccurrence import MINIMUM_DICE, CooccurrenceTable, add_cooccurrences, count_cooccurrences
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.expectation import Pass
@@ -34,7 +32,7 @@ ARRAYS = {
 """What the arrays of a model are, by patterns of their names, of which the first counts: dtype and dimensions."""
 
 
-def _check_array(name: str, array: npt.NDArray[Any]) -> None:
+def _check_array(name: str, array: Array) -> None:
     """Raises ValueError where it is not what ARRAYS says: for others, kernels would be compiled anew, or trip."""
     if (array.dtype.name, array.ndim) not in [kind for names, kind in ARRAYS.items() if re.fullmatch(names, name)][:1]:
         raise ValueError(f"no array of a model is {name} of {array.ndim} dimensions of {array.dtype}")
@@ -72,7 +70,7 @@ class CorpusStatistics:
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
         engine: Engine = THIS_MACHINE,
-    ) -> CorpusStatistics:
+    ) -> "CorpusStatistics":
         """Count a bitext; on_progress is called with the fraction done.
 
         lexicons: of the translation models to train, none without any; on_pass is called after each pass.
@@ -93,7 +91,7 @@ class CorpusStatistics:
         *,
         on_progress: Callable[[float], None] | None = None,
         on_pass: Callable[[Pass], None] | None = None,
-    ) -> CorpusStatistics:
+    ) -> "CorpusStatistics":
         """Statistics of this text and another bitext, without reading the former again; see `update_translation`.
 
         Text with no word at all on one of its sides says nothing of translation and changes nothing.
@@ -108,7 +106,7 @@ class CorpusStatistics:
             model = update_translation(model, bitext, on_pass=on_pass)
         return CorpusStatistics(table, source, target, model)
 
-    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Everything as named arrays, for a model file; `from_arrays` is the inverse."""
         arrays = {}
         if self.translation is not None:
@@ -119,7 +117,7 @@ class CorpusStatistics:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> CorpusStatistics:
+    def from_arrays(cls, arrays: Arrays) -> "CorpusStatistics":
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
 
         for name, array in arrays.items():

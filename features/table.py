@@ -1,7 +1,5 @@
 """EdgeTable: the feature vectors of the candidates of many sentence pairs, and the grid that they are rounded to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
@@ -67,7 +65,7 @@ class EdgeTable:
         first, last = self.lists.offsets[range(len(self))[pair] :][:2]
         return self.features[first:last]
 
-    def take(self, pairs: I64, *, memory: int | None = None) -> EdgeTable:
+    def take(self, pairs: I64, *, memory: int | None = None) -> "EdgeTable":
         """A copy of the edges of these pairs, (m,) indices, in their order.
 
         memory: bytes the features may take before they go to a temporary file.
@@ -78,7 +76,7 @@ class EdgeTable:
 
 
 def gather(parts: Iterable[Matrix], columns: int, memory: int) -> Matrix:
-    """Features (E, columns) from those of some edges at a time.
+    """Join features (E, columns) of some edges at a time.
 
     In a temporary file that is gone with them where they take more bytes than memory.  Raises OSError if it is full.
     """

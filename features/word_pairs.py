@@ -1,6 +1,7 @@
-"""Tokens of sentence pairs, and their distinct word pairs; what is found for each of these is spread over the edges."""
+"""Tokens of sentence pairs, and their distinct word pairs; what is found for each of these is spread over the edges.
 
-from __future__ import annotations
+Rows of word pairs are compressed by source word, with ascending target words.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,7 +11,6 @@ import numpy as np
 from corpora.bitext import Bitext
 from corpora.compiled import compiled
 from corpora.ragged import I32, I64, edge_offsets
-from features._search_kernels import list_occurrences, search_together
 
 _READ_AHEAD = 16
 """Numbers in a cache line. A row that is searched for at least as many words as it has lines is read in order first, as
@@ -18,7 +18,7 @@ the processor foresees it, and not line after line as the searches come upon the
 
 
 class Pairs(NamedTuple):
-    """Tokens of sentence pairs: those of pair i are offsets[i] .. offsets[i + 1], its edges from edge_offsets[i] on.
+    """Tokens of sentence pairs: pair i has tokens offsets[i] .. offsets[i + 1], and edges from edge_offsets[i] on.
 
     Edge (j, k) of pair i is row edge_offsets[i] + j * K + k.
     """
@@ -30,7 +30,7 @@ class Pairs(NamedTuple):
     edge_offsets: I64
 
     @classmethod
-    def cut(cls, bitext: Bitext, first: int, last: int) -> Pairs:
+    def cut(cls, bitext: Bitext, first: int, last: int) -> "Pairs":
         """Pairs first .. last of a bitext."""
         source, target = bitext.source.offsets[first : last + 1], bitext.target.offsets[first : last + 1]
         shapes = np.stack([np.diff(source), np.diff(target)], axis=1)
@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
 
     @property
     def directions(self) -> tuple[tuple[I32, I64, I32, I64], ...]:
-        """Of the forward and the reverse direction: the words that are generated, with offsets, and those given."""
+        """The words that are generated, and the words given, each with offsets, forward and in reverse."""
         source, target = (self.source, self.source_offsets), (self.target, self.target_offsets)
         return (*target, *source), (*source, *target)
 
@@ -73,12 +73,12 @@ class WordPairs(NamedTuple):
     of_edge: I32
 
     @classmethod
-    def of(cls, pairs: Pairs, n_source: int, n_target: int) -> WordPairs:
-        """Those of sentence pairs, of n_source and n_target different words."""
+    def of(cls, pairs: Pairs, n_source: int, n_target: int) -> "WordPairs":
+        """Find the word pairs of sentence pairs, of n_source and n_target different words."""
         return cls(*_find(*pairs, n_source, n_target))
 
-    def part(self, edges: I64) -> tuple[WordPairs, I64]:
-        """Those of some edges alone, (n,) indices, and their places among these."""
+    def part(self, edges: I64) -> "tuple[WordPairs, I64]":
+        """The word pairs of some edges alone, (n,) indices, and their places among these."""
         of_edge = self.of_edge.take(edges)
         used = np.zeros(len(self.source), np.bool_)
         used[of_edge] = True
@@ -116,7 +116,7 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
 
 @compiled(inline="always")
 def end_of_run(source, first):
-    """Where the word pairs of the source word of the first one end."""
+    """Return where the word pairs of the source word of the first one end."""
     last = first + 1
     while last < len(source) and source[last] == source[first]:
         last += 1
@@ -157,3 +157,66 @@ def spread(of_pairs, of_edge, out):
     """out[e] = of_pairs[of_edge[e]]: what a word pair has, for each of its edges."""
     for edge in range(len(of_edge)):
         out[edge] = of_pairs[of_edge[edge]]
+
+
+@compiled
+def sort_row(row):
+    """Sort in place: a shell sort, as NumPy's takes seconds to compile."""
+    gap = len(row)
+    while gap > 1:
+        gap = max(1, gap * 4 // 9)
+        for x in range(gap, len(row)):
+            value = row[x]
+            while x >= gap and row[x - gap] > value:
+                row[x] = row[x - gap]
+                x -= gap
+            row[x] = value
+
+
+@compiled
+def list_occurrences(first, last, tokens, offsets, n_words):
+    """List the occurrences of each word in sentences first .. last.
+
+    Word w has the occurrences starts[w] : starts[w + 1], in order, each in sentence pair_of at position place.
+    """
+    start = offsets[first]
+    n = offsets[last] - start
+    starts = np.empty(n_words + 1, np.int64)
+    starts[:] = 0
+    for t in range(start, start + n):
+        starts[tokens[t] + 1] += 1
+    for w in range(n_words):
+        starts[w + 1] += starts[w]
+    pair_of = np.empty(n, np.int32)
+    place = np.empty(n, np.int32)
+    free = starts[:-1].copy()
+    for i in range(first, last):
+        for t in range(offsets[i], offsets[i + 1]):
+            w = tokens[t]
+            pair_of[free[w]] = i
+            place[free[w]] = t - offsets[i]
+            free[w] += 1
+    return starts, pair_of, place
+
+
+@compiled(inline="always")
+def search_together(row, wanted, places):
+    """The place of each wanted word in a row, or -1.
+
+    All searches take a step before any takes the next: what they read is far apart, and is fetched at the same time.
+    """
+    n = len(wanted)
+    places[:n] = 0
+    size = len(row)
+    while size > 1:
+        half = size >> 1
+        upper = row[half:]
+        step = np.int32(half)
+        for x in range(n):
+            # Without a branch, whose outcome could not be predicted.
+            place = places[x]
+            places[x] = place + (step if upper[np.uint32(place)] <= wanted[x] else np.int32(0))
+        size -= half
+    for x in range(n):
+        if size < 1 or row[places[x]] != wanted[x]:
+            places[x] = -1

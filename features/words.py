@@ -1,18 +1,14 @@
-"""What spelling features need to know of each word of a vocabulary, as flat arrays."""
-
-from __future__ import annotations
+"""The spelling of each word of a vocabulary, as flat arrays."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.normalize import romanized
-from corpora.ragged import I32, I64, U8, Bools
+from corpora.ragged import I32, I64, U8, Array, Bools
 from corpora.threads import shared_property
 
 NUMERIC = 1
@@ -45,7 +41,7 @@ class WordTable:
         check_offsets(self.plain_offsets, len(self), self.plain_letters)
 
     @classmethod
-    def from_words(cls, words: Sequence[str]) -> WordTable:
+    def from_words(cls, words: Sequence[str]) -> "WordTable":
         letters, offsets = pack_words(words)
         plain_letters, plain_offsets = pack_words([romanized(word) for word in words])
         flags = np.fromiter((_flags(word) for word in words), np.uint8, len(words))
@@ -63,7 +59,6 @@ class WordTable:
         return differs
 
     def words(self) -> list[str]:
-        """The words as strings."""
         return unpack_words(self.letters, self.offsets)
 
     @shared_property
@@ -72,7 +67,7 @@ class WordTable:
         return {word: i for i, word in enumerate(self.words())}
 
 
-def check_offsets(offsets: I64, rows: int, *values: npt.NDArray[Any]) -> None:
+def check_offsets(offsets: I64, rows: int, *values: Array) -> None:
     """Raise ValueError unless offsets cut each of the values into `rows` rows."""
     # Compared, not subtracted: differences of int64 wrap round.
     sound = offsets.shape == (rows + 1,) and offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all()

@@ -58,7 +58,7 @@ def serve_annotation(folder: Path) -> Iterator[str]:
 
     corpus = open_texts(*(ROOT / "corpora" / "sample" / f"test.{language}" for language in ("en", "fr")))
     model = model_of_text(corpus)
-    desk = Desk(corpus, read_text(corpus, model), model, str(folder / "gold"), number=50)
+    desk = Desk(read_text(corpus, model), model, str(folder / "gold"), number=50)
     for pair in desk.queue[:12]:
         desk.save({"pair": pair, "revision": 0, "work": {**desk.pair({"pair": pair})["work"], "status": "accepted"}})
     listening = listen(HOST, 0)

@@ -107,7 +107,6 @@ for panel, commands in _PANELS.items():
 
 
 def main() -> None:
-    """Entry point of the ``aligner`` command."""
     prepare_streams()
     listen_to_signals()
     # Threads come back from compiled code often and need the interpreter for a moment: they should not wait long.

@@ -1,7 +1,7 @@
 """Compiling ahead: while a command compiles the kernels it needs first, another process compiles those it needs last.
 
-Both keep them in the same folder, where each looks before it compiles. The other process begins when the first kernel
-is compiled, so that there is none where all are kept, and ends with this one, however that ends: it reads standard
+Both use the same cache, where each looks before it compiles. The other process begins when the first kernel is
+compiled, so that there is none where all are cached, and ends with this one, however that ends: it reads standard
 input, which is a pipe from here. What happens to it has no effect but on time.
 """
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def compiling_ahead() -> Iterator[None]:
-    """Within this block, compile in two processes, if kernels can be kept and there are two cores to use."""
+    """Within this block, compile in two processes, if kernels can be cached and there are two cores to use."""
     import subprocess
 
     from corpora.compiled import before_first_compilation, kernel_folder
@@ -45,7 +45,7 @@ def compiling_ahead() -> Iterator[None]:
 
 
 def compile_until_the_end() -> None:
-    """What the other process does."""
+    """Compile in the other process, until the parent ends it."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     call_kernels_of_features()
 
@@ -53,7 +53,7 @@ def compile_until_the_end() -> None:
 def call_kernels_of_features() -> None:
     """Call the kernels that come after those of statistics and translation models: of features and their scores.
 
-    Another process does it while a command calls the former. There is nothing to keep in step: the default model aligns
+    Another process does it while a command calls the former. Nothing has to be in step: the default model aligns
     a pair by all features, whose word pairs and posteriors are there already.
     """
     import numpy as np

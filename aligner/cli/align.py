@@ -17,7 +17,6 @@ from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import say
 from aligner.cli.outputs import Output, Writer
-from aligner.cli.texts import check_texts, open_for_model, open_other_tokens, skipping_pairs, with_others
 from aligner.model.settings import AlignSettings
 from aligner.progress import ignore, progress_bar
 from aligner.settings import with_values
@@ -83,9 +82,9 @@ def align(
     to.check(settings)
     from corpora.resuming import Blocks
 
-    blocks = Blocks(output, force=force) if resume else None  # these complain now, if ever
+    blocks = Blocks(output, force=force) if resume else None  # these raise now, if ever
     writers = to.open()
-    with skipping_pairs(settings.longest, skip_bad, long_pairs) as skipping:
+    with opt.skipping_pairs(settings.longest, skip_bad, long_pairs) as skipping:
         if cluster is not None:
             from aligner.cli.cluster import align_on_cluster
 
@@ -108,6 +107,7 @@ def align_with_model(
     with ExitStack() as until_written:
         with progress_bar(output.quiet):
             until_written.enter_context(compiling_ahead())
+            from aligner.cli.texts import check_texts, open_for_model, open_other_tokens, with_others
             from aligner.model.acquaintance import Acquaintance
             from aligner.model.model import load
             from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
@@ -153,7 +153,7 @@ def align_with_model(
 def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Output) -> Sequence[int]:
     """Align a shard of a text into a file, for another process; returns what `Writer.write` does.
 
-    What another worker has left of it, which was lost, is taken up.
+    The part that a lost worker has left is taken up.
     """
     from corpora.resuming import Blocks
     from corpora.skipping import MAX_LENGTH, Skipping
@@ -168,7 +168,7 @@ def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Ou
 def _take_up(
     blocks: "Blocks", corpus: "Corpus", model: str, text: str, settings: AlignSettings, output: Output
 ) -> None:  # fmt: skip
-    """Begin the blocks, or go on with those that are there.  text: a digest."""
+    """Begin the blocks, or go on with the blocks that are there.  text: a digest."""
     if not corpus.can_be_read_twice:
         raise SettingError("--resume needs a text that can be read again (give a file, not a pipe)")
     with Path(model).open("rb") as file:
@@ -191,6 +191,7 @@ def align_without_model(
     with ExitStack() as until_written:
         with spilling_beside(output.path), progress_bar(output.quiet) as show:
             until_written.enter_context(compiling_ahead())
+            from aligner.cli.texts import open_other_tokens
             from aligner.model.unsupervised import NORMALIZERS, OwnText
             from corpora.link_files import kind_of_links
             from corpora.readers import open_text

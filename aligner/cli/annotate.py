@@ -10,7 +10,6 @@ import typer
 from aligner.cli import options as opt
 from aligner.cli.answers import refuse_idle, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
-from aligner.cli.texts import open_for_model, with_others
 from aligner.progress import progress_bar
 
 
@@ -43,6 +42,7 @@ def annotate(
         except ModuleNotFoundError as error:
             what = f"the page to annotate on needs {error.name}, which is not installed"
             raise SettingError(f"{what} (pip install 'aligner[web]')") from error
+        from aligner.cli.texts import open_for_model, with_others
         from aligner.model.model import load
         from aligner.pages.annotate.desk import Desk, model_of_text, read_text
         from corpora.readers import open_texts
@@ -57,8 +57,8 @@ def annotate(
         listening = opened.enter_context(listen(HOST, port))
         loaded = model_of_text(corpus, show) if model is None else loaded
         desk = Desk(
-            corpus, read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed,
-            number=number, learns=model is None,
+            read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed, number=number,
+            learns=model is None,
         )  # fmt: skip
         opened.pop_all()
     token, port = secrets.token_urlsafe(16), listening.getsockname()[1]

@@ -1,6 +1,4 @@
-"""What every command is made of: standard streams, messages, exit codes, and errors turned into one line."""
-
-from __future__ import annotations
+"""Standard streams, messages and exit codes of every command, and errors turned into one line."""
 
 import errno
 import functools
@@ -25,7 +23,7 @@ Parameters = ParamSpec("Parameters")
 
 
 def prepare_streams() -> None:
-    """Let streams be there and take every letter; of closed ones messages are lost, but answers are an OSError.
+    """Let streams be there and take every letter; to a closed one messages are lost, but data is an OSError.
 
     Python has None for a closed stream and prints to standard output instead, and the next file gets its number.
     """
@@ -64,7 +62,6 @@ def refuse_idle(where: str, **options: object) -> None:
 
 
 def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> str:
-    """The line for the user."""
     match error:
         case OSError(errno=errno.EBADF, filename=None | "-"):
             return "-: standard input or output is closed (open it, or name a file)"
@@ -84,7 +81,7 @@ def in_options(message: str, options: Mapping[str, Any]) -> str:
 
 
 def answer(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> int:
-    """Tell the user of an error; returns the exit code."""
+    """Say what the error was; return the exit code."""
     say(explain(error, options))
     try:
         sys.stdout.flush()

@@ -1,6 +1,4 @@
-"""What ``--cluster`` does in the commands that have it."""
-
-from __future__ import annotations
+"""``--cluster``: counting and aligning by the workers of a cluster; imported when a command is at work."""
 
 import shutil
 import signal
@@ -8,41 +6,33 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from aligner.cli.outputs import Output, Writer
 from aligner.cli.texts import check_texts, open_for_model
+from aligner.cluster import connection
+from aligner.cluster.engine import ClusterEngine
+from aligner.model.model import load
+from aligner.model.settings import AlignSettings
 from aligner.progress import Progress, progress_bar
 from corpora.errors import CorpusError
-
-if TYPE_CHECKING:
-    from aligner.model.settings import AlignSettings
-    from corpora.skipping import Skipping
-    from features.translation.counting import Engine
+from corpora.files import refuse_inputs, spill_directory, spilling_beside
+from corpora.skipping import Skipping
+from features.translation.counting import Engine
 
 _PAIRS_A_SHARD, _MOST_SHARDS = 1024, 128
 """On a cluster a shard has as many pairs, or more in long texts."""
 
 
 @contextmanager
-def counting_on(address: str | None) -> Iterator[Engine]:
-    """What counts text on a cluster, or here."""
-    from features.translation.counting import THIS_MACHINE
-
-    if address is None:
-        yield THIS_MACHINE
-        return
-    from aligner.cluster.connection import connect
-    from aligner.cluster.engine import ClusterEngine
-    from corpora.files import spill_directory
-
+def counting_on(address: str) -> Iterator[Engine]:
+    """The engine that counts text on a cluster."""
     _outlive_others()
-    with spill_directory("cluster") as folder, connect(address) as connection:
-        yield ClusterEngine(connection, folder)
+    with spill_directory("cluster") as folder, connection.connect(address) as connected:
+        yield ClusterEngine(connected, folder)
 
 
 def _outlive_others() -> None:
-    """Let an end of a worker or of what watches it be an error, which is told, not the end of this process."""
+    """Turn the end of a worker, or of its nanny, into an error instead of the end of this process."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
@@ -55,10 +45,6 @@ def align_on_cluster(
 
     align_shard: what a worker does, by texts, settings and an output; returns what `Writer.write` does.
     """
-    from aligner.cluster.connection import connect
-    from aligner.model.model import load
-    from corpora.files import refuse_inputs, spill_directory, spilling_beside
-
     _outlive_others()
     output, model = writer.output, str(settings.model)
     with spilling_beside(output.path), spill_directory("cluster") as folder, progress_bar(output.quiet) as show:
@@ -78,8 +64,8 @@ def align_on_cluster(
             for n in range(1, shards + 1)
         ]  # fmt: skip
         total = [0, 0, 0, 0]
-        with connect(address) as connection:
-            for _, counts in connection.run(align_shard, calls):
+        with connection.connect(address) as connected:
+            for _, counts in connected.run(align_shard, calls):
                 total = [a + b for a, b in zip(total, counts, strict=True)]
                 show(Progress("aligning", total[0], pairs, "pairs"))
         with writer.file as file:
@@ -87,4 +73,4 @@ def align_on_cluster(
                 with Path(shard.path).open("rb") as part:
                     shutil.copyfileobj(part, file)
                 Path(shard.path).unlink()
-    writer.tell(*total)
+    writer.report(*total)

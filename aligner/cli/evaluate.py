@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.texts import named_files
 from aligner.progress import progress_bar
 
 
@@ -30,7 +29,7 @@ def evaluate(
     Each has a bootstrap interval. Every further HYP is tested against the first: paired bootstrap over sentence pairs,
     two-sided.
     """
-    names, files = named_files(hypotheses)
+    names, files = opt.named_files(hypotheses)
     with progress_bar(quiet):
         from aligner.evaluation.comparison import compare
         from aligner.evaluation.tables import format_evaluations

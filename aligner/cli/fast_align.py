@@ -10,7 +10,6 @@ from aligner.cli import options as opt
 from aligner.cli.align import align_without_model
 from aligner.cli.answers import say
 from aligner.cli.outputs import Output
-from aligner.cli.texts import skipping_pairs
 from aligner.model.settings import AlignSettings
 from aligner.progress import ignore
 from corpora import SettingError
@@ -74,7 +73,7 @@ def fast_align(
     settings = AlignSettings(null=p0, iterations=iterations, decoding="reverse" if reverse else "forward")
     if table is not None:
         refuse_inputs(table, [text])
-        file = write_packed(table, force=True)  # complains now, if ever
+        file = write_packed(table, force=True)  # raises now, if ever
 
     def write_table(model: "TranslationModel") -> None:
         from features.translation.priors import Priors, format_table
@@ -84,6 +83,6 @@ def fast_align(
         lines = format_table((found.transposed() if reverse else found).links, beam)
         stream.writelines(line.encode() for line in lines)
 
-    with skipping_pairs(None, skip_bad=True) as skipping, ExitStack() as until_written:
+    with opt.skipping_pairs(None, skip_bad=True) as skipping, ExitStack() as until_written:
         on_model = ignore if table is None else write_table
         align_without_model(text, None, settings, skipping, Output(quiet=quiet).open(), on_model)

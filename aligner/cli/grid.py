@@ -1,7 +1,5 @@
 """An alignment as a grid of characters: a row for each source word, a column for each target word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len, set_cell_size
@@ -18,7 +16,7 @@ def draw_grid(
 ) -> Iterator[Text]:
     """The lines of a grid, which is cut where it is wider than the width, in cells, and goes on below.
 
-    links: those found, with their probabilities, which are colours.  gold: told by shapes, and by colours where there
+    links: those found, with their probabilities, which are colours.  gold: shown by shapes, and by colours where there
     are no probabilities.
     """
     rows, columns = ([_letters(word) for word in side] for side in (source, target))
@@ -38,7 +36,6 @@ def draw_grid(
 
 
 def _mark(link: Link, links: Mapping[Link, float | None], gold: PairLinks | None) -> tuple[str, str]:
-    """The shape and the style of a cell."""
     right = gold is None or any(link in kind for kind in gold)
     if link in links:
         probability = links[link]

@@ -1,16 +1,23 @@
 """The names an option may take, the options of all commands in the groups of their help, and how long ones are read."""
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import Annotated, Any, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
+from aligner.cli.answers import in_options, say
 from aligner.cli.help import show_all
 from aligner.cli.outputs import Format
 from aligner.model.settings import Decoding, LongPairs, Symmetrization
 from aligner.settings import parse_size
 from corpora import SettingError
+
+if TYPE_CHECKING:
+    from corpora.skipping import Skipping
 
 LossName = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
 Report = Literal["text", "json"]
@@ -55,6 +62,27 @@ def parse_shard(shard: str) -> tuple[int, int]:
     if parts is None or not 1 <= int(parts[1]) <= int(parts[2]):
         raise typer.BadParameter(f"{shard!r} is not I/N with I from 1 to N (give one like 3/8)")
     return int(parts[1]), int(parts[2])
+
+
+def named_files(given: Sequence[str]) -> tuple[list[str] | None, list[str]]:
+    """Names and files of what is given as FILE or NAME=FILE; no names where none is."""
+    whole = [Path(one).exists() or one.endswith("=") for one in given]
+    parts = [("", "", one) if alone else one.rpartition("=") for one, alone in zip(given, whole, strict=True)]
+    files = [file for *_, file in parts]
+    return None if files == list(given) else [name or file for name, _, file in parts], files
+
+
+@contextmanager
+def skipping_pairs(longest: int | None, skip_bad: bool, long_pairs: str = "empty") -> "Iterator[Skipping]":
+    """Pairs to be left empty, or out, as these options say; at the end a message says how many there were."""
+    from corpora.skipping import MAX_LENGTH, Skipping
+
+    words = {"columns": 0, "max_length": 0}
+    callback = (lambda error: say(in_options(f"left empty: {error}", words))) if skip_bad else None
+    skipping = Skipping(MAX_LENGTH if longest is None else longest, long_pairs, callback)
+    yield skipping
+    if summary := skipping.summary():
+        say(in_options(summary, words))
 
 
 def _limit_threads(number: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Where the links of a command go, and how."""
+"""The outputs of a command: files of links, and how they are written."""
 
 import sys
 import time
@@ -24,10 +24,10 @@ Format = Literal["pharaoh", "scored", "jsonl", "tsv"]
 
 @dataclass(frozen=True)
 class Output:
-    """Where links go, and how.
+    """The files that links are written to, and their format.
 
     remap: a corpus, the same text in other tokens, whose links are written.  directions: prefix of two more files.
-    resume: in blocks, of which those that are there stay.  cluster: who aligns, into shards that are joined.
+    resume: in blocks; the blocks that are there stay.  cluster: workers that align shards, which are joined.
     """
 
     path: str = "-"
@@ -59,7 +59,7 @@ class Output:
             raise SettingError("`cluster` joins files (name one with `output`)")
 
     def open(self) -> "list[Writer]":
-        """What writes into each file.  Raises CorpusError now, if ever, where that cannot be."""
+        """A writer of each file.  Raises CorpusError now, if ever, where it cannot be written."""
         from corpora.files import write_packed
 
         files = [write_packed(path, force=self.force or self.resume) for path in self.paths]
@@ -68,9 +68,9 @@ class Output:
 
 @dataclass(frozen=True)
 class Writer:
-    """What writes links, and says so.  began: when the work did.
+    """Writes links into a file, and says how many.  began: when the work did.
 
-    before: pairs, links, words and linked words of what is written already.  part_ends: called with these after each
+    before: pairs, links, words and linked words that are written already.  part_ends: called with these after each
     part.
     """
 
@@ -103,11 +103,10 @@ class Writer:
                 words, linked = words + int(found.shapes.sum()), linked + int(found.linked.sum())
                 self.part_ends((done, links, words, linked))
                 show(Progress("aligning", done, pairs, "pairs"))
-        self.tell(done, links, words, linked)
+        self.report(done, links, words, linked)
         return done, links, words, linked
 
-    def tell(self, done: int, links: int, words: int, linked: int) -> None:
-        """Say what was written."""
+    def report(self, done: int, links: int, words: int, linked: int) -> None:
         if not self.output.quiet:
             what = f"{done:,} pairs, {links:,} links, {words - linked:,} of {words:,} words without a link"
             where = "standard output" if self.output.path == "-" else self.output.path

@@ -21,7 +21,7 @@ def priors(
     """Write what a model has counted: for --priors, for eflomal, or as a table of fast_align."""
     from corpora.files import refuse_inputs, write_packed
 
-    file = write_packed(output, force=force)  # complains now, not after the work
+    file = write_packed(output, force=force)  # raises now, not after the work
     refuse_inputs(output, [model])
     with progress_bar(quiet):
         from aligner.model.model import load

@@ -6,7 +6,6 @@ import typer
 
 from aligner.cli import options as opt
 from aligner.cli.answers import refuse_idle, say
-from aligner.cli.texts import named_files
 from aligner.progress import progress_bar
 
 
@@ -32,7 +31,7 @@ def report(
 
     With gold, its figures are those of ``aligner evaluate``; as markdown, latex or csv the figures alone are written.
     """
-    names, files = named_files(links)
+    names, files = opt.named_files(links)
     path = output or ("report.html" if format_ == "html" else "-")
     with progress_bar(quiet):
         from aligner.errors import SettingError
@@ -53,8 +52,8 @@ def report(
             pairs = read_pairs(source, target, files, names=names, gold=gold, tokenize=tokenize)
             evaluations = pairs.evaluate(confidence=confidence / 100, resamples=resamples, seed=seed)
             if format_ == "html":
-                told = (model, record) if model and record is not None else None
-                text = write_page(pairs, evaluations, model=told)
+                of_model = (model, record) if model and record is not None else None
+                text = write_page(pairs, evaluations, model=of_model)
             else:
                 text = format_evaluations(evaluations, format_) + "\n"
             file.write(text.encode(errors="replace"))

@@ -23,22 +23,21 @@ def show(
     from rich.console import Console
 
     from aligner.cli.grid import COLOURS, SHAPES, draw_grid
-    from corpora.link_files import open_links
+    from corpora.link_files import open_links, open_scored_links
     from corpora.normalize import Normalizer
     from corpora.readers import open_texts
-    from corpora.scored_links import open_scored_links
 
     corpus = open_texts(source, target).rereadable().in_tokens((Normalizer(tokenize=tokenize),) * 2)
-    answers = open_scored_links(links, corpus.lengths)
-    lengths = None if answers.format == "jsonl" else corpus.lengths()
+    scored = open_scored_links(links, corpus.lengths)
+    lengths = None if scored.format == "jsonl" else corpus.lengths()
     truths = open_links(gold, lengths=lengths) if gold else repeat(None)
-    pairs = zip(corpus.texts(), answers.pairs, truths, strict=False)
+    pairs = zip(corpus.texts(), scored.pairs, truths, strict=False)
     console, text, probable = Console(highlight=False, soft_wrap=True), None, False
-    for text, answer, truth in islice(pairs, first - 1, first - 1 + number):
+    for text, found, truth in islice(pairs, first - 1, first - 1 + number):
         corpus.check_utf8([text])
-        sentences = answer.words or [[token.decode() for token in side.split()] for side in text[1:]]
-        links_found = {link: answer.scores.get(link) for link in answer.links.sure | answer.links.possible}
-        probable |= bool(answer.scores)
+        sentences = found.words or [[token.decode() for token in side.split()] for side in text[1:]]
+        links_found = {link: found.scores.get(link) for link in found.links.sure | found.links.possible}
+        probable |= bool(found.scores)
         console.print(f"line {text[0]}", style="bold")
         for row in draw_grid(sentences[0], sentences[1], links_found, truth, console.width):
             console.print(row)

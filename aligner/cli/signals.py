@@ -2,10 +2,8 @@
 
 A signal ends the process where it is: no exception travels through compiled code, callbacks of the compiler or
 libraries being imported, which lose or wrap it, or crash with objects that it leaves half made. Once there is
-something to keep, the first signal is only noted, and the work asks for it where it can end.
+something to save, the first signal is only noted, and the work looks for it where it can end.
 """
-
-from __future__ import annotations
 
 import os
 import signal
@@ -30,7 +28,7 @@ _something_to_keep = False
 
 
 def listen_to_signals() -> None:
-    """From now on answer signals, but for those that the parent process wants ignored."""
+    """From now on handle signals, but for the signals that the parent process wants ignored."""
     for signum in WORDS:
         if signal.getsignal(signum) is not signal.SIG_IGN:
             signal.signal(signum, _answer)
@@ -49,7 +47,7 @@ def keep_what_there_is() -> None:
 
 
 def noted_signal() -> signal.Signals | None:
-    """The signal by which the user, or the system, has asked for an end."""
+    """The signal by which the user, or the system, wants the program to end."""
     return signal.Signals(_noted[0]) if _noted else None
 
 

@@ -1,30 +1,19 @@
-"""What the commands that use a model do with the text they are given."""
+"""Inputs of the commands that use a model: texts, links and other tokens; imported when a command is at work."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import filterfalse
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from aligner.cli.answers import in_options, say
+from aligner.model.default import with_links
+from aligner.model.model import Model
+from aligner.model.remapping import Retokenized
+from aligner.model.streaming import Normalizers, check_corpus
+from corpora.corpus import Corpus
 from corpora.errors import CorpusError
-
-if TYPE_CHECKING:
-    from aligner.model.model import Model
-    from aligner.model.remapping import Retokenized
-    from aligner.model.streaming import Normalizers
-    from corpora.corpus import Corpus
-    from corpora.skipping import Skipping
-
-
-def named_files(given: Sequence[str]) -> tuple[list[str] | None, list[str]]:
-    """Names and files of what is given as FILE or NAME=FILE; no names where none is."""
-    whole = [Path(one).exists() or one.endswith("=") for one in given]
-    parts = [("", "", one) if alone else one.rpartition("=") for one, alone in zip(given, whole, strict=True)]
-    files = [file for *_, file in parts]
-    return None if files == list(given) else [name or file for name, _, file in parts], files
+from corpora.files import refuse_inputs
+from corpora.link_files import kind_of_links, open_links
+from corpora.normalize import refuse_links
+from corpora.readers import open_corpus, open_text
+from corpora.recognize import is_stream
 
 
 def with_others(loaded: Model, model: str, given: Sequence[str]) -> tuple[Model, list[str]]:
@@ -32,10 +21,6 @@ def with_others(loaded: Model, model: str, given: Sequence[str]) -> tuple[Model,
 
     Raises CorpusError unless there are as many files as the model was trained with, or it has the default weights.
     """
-    from aligner.model.default import with_links
-    from corpora.link_files import kind_of_links
-    from corpora.normalize import refuse_links
-
     refuse_links(given, loaded.normalizers)
     others = [kind_of_links(one) for one in given]
     wanted = len(loaded.features.links)
@@ -51,8 +36,6 @@ def open_for_model(
     loaded: Model, model: str, source: str, target: str | None, columns: tuple[str, str] | None = None
 ) -> Corpus:
     """The corpus of a source and a target text, or of a path with columns, in the direction of a model."""
-    from corpora.readers import open_text
-
     direction = loaded.languages
     corpus = open_text(source, target, columns, direction)
     if target is None:
@@ -65,19 +48,15 @@ def open_for_model(
 
 
 def check_texts(
-    corpus: Corpus, names: Sequence[str], told: Callable[[bytes], object] = len, *, probable: bool = True
+    corpus: Corpus, names: Sequence[str], callback: Callable[[bytes], object] = len, *, probable: bool = True
 ) -> int | None:
-    """Read text and links through once, so that errors come before the work; its pairs, None of what is read once.
+    """Read text and links through once, so that errors come before the work; return its pairs, None for a stream.
 
-    told: hears of all text.  probable: scores of links are probabilities.
+    callback: called with all text.  probable: scores of links are probabilities.
     """
-    from aligner.model.streaming import check_corpus
-    from corpora.link_files import open_links
-    from corpora.recognize import is_stream
-
     if not corpus.can_be_read_twice:  # errors are found on the way
         return None
-    pairs = check_corpus(corpus, told)
+    pairs = check_corpus(corpus, callback)
     for name in filterfalse(is_stream, names):
         for _ in open_links(name, lengths=corpus.lengths(), probable=probable):
             pass
@@ -93,10 +72,6 @@ def open_other_tokens(
     """
     if path is None:
         return None
-    from aligner.model.remapping import Retokenized
-    from corpora.files import refuse_inputs
-    from corpora.readers import open_corpus
-
     languages = corpus.source_language, corpus.target_language
     if languages[0] == languages[1]:
         languages = None, None
@@ -105,16 +80,3 @@ def open_other_tokens(
         refuse_inputs(output, found.other.files)
     found.check()
     return found
-
-
-@contextmanager
-def skipping_pairs(longest: int | None, skip_bad: bool, long_pairs: str = "empty") -> Iterator[Skipping]:
-    """What leaves pairs empty, or out, as these options say; in the end the user is told how many there were."""
-    from corpora.skipping import MAX_LENGTH, Skipping
-
-    words = {"columns": 0, "max_length": 0}
-    told = (lambda error: say(in_options(f"left empty: {error}", words))) if skip_bad else None
-    skipping = Skipping(MAX_LENGTH if longest is None else longest, long_pairs, told)
-    yield skipping
-    if summary := skipping.summary():
-        say(in_options(summary, words))

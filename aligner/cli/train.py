@@ -1,6 +1,7 @@
 """``aligner train``."""
 
 import json
+from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import count as count_up
 from pathlib import Path
@@ -11,9 +12,7 @@ import typer
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
 from aligner.cli.answers import BAD_DATA, NOT_CONVERGED, refuse_idle, say
-from aligner.cli.cluster import counting_on
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
-from aligner.cli.texts import skipping_pairs
 from aligner.progress import Hooks, progress_bar
 from aligner.settings import with_values
 from corpora.errors import CorpusError
@@ -62,7 +61,7 @@ def train(
 
     if trace is not None and (trace == model or Path(trace).resolve() == Path(model).resolve()):
         raise typer.BadParameter("it is the file of the model", param_hint="'--trace'")
-    write_atomically(model, force=force)  # complains now, not after the work
+    write_atomically(model, force=force)  # raises now, not after the work
     trace_file = None if trace is None else write_packed(trace, force=force)
     audits: list[dict[str, Any]] = []
 
@@ -78,15 +77,21 @@ def train(
 
     training = None
     with (
-        spilling_beside(model), skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
-        compiling_ahead(), counting_on(cluster) as engine,
+        spilling_beside(model), opt.skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
+        compiling_ahead(), ExitStack() as connected,
     ):  # fmt: skip
         from aligner.model.model import load
         from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training
         from aligner.training.inputs import Inputs
         from aligner.training.settings import CountSettings, LearnSettings
         from aligner.training.train import train_on, update_on
+        from features.translation.counting import THIS_MACHINE
 
+        engine = THIS_MACHINE
+        if cluster is not None:
+            from aligner.cli.cluster import counting_on
+
+            engine = connected.enter_context(counting_on(cluster))
         learn = with_values(LearnSettings(loss=loss), set_ or [], CountSettings)
         of_learning = {"gold": gold, "links": links, "trace": trace}
         if update is not None:
@@ -138,7 +143,7 @@ def train(
 
 
 def _normalizers(first: "Corpus", stem: bool, case_fold: bool, tokenize: bool) -> "tuple[Normalizer, Normalizer]":
-    """How both sides are counted; the languages of stems are those of the first corpus."""
+    """The normalizers of both sides; stems are of the languages of the first corpus."""
     from corpora.normalize import Normalizer
 
     languages = first.source_language, first.target_language

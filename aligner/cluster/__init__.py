@@ -1,1 +1,1 @@
-"""Work on other machines, by Dask distributed: the one package that knows it, and only where a cluster is asked for."""
+"""Work on other machines, by Dask distributed: the one package that imports it, and only for a cluster."""

@@ -1,7 +1,5 @@
 """A connection to Dask workers, started here or elsewhere, whose errors are one line each."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -14,13 +12,13 @@ from corpora.threads import limit_threads
 
 _LOCAL = "local:"
 _SECONDS = 10
-"""For the scheduler to answer, and then for a worker to be there."""
+"""To wait for the scheduler, and then for a worker."""
 
 
 _MOST_PROCESSES = 1024
 
 _UNOBSERVED = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
-"""Of workers that are started here: nobody would look at the profiles that Dask makes of them."""
+"""Variables of workers that are started here: nobody would look at the profiles that Dask makes of them."""
 
 _STARTED_HERE = {
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,  # what a task had is for the next one
@@ -34,14 +32,14 @@ class ClusterError(AlignerError):
 
 
 class Connection:
-    """Workers that tasks are given to.  at_once: threads of those that were there at the beginning."""
+    """Workers that run tasks.  at_once: threads of the workers that were there at the beginning."""
 
     def __init__(self, address: str, client: Any) -> None:
         self.address, self._client = address, client
         self.at_once = sum(client.nthreads().values())
 
     def run(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Call a function of a module with each of these arguments; the numbers of calls and the answers, as they come.
+        """Call a function of a module with each of these arguments; yield numbers of calls and results, as they come.
 
         The function may be called more than once with the same arguments, as workers may be lost.
         """
@@ -58,14 +56,14 @@ class Connection:
                     pending.add(future)
                     return
 
-            for _ in range(2 * self.at_once):  # the answers of others would wait in the workers' memory
+            for _ in range(2 * self.at_once):  # further results would wait in the workers' memory
                 submit()
             for future in pending:
-                number, answer = numbers.pop(future.key), future.result()
+                number, result = numbers.pop(future.key), future.result()
                 future.release()
                 del future
                 submit()
-                yield number, answer
+                yield number, result
 
 
 def _perform(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -121,7 +119,7 @@ def connect(address: str) -> Iterator[Connection]:
 
 @contextmanager
 def _quiet_trackers() -> Iterator[None]:
-    """Processes that are started here to watch semaphores do not tell that a process ended by a signal left some."""
+    """Silence the warning of semaphore trackers that are started here, after a process that a signal ended."""
     before = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [before, "ignore:resource_tracker:UserWarning"]))
     try:

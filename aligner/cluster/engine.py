@@ -1,6 +1,4 @@
-"""An engine that has workers count a text, shard by shard, and adds up what they find."""
-
-from __future__ import annotations
+"""An engine whose workers count a text, shard by shard; it adds up what they find."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,7 +10,7 @@ import numpy as np
 
 from aligner.cluster import tasks
 from aligner.cluster.connection import Connection
-from aligner.cluster.shards import Shard, save, save_array, write_shards
+from aligner.cluster.shards import Shard, save, write_shards
 from corpora.bitext import Bitext
 from corpora.ragged import I32
 from features.cooccurrence import CooccurrenceTable
@@ -48,7 +46,7 @@ class ClusterEngine:
     def cooccurrences(
         self, bitext: Bitext, minimum_dice: float, on_progress: Callable[[float], None] | None
     ) -> CooccurrenceTable:
-        """What `features.cooccurrence.count_cooccurrences` gives: ranges of source words are merged one by one."""
+        """Count as `features.cooccurrence.count_cooccurrences` does; ranges of source words are merged one by one."""
         sizes = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
         shards = self.shards(bitext, Settings.batches)
         source, target, cells = np.zeros(sizes[0], np.int32), np.zeros(sizes[1], np.int32), np.zeros(sizes[0], np.int64)
@@ -73,7 +71,7 @@ class ClusterEngine:
         targets, counts = (np.concatenate([np.empty(0, np.int32), *(part[i] for part in parts)]) for i in (0, 1))
         return CooccurrenceTable(source, target, np.append(0, np.cumsum(cells)), targets, counts, len(bitext))
 
-    def expectation(self, bitext: Bitext, batches: int) -> _Shards:
+    def expectation(self, bitext: Bitext, batches: int) -> "_Shards":
         return _Shards(self, self.shards(bitext, batches))
 
 
@@ -91,7 +89,7 @@ class _Shards:
                 _remove(path, f"{path}.targets", f"{path}.ids")
         self.cells = str(self.engine.folder / next(self.engine.names))
         save(self.cells, {"row_offsets": cells.row_offsets})
-        save_array(f"{self.cells}.targets", cells.targets)
+        save(f"{self.cells}.targets", cells.targets)
 
     def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
         """Add the sums of shards as they come; which comes first changes no bit."""
@@ -101,12 +99,12 @@ class _Shards:
         save(state, {name: array for name, array in emissions._asdict().items() if name != "cells"} | {
             f"{side}.{name}": array for side, of in weights.items() for name, array in of._asdict().items()
         })  # fmt: skip
-        save_array(f"{state}.cells", emissions.cells)
+        save(f"{state}.cells", emissions.cells)
         shards = [shard for shard in self.shards if batch is None or shard.batch == batch]
         columns = counts.cells.shape[1]
         how = self.cells, state, (chain.uniform, chain.p0), hmm, columns
         for number, found in self.engine.connection.run(tasks.expect, [(shard, *how) for shard in shards]):
-            ids, of_cells = tasks.read_counts(shards[number], self.cells, state, columns)
+            ids, of_cells = tasks.read_counts(shards[number], self.cells, state)
             counts.cells[ids] += of_cells
             _remove(tasks.beside(shards[number], state))
             for total, part in ((counts.forward, found.forward), (counts.reverse, found.reverse)):

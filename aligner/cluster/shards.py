@@ -1,27 +1,20 @@
 """Shards: parts of a text as files of word ids, in a folder that all workers see; and other arrays as files there."""
 
-from __future__ import annotations
-
 import os
 import socket
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Bitext
 from corpora.errors import CorpusError
-from corpora.ragged import I64
+from corpora.ragged import Array, Arrays
 from features.translation.counting import Chunk, chunks_of, cut_chunks
 from features.word_pairs import Pairs
 
 _MOST_CHUNKS = 64
 """Chunks of a shard at most: a worker holds one shard for each of its threads, and what is counted of it."""
-
-Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 class Shard(NamedTuple):
@@ -51,65 +44,36 @@ def write_shards(folder: Path, bitext: Bitext, batches: int, at_once: int) -> li
         mine = chunks_of(chunks, batch, batches)
         rounds = -(-len(mine) // (at_once * _MOST_CHUNKS))
         for part in np.array_split(np.arange(len(mine)), min(at_once * rounds, len(mine))):
-            parts = [Pairs.cut(bitext, *mine[number]) for number in part.tolist()]
-            path = folder / f"shard{len(shards)}.npz"
-            ends = np.cumsum([len(some.edge_offsets) - 1 for some in parts])
-            save(path, {"ends": ends, **_join(parts)._asdict()})
+            parts = [np.arange(*mine[number]) for number in part.tolist()]
+            path, pairs = folder / f"shard{len(shards)}.npz", bitext.take(np.concatenate(parts))
+            save(path, {"ends": np.cumsum([*map(len, parts)]), **Pairs.cut(pairs, 0, len(pairs))._asdict()})
             sizes = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
             shards.append(Shard(str(path), batch, sizes))
     return shards
 
 
-def _join(parts: list[Pairs]) -> Pairs:
-    def offsets(name: str) -> I64:
-        lengths = [np.diff(getattr(part, name)) for part in parts]
-        return np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-
-    words = [np.concatenate([getattr(part, side) for part in parts]) for side in ("source", "target")]
-    return Pairs(words[0], words[1], *map(offsets, Pairs._fields[2:]))
-
-
-@contextmanager
-def _writing(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file that is there as a whole or not at all."""
+def save(path: str | Path, arrays: Arrays | Array) -> None:
+    """Write named arrays, or a single one, into a file, which is there as a whole or not at all."""
     draft = Path(f"{path}.{socket.gethostname()}.{os.getpid()}")
     with draft.open("wb") as file:
-        yield file
+        if isinstance(arrays, np.ndarray):
+            np.save(file, arrays)
+        else:
+            np.savez(file, **arrays)  # type: ignore[arg-type]  # a keyword of NumPy's is no array
     draft.replace(path)
 
 
-def save(path: str | Path, arrays: Arrays) -> None:
-    """Write arrays into a file."""
-    with _writing(path) as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]  # a keyword of NumPy's is no array
+def load(path: str | Path) -> Any:
+    """The named arrays of a file; or its single array, of which is read what is looked at.
 
-
-def save_array(path: str | Path, array: npt.NDArray[Any]) -> None:
-    """Write the bytes of an array alone into a file, for `map_array`."""
-    with _writing(path) as file:
-        file.write(array.data)
-
-
-def load(path: str | Path) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a file.  Raises CorpusError where this machine cannot read it."""
+    Raises CorpusError where this machine cannot read it.
+    """
     try:
-        with np.load(path) as found:
+        found = np.load(path, "r")
+        if isinstance(found, np.ndarray):
+            return np.asarray(found)
+        with found:
             return dict(found)
     except (OSError, ValueError, EOFError) as error:
-        raise _unreadable(path, error) from error
-
-
-def map_array(path: str | Path, of: type[np.generic]) -> npt.NDArray[Any]:
-    """An array, (n,), whose bytes alone a file has; it is read where it is looked at."""
-    try:
-        array: npt.NDArray[Any] = np.fromfile(path, of, 0)
-        if Path(path).stat().st_size:
-            array = np.asarray(np.memmap(path, of, "r"))
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
-    return array
-
-
-def _unreadable(path: str | Path, error: Exception) -> CorpusError:
-    what = f"cannot be read on {socket.gethostname()}: {getattr(error, 'strerror', None) or error}"
-    return CorpusError(path, 0, what, hint="write the output into a folder that all workers see")
+        what = f"cannot be read on {socket.gethostname()}: {getattr(error, 'strerror', None) or error}"
+        raise CorpusError(path, 0, what, hint="write the output into a folder that all workers see") from error

@@ -1,15 +1,12 @@
-"""What workers do: functions of shards and other files, which give the same whoever runs them, however often."""
-
-from __future__ import annotations
+"""Tasks of workers: functions of shards and other files, with the same result whoever runs them, however often."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from aligner.cluster.shards import Shard, load, map_array, save, save_array
-from corpora.ragged import F64, I32, I64
+from aligner.cluster.shards import Shard, load, save
+from corpora.ragged import F64, I32, I64, Array
 from features.cooccurrence import add_rows, count_pairs
 from features.translation import jumps
 from features.translation._lattice_kernels import JumpWeights
@@ -23,10 +20,10 @@ class Words(NamedTuple):
     """Counts of the words that a shard has.  words: (n,) ascending.  counts: (n,)."""
 
     words: I64
-    counts: npt.NDArray[Any]
+    counts: Array
 
     @classmethod
-    def of(cls, counts: npt.NDArray[Any]) -> Words:
+    def of(cls, counts: Array) -> "Words":
         words = np.flatnonzero(counts)
         return cls(words, counts[words])
 
@@ -39,13 +36,13 @@ def count_words(shard: Shard) -> tuple[Words, Words, Words]:
     table = count_pairs(shard.read()[0], *shard.sizes, 0.0)
     cells = Words.of(np.diff(table.row_offsets))
     for name in ("targets", "counts"):
-        save_array(f"{shard.path}.{name}", getattr(table, name))
+        save(f"{shard.path}.{name}", getattr(table, name))
     save(f"{shard.path}.rows.npz", {"words": cells.words, "offsets": np.append(0, np.cumsum(cells.counts))})
     return Words.of(table.source_counts), Words.of(table.target_counts), cells
 
 
 def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum_dice: float) -> tuple[I64, I32, I32]:
-    """Add what `count_words` has left of source words first .. last, and keep the cells with the Dice.
+    """Add up the files of `count_words` for source words first .. last, and keep the cells with the Dice.
 
     totals: file of the sentence pairs of all words.  Returns the cells of each word, and their targets and counts.
     """
@@ -56,8 +53,8 @@ def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum
         a, b = np.searchsorted(mine["words"], [first, last]).tolist()
         cells = slice(*mine["offsets"][[a, b]].tolist())
         rows.append(np.repeat(mine["words"][a:b] - first, np.diff(mine["offsets"][a : b + 1])))
-        targets.append(map_array(f"{shard.path}.targets", np.int32)[cells])
-        counts.append(map_array(f"{shard.path}.counts", np.int32)[cells])
+        targets.append(load(f"{shard.path}.targets")[cells])
+        counts.append(load(f"{shard.path}.counts")[cells])
     row = np.concatenate(rows)
     order = np.argsort(row, kind="stable")  # merges what is sorted
     starts = np.searchsorted(row, np.arange(last - first + 1), sorter=order)
@@ -67,7 +64,7 @@ def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum
 
 
 class Jumped(NamedTuple):
-    """Expected counts of one direction.  groups: (g,) those that jumped.  inside, needs: (2, g, WIDTHS) theirs."""
+    """Expected counts of one direction.  groups: (g,) groups that jumped.  inside, needs: (2, g, WIDTHS) theirs."""
 
     null: Words
     counts: F64
@@ -78,7 +75,7 @@ class Jumped(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Expected counts of a shard, besides those of cells, which are in a file."""
+    """Expected counts of a shard; the counts of its cells are in a file."""
 
     forward: Jumped
     reverse: Jumped
@@ -94,7 +91,7 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
     ids, mine = cells_of(shard, pairs, chunks, cells)
     found = load(state)
     table = np.empty((len(ids) + 1, 2), np.float32)
-    np.take(map_array(f"{state}.cells", np.float32).reshape(-1, 2), ids, axis=0, out=table[:-1], mode="clip")
+    np.take(load(f"{state}.cells"), ids, axis=0, out=table[:-1], mode="clip")
     table.flags.writeable = False  # as on one machine, for which the kernels are compiled
     emissions = Emissions(table, *(found[name] for name in Emissions._fields[1:]))
     forward, reverse = (
@@ -107,35 +104,33 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
     text = Chunks(pairs, chunks, 1)
     text.use(mine)
     text.add(emissions, Chain(forward, reverse, *chain), hmm, None, counts)
-    save_array(beside(shard, state), counts.cells[:-1])
+    save(beside(shard, state), counts.cells[:-1])
     return Sums(_jumped(counts.forward), _jumped(counts.reverse), counts.log_likelihoods)
 
 
-def read_counts(shard: Shard, cells: str, state: str, columns: int) -> tuple[I32, F64]:
-    """Which cells have edges in a shard, (c,) ascending, and their expected counts, (c, columns)."""
-    counts = map_array(beside(shard, state), np.float64).reshape(-1, columns)
-    return map_array(f"{beside(shard, cells)}.ids", np.int32), counts
+def read_counts(shard: Shard, cells: str, state: str) -> tuple[I32, F64]:
+    """The cells that have edges in a shard, (c,) ascending, and their expected counts, (c, columns)."""
+    return load(f"{beside(shard, cells)}.ids"), load(beside(shard, state))
 
 
 def beside(shard: Shard, path: str) -> str:
-    """Where what a shard has of a file is: no other file has its name, and late writers harm nobody."""
+    """The path of the part of a file that belongs to a shard: it is unique, and late writers harm nobody."""
     return f"{shard.path}.{Path(path).name}"
 
 
 def cells_of(shard: Shard, pairs: Pairs, chunks: list[Chunk], cells: str) -> tuple[I32, Cells]:
-    """Which of the cells have edges in a shard, (c,) ascending, and these alone; found once, and kept in a file."""
+    """The cells that have edges in a shard, (c,) ascending, and these alone; found once, and cached in a file."""
     path = beside(shard, cells)
     if not Path(path).exists():
-        every = Cells(load(cells)["row_offsets"], map_array(f"{cells}.targets", np.int32), shard.sizes[1])
+        every = Cells(load(cells)["row_offsets"], load(f"{cells}.targets"), shard.sizes[1])
         used = np.zeros(len(every) + 1, np.bool_)
         for first, last in chunks:
             used[every.label(pairs, first, last)] = True
         ids = np.flatnonzero(used[:-1])
-        save_array(f"{path}.ids", ids.astype(np.int32))
-        save_array(f"{path}.targets", every.targets[ids])
+        save(f"{path}.ids", ids.astype(np.int32))
+        save(f"{path}.targets", every.targets[ids])
         save(path, {"row_offsets": np.searchsorted(ids, every.row_offsets)})
-    targets = map_array(f"{path}.targets", np.int32)
-    return map_array(f"{path}.ids", np.int32), Cells(load(path)["row_offsets"], targets, shard.sizes[1])
+    return load(f"{path}.ids"), Cells(load(path)["row_offsets"], load(f"{path}.targets"), shard.sizes[1])
 
 
 def _jumped(counts: DirectionCounts) -> Jumped:

@@ -1,9 +1,7 @@
-"""How the links of systems compare with gold, and with each other: figures, intervals, paired tests.
+"""Comparison of the links of systems with gold, and with each other: figures, intervals, paired tests.
 
 Links are given as paths, as `Links`, or as `Alignments` or any sets of (source, target) positions, one a pair.
 """
-
-from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +23,7 @@ from corpora.ragged import I64
 from corpora.readers import open_corpus
 from corpora.recognize import is_stream
 
-Answers = StrPath | Links | Iterable[Iterable[Link]]
+AnyLinks = StrPath | Links | Iterable[Iterable[Link]]
 
 _LENGTH_BINS = {"0-10": (0, 10), "11-20": (11, 20), "21-30": (21, 30), "31-40": (31, 40), "41+": (41, np.inf)}
 
@@ -71,7 +69,7 @@ class PairedTest(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How the links of one system compare with the gold.
+    """The figures of the links of one system against the gold.
 
     aer, precision, recall, f1: fractions, over the corpus (micro).
     links, sure, possible: |A|, |S| and |P|, where P includes S.
@@ -110,8 +108,8 @@ class Evaluation:
         """JSON values, an object of the list that ``aligner evaluate --format json`` prints.
 
         Metrics, intervals and differences are percent (0-100); p_value is a probability. `interval` is AER's,
-        `intervals` has all. `possible` includes the sure links. `lengths` tells whether the lengths in
-        `by_length` are those of the text or only inferred from the links.
+        `intervals` has all. `possible` includes the sure links. `lengths` says whether the lengths in
+        `by_length` are of the text or only inferred from the links.
         """
         intervals = {m: [100 * bound for bound in self.intervals[m]] for m in Scores._fields}
         tests = [
@@ -151,60 +149,74 @@ class Evaluation:
 
 
 def in_percent(values: Mapping[str, Any], *fractions: str) -> dict[str, Any]:
-    """The values, those named as percents of what are fractions, or None."""
+    """The values; the named ones, which are fractions or None, become percents."""
     return {name: 100 * value if name in fractions and value is not None else value for name, value in values.items()}
 
 
-def evaluate(gold: Answers, answers: Answers, *, baseline: Answers | None = None, **settings: Any) -> Evaluation:
+def evaluate(gold: AnyLinks, answers: AnyLinks, *, baseline: AnyLinks | None = None, **settings: Any) -> Evaluation:
     """Judge links against gold, as the command ``aligner evaluate`` does.
 
-    baseline: links to test the difference in AER against.  settings, errors: see `compare`.
+    baseline: links to test the difference in AER against.  settings: see `Judging`.  errors: see `compare`.
     """
     systems = {"baseline": baseline, "answers": answers} if baseline is not None else {"answers": answers}
     names = short_names([_name(links, name) for name, links in systems.items()])
     return compare(gold, [*systems.values()], names=names, **settings)[-1]
 
 
+@dataclass(frozen=True)
+class Judging:
+    """The settings of a comparison.  Raises ValueError where they are out of range.
+
+    text: the corpus that links are of, in the languages source and target; or these are of a text given as gold.
+    source_lengths: (n,) tokens of each source sentence. Without it and without a text the length of a pair is taken
+        to be 1 + the greatest source position linked in the gold or by any system (0 if there is no link).
+    all_pairs: test each pair of systems, see `PairedTest.holm`.
+    resamples, seed: of the bootstrap over sentence pairs.  confidence: of the intervals, in (0, 1).
+    """
+
+    source: str | None = None
+    target: str | None = None
+    source_lengths: npt.ArrayLike | None = None
+    text: StrPath | None = None
+    all_pairs: bool = False
+    resamples: int = 1000
+    confidence: float = 0.95
+    seed: int = 12345
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.resamples <= 1_000_000 or not 0.0 < self.confidence < 1.0:
+            bounds = "must be from 1 to 1,000,000 and confidence"
+            raise ValueError(f"resamples {self.resamples} {bounds} {self.confidence} in (0, 1)")
+
+
 def compare(
-    gold: Answers,
-    systems: Sequence[Answers] | Mapping[str, Answers],
+    gold: AnyLinks,
+    systems: Sequence[AnyLinks] | Mapping[str, AnyLinks],
     *,
     names: Sequence[str] | None = None,
     gold_name: str = "gold",
-    source: str | None = None,
-    target: str | None = None,
-    source_lengths: npt.ArrayLike | None = None,
-    text: StrPath | None = None,
-    all_pairs: bool = False,
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 12345,
+    **settings: Any,
 ) -> list[Evaluation]:
     """Judge the links of systems against one gold; every system but the first is also tested against the first.
 
     gold: may also be the prefix of texts and links, of the languages source and target.
-    systems: by their names, or with `names` in the same order; without, files have as much of the end of their paths as
-        tells them apart.
-    gold_name: of what is not a file, for messages and the signature.
-    text: the corpus that links are of.  all_pairs: test each pair of systems, see `PairedTest.holm`.
-    source_lengths: (n,) tokens of each source sentence. Without it and without the text the length of a pair is taken
-        to be 1 + the greatest source position linked in the gold or by any system (0 if there is no link).
-    resamples, seed: of the bootstrap over sentence pairs.  confidence: of the intervals, in (0, 1).
+    systems: by their names, or with `names` in the same order; without, files are called
+        by `short_names`.
+    gold_name: of what is not a file, for messages and the signature.  settings: see `Judging`.
 
     Raises CorpusError on a broken file, if the gold is empty or a system has another number of pairs, and ValueError
     for settings out of range.
     """
+    how = Judging(**settings)
     if isinstance(systems, Mapping):
         names, systems = [*systems], [*systems.values()]
-    if not 1 <= resamples <= 1_000_000 or not 0.0 < confidence < 1.0:
-        raise ValueError(f"resamples {resamples} must be from 1 to 1,000,000 and confidence {confidence} in (0, 1)")
     sentences: list[tuple[int, int]] | None = None
     has_text = isinstance(gold, str | os.PathLike) and not (Path(gold).is_file() or is_stream(gold))
-    if text is not None if has_text else text is None and (source or target):
+    if how.text is not None if has_text else how.text is None and (how.source or how.target):
         raise SettingError("`text`, `source` and `target` are of a text, once (give a text as gold, or as `text`)")
-    with_text = str(gold) if has_text else text
+    with_text, source_lengths = str(gold) if has_text else how.text, how.source_lengths
     if with_text is not None:
-        corpus = open_corpus(with_text, source=source, target=target)
+        corpus = open_corpus(with_text, source=how.source, target=how.target)
         sentences = list(corpus.lengths())
         source_lengths = [length for length, _ in sentences]
     truth = corpus.links().read() if has_text else _read(gold, lengths=sentences)
@@ -232,46 +244,54 @@ def compare(
     if not found:
         return []
     counts = [count(truth, those) for those in found]
-    resampled = bootstrap(counts, resamples, seed)
+    resampled = bootstrap(counts, how.resamples, how.seed)
     overall = [scores(system.sum(axis=0)) for system in counts]
-
-    def test(index: int, other: int) -> PairedTest:
-        differences = resampled.aer[index] - resampled.aer[other]
-        against = min(int((differences <= 0.0).sum()), int((differences >= 0.0).sum()))
-        p_value = min(1.0, 2.0 * (1 + against) / (resamples + 1))
-        interval = percentile_interval(differences, confidence)
-        difference = float(overall[index].aer - overall[other].aer)
-        return PairedTest(titles[other], difference, interval, p_value, is_least=against == 0)
-
-    most, bound = len(found) if all_pairs else 1, 0.0
-    tests = {(index, other): test(index, other) for index in range(len(found)) for other in range(min(index, most))}
-    for rank, both in enumerate(sorted(tests, key=lambda both: tests[both].p_value) if all_pairs else ()):
-        bound = max(bound, (len(tests) - rank) * tests[both].p_value)
-        tests[both] = tests[both]._replace(holm=min(bound, 1.0))
+    tests = _tests(titles, overall, resampled, how)
     evaluations: list[Evaluation] = []
     for index, (title, system) in enumerate(zip(titles, counts, strict=True)):
         aer, precision, recall, f1 = map(float, overall[index])
         links, sure, possible = system.sum(axis=0)[:3].tolist()
         intervals = {
-            metric: percentile_interval(values[index], confidence) for metric, values in resampled._asdict().items()
+            metric: percentile_interval(values[index], how.confidence) for metric, values in resampled._asdict().items()
         }
-        signature = _signature(truth, found[index], gold_name, resamples, confidence, seed)
         evaluations.append(
             Evaluation(
-                title, gold_name, aer, precision, recall, f1, links, sure, possible, pairs, confidence, intervals,
+                title, gold_name, aer, precision, recall, f1, links, sure, possible, pairs, how.confidence, intervals,
                 "links" if source_lengths is None else "text", _by_length(system, lengths),
-                tuple(test for (one, _), test in tests.items() if one == index), signature,
+                tuple(test for (one, _), test in tests.items() if one == index),
+                _signature(truth, found[index], gold_name, how),
             )
         )  # fmt: skip
     return evaluations
 
 
-def _name(links: Answers, otherwise: str) -> str:
+def _tests(
+    titles: Sequence[str], overall: Sequence[Scores], resampled: Scores, how: Judging
+) -> dict[tuple[int, int], PairedTest]:
+    """The tests of systems, each against the first, or against all before it.  resampled: (h, resamples)."""
+
+    def test(index: int, other: int) -> PairedTest:
+        differences = resampled.aer[index] - resampled.aer[other]
+        against = min(int((differences <= 0.0).sum()), int((differences >= 0.0).sum()))
+        p_value = min(1.0, 2.0 * (1 + against) / (how.resamples + 1))
+        interval = percentile_interval(differences, how.confidence)
+        difference = float(overall[index].aer - overall[other].aer)
+        return PairedTest(titles[other], difference, interval, p_value, is_least=against == 0)
+
+    most, bound = len(overall) if how.all_pairs else 1, 0.0
+    tests = {(index, other): test(index, other) for index in range(len(overall)) for other in range(min(index, most))}
+    for rank, both in enumerate(sorted(tests, key=lambda both: tests[both].p_value) if how.all_pairs else ()):
+        bound = max(bound, (len(tests) - rank) * tests[both].p_value)
+        tests[both] = tests[both]._replace(holm=min(bound, 1.0))
+    return tests
+
+
+def _name(links: AnyLinks, otherwise: str) -> str:
     return os.fspath(links) if isinstance(links, str | os.PathLike) else otherwise
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """The ends of paths, of as many parts as tell them apart.
+    """Shorten paths to their last parts, as many as distinguish them.
 
     >>> short_names(["runs/one/test.links", "runs/two/test.links"])
     ['one/test.links', 'two/test.links']
@@ -280,7 +300,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
     return next((names for names in ends if len({*names}) == len({*paths})), [*paths])
 
 
-def _read(links: Answers, **known: Any) -> Links:
+def _read(links: AnyLinks, **known: Any) -> Links:
     """known: of the sentences, see `read_links`."""
     if isinstance(links, str | os.PathLike):
         return read_links(links, **known)
@@ -304,7 +324,7 @@ def _by_length(system: I64, lengths: I64) -> tuple[LengthRow, ...]:
     return tuple(rows)
 
 
-def _signature(gold: Links, hypothesis: Links, gold_name: str, resamples: int, confidence: float, seed: int) -> str:
+def _signature(gold: Links, hypothesis: Links, gold_name: str, how: Judging) -> str:
     """All that changes the figures; AERs with different signatures are not comparable."""
     parts = {
         "gold": f"{PurePath(gold_name).name},{_reading(gold)}",
@@ -312,15 +332,15 @@ def _signature(gold: Links, hypothesis: Links, gold_name: str, resamples: int, c
         "f1": "sure+possible",
         "null": "ignored",
         "pairs": str(len(gold)),
-        "bootstrap": str(resamples),
-        "confidence": f"{100 * confidence:g}",
-        "seed": str(seed),
+        "bootstrap": str(how.resamples),
+        "confidence": f"{100 * how.confidence:g}",
+        "seed": str(how.seed),
         "version": __version__,
     }
     return "|".join(f"{key}:{value}" for key, value in parts.items())
 
 
 def _reading(links: Links) -> str:
-    """How links were read: format, number of a sentence's first word, and whether any is marked as possible."""
+    """The format links were read in, the number of a sentence's first word, and whether any link is only possible."""
     read_as = f"{links.format},base-{INDEX_BASES[links.format]}" if links.format else "arrays"
     return f"{read_as},{'all-sure' if links.sure.all() else 'sure-and-possible'}"

@@ -8,8 +8,6 @@ Koehn 2004, Statistical significance tests for machine translation evaluation (E
 Efron and Tibshirani 1993, An introduction to the bootstrap, chapters 13 and 15.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -35,7 +33,7 @@ class Scores(NamedTuple):
 
 
 def count(gold: Links, hypothesis: Links) -> I64:
-    """What evaluation needs to know of each pair, (n, 5): |A|, |S|, |P|, |A∩S|, |A∩P|; rows may be added.
+    """Count what evaluation needs of each pair, (n, 5): |A|, |S|, |P|, |A∩S|, |A∩P|; rows may be added.
 
     Every link of the hypothesis counts, whatever its sure or possible mark. A link given twice counts once;
     a gold link marked both sure and possible is sure. NULL links are not in `Links` and so are ignored.

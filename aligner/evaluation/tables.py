@@ -1,7 +1,5 @@
 """Evaluations as text and as JSON; figures in percent. Nothing here prints."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

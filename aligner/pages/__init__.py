@@ -1,1 +1,1 @@
-"""What a person sees in a browser: the report, the page to annotate on, and the service with its page."""
+"""Pages for a browser: the report, the page to annotate on, and the service with its page."""

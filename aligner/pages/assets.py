@@ -4,8 +4,6 @@ The files are in ``templates`` and ``static``. Scripts are ES modules; the top o
 ``types.d.ts`` what goes between them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode
@@ -62,10 +60,10 @@ def render(
     connects: bool = False,
     **values: Any,
 ) -> str:
-    """A page that opens from disk, or one that may ask its own server.
+    """A page that opens from disk, or a page that may send requests to its own server.
 
     data: JSON values, which the scripts find in the element ``data``.  module, styles: names in ``static``.
-    connects: whether it may ask the server that it came from, and no other.
+    connects: whether it may send requests to the server that it came from, and to no other.
     values: of the template; what they say is escaped. No script or style but these is run, and nothing is loaded.
     """
     environment = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined)
@@ -78,7 +76,7 @@ def render(
 
 
 def embedded(data: object) -> Markup:
-    """JSON that may stand in an element of script: with no ``<`` it can neither end it nor begin a comment."""
+    """JSON for an element of script: with no ``<`` it can neither end it nor begin a comment."""
     return Markup(json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 

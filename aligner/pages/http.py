@@ -1,6 +1,4 @@
-"""What annotate and serve share: the socket, a server that idle clients cannot stop, who may ask it, and refusals."""
-
-from __future__ import annotations
+"""HTTP of annotate and serve: the socket, a server that idle clients cannot stop, its own addresses, and refusals."""
 
 import asyncio
 import errno
@@ -22,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aligner.errors import AlignerError
+from aligner.progress import ignore
 
 SECONDS_TO_ASK = 30.0
 """In which a new connection must have sent the head of its request."""
@@ -33,7 +32,7 @@ BACKLOG = 256
 """Connections that wait to be taken."""
 
 _AT_ONCE = 16
-"""Connections that are taken before any of them is looked at, so that those beyond the descriptors' limit can go first.
+"""Connections that are taken before any of them is served, so that those beyond the descriptors' limit can go first.
 While there are no descriptors left, asyncio tries as many a second, though each fails."""
 
 _KEPT_FREE = 64
@@ -46,16 +45,18 @@ _HEADERS = {
     "Cache-Control": "no-store", "Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 }  # fmt: skip
-"""Of every answer: browsers do not keep it, show it in another page, or tell others its address."""
+"""Of every response: browsers do not store it, show it in another page, or send its address to others."""
 
 _STRANGER = "asked by a name that is not allowed here (use the address that the command printed, or allow this name)"
 
 
-def application(routes: Sequence[BaseRoute], is_own: Callable[[Headers], bool]) -> ASGIApp:
-    """What answers at these routes, to requests for its own address, and refuses in JSON.
+def application(
+    routes: Sequence[BaseRoute], is_own: Callable[[Headers], bool], callback: Callable[[str, int], object] = ignore
+) -> ASGIApp:
+    """Serve these routes to requests for our own address, and refuse others in JSON.
 
     is_own: whether the headers of a request have a name of ours: a page of another server whose name leads here, and
-    pages of other origins, cannot ask then.
+    pages of other origins, get nothing then.  callback: called with the path and the status of each response.
     """
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse, Exception: _refuse})
     stranger = JSONResponse({"error": _STRANGER}, 403)
@@ -64,6 +65,7 @@ def application(routes: Sequence[BaseRoute], is_own: Callable[[Headers], bool]) 
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(_HEADERS)
+                callback(scope["path"], message["status"])
             await send(message)
 
         await (app if is_own(Headers(scope=scope)) else stranger)(scope, receive, sealed)
@@ -80,10 +82,10 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 
 class Server(uvicorn.Server):
-    """Answers requests with an application, until `should_exit` is set.
+    """Serves requests by an application, until `should_exit` is set.
 
     A connection without a request is closed after a while, and sooner, the oldest first, where descriptors run out.
-    complain: told in a line, once a minute, that no connection can be taken.
+    complain: called with a line, once a minute, where no connection can be taken.
     """
 
     def __init__(self, app: ASGIApp, complain: Callable[[str], None], **settings: Any) -> None:
@@ -134,7 +136,7 @@ class _Protocol(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is open, and no request is being read or answered."""
+        """Whether it is open, and no request is being read or served."""
         return not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete)
 
     def _watch(self) -> None:
@@ -173,7 +175,7 @@ async def read_body(request: Request, most: int) -> bytes:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket to answer HTTP on; port 0 is any that is free.  AlignerError where it cannot be used.
+    """Open a socket for HTTP; port 0 is any that is free.  AlignerError where it cannot be used.
 
     From now on a client that hangs up in the middle of an answer does not end this process.
     """
@@ -183,12 +185,8 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        raise AlignerError(f"port {port} of {host}: {_reason(error)} (give another `port`)") from error
+        reason = str(error.strerror).partition(" (")[0]  # without what the socket module adds
+        raise AlignerError(f"port {port} of {host}: {reason} (give another `port`)") from error
     # Connections inherit it; without, answers after the first wait 40 ms for the client to confirm what came before.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
-
-
-def _reason(error: OSError) -> str:
-    """Why, without what the socket module adds."""
-    return str(error.strerror).partition(" (")[0]

@@ -1,7 +1,5 @@
 """Pictures in notebooks: what the page of a report draws, in a frame that shares nothing with the notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """A report as one file of HTML: the links of systems for the pairs of a text, beside each other and beside gold."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -11,19 +9,17 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from aligner.errors import SettingError
 from aligner.evaluation.comparison import Evaluation, compare, short_names
 from aligner.pages.assets import render
 from corpora.alignment import Links
 from corpora.errors import CorpusError
-from corpora.link_files import open_links
+from corpora.link_files import ScoredLinks, open_links, open_scored_links
 from corpora.normalize import Normalizer
-from corpora.ragged import F64
+from corpora.ragged import F64, Array
 from corpora.readers import open_texts
 from corpora.recognize import head, links_format
-from corpora.scored_links import ScoredLinks, open_scored_links
 
 MOST_SYSTEMS = 4
 
@@ -34,7 +30,7 @@ Sentences = tuple[list[str], list[str]]  # the words of a source and of a target
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The links of one system.  scores: (m,) in the order of the links, between 0 and 1; None where it tells none."""
+    """The links of one system.  scores: (m,) in the order of the links, between 0 and 1; None where it has none."""
 
     name: str
     links: Links
@@ -57,7 +53,7 @@ class Pairs:
     gold_name: str
 
     def evaluate(self, **settings: Any) -> list[Evaluation]:
-        """The figures of the systems, those of `compare`; none without gold.  settings: of the bootstrap, see there."""
+        """The figures of the systems by `compare`; none without gold.  settings: of the bootstrap, see `Judging`."""
         if self.gold is None:
             return []
         found, names = [system.links for system in self.systems], [system.name for system in self.systems]
@@ -92,26 +88,26 @@ def read_pairs(
     lengths, read = [(len(a), len(b)) for a, b in words], []
     for name, file in zip(names or short_names(systems), systems, strict=True):
         stream = open_scored_links(file, lambda: lengths)
-        answers = list(stream.pairs)
-        if any(pair.words for pair in answers):
-            _check_words(file, [pair.words or ([], []) for pair in answers], words)
-        read.append(_system(name, stream.format, answers))
+        scored = list(stream.pairs)
+        if any(pair.words for pair in scored):
+            _check_words(file, [pair.words or ([], []) for pair in scored], words)
+        read.append(_system(name, stream.format, scored))
     truth = open_links(gold, lengths=lengths).read() if gold is not None else None
     sides = [a for a, _ in words], [b for _, b in words]
     languages = corpus.source_language, corpus.target_language
     return Pairs(" – ".join(short_names([source, target])), languages, sides, tuple(read), truth, gold or "")
 
 
-def _system(name: str, format: str, answers: Sequence[ScoredLinks]) -> System:
-    links = Links.from_pairs((pair.links for pair in answers), format)
-    if not any(pair.scores for pair in answers):
+def _system(name: str, format: str, scored: Sequence[ScoredLinks]) -> System:
+    links = Links.from_pairs((pair.links for pair in scored), format)
+    if not any(pair.scores for pair in scored):
         return System(name, links, None)
-    values = [pair.scores.get(link, 1.0) for pair in answers for link in sorted(pair.links.sure | pair.links.possible)]
+    values = [pair.scores.get(link, 1.0) for pair in scored for link in sorted(pair.links.sure | pair.links.possible)]
     return System(name, links, np.clip(values, 0.0, 1.0))
 
 
 def _check_words(file: str, own: Sequence[Sentences], words: Sequence[Sentences]) -> None:
-    """Raise CorpusError unless these words of a file are those of all pairs, and without blanks, which part words."""
+    """Raise CorpusError unless the words of a file are the words of all pairs, and without blanks, which part words."""
     for line, (sides, others) in enumerate(zip_longest(own, words), 1):
         if sides is None or others is None or [*map(len, sides)] != [*map(len, others)]:
             raise CorpusError(file, line, "has not the words of this pair", hint="do the files belong together?")
@@ -169,7 +165,7 @@ def _packed_links(links: Links) -> dict[str, Any]:
     return {"counts": _packed(np.diff(links.offsets)), "source": _packed(links.source), "target": _packed(links.target)}
 
 
-def _packed(values: npt.NDArray[Any] | None) -> dict[str, str] | None:
+def _packed(values: Array | None) -> dict[str, str] | None:
     """Little-endian bytes in base64: floats of 32 bits, whole numbers of as few as hold them."""
     if values is None:
         return None

@@ -1,12 +1,7 @@
-"""What each feature of a model does: its weight, how far it moves a score, and what is lost without it."""
-
-from __future__ import annotations
+"""Ablation of the features of a model: weights, how far they move a score, and what is lost without them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
 
 from aligner.evaluation.counts import error_rate
 from aligner.model.decoding import decode_edges
@@ -15,9 +10,8 @@ from aligner.progress import ignore
 from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import Labelled
 from corpora.alignment import Links
-from features.table import DEFAULT_MEMORY, EdgeTable
-
-F64 = npt.NDArray[np.float64]
+from corpora.ragged import F64
+from features.table import EdgeTable
 
 FERTILITY_FAMILY = "fertility"
 """Name of the rewards for further links of a word in place of a family: they are no columns of edges."""
@@ -70,14 +64,12 @@ def describe_model(
     model: Model,
     gold: Labelled | None = None,
     *,
-    memory: int = DEFAULT_MEMORY,
     on_progress: Callable[[int, int], None] = ignore,
 ) -> ModelReport:
     """Weights, ranges and, with gold, ablation deltas of a model.
 
     gold: labelled pairs, see `inputs.read_labelled`; without it ranges are those that training recorded.
-    memory: bytes of features to hold.
-    on_progress: told of the alignments of gold done, and of how many there will be.
+    on_progress: called with the alignments of gold that are done, and with how many there will be.
 
     Features are extracted once; an ablation decodes all pairs with some weights at 0, and learns no weight anew: what
     others could make up for counts as lost.
@@ -95,7 +87,7 @@ def describe_model(
     together: dict[str, float | None] = dict.fromkeys(sizes)
     if gold is not None:
         model.check_links(gold.bitext, gold.others)
-        edges = model.features.extract(gold.bitext, model.statistics, links=gold.others, memory=memory)
+        edges = model.features.extract(gold.bitext, model.statistics, links=gold.others)
         ranges, pairs = edges.ranges().tolist(), len(edges)
         without = [*([i] for i in range(len(names))), *(columns.get(family, []) for family in sizes)]
         aer = _error(edges, gold.links, weights, [], model.rewards)

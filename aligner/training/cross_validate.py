@@ -1,7 +1,5 @@
 """Learning at one λ from all pairs, and cross-validation: the AER of pairs that were held out, and their links."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +29,7 @@ _ENDED = Status.INTERRUPTED, Status.CALLBACK
 class CrossValidation:
     """The solution on all pairs, and what the solutions without each fold find in the pairs of the fold.
 
-    interrupted: by Ctrl-C; there may be fewer finished folds than asked for.
+    interrupted: by Ctrl-C; there may be fewer finished folds than planned.
     All else is of the finished folds, 0 or None where there are none.
     aer: a fraction, of their pairs together.  standard_error: of the AER, over the choice of pairs, by bootstrap.
     held_out: the links found in their pairs.
@@ -50,7 +48,7 @@ class CrossValidation:
 
 
 class _Fold(NamedTuple):
-    """What the solution without a fold finds in its pairs.  counts: (m, 5).  end: the solution's last audit."""
+    """The links that the solution without a fold finds in its pairs.  counts: (m, 5).  end: its last audit."""
 
     counts: I64
     judged: JudgedLinks
@@ -125,7 +123,7 @@ def cross_validate(
 
 
 def edge_weights(problem: LabelledProblem, w: F64) -> F64:
-    """Return the weights of edges' features in a solution w, without those of further links of a word."""
+    """Return the weights of edges' features in a solution w, without the rewards of further links of a word."""
     return problem.weights(w)[: len(problem.edges.names)]
 
 

@@ -1,6 +1,4 @@
-"""What training, and a model's features, came to: as text and as JSON. Nothing here prints."""
-
-from __future__ import annotations
+"""Figures of training, and of a model's features, as text and as JSON. Nothing here prints."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,6 +1,4 @@
-"""What training reads: the corpora to count, and the labelled pairs to learn from."""
-
-from __future__ import annotations
+"""Inputs of training: the corpora to count, and the labelled pairs to learn from."""
 
 import os
 import time
@@ -36,7 +34,7 @@ class Labelled:
     others: tuple[Links, ...]
     available: int
 
-    def sampled(self, most: int, seed: int) -> Labelled:
+    def sampled(self, most: int, seed: int) -> "Labelled":
         """The pairs, or a random sample of the greatest number allowed, in their order."""
         if self.available <= most:
             return self
@@ -47,7 +45,7 @@ class Labelled:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What training reads, opened: corpora to count, and those to learn from, which may be the same, or none.
+    """Opened inputs: corpora to count, and corpora to learn from, which may be the same, or none.
 
     given: whether the labelled pairs were given apart.  links: of other aligners, of them, each as FILE or KIND=FILE.
     """
@@ -61,7 +59,7 @@ class Inputs:
     def open(
         cls, corpora: Paths, gold: Paths = (), links: Paths = (), *, languages: Languages = (None, None),
         hooks: Hooks = Hooks(),  # noqa: B008 - frozen
-    ) -> Inputs:  # fmt: skip
+    ) -> "Inputs":  # fmt: skip
         """Recognise them; see `train.train`.  Raises AlignerError where there is none or something is missing."""
         texts = open_corpora(corpora, languages, hooks)
         labelled = tuple(corpus for corpus in texts if corpus.has_labels)
@@ -71,34 +69,38 @@ class Inputs:
 
     @property
     def kinds(self) -> list[str]:
-        """Of the other aligners."""
         return [kind_of_links(one)[0] for one in self.links]
 
     @property
     def files(self) -> list[StrPath]:
-        """All that is read."""
         return [
             *(kind_of_links(one)[1] for one in self.links),
             *(file for corpus in (*self.texts, *self.labelled) for file in corpus.files),
         ]
 
-    def read(self, count: CountSettings, hooks: Hooks) -> tuple[Bitext, Labelled, dict[str, Any]]:
-        """The text to count, the labelled pairs, and JSON values that say what was read."""
+    def read(self, count: CountSettings, hooks: Hooks) -> tuple[Bitext, Labelled | None, dict[str, Any]]:
+        """The text to count, the labelled pairs if there are any, and JSON values that say what was read."""
         tokenized = any(normalizer.tokenize for normalizer in count.normalizers)
-        if tokenized and not self.given:
+        if tokenized and self.labelled and not self.given:
             raise SettingError("the links of a corpus count its own tokens (leave `tokenize` out, or give `gold`)")
         refuse_links(self.links, count.normalizers)
 
         # Labels first: a broken link is found before the long work.
         gold_links = _gold_links(self.labelled)
-        counted = to_count(self.texts, count)
+        counted = self.texts
+        if count.sample is not None:
+            again = [*map(kept, counted)]
+            counted = tuple(sample(again, [*map(check_corpus, again)], count.sample, count.seed))
         bitext = read_texts(counted, count.normalizers, hooks)
-        same = self.labelled == tuple(counted)
+        record = corpus_record(self.texts, bitext, count)
+        if not self.labelled:
+            return bitext, None, record
+        same = self.labelled == counted
         gold_bitext = bitext if same else read_texts(self.labelled, without_tokenizing(count.normalizers), hooks)
         _check_languages(bitext, gold_bitext, self.labelled[0])
-        record = {**corpus_record(self.texts, bitext, count), "gold": [corpus.name for corpus in self.labelled]}
         others = _read_others(self.links, gold_bitext)
-        return bitext, Labelled(gold_bitext, gold_links, others, len(gold_bitext)), record
+        labelled = Labelled(gold_bitext, gold_links, others, len(gold_bitext))
+        return bitext, labelled, {**record, "gold": [corpus.name for corpus in self.labelled]}
 
 
 def open_corpora(
@@ -119,14 +121,6 @@ def _open_in_order(group: Sequence[str], languages: Languages, like: Sequence[Co
     source, target = found.source_language, found.target_language
     turned = [(text.target_language, text.source_language) for text in like[:1]] == [(source, target)]
     return open_corpus(group, source=target, target=source) if turned and languages == (None, None) else found
-
-
-def to_count(texts: Sequence[Corpus], settings: CountSettings) -> Sequence[Corpus]:
-    """The corpora, or the sample of them that is wanted."""
-    if settings.sample is None:
-        return texts
-    again = [*map(kept, texts)]
-    return sample(again, [*map(check_corpus, again)], settings.sample, settings.seed)
 
 
 def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], hooks: Hooks) -> Bitext:
@@ -180,7 +174,7 @@ def _read_others(files: Paths, bitext: Bitext) -> tuple[Links, ...]:
 
 
 def _check_languages(bitext: Bitext, labelled: Bitext, gold: Corpus) -> None:
-    """Raise CorpusError where gold's languages are known and are not those of the corpus.
+    """Raise CorpusError where gold's languages are known and the corpus has others.
 
     A suffix of one letter, as in the NAACL format's ``.e`` and ``.f``, names a side and no language.
     """

@@ -1,7 +1,5 @@
 """learn(): from statistics and labelled pairs to a model with weights of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -47,7 +45,7 @@ class Training:
 
 
 def feature_set(settings: LearnSettings, kinds: Sequence[str] = ()) -> FeatureSet:
-    """Return the features that settings ask for.  kinds: of other aligners' links, see `corpora.link_files.KINDS`."""
+    """Return the features of these settings.  kinds: of other aligners' links, see `corpora.link_files.KINDS`."""
     families = tuple(FAMILIES) if settings.families is None else settings.families
     return FeatureSet(families, numbered(kinds), candidates=settings.candidates)
 

@@ -1,11 +1,9 @@
-"""CountSettings and LearnSettings: what a user asks of training.  Plan: what is done with so many labelled pairs."""
-
-from __future__ import annotations
+"""CountSettings and LearnSettings: the settings of a user.  Plan: how so many labelled pairs are learnt from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from aligner.errors import SettingError
 from aligner.matching import get_oracle
@@ -33,7 +31,7 @@ DEFAULT_REGULARIZATION = 0.1
 DEFAULT_FERTILITY = 3
 
 DEFAULT_FOLDS = 5
-"""Folds of the cross-validation that tells the AER and calibrates the probabilities."""
+"""Folds of the cross-validation for the AER and the calibration of the probabilities."""
 
 FEW_PAIRS = 1000
 """Fewer labelled pairs are held out by default, and have features of words: more cost time and change nothing."""
@@ -48,11 +46,12 @@ are linked is what annotators differ in most."""
 LossName = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
 Center = Literal["default", "zero"]
 OracleName = Literal["assignment", "scipy", "flow", "lp", "greedy"]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
 class Loss:
-    """What a loss is, and its costs where none are given.
+    """A loss, and its costs where none are given.
 
     regularizer, links: of a `FenchelYoungProblem`; None: the hinge loss, of a `MatchingProblem`.
     """
@@ -73,7 +72,7 @@ LOSSES: dict[LossName, Loss] = {
 
 @dataclass(frozen=True)
 class CountSettings:
-    """What is counted of text, and how.  Raises SettingError for what cannot be.
+    """Settings of counting text.  Raises SettingError for values that cannot be.
 
     languages, normalizers: of source and target; languages as suffixes of file names.
     priors: a file that the translation models begin with, see `features.translation.priors`.
@@ -92,7 +91,7 @@ class CountSettings:
 
 @dataclass(frozen=True)
 class LearnSettings:
-    """How weights are learnt; where a setting is None, `plan` decides.  Raises SettingError for what cannot work.
+    """Settings of learning weights; where one is None, `plan` decides.  Raises SettingError for what cannot work.
 
     loss: fenchel-young, of link probabilities that respect the matching, sparsemap, logistic, of every edge by itself
     (see `fenchel_young.FenchelYoungProblem`), or hinge, of the worst matching; by default fenchel-young, and hinge
@@ -146,11 +145,11 @@ class LearnSettings:
             raise SettingError(f"{what} (leave out what is of the hinge loss only, or choose that)")
         if self.cross_validate is not None and (self.cross_validate < 0 or self.cross_validate == 1):
             raise SettingError(f"cross-validation has at least 2 folds, or 0 for none, not {self.cross_validate}")
-        plan(self, DEFAULT_FOLDS if self.cross_validate is None else self.cross_validate)  # complains now, not later
+        plan(self, DEFAULT_FOLDS if self.cross_validate is None else self.cross_validate)  # raises now, not later
 
     @property
     def hinge_only(self) -> bool:
-        """Whether something is asked for that only the hinge loss has."""
+        """Whether a setting is given that only the hinge loss has."""
         return bool(self.solver_options) or (self.solver, self.oracle, self.possible_cost) != (None, None, None)
 
     @property
@@ -160,7 +159,7 @@ class LearnSettings:
 
 @dataclass(frozen=True)
 class Plan:
-    """How weights are learnt: the loss, its solver, λ and costs.  Raises SettingError.
+    """The loss, its solver, λ and costs by which weights are learnt.  Raises SettingError.
 
     regularization: λ.  folds: parts of the pairs, each held out once; or 0.
     miss_cost, false_cost: c⁺ and c⁻.  capacity: links a word may have.
@@ -187,7 +186,6 @@ class Plan:
             raise SettingError("λ must be from 1e-9 to 1e9, and costs at most 1e9")
 
     def problem(self, edges: EdgeTable, links: Links) -> LabelledProblem:
-        """The problem of labelled pairs."""
         known, loss = default_weights(), LOSSES[self.loss]
         shared: dict[str, Any] = {
             "regularization": self.regularization, "miss_cost": self.miss_cost, "false_cost": self.false_cost,
@@ -208,16 +206,15 @@ class Plan:
 
 
 def plan(settings: LearnSettings, n_labels: int) -> Plan:
-    """What is done for these settings with n labelled pairs.  Raises SettingError for folds they cannot make."""
+    """Plan learning from n labelled pairs.  Raises SettingError for folds they cannot make."""
     few = n_labels < FEW_PAIRS
     name: LossName = settings.loss or (
         "fenchel-young" if settings.of_all_features and not settings.hinge_only else "hinge"
     )
     loss, smooth = LOSSES[name], name != "hinge"
 
-    folds = settings.cross_validate
-    if folds is None:
-        folds = DEFAULT_FOLDS if smooth and few and n_labels >= 2 * DEFAULT_FOLDS else 0
+    enough = smooth and few and n_labels >= 2 * DEFAULT_FOLDS
+    folds = _given(settings.cross_validate, DEFAULT_FOLDS if enough else 0)
     if folds and not 2 <= folds <= n_labels:
         what = f"{n_labels} labelled pairs cannot be held out in {folds} folds"
         raise SettingError(f"{what} (give from 2 to {n_labels})")
@@ -227,25 +224,22 @@ def plan(settings: LearnSettings, n_labels: int) -> Plan:
     solver = make_solver(solver_name, **settings.solver_options)
     if not find_solver(solver_name).weights:
         raise SettingError(f"{solver_name} finds no weights, which models are made of (use it as aligner.solvers)")
-    one_link = not get_oracle(oracle).several
-    capacity = settings.fertility
-    if capacity is None:
-        capacity = 1 if one_link else DEFAULT_FERTILITY
-    words = settings.words
-    if words is None:
-        words = FREQUENT_WORDS if smooth and few else 0
-
     center: Center = settings.center or ("default" if smooth else "zero")
     if settings.center == "default" and not settings.of_all_features:
         raise SettingError("the default weights are of all features (leave `center` or `families` out)")
 
-    def given(value: float | None, default: float) -> float:
-        return default if value is None else value
-
     return Plan(
         name, Newton() if smooth else solver,
-        given(settings.regularization, SMOOTH_REGULARIZATION / max(n_labels, 1) if smooth else DEFAULT_REGULARIZATION),
-        given(settings.miss_cost, loss.miss_cost),
-        given(settings.false_cost, loss.false_cost), given(settings.possible_cost, hinge.DEFAULT_POSSIBLE_COST),
-        folds, words, capacity, oracle, center,
+        _given(settings.regularization, SMOOTH_REGULARIZATION / max(n_labels, 1) if smooth else DEFAULT_REGULARIZATION),
+        _given(settings.miss_cost, loss.miss_cost),
+        _given(settings.false_cost, loss.false_cost),
+        _given(settings.possible_cost, hinge.DEFAULT_POSSIBLE_COST),
+        folds,
+        _given(settings.words, FREQUENT_WORDS if smooth and few else 0),
+        _given(settings.fertility, DEFAULT_FERTILITY if get_oracle(oracle).several else 1),
+        oracle, center,
     )  # fmt: skip
+
+
+def _given(value: Value | None, default: Value) -> Value:
+    return default if value is None else value

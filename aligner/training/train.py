@@ -1,7 +1,5 @@
 """train(): from corpora, and labelled pairs if there are any, to a model; update_model(): further text for one."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Sequence
@@ -12,7 +10,7 @@ from aligner.model.default import default_model
 from aligner.model.model import Model
 from aligner.progress import Hooks, tell_passes
 from aligner.settings import changed
-from aligner.training.inputs import Inputs, Paths, corpus_record, open_corpora, read_texts, to_count
+from aligner.training.inputs import Inputs, Paths, corpus_record, open_corpora, read_texts
 from aligner.training.learn import Training, feature_set, learn
 from aligner.training.settings import CountSettings, LearnSettings, plan
 from corpora.corpus import Corpus
@@ -59,43 +57,31 @@ def train_on(
             what = "is not learnt from: links of this name are an aligner's (if these are hand-made, give `gold`)"
             warnings.warn(f"{corpus.files[-1]}: {what}", stacklevel=4)
     if not inputs.labelled:
-        return Training(_train_unlabelled(inputs, settings, count, hooks, engine))
+        idle = {*changed(settings)} - {"candidates", "memory", "seed"}
+        for name in ["links"] * bool(inputs.links) + sorted(idle):
+            raise SettingError(f"`{name}` has no effect without labelled pairs, which are not there (give `gold`)")
+        warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=4)
     if count.priors is not None and not lexicons:
         raise SettingError("`priors` have no effect on these features (leave `priors` or `families` out)")
     priors = read_priors(count.priors, count.normalizers)
     bitext, everything, facts = inputs.read(count, hooks)
-    labelled = everything.sampled(settings.max_labelled, settings.seed)
-    plan(settings, len(labelled.links))  # complains now, not after the long work
+    labelled = everything and everything.sampled(settings.max_labelled, settings.seed)
+    if labelled is not None:
+        plan(settings, len(labelled.links))  # raises now, not after the long work
     statistics = CorpusStatistics.from_bitext(
         bitext, lexicons=lexicons, priors=priors, on_progress=hooks.counted,
         on_pass=tell_passes(hooks.on_progress), engine=engine,
     )  # fmt: skip
-    languages = bitext.source.language, bitext.target.language
+    text = replace(count, languages=(bitext.source.language, bitext.target.language))
     del bitext, everything  # the largest of what is held, and not needed for what follows
-    text = replace(count, languages=languages)
+    if labelled is None:
+        return Training(default_model(
+            statistics, normalizers=text.normalizers, languages=text.languages, record=facts,
+            candidates=settings.candidates,
+        ))  # fmt: skip
     made = learn(statistics, labelled, settings, text, kinds=inputs.kinds, facts=facts, hooks=hooks)
     record = {**made.model.record, "total_seconds": time.perf_counter() - started}
     return replace(made, model=replace(made.model, record=record))
-
-
-def _train_unlabelled(
-    inputs: Inputs, settings: LearnSettings, count: CountSettings, hooks: Hooks, engine: Engine
-) -> Model:  # fmt: skip
-    """The default model of opened corpora.  SettingError on links and settings of learning from labels."""
-    idle = {*changed(settings)} - {"candidates", "memory", "seed"}
-    for name in ["links"] * bool(inputs.links) + sorted(idle):
-        raise SettingError(f"`{name}` has no effect without labelled pairs, which are not there (give `gold`)")
-    warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=5)
-    priors = read_priors(count.priors, count.normalizers)
-    bitext = read_texts(to_count(inputs.texts, count), count.normalizers, hooks)
-    on_pass = tell_passes(hooks.on_progress)
-    statistics = CorpusStatistics.from_bitext(
-        bitext, priors=priors, on_progress=hooks.counted, on_pass=on_pass, engine=engine
-    )
-    languages, record = (bitext.source.language, bitext.target.language), corpus_record(inputs.texts, bitext, count)
-    return default_model(
-        statistics, normalizers=count.normalizers, languages=languages, record=record, candidates=settings.candidates
-    )
 
 
 def update_model(model: Model, corpora: Paths, *, hooks: Hooks = Hooks()) -> Model:  # noqa: B008 - frozen

@@ -1,7 +1,5 @@
 """The NLTK *comtrans* format: three lines a sentence pair, namely source, target and Pharaoh links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import BinaryIO, NamedTuple

@@ -4,8 +4,6 @@ A comment with the lengths and the score; the target tokens; and the source toke
 with the 1-based positions of its target tokens: ``NULL ({ 2 }) house ({ 1 3 })``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -16,7 +14,7 @@ from corpora.errors import CorpusError
 from corpora.files import StrPath, read_lines
 
 COMMENT = re.compile(rb"# Sentence pair \((\d+)\) source length ([0-9]{1,9}) target length ([0-9]{1,9})(?:\s.*)?")
-# Any token may be the word, even "({": only what follows it tells.
+# Any token may be the word, even "({": what follows it decides.
 _ENTRY = re.compile(rb"(\S+)\s+\(\{((?:\s+[0-9]{1,9})*)\s+\}\)(?:\s+|$)")
 _NULL = "NULL"
 _HINT = "is it a GIZA++ A3.final file, and complete?"

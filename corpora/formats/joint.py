@@ -1,7 +1,5 @@
 """Source and target on one line: ``source ||| target``, with a tab between them, in columns, or in a JSON object."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +17,7 @@ Parser = Callable[[Iterable[bytes], StrPath, int], Iterator[tuple[int, bytes, by
 
 _CODES = b"ar|bg|cs|da|de|el|en|es|et|fa|fi|fr|he|hi|hr|hu|id|it|ja|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sv|sw|tr|uk|vi|zh"
 _NAME = re.compile(rb"(?i:(source|target|src|tgt|trg)([ _-]\w+)?|(%b)([-_]\w{2,8})?|[a-z]{3}_[a-z]{4})" % _CODES)
-"""What stands above a column of text, in the first row of a table, where another such name stands beside it."""
+"""The name of a column of text, in the first row of a table, where another such name is beside it."""
 
 _SEPARATOR = re.compile(rb"(?<!\S)\|\|\|(?!\S)|\t")
 
@@ -64,7 +62,7 @@ def are_numbers(columns: Columns) -> bool:
 
 
 class _WrongError(Exception):
-    """What is wrong with a line, and what to do."""
+    """A message on a line, and a hint."""
 
 
 def _halves(line: bytes) -> tuple[bytes, bytes]:

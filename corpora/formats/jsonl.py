@@ -1,6 +1,4 @@
-"""The answers of ``aligner align --format jsonl``: an object a line, of whose values tokens and links are read."""
-
-from __future__ import annotations
+"""The output of ``aligner align --format jsonl``: an object a line, of whose values tokens and links are read."""
 
 import json
 import re
@@ -23,7 +21,7 @@ def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False
             values = json.loads(line)
             lengths = len(values["source"]), len(values["target"])
             scores = {(j, k): float(score) for j, k, *rest in values["links"] for score in (*rest, 1.0)[:1]}
-            " ".join([*values["source"], *values["target"]])  # complains of what are no tokens
+            " ".join([*values["source"], *values["target"]])  # raises for what are no tokens
             links = frozenset(scores)
             if any(type(place) is not int or place < 0 for link in links for place in link):
                 raise ValueError("no position of a word")

@@ -1,7 +1,5 @@
 """Lexicons of other tools: lines of two words and a probability, a file for each direction; or a table with counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
@@ -15,7 +13,7 @@ _LINES_AT_ONCE = 1 << 16
 
 
 class LexiconFormat(NamedTuple):
-    """How a format's files are named and made.
+    """The names of a format's files, and its numbers.
 
     suffixes: of the file of target words given source words, and of the other direction, if there is one.
     kind: of numbers, in which counts are divided.  least: share of the count of a word's best translation, below which
@@ -68,7 +66,7 @@ def _probabilities(counts: F64, given: I64, kind: npt.DTypeLike) -> F64:
 
 
 def _chosen(links: LinkCounts, given: int, least: float, best: int | None) -> I64:
-    """Rows by the word that is given, and those of one word from the most to the least probable."""
+    """Rows by the word that is given, and the rows of one word from the most to the least probable."""
     sides = (links.source, links.target)[:: 1 if given == 0 else -1]
     rows = np.lexsort((sides[1], -links.counts, sides[0]))
     if best is None and least == 0.0:

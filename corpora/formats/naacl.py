@@ -4,13 +4,12 @@ Links: ``sentence source target [S|P] [confidence]``, counted from 1, where 0 is
 Text: one sentence a line, plain or as ``<s snum=0001> ... </s>``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import BinaryIO, NamedTuple
 
-from corpora.alignment import NO_LINKS, Link, PairLinks
+from corpora.alignment import NO_LINKS, Link, PairLinks, check_range
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
 from corpora.formats.pharaoh import NUMBER
@@ -46,19 +45,27 @@ def parse_naacl(lines: Iterable[bytes], path: StrPath) -> Iterator[NaaclLink]:
 
 
 def gather_naacl(
-    links: Iterable[NaaclLink], path: StrPath, sentences: Sequence[int] | None = None
+    links: Iterable[NaaclLink],
+    path: StrPath,
+    sentences: Sequence[int] | None = None,
+    lengths: Sequence[tuple[int, int]] | None = None,
 ) -> Iterator[PairLinks]:
     """The links of each sentence; a sentence that is not named has none, and links of NULL are dropped.
 
     sentences: the numbers of the sentences of the text, in its order; None: 1 to the greatest in the file.
-    Raises CorpusError on a link of a sentence that the text has not.
+    lengths: source and target words of each sentence of the text, numbered from 1 on without `sentences`.
+    Raises CorpusError on a link of a sentence that the text has not, or that leaves its sentence.
     """
-    known = None if sentences is None else frozenset(sentences)
+    if lengths is not None and sentences is None:
+        sentences = range(1, len(lengths) + 1)
+    known = None if sentences is None else dict(zip(sentences, lengths or repeat(None), strict=lengths is not None))
     gathered: dict[int, tuple[set[Link], set[Link]]] = {}
     for sentence, link, is_sure, line in links:
         if sentence == 0 or (sentence > _MOST_SENTENCES if known is None else sentence not in known):
             what = f"there is no sentence {sentence} in the text"
             raise CorpusError(path, line, what, hint="sentences count from 1: does the file belong to the text?")
+        if known is not None and (length := known[sentence]) is not None:
+            check_range(PairLinks(frozenset([link]), frozenset()), *length, path, line)
         sure, possible = gathered.setdefault(sentence, (set(), set()))
         if min(link) >= 0:
             (sure if is_sure else possible).add(link)

@@ -3,8 +3,6 @@
 An empty line is a pair without links.  TALP files are the same, counted from 1.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO

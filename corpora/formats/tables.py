@@ -1,7 +1,5 @@
 """Parquet and Arrow files, read by row groups and record batches; the package pyarrow does that."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, count
@@ -18,7 +16,7 @@ _ROWS = 8192  # at once, of a row group
 
 
 def kind_of_table(path: StrPath) -> str | None:
-    """What a file is by its first bytes, if it is a table."""
+    """The kind of a table by the first bytes of its file, None of other files."""
     with Path(path).open("rb") as file:
         head = file.read(8)
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
@@ -43,7 +41,6 @@ class Table:
             self.names: list[str] = (reader.schema_arrow if kind == "Parquet" else reader.schema).names
 
     def count(self) -> int:
-        """How many rows there are."""
         with self._open() as reader:
             return sum(rows for rows, _ in self._groups(reader, None))
 

@@ -1,7 +1,5 @@
 """Files packed by zstd, of one frame or several, by the package zstandard."""
 
-from __future__ import annotations
-
 import io
 from typing import Any, BinaryIO, cast
 

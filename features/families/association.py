@@ -1,7 +1,5 @@
 """Association: how often two words occur together, and how frequent each is."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from features.batch import EdgeBatch

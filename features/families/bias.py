@@ -1,7 +1,5 @@
 """Bias: how readily words are linked at all."""
 
-from __future__ import annotations
-
 from features.batch import EdgeBatch
 from features.table import Matrix
 

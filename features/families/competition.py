@@ -1,7 +1,5 @@
 """Competition: how an edge's Dice stands against its rivals, the other edges of its two words."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import MAXIMA, compiled
@@ -12,7 +10,7 @@ NAMES = "rank_row", "rank_column", "margin_row", "margin_column", "share_row", "
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
-    """Where the edge stands in its row (the edges of its source word) and its column (of its target word).
+    """The standing of the edge in its row (the edges of its source word) and its column (of its target word).
 
     rank: 1 / (1 + number of edges with a higher Dice), in (0, 1].  margin: Dice less the best rival's, in [-1, 1].
     share: Dice over the best in the row or column, in [0, 1].

@@ -1,6 +1,4 @@
-"""Context: what the translation models believe of the edges next to an edge, and where the words around it lead."""
-
-from __future__ import annotations
+"""Context: posteriors of the edges next to an edge, and where the links of the words around it lead."""
 
 import numpy as np
 

@@ -1,6 +1,4 @@
-"""Directional posteriors: what the translation models of each direction believe, where they need not agree."""
-
-from __future__ import annotations
+"""Directional posteriors: by the translation models of each direction, where they need not agree."""
 
 from features.batch import EdgeBatch
 from features.families.hmm import on_log_scale

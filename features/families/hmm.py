@@ -1,7 +1,5 @@
 """Posteriors of the translation models: how likely each edge is a link, given both whole sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import compiled
@@ -25,7 +23,7 @@ LEXICONS = tuple(KINDS)
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
-    """What the HMM of `features.translation.model` believes; each in [0, 1] but for margins, in [-1, 1]  [LTKJ06 §5].
+    """Posteriors by the HMM of `features.translation.model`; each in [0, 1] but for margins, in [-1, 1]  [LTKJ06 §5].
 
     hmm_forward, hmm_reverse: posterior p(a_k = j | both sentences) of each direction, the mean of the
     lexicons.  hmm_soft: s, the geometric mean of both directions; hmm_words, hmm_pieces: the same of one lexicon.

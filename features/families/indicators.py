@@ -1,7 +1,5 @@
 """Indicators of single words: what no feature of all words can say of *the*, *not* or *de*."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

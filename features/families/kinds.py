@@ -1,7 +1,5 @@
 """Kinds of words: frequent, short, punctuation, numbers, and words that stand more than once in the sentence."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.ragged import I32, I64, Bools

@@ -1,7 +1,5 @@
 """Lexical posteriors: how likely each edge is a link by the two words and their rivals, whatever their order."""
 
-from __future__ import annotations
-
 from features.batch import EdgeBatch
 from features.families import competition
 from features.families.hmm import on_log_scale

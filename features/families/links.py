@@ -1,7 +1,5 @@
 """Links: what other aligners say of an edge, two columns for each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Neighbours: the standing of the edges next to an edge, because translations come in runs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import MAXIMA, compiled

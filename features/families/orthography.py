@@ -1,13 +1,9 @@
 """Orthography: how alike two words look."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from corpora.compiled import compiled
+from corpora.ragged import Array
 from features.batch import EdgeBatch
 from features.table import Matrix
 from features.words import NUMERIC, PUNCTUATION, WordTable
@@ -37,7 +33,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     _fill(pairs.source, pairs.target, _spelling(source), _spelling(target), lengths, out.T)
 
 
-def _spelling(table: WordTable) -> tuple[npt.NDArray[Any], ...]:
+def _spelling(table: WordTable) -> tuple[Array, ...]:
     return table.letters, table.offsets, table.plain_letters, table.plain_offsets, table.flags, table.accented
 
 

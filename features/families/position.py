@@ -1,7 +1,5 @@
 """Position: how far an edge lies from the diagonal of the sentence pair."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from features.batch import EdgeBatch

@@ -20,8 +20,6 @@ What is added up over many sentences is rounded to a grid first, so that float64
 same in whatever order, and in whatever groups, the sentences are looked at.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -61,8 +59,8 @@ class Jumps(NamedTuple):
 
     counts: (N_JUMPS,) by width.  contexts: CONTEXTS, how often a choice was made at the start, inside and at the end,
     by the number of positions in reach to the left and to the right (start and end: to the right).
-    inside: (2, G, WIDTHS), LEAVING and REACHING words of each group.  needs: (2, G, WIDTHS), the jumps inside that were
-    to be expected of the weights, over the weight of the group.
+    inside: (2, G, WIDTHS), LEAVING and REACHING words of each group.  needs: (2, G, WIDTHS), expected number of inside
+    jumps under the current weights, divided by the weight of the group.
     """
 
     counts: F64
@@ -72,7 +70,7 @@ class Jumps(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Expected jumps of some sentences in one direction, before they are added to those of groups of words.
+    """Expected jumps of some sentences in one direction, before they are added to the jumps of groups of words.
 
     counts, contexts: see `Jumps`.  inside: (positions, WIDTHS) jumps from each position.  chosen: (positions,) how
     often one was made, over the sum of the weights of all that could be.  null: (words,) posteriors of NULL.
@@ -235,7 +233,7 @@ def forward_backward(lattice, T, S, uniform, p0):
 
 @compiled
 def find_moves(lattice, T, S, uniform, p0, moves, at):
-    """Expected jumps of a lattice after `forward_backward`, those in the window only.
+    """Compute the expected jumps of a lattice after `forward_backward`, only inside the window.
 
     at: row of moves.inside and moves.chosen that belongs to the first position.
     """
@@ -292,7 +290,7 @@ def find_moves(lattice, T, S, uniform, p0, moves, at):
 
 @compiled(inline="always")
 def add_moves(words, weights, uniform, p0, moves, at, jumps):
-    """Add the jumps inside a sentence to those of the groups of its words, the needs times the groups' weights.
+    """Add the jumps inside a sentence to the jumps of the groups of its words, the needs times the groups' weights.
 
     words: (S,).  at: as for `find_moves`.
     """

@@ -1,7 +1,5 @@
 """Expectation step and posteriors of translation models, one sentence pair after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

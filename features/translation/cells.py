@@ -4,17 +4,14 @@ Cells are found as co-occurrences are counted, and looked up by walking the occu
 array that holds the cell of every target word: no hash and no search, and cheap enough to do in every pass.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from corpora.compiled import compiled
 from corpora.ragged import I32, I64, Bools
-from features._search_kernels import list_occurrences, sort_row
 from features.cooccurrence import CooccurrenceTable
-from features.word_pairs import Pairs
+from features.word_pairs import Pairs, list_occurrences, sort_row
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,17 +37,17 @@ class Cells:
         return len(self.row_offsets) - 1
 
     @classmethod
-    def from_table(cls, table: CooccurrenceTable) -> Cells:
+    def from_table(cls, table: CooccurrenceTable) -> "Cells":
         """The words that were counted together."""
         return cls(table.row_offsets, table.targets, len(table.target_counts))
 
-    def keep(self, chosen: Bools) -> Cells:
+    def keep(self, chosen: Bools) -> "Cells":
         """Only these cells, (C,)."""
         before = np.zeros(len(chosen) + 1, np.int32)
         np.cumsum(chosen, out=before[1:])
         return Cells(before[self.row_offsets].astype(np.int64), self.targets[chosen], self.n_targets)
 
-    def merge(self, other: Cells) -> tuple[Cells, I64]:
+    def merge(self, other: "Cells") -> "tuple[Cells, I64]":
         """The cells of both, which have the same words, and the place of each of these among them, (C,)."""
         mine, others = (
             np.repeat(np.arange(cells.n_sources) * cells.n_targets, np.diff(cells.row_offsets)) + cells.targets
@@ -62,7 +59,7 @@ class Cells:
         targets = (both % max(self.n_targets, 1)).astype(np.int32)
         return Cells(row_offsets, targets, self.n_targets), np.searchsorted(both, mine)
 
-    def coarsen(self, sources: I32, targets: I32, n_sources: int, n_targets: int) -> tuple[Cells, I32]:
+    def coarsen(self, sources: I32, targets: I32, n_sources: int, n_targets: int) -> "tuple[Cells, I32]":
         """The cells between classes of words, and the coarse cell of each of these.
 
         sources, targets: class of each word, below n_sources and n_targets.

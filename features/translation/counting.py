@@ -1,10 +1,8 @@
-"""Where a text is counted: on this machine, on all its cores, or wherever an `Engine` has it counted.
+"""Counting a text: on all cores of this machine, or wherever an `Engine` counts it.
 
 All that training needs of the text are sums over its sentence pairs. What is added to them is on a grid, see
 `_lattice_kernels`, so that they are the same whoever adds up which pairs, in whatever order.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -32,30 +30,18 @@ Chunk = tuple[int, int]  # the first of its pairs, and the one after the last
 
 
 class Expectation(Protocol):
-    """The expectation step over one text.  batches: parts of it, not more than were asked for."""
+    """The expectation step over one text.  batches: their number, not more than was wanted."""
 
     batches: int
 
     def use(self, cells: Cells) -> None:
-        """Have expected counts of these cells from now on."""
+        """Compute expected counts of these cells from now on."""
 
     def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
         """Add the expected counts of a batch, or of the whole text, to `counts`, the needs times the weights.
 
         The last row of `counts.cells` is of no use afterwards.
         """
-
-
-class Engine(Protocol):
-    """Who counts texts."""
-
-    def cooccurrences(
-        self, bitext: Bitext, minimum_dice: float, on_progress: Callable[[float], None] | None
-    ) -> CooccurrenceTable:
-        """What `count_cooccurrences` gives."""
-
-    def expectation(self, bitext: Bitext, batches: int) -> Expectation:
-        """The expectation step over a text, in at most so many batches."""
 
 
 class Chunks:
@@ -93,24 +79,30 @@ class Chunks:
                 np.add(total.jumps.contexts, rounded(its_moves.contexts, JUMPS), out=total.jumps.contexts)
 
 
-class _ThisMachine:
-    """The engine that has nobody else count."""
+class Engine(Protocol):
+    """Counts texts; by default on all cores of this machine."""
 
     def cooccurrences(
         self, bitext: Bitext, minimum_dice: float, on_progress: Callable[[float], None] | None
     ) -> CooccurrenceTable:
+        """Return what `count_cooccurrences` returns."""
         return count_cooccurrences(bitext, minimum_dice=minimum_dice, on_progress=on_progress)
 
-    def expectation(self, bitext: Bitext, batches: int) -> Chunks:
+    def expectation(self, bitext: Bitext, batches: int) -> Expectation:
+        """Return the expectation step over a text, in at most so many batches."""
         pairs = Pairs.cut(bitext, 0, len(bitext))
         return Chunks(pairs, cut_chunks(pairs), batches)
 
 
-THIS_MACHINE = _ThisMachine()
+class _ThisMachine(Engine):
+    """The engine that leaves nothing to others."""
+
+
+THIS_MACHINE: Engine = _ThisMachine()
 
 
 def cut_chunks(pairs: Pairs) -> list[Chunk]:
-    """Chunks of pairs that are looked at at once, by the text alone."""
+    """Chunks of pairs that are worked on at once, by the text alone."""
     bytes_before = 16 * pairs.edge_offsets + 80 * (pairs.source_offsets + pairs.target_offsets)
     total = int(bytes_before[-1])
     size = max(min(total // _CHUNKS, _CHUNK_BYTES), 1)

@@ -5,8 +5,6 @@ batches, from a mean of the expected counts of all batches so far in which later
 needs fewer passes and overfits less  [Liang and Klein 2009, Online EM for unsupervised models, section 3].
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -35,14 +33,14 @@ NULL_SMOOTHING = 0.01
 
 @dataclass(frozen=True)
 class Settings:
-    """How lexicons are trained.
+    """Settings of training lexicons.
 
     iterations_1, iterations_hmm: passes of IBM Model 1 and of the HMM.  batches: parts of the text after each of which
     the HMM is estimated anew; 1 is batch EM.  agreement: False trains both directions apart in every lexicon.
     p0: prior probability of NULL, in (0, 1); the higher, the fewer links.  uniform: share of jumps that go anywhere, in
     (0, 1).  smoothing: factor of all pseudo-counts; 0 is maximum likelihood.  minimum_dice: word pairs with a smaller
-    Dice are never looked at; by default that of the lexicon.  minimum_count: those with a smaller expected count, or
-    its square where directions agree, are given up after the last pass of Model 1, and of the HMM.  seconds: passes
+    Dice have no cell; by default the lexicon's.  minimum_count: cells with a smaller expected count, or its square
+    where directions agree, are given up after the last pass of Model 1, and of the HMM.  seconds: passes
     that would end later are left out, but for one of Model 1 and one of the HMM for each lexicon, of which each has its
     share of the time.
     Raises ValueError for settings out of range.
@@ -70,7 +68,7 @@ class Settings:
 
 
 class Pass(NamedTuple):
-    """What one pass over the text found.
+    """The result of one pass over the text.
 
     log_likelihoods: (2,) of the text under the parameters before the pass, or before each batch of it, target given
     source and the reverse.
@@ -110,7 +108,7 @@ def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> F32:
 class Training:
     """The state of training one lexicon.
 
-    prior: what was counted in other text, of the same words; it is added to what is counted in this one.
+    prior: counts of other text, of the same words; they are added to the counts of this one.
     anew: whether IBM Model 1 begins evenly; else training begins with the prior.
     """
 
@@ -155,7 +153,7 @@ class Training:
         self.levels = build_levels(cells, *names, *self.occurrences, KINDS[self.name].widths, self.settings.smoothing)
 
     def run(self, deadline: float) -> Parameters:
-        """All passes, or those until the deadline, of `time.monotonic`, one of Model 1 and of the HMM at least."""
+        """Make all passes, or those before the deadline of `time.monotonic`, at least one of Model 1 and of the HMM."""
         settings = self.settings
         iteration = 0
         for hmm, passes in ((False, settings.iterations_1), (True, settings.iterations_hmm)):
@@ -195,14 +193,10 @@ class Training:
             null_emissions(found.forward.null, self.occurrences[1], smoothing),
         )  # fmt: skip
 
-    def counted(self) -> Parameters:
-        """What was counted in this text."""
-        counts = self.counts
-        return Parameters(self.cells, counts.cells, counts.forward, counts.reverse, self.jumps, self.occurrences)
-
     def parameters(self) -> Parameters:
-        """What was counted in this text and the other."""
-        found = self.counted()
+        """The counts of this text and of the prior."""
+        counts = self.counts
+        found = Parameters(self.cells, counts.cells, counts.forward, counts.reverse, self.jumps, self.occurrences)
         if (prior := self.prior) is None:
             return found
         forward, reverse = _sum(found.forward, prior.forward), _sum(found.reverse, prior.reverse)
@@ -233,7 +227,7 @@ class Training:
         return given_up
 
     def count(self, emissions: Emissions, hmm: bool, batch: int | None) -> None:
-        """Look at one of the batches of the text, and take its expected counts into the mean; or at all, with None."""
+        """Take the expected counts of a batch of the text into the mean, or of the whole text, with None."""
         counts, weights = self.counts, [weights.inside for weights in self.jumps]
         share, batches = 1.0, 1 if batch is None else self.text.batches
         if batches > 1:
@@ -255,7 +249,7 @@ class Training:
 
 
 def _arrays(counts: Counts) -> Iterator[tuple[F64, float]]:
-    """Those of counts, each with the grid of what is added to it."""
+    """The arrays of counts, each with the grid of what is added to it."""
     yield counts.cells, LINKS
     for direction in (counts.forward, counts.reverse):
         yield direction.null, LINKS

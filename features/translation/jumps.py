@@ -9,8 +9,6 @@ them. All others share a group.
 [Hunter 2004] Hunter 2004, MM algorithms for generalized Bradley-Terry models.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.ragged import F64, I32

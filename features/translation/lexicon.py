@@ -1,4 +1,4 @@
-"""Word translation probabilities that lean on those of word classes where counts are few.
+"""Word translation probabilities that lean on the probabilities of word classes where counts are few.
 
 Words have classes, those again coarser ones: a word, its first five letters, its first three (without accents). With
 the expected counts c_l of a level, its probabilities are those of the level above where there is nothing to count:
@@ -10,8 +10,6 @@ with f' the class of f, q_l(f | f') = its share of the class in the text, K_l ps
 
 [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,12 +27,12 @@ from features.words import WordTable
 
 
 class Kind(NamedTuple):
-    """What a lexicon is of.
+    """A kind of lexicons.
 
     whole: whether of words, or of their `translation.pieces`.
     widths: letters of the classes of each level, from fine to coarse; None is the word or piece itself.
     agreement: whether both directions are trained together  [LTK06], or each by itself.
-    minimum_dice: pairs with a smaller Dice are never looked at.
+    minimum_dice: pairs with a smaller Dice have no cell.
     """
 
     whole: bool
@@ -199,7 +197,7 @@ def _smooth(
     row_offsets, targets, counts, parents, likeness, above, source_shares, target_shares, weight,
     out, source_scale, target_scale,
 ):  # fmt: skip
-    """The arrays of a `Table`, from those of a `Level` and its Sides; above: cells of the coarser Table."""
+    """Compute the arrays of a `Table` from a `Level` and its Sides.  above: cells of the coarser Table."""
     last = counts.shape[1] - 1
     top = len(parents) == 0
     alike = len(likeness) > 0
@@ -270,7 +268,7 @@ class SideOfLevel(NamedTuple):
 
 @compiled
 def back_off(at, cells, sources, targets, source, target, table, weight, spelling, forward, reverse):
-    """Probabilities at one level of word pairs, in place of those at the level above, which are 1 above all.
+    """Compute probabilities of word pairs at one level, in place of the level above, where they are 1 above all.
 
     at: (n,) the pairs, of those in the other arrays, (m,).  cells: (n,) of each, or -1.  table: see `Table.cells`.
     weight: K.  spelling: S, 0 but at the finest level.

@@ -14,17 +14,13 @@ one word with several others survive there, and its errors are others. Their pos
 [DLR77] Dempster, Laird and Rubin 1977, Maximum likelihood from incomplete data via the EM algorithm, section 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.link_counts import NULL, LinkCounts
-from corpora.ragged import F32, F64, I32, I64
+from corpora.ragged import F32, F64, I32, I64, Array, Arrays
 from corpora.threads import shared_property
 from features.translation._lattice_kernels import CONTEXTS, N_JUMPS, WIDTHS, Jumps, JumpWeights
 from features.translation._translation_kernels import Chain, DirectionCounts
@@ -54,7 +50,7 @@ class Direction:
     inside: F32
 
     @classmethod
-    def from_counts(cls, counts: DirectionCounts, weights: JumpWeights) -> Direction:
+    def from_counts(cls, counts: DirectionCounts, weights: JumpWeights) -> "Direction":
         jumps = counts.jumps
         frequent = np.flatnonzero(weights.groups)
         frequent = frequent[np.argsort(weights.groups[frequent])]
@@ -64,13 +60,13 @@ class Direction:
         )  # fmt: skip
 
     def jump_weights(self, words: int) -> JumpWeights:
-        """Weights of the jumps between this many words, those of the model or more."""
+        """Weights of the jumps between this many words, the words of the model or more."""
         groups = np.zeros(words, np.int32)
         groups[self.frequent] = np.arange(1, len(self.frequent) + 1)
         return JumpWeights(self.shared, self.weights.astype(np.float64), groups)
 
     def counts(self, generated: int, weights: JumpWeights) -> DirectionCounts:
-        """Counts of this many generated words, of which the last have not been met.
+        """Counts of this many generated words; the last ones are new.
 
         The jumps are those that made these weights, to be added to others: alone, they would make the same again.
         """
@@ -102,7 +98,7 @@ class Lexicon:
     reverse: Direction
 
     @classmethod
-    def from_parameters(cls, found: Parameters) -> Lexicon:
+    def from_parameters(cls, found: Parameters) -> "Lexicon":
         return cls(
             found.cells.row_offsets, found.cells.targets, found.counts[:-1].astype(np.float32),
             Direction.from_counts(found.forward, found.weights[0]),
@@ -121,7 +117,7 @@ class Lexicon:
             self.reverse.counts(n_source, weights[1]), weights, occurrences,
         )  # fmt: skip
 
-    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Everything by the names of a model file."""
         arrays = {name: getattr(self, name) for name in _CELL_ARRAYS}
         for side, direction in enumerate((self.forward, self.reverse)):
@@ -129,8 +125,8 @@ class Lexicon:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Lexicon:
-        """Those whose names begin with a prefix.  Raises KeyError where one is missing."""
+    def from_arrays(cls, arrays: Arrays, prefix: str) -> "Lexicon":
+        """The lexicon whose arrays' names begin with a prefix.  Raises KeyError where one is missing."""
         forward, reverse = (  # copies: for arrays that cannot be written kernels would be compiled anew
             Direction(**{field: arrays[prefix + names[side]].copy() for field, names in _DIRECTION_ARRAYS.items()})
             for side in (0, 1)
@@ -159,14 +155,13 @@ _DIRECTION_ARRAYS = {
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """What follows from a lexicon: probabilities of all its levels, from fine to coarse, and of words given NULL.
+    """Tables computed from a lexicon: probabilities of all its levels, from fine to coarse, and of words given NULL.
 
     levels: from fine to coarse.  weights: K of each.
     null_source: (V_source + 1,), null_target: (V_target + 1,), the last of a word never seen: its frequency.
     chain: with groups of as many words.
     """
 
-    widths: tuple[int | None, ...]
     levels: list[Table]
     weights: list[float]
     null_source: F32
@@ -180,11 +175,11 @@ Names = list[tuple[Sequence[str], ...]]
 
 @dataclass(frozen=True, eq=False)
 class TranslationModel:
-    """All that is kept of training, as arrays.
+    """The result of training, as arrays.
 
     source_words, target_words: spelling of each word.  source_counts: (V_source,), target_counts: (V_target,) int64,
-    occurrences in the training text.  lexicons: by name, of `translation.lexicon.KINDS`.  known: what follows from
-    them, if it is at hand: `tables` and `names`.
+    occurrences in the training text.  lexicons: by name, of `translation.lexicon.KINDS`.  known: their `tables`
+    and `names`, if these need not be computed.
     p0: probability of NULL.  uniform: share of jumps to anywhere.  smoothing: factor of pseudo-counts.
     """
 
@@ -200,7 +195,7 @@ class TranslationModel:
 
     @shared_property
     def tables(self) -> Mapping[str, Tables]:
-        """Probabilities of each lexicon, computed when first asked for."""
+        """Probabilities of each lexicon, computed at the first use."""
         return self.known[0] if self.known else {name: self._tables(name) for name in self.lexicons}
 
     @shared_property
@@ -235,11 +230,11 @@ class TranslationModel:
         return self._with_chain(name, estimate(levels, found.counts), null_source, null_target)
 
     def _with_chain(self, name: str, levels: list[Table], null_source: F32, null_target: F32) -> Tables:
-        lexicon, widths = self.lexicons[name], KINDS[name].widths
+        lexicon = self.lexicons[name]
         forward = lexicon.forward.jump_weights(len(null_source))  # of a word never seen, too
         chain = Chain(forward, lexicon.reverse.jump_weights(len(null_target)), self.uniform, self.p0)
-        weights = [self.smoothing * PSEUDO_COUNTS[width] for width in widths]
-        return Tables(widths, levels, weights, null_source, null_target, chain)
+        weights = [self.smoothing * PSEUDO_COUNTS[width] for width in KINDS[name].widths]
+        return Tables(levels, weights, null_source, null_target, chain)
 
     def link_counts(self) -> LinkCounts:
         """Expected links of words, which count as often as both directions make them, and of words without one.
@@ -255,7 +250,7 @@ class TranslationModel:
         counts = np.concatenate([lexicon.counts[:, 0], lexicon.reverse.null, lexicon.forward.null])
         return LinkCounts.of(words, keys, counts.astype(np.float64))
 
-    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Everything but the words as named arrays, for a model file; `from_arrays` is the inverse."""
         arrays = {
             "source_counts": self.source_counts,
@@ -280,9 +275,7 @@ class TranslationModel:
         return arrays
 
     @classmethod
-    def from_arrays(
-        cls, arrays: Mapping[str, npt.NDArray[Any]], source_words: WordTable, target_words: WordTable
-    ) -> TranslationModel:
+    def from_arrays(cls, arrays: Arrays, source_words: WordTable, target_words: WordTable) -> "TranslationModel":
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
         counts = arrays["source_counts"], arrays["target_counts"]
         found = [name for name in KINDS if f"lexicons.{name}.targets" in arrays]
@@ -315,14 +308,14 @@ _SIDES = "source", "target"
 _NULL = "null_source", "null_target"
 
 
-def _read_names(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> list[str]:
+def _read_names(arrays: Arrays, place: str) -> list[str]:
     letters, offsets = arrays[f"{place}.letters"], arrays[f"{place}.offsets"]
     check_offsets(offsets, len(offsets) - 1, letters)
     return unpack_words(letters, offsets)
 
 
-def _read_table(arrays: Mapping[str, npt.NDArray[Any]], name: str, depth: int) -> Table:
-    def of(field: str) -> npt.NDArray[Any]:
+def _read_table(arrays: Arrays, name: str, depth: int) -> Table:
+    def of(field: str) -> Array:
         finest = depth == 0 and field in _CELL_ARRAYS
         return arrays[f"lexicons.{name}.{field}" if finest else f"tables.{name}.{depth}.{field}"]
 

@@ -1,13 +1,10 @@
 """The units that a lexicon is of: words, or pieces of words, whose posteriors are gathered to those of words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from corpora.bitext import Text, Vocabulary
 from corpora.compiled import compiled
@@ -29,7 +26,6 @@ _GOES_ON = "\x01"
 
 
 def cut_word(word: str) -> list[str]:
-    """The pieces of a word."""
     starts = range(LETTERS, min(len(word), LETTERS * MOST), LETTERS)
     ends = [*starts, len(word)]
     return [word[: ends[0]], *(_GOES_ON + word[a:b] for a, b in pairwise(ends))]
@@ -39,7 +35,7 @@ def cut_word(word: str) -> list[str]:
 class Units:
     """The units of each word of a vocabulary.
 
-    names: in order of first appearance.  of_words: those of all words, one after the other.  offsets: (V + 1,).
+    names: in order of first appearance.  of_words: units of all words, one after the other.  offsets: (V + 1,).
     """
 
     names: Sequence[str]
@@ -47,7 +43,7 @@ class Units:
     offsets: I64
 
     @classmethod
-    def of(cls, words: Sequence[str], whole: bool) -> Units:
+    def of(cls, words: Sequence[str], whole: bool) -> "Units":
         """whole: the words themselves, else their pieces."""
         if whole:
             return cls(words, np.arange(len(words), dtype=np.int32), np.arange(len(words) + 1))
@@ -61,14 +57,14 @@ class Units:
     def whole(self) -> bool:
         return len(self.of_words) == len(self.names) == len(self.offsets) - 1
 
-    def occurrences(self, counts: npt.NDArray[np.int64]) -> F64:
-        """(len(names),) of the units in a text, by those of its words; counts: (V or fewer,)."""
+    def occurrences(self, counts: I64) -> F64:
+        """(len(names),) occurrences of the units in a text, by its words; counts: (V or fewer,)."""
         times = np.repeat(counts, np.diff(self.offsets[: len(counts) + 1]))
         found = np.bincount(self.of_words[: len(times)], times, len(self.names))
         return found.astype(np.float64)
 
     def cut(self, tokens: I32, first_alone: Bools | None = None) -> tuple[I32, I64]:
-        """The units of some words, and where those of each begin.  first_alone: (n,) words that are cut short."""
+        """The units of some words, and where each word's begin.  first_alone: (n,) words that are cut short."""
         sizes = np.diff(self.offsets)[tokens]
         if first_alone is not None:
             sizes[first_alone] = 1
@@ -106,9 +102,10 @@ def cut_pairs(pairs: Pairs, source: Units, target: Units) -> tuple[Pairs, I64, I
 
 
 def gather(found: F32, units: Pairs, pairs: Pairs, source_bounds: I64, target_bounds: I64) -> F32:
-    """Posteriors (2, E) of words, from those of their units, (2, edges of units).
+    """Compute posteriors (2, E) of words from the posteriors of their units, (2, edges of units).
 
-    A word comes of another as often as its units, in the mean, come of any unit of the other.
+    The probability that a word translates another is the mean, over its units, of the probability that the unit
+    translates any unit of the other.
     """
     out = np.zeros((2, pairs.edge_offsets[-1]), np.float32)
     offsets = pairs.source_offsets, pairs.target_offsets, pairs.edge_offsets, units.edge_offsets

@@ -1,7 +1,5 @@
 """Posteriors of links by translation models, for any text, and links from posteriors alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -44,8 +42,8 @@ class Posteriors:
     log_likelihoods: F64
 
     @classmethod
-    def of(cls, pairs: Pairs, both: F32, log_likelihoods: F64) -> Posteriors:
-        """Those of sentence pairs, (2, E), forward and reverse."""
+    def of(cls, pairs: Pairs, both: F32, log_likelihoods: F64) -> "Posteriors":
+        """Posteriors of sentence pairs.  both: (2, E), forward and reverse."""
         return cls(both[0], both[1], pairs.shapes, pairs.edge_offsets, log_likelihoods)
 
     @property
@@ -59,8 +57,8 @@ class Posteriors:
         )
         return fit
 
-    def part(self, edges: I64) -> Posteriors:
-        """Those of some edges alone, (m,) indices."""
+    def part(self, edges: I64) -> "Posteriors":
+        """The posteriors of some edges alone, (m,) indices."""
         return replace(self, forward=self.forward.take(edges), reverse=self.reverse.take(edges))
 
     @property
@@ -103,7 +101,7 @@ def _likeliest(posteriors: F32) -> set[Link]:
 
 
 class PosteriorSet(NamedTuple):
-    """What the lexicons say of links.
+    """Posteriors of links by the lexicons.
 
     hmm: their mean by the HMM.  lexical: by IBM Model 1, which knows no order.  soft: (E,) the soft intersection of the
     HMM by each of them, by its name.  directional: HMM and Model 1 of the one whose directions were trained apart.
@@ -117,7 +115,7 @@ class PosteriorSet(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """The words of a text in one language as a lexicon knows them.
+    """The words of a text in one language, looked up in a lexicon.
 
     units: of each word.  classes: (V of the units,) class or -1 of each, at each level.  spelling: of the units.
     """
@@ -127,7 +125,7 @@ class _Known:
     spelling: WordTable
 
     @classmethod
-    def look_up(cls, words: Sequence[str], model: TranslationModel, name: str, side: int) -> _Known:
+    def look_up(cls, words: Sequence[str], model: TranslationModel, name: str, side: int) -> "_Known":
         units = Units.of(words, KINDS[name].whole)
         classes = []
         for width, indices in zip(KINDS[name].widths, model.classes[name], strict=True):
@@ -167,7 +165,7 @@ class Decoder:
         return runs(Pairs.cut(self.bitext, 0, len(self.bitext)).edge_offsets, _EDGES_AT_ONCE)
 
     def posteriors(self, first: int, last: int) -> Posteriors:
-        """Of pairs first .. last by the HMM, the mean of the lexicons."""
+        """Posteriors of pairs first .. last by the HMM, the mean of the lexicons."""
         pairs = Pairs.cut(self.bitext, first, last)
         words = WordPairs.of(pairs, len(self.bitext.source.vocabulary), len(self.bitext.target.vocabulary))
         found = [self._decode(name, pairs, words, (True,))[0] for name in self.model.lexicons]
@@ -175,7 +173,7 @@ class Decoder:
         return Posteriors.of(pairs, total, found[0][1])
 
     def posterior_set(self, pairs: Pairs, words: WordPairs) -> PosteriorSet:
-        """Of some pairs of the bitext by both models.  words: their word pairs."""
+        """Posteriors of some pairs of the bitext by both models.  words: their word pairs."""
         soft, apart = {}, None
         totals = np.zeros((2, 2, pairs.edge_offsets[-1]), np.float32)
         likelihoods: list[F64] = []

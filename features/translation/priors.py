@@ -5,8 +5,6 @@ jumps, those into and out of the sentence too, ``FERF word links count`` and ``F
 A table of ``fast_align -p`` has ``source target log p(target | source)``.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -56,7 +54,7 @@ class Priors(NamedTuple):
     reverse: Mapping[int, float]
 
     @classmethod
-    def from_model(cls, model: TranslationModel | None) -> Priors:
+    def from_model(cls, model: TranslationModel | None) -> "Priors":
         """The expected counts of a model.  Raises SettingError where it has no lexicon of words."""
         if model is None or "words" not in model.lexicons:
             raise SettingError("the model knows no translations of words (train one with all families of features)")
@@ -69,7 +67,7 @@ class Priors(NamedTuple):
         }
         return cls(links, {}, {}, _widths(lexicon.forward), _widths(lexicon.reverse))
 
-    def transposed(self) -> Priors:
+    def transposed(self) -> "Priors":
         """With the target for source."""
         links = {(target, source): count for (source, target), count in self.links.items()}
         return Priors(links, self.target, self.source, self.reverse, self.forward)
@@ -166,7 +164,7 @@ def parse_priors(lines: Iterable[bytes], path: StrPath) -> Priors:
 
 
 def read_priors(path: StrPath | None, normalizers: tuple[Normalizer, Normalizer]) -> TranslationModel | None:
-    """What `train_translation` begins with, of a file of eflomal or fast_align or of none.  Raises CorpusError."""
+    """Read the priors of `train_translation` from a file of eflomal or fast_align, if any.  Raises CorpusError."""
     return None if path is None else parse_priors(read_lines(path), path).to_model(normalizers)
 
 

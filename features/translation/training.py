@@ -1,7 +1,5 @@
 """Training of translation models: lexicons one after the other, from nothing or from what a model knows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -87,7 +85,7 @@ def _train(
     start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings,
     on_pass: Callable[[Pass], None] | None, engine: Engine, anew: bool,
 ) -> TranslationModel:  # fmt: skip
-    """Train lexicons with what the `start` model knows.  anew: from IBM Model 1 on, else from its parameters."""
+    """Train lexicons with the counts of the `start` model.  anew: from IBM Model 1 on, else from its parameters."""
     if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
         raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(KINDS)}, each once")
     began = time.monotonic()
@@ -116,7 +114,6 @@ def _train(
 
 
 def _fitting(bitext: Bitext) -> Bitext:
-    """The pairs that are not too long."""
     fitting = bitext.source.lengths * bitext.target.lengths <= MOST_EDGES
     return bitext if fitting.all() else bitext.take(np.flatnonzero(fitting))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from features._search_kernels import search_together
+from features.word_pairs import search_together
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 64, 1000])

@@ -1,6 +1,4 @@
-"""How far two annotators agree, and what is to be decided where they do not."""
-
-from __future__ import annotations
+"""Agreement of two annotators, and the links to begin with where they differ."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from corpora.alignment import Link, Links
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of the pairs that both have accepted.
+    """Agreement on the pairs that both have accepted.
 
     aer, f1: fractions, of the other judged by one, and of one judged by the other.  kappa: Cohen's, over all cells of
     the matrices of words, each none, possible or sure.  same, different: the pairs with equal links, and the others.
@@ -59,7 +57,7 @@ def kappa(table: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> float:
 
 
 def merged(one: Work, other: Work) -> Work:
-    """What to begin with where two differ: the links of both, sure where both are sure."""
+    """The work to begin with where two differ: the links of both, sure where both are sure."""
     sure = one.sure & other.sure
     linked = (one.sure | one.possible) & (other.sure | other.possible)
     null = one.null[0] & other.null[0], one.null[1] & other.null[1]

@@ -1,6 +1,4 @@
-"""The page of an annotator, and what answers it: for this machine and whoever knows the token in the address."""
-
-from __future__ import annotations
+"""The page of an annotator and its server, for this machine and whoever has the token in the address."""
 
 import io
 from collections.abc import Awaitable, Callable
@@ -31,7 +29,7 @@ MOST_BYTES = 1 << 20
 
 
 def application(desk: Desk, token: str, port: int) -> ASGIApp:
-    """All under /TOKEN/: the page, what it asks for as JSON, and the accepted pairs in each format."""
+    """Serve, all under /TOKEN/, the page, JSON that it requests, and the accepted pairs in each format."""
     answers = {
         "GET": {"pair": desk.pair, "words": desk.words, "agreements": desk.agreements, "training": desk.training},
         "POST": {
@@ -52,9 +50,10 @@ def application(desk: Desk, token: str, port: int) -> ASGIApp:
         format = request.path_params["format"]
         if format not in WRITTEN_FORMATS:
             raise HTTPException(404)
-        content = await run_in_threadpool(_converted, desk, format)
+        stream, languages = io.BytesIO(), desk.text.languages
+        await run_in_threadpool(convert, desk.book.prefix, stream, to=format, languages=languages)
         name = f"attachment; filename=gold.{format}"
-        return Response(content, media_type="text/plain", headers={"Content-Disposition": name})
+        return Response(stream.getvalue(), media_type="text/plain", headers={"Content-Disposition": name})
 
     def is_own(headers: Headers) -> bool:
         """Whether it comes from our own page: no other name of this machine, no page of another origin."""
@@ -84,14 +83,7 @@ def _json(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Reque
     return endpoint
 
 
-def _converted(desk: Desk, format: str) -> bytes:
-    stream = io.BytesIO()
-    convert(desk.book.prefix, stream, to=format, languages=desk.text.languages)
-    return stream.getvalue()
-
-
 def write_page(desk: Desk) -> str:
-    """The HTML of the page."""
     languages: tuple[str | None, ...] = desk.text.languages
     first = next(filter(desk.book.is_open, desk.queue), desk.queue[0])
     return render(

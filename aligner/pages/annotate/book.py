@@ -1,7 +1,5 @@
 """Books: what one annotator has made of the pairs of a text, with every change kept and every change undoable."""
 
-from __future__ import annotations
-
 import glob
 import json
 import time

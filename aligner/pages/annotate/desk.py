@@ -1,6 +1,4 @@
-"""What an annotator works with: the pairs in their order, what a model suggests for them, and its training."""
-
-from __future__ import annotations
+"""The desk of an annotator: the pairs in their order, what a model suggests for them, and its training."""
 
 import re
 import tempfile
@@ -47,7 +45,7 @@ _Given = Mapping[str, Any]
 
 
 def model_of_text(corpus: Corpus, on_progress: Callable[[Progress], None] = ignore) -> Model:
-    """What `aligner.align` aligns a text with: its own statistics and the default weights."""
+    """Make the model that `aligner.align` aligns a text with: its own statistics and the default weights."""
     bitext = read_bitext([corpus], Normalizer(), Normalizer())
     statistics = CorpusStatistics.from_bitext(bitext, on_pass=tell_passes(on_progress))
     return default_model(statistics, languages=(bitext.source.language, bitext.target.language))
@@ -75,7 +73,7 @@ class _Suggester(NamedTuple):
 
 
 class Desk:
-    """All that the page of one annotator asks for; its public methods answer with JSON values.
+    """All that the page of one annotator requests; its public methods return JSON values.
 
     prefix: of the files of all annotators.  annotator: a name, or None for the first one.  number: the most pairs.
     Pairs with an empty side are left out, and of equal pairs all but the first. Those that others have accepted come
@@ -84,7 +82,6 @@ class Desk:
 
     def __init__(
         self,
-        corpus: Corpus,
         text: SourceText,
         model: Model,
         prefix: str,
@@ -150,7 +147,6 @@ class Desk:
         return self.pair(given)
 
     def undo(self, given: _Given) -> dict[str, Any]:
-        """Take the last change back."""
         return {"pairs": self._book_of(given, writes=True).undo()}
 
     def words(self, given: _Given) -> dict[str, Any]:
@@ -211,7 +207,7 @@ class Desk:
             return self._training
 
     def training(self, given: _Given) -> dict[str, Any]:
-        """How far the training is, and what came of it."""
+        """The progress of the training, or its result."""
         return {**self._training, "accepted": len(self.book.accepted()), "fewest": FEWEST_TO_TRAIN}
 
     def _train(self) -> None:
@@ -311,7 +307,7 @@ class Desk:
         return pair
 
     def _book_of(self, given: _Given, *, writes: bool = False) -> Book:
-        """The book of the annotator, or that of decisions, as it is now unless something will be written there."""
+        """The book of the annotator, or the book of decisions, as it is now unless something will be written there."""
         if not given.get("with"):
             return self.book
         self._both(given)

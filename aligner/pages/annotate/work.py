@@ -1,6 +1,4 @@
-"""The text that is annotated, and what an annotator has made of a pair."""
-
-from __future__ import annotations
+"""The text that is annotated, and the work of an annotator on a pair."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -54,7 +52,7 @@ class SourceText:
 
 @dataclass(frozen=True)
 class Work:
-    """What has been made of a pair.
+    """The work of an annotator on a pair.
 
     suggested: links that nobody has looked at; they are sure once the pair is accepted.
     null: the source and the target words that translate nothing.
@@ -78,8 +76,8 @@ class Work:
         return {**links, "null": null, "status": self.status, "flagged": self.flagged, "comment": self.comment}
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any], lengths: tuple[int, int]) -> Work:
-        """What is in a request or a journal.  Raises WorkError unless it fits a pair of these lengths."""
+    def from_json(cls, given: Mapping[str, Any], lengths: tuple[int, int]) -> "Work":
+        """Read the work in a request or a journal.  Raises WorkError unless it fits a pair of these lengths."""
         try:
             sure, possible, suggested = (
                 frozenset((whole(j), whole(k)) for j, k in given[name]) for name in ("sure", "possible", "suggested")

@@ -1,7 +1,5 @@
 """The service: its addresses, and how it starts, reloads and ends."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import signal
@@ -21,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from aligner._version import __version__
 from aligner.pages.assets import render
@@ -31,7 +29,7 @@ from aligner.pages.serve.openapi import describe
 from aligner.pages.serve.queue import Service
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Bounds of the seconds that answers take, of the metrics."""
+"""Bounds of the seconds that responses take, for the metrics."""
 
 _STATM = Path("/proc/self/statm")  # of Linux
 
@@ -40,7 +38,7 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
     """The service as an ASGI application.
 
     hosts: names of this machine; where they are given, requests to others are refused, but addresses of numbers are
-    not. A page of another server whose name leads here cannot ask then.
+    not. A page of another server whose name leads here gets nothing then.
     """
     requests: Counter[tuple[str, int]] = Counter()
     counts = {"waiting": 0, "pairs": 0, "seconds": 0.0}
@@ -64,8 +62,8 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
         return Response(body, media_type="application/json")
 
     async def health(request: Request) -> Response:
-        told = {"path": service.path, **service.model.info()}
-        return JSONResponse({"status": "ok", "version": __version__, "model": told})
+        facts = {"path": service.path, **service.model.info()}
+        return JSONResponse({"status": "ok", "version": __version__, "model": facts})
 
     async def metrics(request: Request) -> Response:
         pages = _STATM.read_text().split()[1] if _STATM.exists() else "NaN"
@@ -101,18 +99,10 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
     def is_own(headers: Headers) -> bool:
         return hosts is None or is_named(headers.get("host", ""), hosts)
 
-    app = application(routes, is_own)
+    def count(path: str, status: int) -> None:
+        requests[path if path in handlers or path == "/align" else "other", status] += 1
 
-    async def counting(scope: Scope, receive: Receive, send: Send) -> None:
-        async def watched(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                path = scope["path"]
-                requests[path if path in handlers or path == "/align" else "other", message["status"]] += 1
-            await send(message)
-
-        await app(scope, receive, watched)
-
-    return counting
+    return application(routes, is_own, count)
 
 
 def is_named(host: str, names: Collection[str]) -> bool:
@@ -137,9 +127,9 @@ async def serve(
     complain: Callable[[str], None],
     hosts: Collection[str] = (),
 ) -> None:
-    """Answer on a socket until SIGTERM or SIGINT, and all requests that have come until then; reload on SIGHUP.
+    """Serve on a socket until SIGTERM or SIGINT, and finish all requests that have come by then; reload on SIGHUP.
 
-    tell, complain: told of the start and of reloads, and of reloads that fail.  hosts: see `make_app`.
+    tell, complain: called with lines on the start and on reloads, and on reloads that fail.  hosts: see `make_app`.
     """
     app = make_app(service, {*hosts, socket.gethostname()})
     server = Server(app, complain, log_level="error", timeout_keep_alive=75)

@@ -1,6 +1,4 @@
-"""What the service is asked and what it answers, as OpenAPI 3.1."""
-
-from __future__ import annotations
+"""Requests and responses of the service, as OpenAPI 3.1."""
 
 from typing import Any
 

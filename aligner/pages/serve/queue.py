@@ -1,6 +1,4 @@
-"""A model that answers many at once, and may be replaced meanwhile."""
-
-from __future__ import annotations
+"""A model that serves many requests at once, and may be replaced meanwhile."""
 
 import asyncio
 import gc
@@ -19,7 +17,7 @@ Work = Callable[[Sequence[bytes]], list[Answer | Exception]]
 
 
 def open_model(path: str) -> Model:
-    """A model that needs nothing any more.  Raises AlignerError."""
+    """Open a model that is compiled and loaded.  Raises AlignerError."""
     model = load(path, copy=True)  # its file may then be written over
     if model.features.links:
         raise AlignerError(f"{path}: needs other aligners' links, which requests do not have (train one without)")
@@ -32,7 +30,7 @@ def open_model(path: str) -> Model:
 class _Lane:
     """One thread, and the requests that wait for it.
 
-    More threads would answer less: one that is given all that has come meanwhile works on it at once.
+    More threads would serve less: one that is given all that has come meanwhile works on it at once.
     """
 
     def __init__(self, work: Work) -> None:
@@ -41,7 +39,7 @@ class _Lane:
         self._draining: asyncio.Task[None] | None = None
 
     def add(self, body: bytes) -> asyncio.Future[Answer]:
-        """What will be the answer."""
+        """Queue a request; return its future answer."""
         loop = asyncio.get_running_loop()
         self._waiting.append((body, future := loop.create_future()))
         if self._draining is None or self._draining.done():
@@ -57,7 +55,7 @@ class _Lane:
             answers: Sequence[Answer | Exception]
             try:
                 answers = await loop.run_in_executor(self._thread, self._work, bodies)
-            except Exception as error:  # of the program: whoever waits is told
+            except Exception as error:  # of the program: it is for whoever waits
                 answers = [error] * len(futures)
             for future, answer in zip(futures, answers, strict=True):
                 if isinstance(answer, Exception) and not future.done():
@@ -67,7 +65,7 @@ class _Lane:
 
 
 class Service:
-    """A model, and the requests that it is asked; all but the work itself happens in one event loop."""
+    """A model, and the requests that wait for it; all but the work itself happens in one event loop."""
 
     def __init__(self, path: str, limits: Limits) -> None:
         self.path, self.limits, self.model = path, limits, open_model(path)

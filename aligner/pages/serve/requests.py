@@ -1,6 +1,4 @@
-"""What a service is asked and what it answers: JSON in, JSON out."""
-
-from __future__ import annotations
+"""Requests of the service and their answers: JSON in, JSON out."""
 
 import json
 import re
@@ -18,7 +16,7 @@ from corpora.strict_json import parse_json
 
 @dataclass(frozen=True)
 class Limits:
-    """What a service takes.
+    """Limits of the requests of a service.
 
     body: bytes of a request.  pairs, words: in a request, words of both sides.  length: words of a sentence.
     queue: requests that may be read, wait or be worked on at a time.
@@ -36,7 +34,7 @@ Answer = tuple[bytes, int]  # JSON, and how many pairs were aligned for it
 
 
 def answer_all(model: Model, limits: Limits, bodies: Sequence[bytes]) -> list[Answer | Exception]:
-    """The answers to requests, whose pairs are aligned all at once: that is up to ten times as fast as one by one."""
+    """Answer requests, whose pairs are aligned all at once: that is up to ten times as fast as one by one."""
     asked: list[Asked | HTTPException] = []
     for body in bodies:
         try:

@@ -36,7 +36,7 @@ def desk(texts: Path, loaded: Model) -> Iterator[Callable[..., Desk]]:
     def make(**settings: Any) -> Desk:
         corpus = open_texts(f"{texts}.en", f"{texts}.fr")
         text = read_text(corpus, loaded)
-        opened.append(Desk(corpus, text, loaded, str(texts.parent / "gold"), **{"order": "given", **settings}))
+        opened.append(Desk(text, loaded, str(texts.parent / "gold"), **{"order": "given", **settings}))
         return opened[-1]
 
     yield make
