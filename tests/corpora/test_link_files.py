@@ -13,11 +13,7 @@ from corpora.alignment import NO_LINKS, Links, PairLinks
 from corpora.errors import CorpusError
 from corpora.link_files import LINK_FORMATS, open_links, read_links
 
-PAIRS = [
-    PairLinks(frozenset({(0, 0), (1, 1)}), frozenset()),
-    NO_LINKS,
-    PairLinks(frozenset({(2, 0)}), frozenset()),
-]
+PAIRS = [PairLinks(frozenset({(0, 0), (1, 1)}), frozenset()), NO_LINKS, PairLinks(frozenset({(2, 0)}), frozenset())]
 LENGTHS = [(2, 2), (1, 1), (3, 1)]
 # One file of each format with these links.
 FILES = {

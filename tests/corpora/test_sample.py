@@ -43,10 +43,7 @@ def read_pairs(part: str, source: str, target: str) -> list[Pair]:
     return [
         Pair(s.split(" "), t.split(" "), read_links(w))
         for s, t, w in zip(
-            read_lines(f"{part}.{source}"),
-            read_lines(f"{part}.{target}"),
-            read_lines(f"{part}.wa"),
-            strict=True,
+            read_lines(f"{part}.{source}"), read_lines(f"{part}.{target}"), read_lines(f"{part}.wa"), strict=True
         )
     ]
 

@@ -146,12 +146,7 @@ def test_text_that_is_not_utf8(desk: Desk, side: str) -> None:
 
 @pytest.mark.parametrize(
     ("line", "what"),
-    [
-        (b"a ||| \xff", "UTF-8"),
-        (b"a b", r"no \|\|\|"),
-        (b"a ||| b ||| c", "more than"),
-        (b"a\tb ||| c", "more than"),
-    ],
+    [(b"a ||| \xff", "UTF-8"), (b"a b", r"no \|\|\|"), (b"a ||| b ||| c", "more than"), (b"a\tb ||| c", "more than")],
 )
 def test_broken_lines_of_standard_input(desk: Desk, line: bytes, what: str) -> None:
     """Answers to the lines before stand on standard output, but not in a file that would not be whole."""

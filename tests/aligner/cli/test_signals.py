@@ -67,13 +67,7 @@ def endless_training(corpus: Path, model: Path, *more: object) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    ("signum", "old"),
-    [
-        (signal.SIGINT, b"old"),
-        (signal.SIGTERM, b""),
-        (signal.SIGINT, b""),
-        (signal.SIGTERM, b"old"),
-    ],
+    ("signum", "old"), [(signal.SIGINT, b"old"), (signal.SIGTERM, b""), (signal.SIGINT, b""), (signal.SIGTERM, b"old")]
 )
 def test_a_signal_while_reading_leaves_what_was_there(
     sample: Path, tmp_path: Path, signum: signal.Signals, old: bytes

@@ -34,9 +34,7 @@ def parse(lines: list[bytes]) -> list[A3Pair]:
 
 
 @given(st.lists(sentence_pairs(), max_size=4))
-def test_what_is_written_is_read_back(
-    pairs: list[tuple[tuple[str, ...], tuple[str, ...], PairLinks]],
-) -> None:
+def test_what_is_written_is_read_back(pairs: list[tuple[tuple[str, ...], tuple[str, ...], PairLinks]]) -> None:
     stream = io.BytesIO()
     write_a3(stream, pairs)
     read = parse(stream.getvalue().split(b"\n")[:-1])

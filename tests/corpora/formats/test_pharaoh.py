@@ -50,8 +50,7 @@ def test_sure_wins(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "token",
-    ["1", "1-", "-1-2", "1--2", "1-2-3", "1-x", "1_0-2", "+1-2", "1-2:", "1-2:high", "1–2", "٣-2", "1x2"],
+    "token", ["1", "1-", "-1-2", "1--2", "1-2-3", "1-x", "1_0-2", "+1-2", "1-2:", "1-2:high", "1–2", "٣-2", "1x2"]
 )
 def test_garbage_is_named(token: str) -> None:
     with pytest.raises(CorpusError) as caught:

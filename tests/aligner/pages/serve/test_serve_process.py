@@ -19,10 +19,7 @@ import pytest
 from commands import TIMEOUT, read_until, start
 from reports import unavailable
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
 
 Client, Pairs = Any, list[dict[str, Any]]
 HEAD = b"POST /align HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
