@@ -11,18 +11,11 @@ from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 
 GOLD = [
-    ("hansards/gold-train", "en", 100),
-    ("hansards/gold-dev", "en", 100),
-    ("hansards/gold-trial", "en", 37),
-    ("europarl/gold", "en", 100),
-    ("cs-en/gold-train", "en", 200),
-    ("cs-en/gold-dev", "en", 300),
-    ("en-es/gold", "en", 200),
-    ("fr-en-stories/gold", "fr", 522),
-    ("fr-en-stories", "fr", 522),
-    ("formats/trial.naacl", "e", 37),
-    ("formats", "e", 37),
-]
+    ("hansards/gold-train", "en", 100), ("hansards/gold-dev", "en", 100), ("hansards/gold-trial", "en", 37),
+    ("europarl/gold", "en", 100), ("cs-en/gold-train", "en", 200), ("cs-en/gold-dev", "en", 300),
+    ("en-es/gold", "en", 200), ("fr-en-stories/gold", "fr", 522), ("fr-en-stories", "fr", 522),
+    ("formats/trial.naacl", "e", 37), ("formats", "e", 37),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "source", "n_pairs"), GOLD)

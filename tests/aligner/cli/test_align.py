@@ -120,18 +120,9 @@ def test_long_pairs_are_left_empty_without_being_asked(desk: Desk) -> None:
     with_links = write(desk.folder / "links", *[""] * 3)
     model = desk.folder / "L"
     run(
-        "train",
-        desk.text,
-        "--links",
-        desk.gold,
-        "-m",
-        model,
-        "-q",
-        "--set",
-        "families=bias",
-        "--set",
+        "train", desk.text, "--links", desk.gold, "-m", model, "-q", "--set", "families=bias", "--set",
         "cross_validate=0",
-    )
+    )  # fmt: skip
     files = [write(path, "a", " ".join(["word"] * 3000), "a") for path in files]
     files[1] = write(files[1], "a", "b", "a")
     assert run("align", *files, "-m", model, "--links", with_links, "-q").stdout.count("\n") == 3

@@ -115,17 +115,9 @@ def test_trace_and_verbose_give_every_audit(sample: Path, tmp_path: Path) -> Non
 def test_strict_says_by_its_code_that_the_gap_was_not_reached(sample: Path, tmp_path: Path) -> None:
     model = tmp_path / "M"
     arguments = [
-        "train",
-        sample / "train",
-        "-m",
-        model,
-        "--set",
-        "tolerance=0",
-        "--set",
-        "max_passes=2",
-        "--set",
+        "train", sample / "train", "-m", model, "--set", "tolerance=0", "--set", "max_passes=2", "--set",
         "cross_validate=0",
-    ]
+    ]  # fmt: skip
     assert "not converged" in run(*arguments, "--strict", code=3).stderr
     assert not load(model).record["converged"]
     run(*arguments, "--force")
@@ -148,18 +140,10 @@ def test_the_model_on_standard_output_is_the_model(sample: Path, tmp_path: Path)
 
 
 ODD = [
-    ("the house", "la maison"),
-    ("", ""),
-    ("only", ""),
-    ("", "seulement"),
-    ("  a\tb  c ", "d\te  f"),
-    ("x | y", "x | y"),
-    ("a\u2028b c", "d\u2028e f"),
-    ("a\u00a0b c\u3000d", "e\u0085f g"),
-    ("w" * 300, "w" * 299 + "z"),
-    (" \t", "  "),
-    ("e\u0301 \U0001f600", "\u00e9"),
-]
+    ("the house", "la maison"), ("", ""), ("only", ""), ("", "seulement"), ("  a\tb  c ", "d\te  f"),
+    ("x | y", "x | y"), ("a\u2028b c", "d\u2028e f"), ("a\u00a0b c\u3000d", "e\u0085f g"),
+    ("w" * 300, "w" * 299 + "z"), (" \t", "  "), ("e\u0301 \U0001f600", "\u00e9"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -203,12 +187,8 @@ def test_every_form_of_a_corpus_gives_the_same_links(model: Path, sample: Path, 
     assert len(expected.splitlines()) == source.count(b"\n")
     zipped = tmp_path / "zipped"
     for form in (
-        [sample / "test.en", sample / "test.fr"],
-        [zipped],
-        [zipped / "t"],
-        [*sorted(zipped.iterdir())],
-        [joint],
-    ):
+        [sample / "test.en", sample / "test.fr"], [zipped], [zipped / "t"], [*sorted(zipped.iterdir())], [joint],
+    ):  # fmt: skip
         assert run("align", *form, "-m", model).stdout == expected
     for format_ in ("comtrans", "giza"):
         assert run("align", tmp_path / format_, "-m", model).stdout == expected

@@ -49,14 +49,10 @@ def parameters(command: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("option", "registry"),
     [
-        (Candidates, CANDIDATES),
-        (OracleName, ORACLES),
-        (options.LossName, LOSSES),
-        (LossName, LOSSES),
-        (options.Format, FORMATS),
-        (options.Symmetrization, METHODS),
+        (Candidates, CANDIDATES), (OracleName, ORACLES), (options.LossName, LOSSES), (LossName, LOSSES),
+        (options.Format, FORMATS), (options.Symmetrization, METHODS),
     ],
-)
+)  # fmt: skip
 def test_the_names_an_option_takes_are_those_of_the_registry(option: Any, registry: Any) -> None:
     assert list(get_args(option)) == list(registry)
 

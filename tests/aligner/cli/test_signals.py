@@ -52,18 +52,9 @@ def answers_signals(pid: int) -> bool:
 
 def endless_training(corpus: Path, model: Path, *more: object) -> list[object]:
     return [
-        "train",
-        corpus,
-        "-m",
-        model,
-        "--set",
-        "solver=frank-wolfe",
-        "--set",
-        "tolerance=0",
-        "--set",
-        f"max_passes={10**8}",
-        *more,
-    ]
+        "train", corpus, "-m", model, "--set", "solver=frank-wolfe", "--set", "tolerance=0", "--set",
+        f"max_passes={10**8}", *more,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -36,14 +36,9 @@ def evaluations() -> list[Evaluation]:
     first = links("0-0 2-1", "0-0 1-0", "0-1 2-2 2-3", "0-0")
     second = links("0-0 1-1", "0-0", "0-1 1-0 2-2", "")
     return compare(
-        gold,
-        [first, second],
-        gold_name="gold.wa",
-        names=["first.links", "second-system.links"],
-        source_lengths=[3, 14, 25, 60],
-        resamples=100,
-        confidence=0.9,
-    )
+        gold, [first, second], gold_name="gold.wa", names=["first.links", "second-system.links"],
+        source_lengths=[3, 14, 25, 60], resamples=100, confidence=0.9,
+    )  # fmt: skip
 
 
 def test_text_shows_the_figures_in_percent(evaluations: list[Evaluation]) -> None:

@@ -174,28 +174,13 @@ def one_array(**changes: Any) -> bytes:
 @pytest.mark.parametrize(
     "header",
     [
-        b"",
-        b"\xff",
-        b"[]",
-        b"7",
-        b"{}",
-        b'{"arrays": {}}',
-        b'{"arrays": [], "size_of_arrays": 64}',
-        b'{"arrays": {"a": 1}, "size_of_arrays": 64}',
-        b'{"arrays": {}, "size_of_arrays": "x"}',
-        one_array(dtype="|O"),
-        one_array(dtype="<U1"),
-        one_array(dtype=["<i4"]),
-        one_array(shape=[-2]),
-        one_array(shape=[3]),
-        one_array(shape=[2**80]),
-        one_array(shape=2),
-        one_array(place=-8),
-        one_array(place=60),
-        one_array(place=2**70),
-        one_array(crc32=1),
+        b"", b"\xff", b"[]", b"7", b"{}", b'{"arrays": {}}', b'{"arrays": [], "size_of_arrays": 64}',
+        b'{"arrays": {"a": 1}, "size_of_arrays": 64}', b'{"arrays": {}, "size_of_arrays": "x"}',
+        one_array(dtype="|O"), one_array(dtype="<U1"), one_array(dtype=["<i4"]), one_array(shape=[-2]),
+        one_array(shape=[3]), one_array(shape=[2**80]), one_array(shape=2), one_array(place=-8),
+        one_array(place=60), one_array(place=2**70), one_array(crc32=1),
     ],
-)
+)  # fmt: skip
 def test_a_header_that_says_nonsense(file: Path, header: bytes) -> None:
     file.write_bytes(sealed(header, bytes(64)))
     with pytest.raises(ModelError, match="damaged"):

@@ -209,16 +209,10 @@ def test_plots(visit: Visit, folder: Path, systems: Systems, tmp_path: Path) -> 
     table, points = chart(page, "AER by sentence length")
     evaluations = json.loads(
         run(
-            "evaluate",
-            folder / "test.wa",
-            folder / "one",
-            folder / "two",
-            "--format",
-            "json",
-            "--text",
+            "evaluate", folder / "test.wa", folder / "one", folder / "two", "--format", "json", "--text",
             folder / "test",
         ).stdout
-    )
+    )  # fmt: skip
     rows = [(found["name"], row["aer"], row["links"]) for found in evaluations for row in found["by_length"]]
     assert [(name, links) for name, _, _, links in table] == [(name, f"{links}") for name, _, links in rows]
     assert [float(aer) for _, _, aer, _ in table] == pytest.approx([aer for _, aer, _ in rows], rel=1e-3)

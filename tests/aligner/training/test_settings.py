@@ -77,13 +77,9 @@ def test_the_plan(asked: dict[str, Any], pairs: int, regularization: float, fold
 
 def test_frequent_words_are_for_few_labels() -> None:
     for settings, pairs, words in [
-        ({}, FEW_PAIRS - 1, FREQUENT_WORDS),
-        ({}, FEW_PAIRS, 0),
-        ({"loss": "hinge"}, 5, 0),
-        ({"words": 7}, 5, 7),
-        ({"words": 7, "loss": "hinge"}, 5, 7),
-        ({"words": 0}, 5, 0),
-    ]:
+        ({}, FEW_PAIRS - 1, FREQUENT_WORDS), ({}, FEW_PAIRS, 0), ({"loss": "hinge"}, 5, 0), ({"words": 7}, 5, 7),
+        ({"words": 7, "loss": "hinge"}, 5, 7), ({"words": 0}, 5, 0),
+    ]:  # fmt: skip
         assert plan(LearnSettings(**settings), pairs).words == words  # type: ignore[arg-type]
 
 
