@@ -44,14 +44,6 @@ def test_links_of_other_systems_fit_the_text(data: Path, part: str, system: str)
     assert links.sure.all()
 
 
-def test_czech_gold_is_the_start_of_the_text(data: Path) -> None:
-    text = [pair[1:] for pair in open_corpus(data / "cs-en" / "text").texts()]
-    assert len(text) == 2500
-    for part, lines in (("train", slice(0, 200)), ("dev", slice(200, 500))):
-        gold = [pair[1:] for pair in open_corpus(data / "cs-en" / f"gold-{part}").texts()]
-        assert gold == text[lines]
-
-
 def test_giza_files(data: Path) -> None:
     for name, n_pairs in (("en-nl", 1000), ("sv-en", 10)):
         corpus = open_corpus(data / "giza" / f"{name}.A3.final")
