@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from commands import run, write
 
@@ -163,32 +161,6 @@ def test_convert_and_symmetrize(sample: Path, tmp_path: Path) -> None:
     assert both.getvalue() == run("symmetrize", sample / "test.wa", other, "--method", "union").stdout_bytes
 
 
-WARM = """if True:
-    import sys, aligner
-    def compiled():
-        ours = [m for name, m in list(sys.modules.items()) if name.split(".")[0] in ("aligner", "corpora", "features")]
-        functions = {v for module in ours for v in vars(module).values() if hasattr(v, "signatures")}
-        return {(f.__module__, f.__name__, s) for f in functions for s in f.signatures}
-    model = aligner.load(sys.argv[1]).warm_up()
-    before = compiled()
-    assert len(before) > 10
-    words = list(model.statistics.source_ids)[:40], list(model.statistics.target_ids)[:40]
-    sentences = [[], ["?"], ["the"], ["the"] * 9, ["1", ",", "été"], "a new word , 1990 .".split()]
-    for source in [words[0], *sentences]:
-        for target in [words[1], *sentences]:
-            model.align(source, target)
-            model.with_offset(9.0).align(source, target)
-    list(model.align_many((s, t) for s in sentences for t in sentences))
-    print(*sorted(map(str, compiled() - before)), sep="\\n")
-"""
-
-
-@pytest.mark.slow
-def test_nothing_is_compiled_after_the_warm_up(model: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", WARM, model], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stdout + done.stderr
-
-
 @pytest.mark.slow
 def test_a_model_that_needs_links_warms_up_too(linked: aligner.Model) -> None:
     assert linked.warm_up() is linked
@@ -208,15 +180,6 @@ def test_what_is_shown_is_one_line(sample: Path, model: Path) -> None:
     info = loaded.info()
     assert json.loads(json.dumps(info)) == info
     assert (info["languages"], info["pairs"], info["labelled_pairs"]) == (["en", "fr"], 313, 313)
-
-
-def test_alignments_by_their_number() -> None:
-    bounds, places = np.array([0, 2, 2, 3]), np.array([0, 1, 4])
-    found = Alignments(places, places + 1, np.array([0.5, 1.0, 0.25]), bounds, *np.ones((2, 3, 3)))
-    assert [found[i] for i in range(-3, 3)] == [*found, *found]
-    for beyond in (3, -4):
-        with pytest.raises(IndexError):
-            found[beyond]
 
 
 def test_an_evaluation_as_a_frame(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:

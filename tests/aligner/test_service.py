@@ -32,6 +32,7 @@ for source, target in (
     ("é" * 70, "e" * 90), ("1990 .", "1,990 ..."),
 ):
     model.align(source.split(), target.split())
+    model.with_offset(9.0).align(source.split(), target.split())
     list(model.align_many([(source.split(), target.split())] * 3))
     print(source[:20], "|", target[:20], "|", *sorted(compiled() - before), sep="\\n  ")
     assert compiled() == before

@@ -20,23 +20,8 @@ from aligner.model.file import ModelError, read_model
 
 PAIRS = [("the house .".split(), "la maison .".split()), (["a"], []), (["?"] * 3, ["?"] * 2)]
 ODD: list[Any] = [
-    None,
-    [],
-    {},
-    "",
-    "x" * 100,
-    0,
-    -1,
-    5,
-    2**70,
-    1e308,
-    float("nan"),
-    True,
-    [[]],
-    {"a": 1},
-    ["a"],
-    [0, 1],
-]
+    None, [], {}, "", "x" * 100, 0, -1, 5, 2**70, 1e308, float("nan"), True, [[]], {"a": 1}, ["a"], [0, 1],
+]  # fmt: skip
 
 
 @cache

@@ -24,19 +24,9 @@ BODIES = [
     b"{}", b"[]", b"",
 ]  # fmt: skip
 PLACES = [
-    "align",
-    "health",
-    "metrics",
-    "",
-    "pair?pair=0",
-    "pair?pair=0&with=nobody",
-    "pair",
-    "train",
-    "overview",
-    "suggest",
-    "%00",
-    "../x",
-]
+    "align", "health", "metrics", "", "pair?pair=0", "pair?pair=0&with=nobody", "pair", "train", "overview",
+    "suggest", "%00", "../x",
+]  # fmt: skip
 
 
 PATIENCE = 1.0

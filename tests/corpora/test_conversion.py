@@ -155,17 +155,11 @@ def test_files_of_unequal_length_are_not_symmetrised(tmp_path: Path) -> None:
 
 def test_the_reversed_trial_gold_is_the_trial_gold(data: Path, tmp_path: Path) -> None:
     (tmp_path / "turned").write_bytes(converted(data / "formats" / "trial.reversed.wa", "pharaoh", transpose=True))
-    assert read_links(tmp_path / "turned") == read_links(data / "hansards" / "gold-trial.wa")
+    gold = read_links(data / "hansards" / "gold-trial.wa")
+    assert read_links(tmp_path / "turned") == gold != read_links(data / "formats" / "trial.reversed.wa")
 
 
 def test_the_shared_task_gold_converts_to_ours(data: Path, tmp_path: Path) -> None:
     for source in (data / "formats" / "trial.naacl", data / "formats" / "trial.naacl.wa"):
         (tmp_path / "ours").write_bytes(converted(source, "pharaoh"))
         assert read_links(tmp_path / "ours") == read_links(data / "hansards" / "gold-trial.wa")
-
-
-@pytest.mark.parametrize("part", ["train", "dev"])
-@pytest.mark.parametrize("method", ["intersection", "union"])
-def test_published_symmetrised_links(data: Path, part: str, method: str) -> None:
-    forward, reverse, published = (data / "hansards" / f"giza-{part}.{kind}" for kind in ("forward", "reverse", method))
-    assert [*symmetrize_files(forward, reverse, method)] == [*open_links(published)]

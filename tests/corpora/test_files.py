@@ -42,6 +42,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 if importlib.util.find_spec("zstandard") is not None:
     PACKERS["zstd"] = lambda content: pack(".zst", content)
 PACKED = [packer for packer in PACKERS if packer != "plain"]
+BOM = b"\xef\xbb\xbf"
 ODD = "un\u00e9 \u2028deux\x0btrois\x85 \u00a0quatre\rcinq\x0c".encode()
 
 
@@ -50,8 +51,9 @@ ODD = "un\u00e9 \u2028deux\x0btrois\x85 \u00a0quatre\rcinq\x0c".encode()
 @pytest.mark.parametrize("last", [b"", b"end"])
 def test_lines_end_at_newlines_only(tmp_path: Path, packer: str, ending: bytes, last: bytes) -> None:
     file = tmp_path / "text.any"  # the name says nothing about the packing
-    file.write_bytes(PACKERS[packer](b"\xef\xbb\xbf" + ending.join([ODD, b"", b" two  spaces\t", last])))
-    assert list(read_lines(file)) == [ODD, b"", b" two  spaces\t", *([last] if last else [])]
+    lines = [ODD, b"", b" two  spaces\t", BOM + b"a mark that counts only at the start"]
+    file.write_bytes(PACKERS[packer](BOM + ending.join([*lines, last])))
+    assert list(read_lines(file)) == [*lines, *([last] if last else [])]
 
 
 @given(lines=st.lists(st.binary().filter(lambda line: not set(line) & set(b"\r\n")), max_size=20))
@@ -66,7 +68,7 @@ def test_any_bytes_survive(tmp_path_factory: pytest.TempPathFactory, lines: list
 @settings(max_examples=50)
 @given(
     text=st.text(alphabet="ab\r\n", max_size=40).map(str.encode),
-    mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    mark=st.sampled_from([b"", BOM]),
     buffer=st.integers(8, 20),
     packer=st.sampled_from([*PACKERS]),
 )
@@ -86,16 +88,10 @@ def test_lines_are_counted_and_passed_over_as_they_are_read(
 @pytest.mark.parametrize("packer", PACKERS)
 def test_files_packed_one_after_the_other_are_one(tmp_path: Path, packer: str) -> None:
     file = tmp_path / "file"
-    file.write_bytes(b"".join(PACKERS[packer](part) for part in (b"a\nb", b"", b"c\n", b"d\n" * 9000)))
+    skipped = b"\x50\x2a\x4d\x18\x04\x00\x00\x00size" if packer == "zstd" else b""  # a frame as pzstd writes them
+    file.write_bytes(b"".join(skipped + PACKERS[packer](part) for part in (b"a\nb", b"", b"c\n", b"d\n" * 9000)))
     assert list(read_lines(file)) == [b"a", b"bc", *[b"d"] * 9000]
     assert count_lines(file) == 9002
-
-
-def test_frames_of_zstd_that_are_to_be_skipped(tmp_path: Path) -> None:
-    pytest.importorskip("zstandard")
-    frame = b"\x50\x2a\x4d\x18\x04\x00\x00\x00size"  # as pzstd writes them
-    (tmp_path / "file").write_bytes(b"".join(frame + pack(".zst", part) for part in (b"a\n", b"b\n")))
-    assert list(read_lines(tmp_path / "file")) == [b"a", b"b"]
 
 
 def test_zstd_needs_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,11 +105,6 @@ def test_zstd_needs_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         with pytest.raises(SettingError, match=needs):
             wanted()
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
-
-
-def test_byte_order_mark_counts_only_at_the_start(tmp_path: Path) -> None:
-    (tmp_path / "text").write_bytes(b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n")
-    assert list(read_lines(tmp_path / "text")) == [b"a", b"\xef\xbb\xbfb"]
 
 
 @pytest.mark.parametrize("packer", PACKERS)
@@ -148,13 +139,9 @@ def test_a_line_has_a_largest_size(tmp_path: Path, packer: str, more: int, monke
                 next(lines)
         else:
             assert len(next(lines)) == 1 << 20
-
-
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no device without an end")
-def test_a_device_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
-    with pytest.raises(CorpusError, match=r"^/dev/zero:1: has more than 1 MiB"):
-        next(read_lines("/dev/zero"))
+    if Path("/dev/zero").exists():
+        with pytest.raises(CorpusError, match=r"^/dev/zero:1: has more than 1 MiB"):
+            next(read_lines("/dev/zero"))
 
 
 @pytest.mark.parametrize("name", ["no\nsuch", "no\x1b]0;t\x07pe", "no\u2028such", "no\udce9"])
@@ -165,25 +152,21 @@ def test_a_name_is_printed_on_one_line(tmp_path: Path, name: str) -> None:
     assert raised.value.path == f"{tmp_path}/{name}"
 
 
-def test_missing_file_and_folder(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"none: no such file"):
-        list(read_lines(tmp_path / "none"))
-    with pytest.raises(CorpusError, match=r": is a folder"):
-        list(read_lines(tmp_path))
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    for path, what in ((tmp_path / "none", "none: no such file"), (tmp_path, ": is a folder")):
+        with pytest.raises(CorpusError, match=what):
+            list(read_lines(path))
     with pytest.raises(CorpusError, match=r"none: no such file"), open_bytes(tmp_path / "none"):
         pass
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_unreadable_file(tmp_path: Path) -> None:
-    (tmp_path / "secret").touch(mode=0)
-    with pytest.raises(CorpusError, match=r"secret: permission denied"):
-        list(read_lines(tmp_path / "secret"))
+    if os.geteuid() != 0:  # root may read everything
+        (tmp_path / "secret").touch(mode=0)
+        with pytest.raises(CorpusError, match=r"secret: permission denied"):
+            list(read_lines(tmp_path / "secret"))
 
 
 @pytest.mark.parametrize("packer", PACKED)
 def test_cut_off_data_names_the_line_reached(tmp_path: Path, packer: str) -> None:
-    lines = [b"%d" % (7**k) for k in range(2000)]
+    lines = [b"%d" % (7**k) for k in range(800)]
     content = b"\n".join(lines)
     (tmp_path / "cut").write_bytes(PACKERS[packer](content)[:-40])
     reached: list[bytes] = []
@@ -200,7 +183,7 @@ def test_cut_off_data_names_the_line_reached(tmp_path: Path, packer: str) -> Non
 
 @pytest.mark.parametrize(("packer", "where"), [("gzip", 1.0), *((packer, 0.5) for packer in PACKED)])
 def test_damaged_data_names_the_line_reached(tmp_path: Path, packer: str, where: float) -> None:
-    packed = bytearray(PACKERS[packer](b"".join(b"%d\n" % (7**k) for k in range(2000))))
+    packed = bytearray(PACKERS[packer](b"".join(b"%d\n" % (7**k) for k in range(800))))
     start = int(where * len(packed))
     packed[start : start + 64] = b"garbage " * 8
     (tmp_path / "bad").write_bytes(packed)
@@ -227,28 +210,18 @@ def test_what_is_no_plain_text(tmp_path: Path, packer: str, content: bytes, what
         list(read_lines(tmp_path / "file"))
 
 
-@pytest.mark.parametrize(("suffix", "unpack"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open), ("", open)])
-def test_outputs_are_packed_as_their_names_say(tmp_path: Path, suffix: str, unpack: Callable[..., io.BytesIO]) -> None:
-    lines = [b"%d\n" % (7**k) for k in range(2000)]
+@pytest.mark.parametrize(("suffix", "packer"), [*zip(["", ".gz", ".xz", ".bz2", ".zst"], PACKERS, strict=False)])
+def test_outputs_are_packed_as_their_names_say(tmp_path: Path, suffix: str, packer: str) -> None:
+    lines = [b"%d\n" % (7**k) for k in range(500)]
     for name in ("one", "two"):
         with write_packed(tmp_path / (name + suffix)) as stream:
-            for line in lines:
-                stream.write(line)
-    with unpack(tmp_path / f"one{suffix}", "rb") as file:
-        assert file.readlines() == lines
-    assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes(), "no time, no name"
+            stream.writelines(lines)
+    one, two = ((tmp_path / (name + suffix)).read_bytes() for name in ("one", "two"))
+    assert one == two, "no time, no name"
+    assert one[:3] == PACKERS[packer](b"".join(lines))[:3]
+    assert list(read_lines(tmp_path / f"one{suffix}")) == [line[:-1] for line in lines]
     with pytest.raises(CorpusError, match=r"out.zip: cannot be packed as .zip \(name it out or out.gz"):
         write_packed(tmp_path / "out.zip")
-
-
-def test_an_output_packed_by_zstd(tmp_path: Path) -> None:
-    package = pytest.importorskip("zstandard")
-    content = b"".join(b"%d\n" % (7**k) for k in range(2000))
-    for name in ("one.zst", "two.zst"):
-        with write_packed(tmp_path / name) as stream:
-            stream.writelines(content.splitlines(keepends=True))
-        assert package.ZstdDecompressor().decompressobj().decompress((tmp_path / name).read_bytes()) == content
-    assert (tmp_path / "one.zst").read_bytes() == (tmp_path / "two.zst").read_bytes()
 
 
 def test_an_output_is_no_input(tmp_path: Path) -> None:
@@ -278,6 +251,13 @@ def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:
         assert not file.exists()
     assert file.read_bytes() == b"whole"
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+    (tmp_path / "plain").touch()
+    assert file.stat().st_mode == (tmp_path / "plain").stat().st_mode
+    with pytest.raises(CorpusError, match=r"out: file exists \(choose another name or pass `force`\)"):
+        write_atomically(file)
+    for path, what in ((tmp_path, "is a folder"), (tmp_path / "no" / "out", "its folder does not exist")):
+        with pytest.raises(CorpusError, match=what):
+            write_atomically(path, force=True)
 
 
 @pytest.mark.parametrize("name", ["out", "x" * 255, "é" * 127])
@@ -336,65 +316,26 @@ def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path: Path, excep
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 
 
-def test_an_existing_file_is_refused_before_any_work(tmp_path: Path) -> None:
-    file = tmp_path / "out"
-    file.write_bytes(b"old")
-    with pytest.raises(CorpusError, match=r"out: file exists \(choose another name or pass `force`\)"):
-        write_atomically(file)
-    with write_atomically(file, force=True) as stream:
-        stream.write(b"new")
-    assert file.read_bytes() == b"new"
-
-
-def test_places_that_cannot_hold_the_file(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="is a folder"):
-        write_atomically(tmp_path, force=True)
-    with pytest.raises(CorpusError, match="its folder does not exist"):
-        write_atomically(tmp_path / "no" / "out")
-
-
-def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
-    (tmp_path / "plain").touch()
-    with write_atomically(tmp_path / "out"):
-        pass
-    assert (tmp_path / "out").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
-def test_permissions_of_a_file_that_is_replaced_stay(tmp_path: Path, mode: int) -> None:
-    (tmp_path / "out").touch()
+def test_a_file_that_is_replaced_keeps_its_permissions_and_links_to_it(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "out").write_bytes(b"old")
     (tmp_path / "out").chmod(mode)
-    with write_atomically(tmp_path / "out", force=True):
-        (unfinished,) = set(tmp_path.iterdir()) - {tmp_path / "out"}
-        assert S_IMODE(unfinished.stat().st_mode) == mode
-    assert S_IMODE((tmp_path / "out").stat().st_mode) == mode
-
-
-def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
-    (tmp_path / "real").write_bytes(b"old")
-    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "link").symlink_to(tmp_path / "out")
     with write_atomically(tmp_path / "link", force=True) as stream:
+        (unfinished,) = set(tmp_path.iterdir()) - {tmp_path / "out", tmp_path / "link"}
+        assert S_IMODE(unfinished.stat().st_mode) == mode
         stream.write(b"new")
+    assert S_IMODE((tmp_path / "out").stat().st_mode) == mode
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "real").read_bytes() == b"new"
+    assert (tmp_path / "out").read_bytes() == b"new"
 
 
-def test_devices_are_written_in_place() -> None:
-    with write_atomically(os.devnull) as stream:
-        stream.write(b"gone")
-    assert not Path(os.devnull).is_file()
-
-
-@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="pipes have no names")
-def test_a_pipe_is_written_in_place() -> None:
+def test_what_is_no_file_is_written_in_place(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     reader, writer = os.pipe()
-    with os.fdopen(writer, "wb"), write_atomically(f"/dev/fd/{writer}") as stream:
-        stream.write(b"data\n")
+    with os.fdopen(writer, "wb"):
+        for path in (os.devnull, f"/dev/fd/{writer}", "-"):
+            with write_atomically(path) as stream:
+                stream.write(b"data\n")
+    assert not Path(os.devnull).is_file()
     with os.fdopen(reader, "rb") as file:
-        assert file.read() == b"data\n"
-
-
-def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    with write_atomically("-") as stream:
-        stream.write(b"data\n")
-    assert capfdbinary.readouterr().out == b"data\n"
+        assert file.read() == capfdbinary.readouterr().out == b"data\n"

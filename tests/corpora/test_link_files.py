@@ -13,11 +13,7 @@ from corpora.alignment import NO_LINKS, Links, PairLinks
 from corpora.errors import CorpusError
 from corpora.link_files import LINK_FORMATS, open_links, read_links
 
-PAIRS = [
-    PairLinks(frozenset({(0, 0), (1, 1)}), frozenset()),
-    NO_LINKS,
-    PairLinks(frozenset({(2, 0)}), frozenset()),
-]
+PAIRS = [PairLinks(frozenset({(0, 0), (1, 1)}), frozenset()), NO_LINKS, PairLinks(frozenset({(2, 0)}), frozenset())]
 LENGTHS = [(2, 2), (1, 1), (3, 1)]
 # One file of each format with these links.
 FILES = {
@@ -68,20 +64,13 @@ def test_a_stream_is_recognised_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(open_links("-")) == PAIRS
 
 
-def test_unknown_format(tmp_path: Path) -> None:
+def test_what_is_no_file_of_links(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"unknown links format 'moses' \(known are pharaoh, talp, naacl"):
         open_links(write(tmp_path, "pharaoh"), format="moses")
-
-
-def test_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"none.wa: no such file"):
-        list(open_links(tmp_path / "none.wa"))
-
-
-def test_garbage_in_the_first_line_is_named_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "bad.wa").write_text("garbage 0-0\n1-1\n1-1\n")
-    with pytest.raises(CorpusError, match=r"bad.wa:1: 'garbage' is not a link"):
-        list(open_links(tmp_path / "bad.wa"))
+    for name, what in (("none.wa", "none.wa: no such file"), ("bad.wa", "bad.wa:1: 'garbage' is not a link")):
+        with pytest.raises(CorpusError, match=what):
+            list(open_links(tmp_path / name))
 
 
 @pytest.mark.parametrize(("format_", "line"), [("pharaoh", 3), ("talp", 3), ("naacl", 1), ("giza", 9), ("comtrans", 9)])

@@ -40,11 +40,6 @@ def test_tokens_are_split_at_ascii_whitespace(tokens: list[str], space: str) -> 
     assert Normalizer().tokens(line) == Normalizer().tokens(line.encode()) == tokens
 
 
-def test_other_spaces_stay_inside_tokens() -> None:
-    odd = "10\u00a0000 a\u2028b c\x85d e\x1cf"
-    assert Normalizer().tokens(odd) == odd.split(" ")
-
-
 def test_bytes_that_are_not_utf8() -> None:
     for tokenize in (False, True):
         with pytest.raises(UnicodeDecodeError):

@@ -41,35 +41,6 @@ def same(a: CooccurrenceTable, b: CooccurrenceTable) -> bool:
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in vars(a))
 
 
-def test_hand_counted(make_bitext: MakeBitext) -> None:
-    bitext = make_bitext(
-        [
-            (["the", "cat", "the", "dog"], ["le", "chat", "le", "chien"]),  # each word counts once
-            (["the", "cat"], ["le", "chat"]),
-            (["cat"], ["un", "chat"]),
-            ([], ["le"]),
-        ]
-    )
-    table = count_cooccurrences(bitext)
-    assert table.pairs == 4
-    assert dict(zip(bitext.source.vocabulary.words, table.source_counts.tolist(), strict=True)) == {
-        "the": 2,
-        "cat": 3,
-        "dog": 1,
-    }
-    assert dict(zip(bitext.target.vocabulary.words, table.target_counts.tolist(), strict=True)) == {
-        "le": 3,
-        "chat": 3,
-        "chien": 1,
-        "un": 1,
-    }
-    assert cells(table, bitext) == {
-        ("the", "le"): 2, ("the", "chat"): 2, ("the", "chien"): 1,
-        ("cat", "le"): 2, ("cat", "chat"): 3, ("cat", "chien"): 1, ("cat", "un"): 1,
-        ("dog", "le"): 1, ("dog", "chat"): 1, ("dog", "chien"): 1,
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("minimum_dice", [0.0, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("seed", range(5))
 def test_equals_dicts(make_bitext: MakeBitext, make_pairs: MakePairs, seed: int, minimum_dice: float) -> None:
@@ -81,13 +52,6 @@ def test_equals_dicts(make_bitext: MakeBitext, make_pairs: MakePairs, seed: int,
     assert table.target_counts.tolist() == [target[f] for f in bitext.target.vocabulary.words]
     for start, end in zip(table.row_offsets[:-1], table.row_offsets[1:], strict=True):
         assert (np.diff(table.targets[start:end]) > 0).all()
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_order_of_sentences_does_not_matter(make_bitext: MakeBitext, make_pairs: MakePairs, seed: int) -> None:
-    pairs = make_pairs(seed)
-    bitext, reversed_ = make_bitext(pairs), make_bitext(pairs[::-1])
-    assert cells(count_cooccurrences(bitext), bitext) == cells(count_cooccurrences(reversed_), reversed_)
 
 
 @pytest.mark.parametrize("size", [1, 7, 40, 1000])

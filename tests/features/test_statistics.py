@@ -51,20 +51,13 @@ def test_text_without_words_on_a_side_adds_nothing(
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("cooccurrence.row_offsets", [0, 2, 2, 4]),
-        ("cooccurrence.row_offsets", [0, 2, 4, 4, 4000]),
-        ("cooccurrence.row_offsets", [0, 4, 2, 4, 4]),
-        ("cooccurrence.row_offsets", [1, 2, 4, 4, 4]),
-        ("cooccurrence.row_offsets", []),
-        ("cooccurrence.counts", [1, 1]),
-        ("cooccurrence.source_counts", [1, 1]),
-        ("cooccurrence.target_counts", [1]),
-        ("source_words.offsets", [0, 1, 6, 7, 800]),
-        ("source_words.plain_offsets", [0, 1, 6, 7]),
-        ("target_words.letters", [97]),
-        ("target_words.flags", [0]),
+        ("cooccurrence.row_offsets", [0, 2, 2, 4]), ("cooccurrence.row_offsets", [0, 2, 4, 4, 4000]),
+        ("cooccurrence.row_offsets", [0, 4, 2, 4, 4]), ("cooccurrence.row_offsets", [1, 2, 4, 4, 4]),
+        ("cooccurrence.row_offsets", []), ("cooccurrence.counts", [1, 1]), ("cooccurrence.source_counts", [1, 1]),
+        ("cooccurrence.target_counts", [1]), ("source_words.offsets", [0, 1, 6, 7, 800]),
+        ("source_words.plain_offsets", [0, 1, 6, 7]), ("target_words.letters", [97]), ("target_words.flags", [0]),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_refused(statistics: CorpusStatistics, name: str, wrong: list[int]) -> None:
     arrays = statistics.to_arrays()
     arrays[name] = np.array(wrong, arrays[name].dtype)

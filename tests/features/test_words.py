@@ -45,20 +45,10 @@ def test_half_a_surrogate_pair_is_a_letter() -> None:
 @pytest.mark.parametrize(
     ("word", "flags"),
     [
-        ("chat", 0),
-        ("l'", 0),
-        ("1990", NUMERIC),
-        ("1,990", NUMERIC),
-        ("x9", NUMERIC),
-        ("٣", NUMERIC),
-        ("½", NUMERIC),
-        (".", PUNCTUATION),
-        ("«", PUNCTUATION),
-        ("$", PUNCTUATION),
-        ("...", PUNCTUATION),
-        ("中", 0),
+        ("chat", 0), ("l'", 0), ("1990", NUMERIC), ("1,990", NUMERIC), ("x9", NUMERIC), ("٣", NUMERIC),
+        ("½", NUMERIC), (".", PUNCTUATION), ("«", PUNCTUATION), ("$", PUNCTUATION), ("...", PUNCTUATION), ("中", 0),
         ("!a", 0),
     ],
-)
+)  # fmt: skip
 def test_flags(word: str, flags: int) -> None:
     assert WordTable.from_words([word]).flags.tolist() == [flags]

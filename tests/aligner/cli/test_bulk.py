@@ -178,15 +178,9 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_output_that_goes_on(desk: Desk, name: str, more: list[object]) -> None:
     out = desk.folder / name
     options = [
-        "align",
-        desk.source,
-        desk.target,
-        "-m",
-        desk.model,
-        "--format",
-        "jsonl" if "j" in name else "pharaoh",
+        "align", desk.source, desk.target, "-m", desk.model, "--format", "jsonl" if "j" in name else "pharaoh",
         *more,
-    ]
+    ]  # fmt: skip
     whole = run(*options, "-q")
     run(*options, "-o", desk.folder / f"whole-{name}", "--resume")
     before = {*desk.contents()}

@@ -50,26 +50,3 @@ def test_a_pair_that_does_not_fit_into_memory(desk: Desk, monkeypatch: pytest.Mo
     found = invoke("align", "-", "-m", desk.model, stdin=long)
     assert (found.exit_code, found.stdout.count("\n")) == (1, 1)
     assert found.stderr.startswith(f"-:2: {words} source and")
-
-
-def test_an_output_that_is_an_input(desk: Desk) -> None:
-    """What would be lost is not to be had again, so that --force does not help."""
-    before = desk.contents()
-    model, source, target, gold = desk.model, desk.source, desk.target, desk.gold
-    for arguments in (
-        ["align", source, target, "-m", model, "-o", source],
-        ["align", desk.text, "-m", model, "-o", target],
-        ["align", source, target, "-m", model, "-o", model],
-        ["align", "-", "-m", model, "-o", model],
-        ["align", source, target, "-o", target],
-        ["convert", gold, gold, "--to", "talp"],
-        ["convert", gold, source, "--to", "giza", "--text", desk.text],
-        ["convert", desk.text, target, "--to", "giza"],
-        ["symmetrize", gold, gold, "-o", gold],
-        ["train", source, target, "-m", source],
-        ["train", desk.text, "-m", gold],
-        ["train", source, target, "--gold", desk.text, "-m", desk.folder / "X", "--trace", gold],
-        ["train", source, target, "--update", model, "-m", model],
-    ):
-        assert "is read here" in refused(*arguments, "--force", *(["-q"] if "train" in arguments else []))
-    assert desk.contents() == before

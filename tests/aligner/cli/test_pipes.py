@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -10,12 +9,11 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from commands import TIMEOUT, on_terminal, rest_of_terminal, run_process, start
 
-from aligner.model.model import load
 from aligner.progress import Stage
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")]
@@ -58,44 +56,6 @@ def test_a_reader_that_has_had_enough_ends_it_quietly(model: Path) -> None:
         assert process.wait(TIMEOUT) == -signal.SIGPIPE
 
 
-def from_pipes(folder: Path, contents: list[bytes], arguments: Callable[..., list[object]]) -> Any:
-    """Run a command whose files are pipes, as the shell's <(...) makes them."""
-    paths = [folder / f"pipe{n}" for n in range(len(contents))]
-    for path, content in zip(paths, contents, strict=True):
-        os.mkfifo(path)
-        threading.Thread(target=path.write_bytes, args=(content,), daemon=True).start()
-    result = run_process(*arguments(*paths))
-    for path in paths:
-        path.unlink()
-    return result
-
-
-def test_pipes_are_as_good_as_files(model: Path, sample: Path, tmp_path: Path) -> None:
-    source, target, gold = ((sample / f"test.{suffix}").read_bytes() for suffix in ("en", "fr", "wa"))
-    expected = run_process("align", sample / "test", "-m", model).stdout
-    assert from_pipes(tmp_path, [source, target], lambda *p: ["align", *p, "-m", model]).stdout == expected
-    joint = b"".join(b"%s ||| %s\n" % p for p in zip(source.splitlines(), target.splitlines(), strict=True))
-    assert from_pipes(tmp_path, [joint], lambda *p: ["align", *p, "-m", model]).stdout == expected
-    talp = run_process("convert", sample / "test.wa", "-", "--to", "talp").stdout
-    assert from_pipes(tmp_path, [gold], lambda *p: ["convert", *p, "-", "--to", "talp"]).stdout == talp
-    report = from_pipes(tmp_path, [gold, gold], lambda *p: ["evaluate", *p, "--format", "json"]).stdout
-    assert json.loads(report)[0]["recall"] == 100
-    train = ["--gold", sample / "test", "-m", tmp_path / "M", "-q", "--set", "cross_validate=0"]
-    assert from_pipes(tmp_path, [source, target], lambda *p: ["train", *p, *train]).returncode == 0
-    assert load(tmp_path / "M").record["pairs"] == len(source.splitlines())
-
-
-def test_a_pipe_that_ends_early_is_an_error_and_leaves_no_file(model: Path, sample: Path, tmp_path: Path) -> None:
-    source, target = ((sample / f"test.{suffix}").read_bytes() for suffix in ("en", "fr"))
-    short = b"".join(target.splitlines(keepends=True)[:-1])
-    output = tmp_path / "F"
-    result = from_pipes(tmp_path, [source, short], lambda *p: ["align", *p, "-m", model, "-o", output])
-    assert result.returncode == 1
-    n_lines = len(short.splitlines())
-    assert f"pipe1:{n_lines}: ends here" in result.stderr.decode()
-    assert not [*tmp_path.iterdir()]
-
-
 FULL = Path("/dev/full")
 with_full_disk = pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
 
@@ -129,21 +89,15 @@ def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path) -> None:
 
 
 @with_full_disk
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_full_standard_output_is_an_error_of_one_line(model: Path, sample: Path, unbuffered: str) -> None:
-    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}  # empty: buffered, as where it is not set
-    for arguments in (
-        ["align", sample / "test", "-m", model, "-q"],
-        ["evaluate", sample / "test.wa", sample / "test.wa"],
-        ["convert", sample / "test.wa", "-", "--to", "talp"],
-        ["symmetrize", sample / "test.wa", sample / "test.wa"],
-    ):
-        with FULL.open("wb") as stdout:
-            process = start(*arguments, stdout=stdout, env=environment)
-            _, errors = process.communicate(timeout=TIMEOUT)
-        assert process.returncode == 1
-        told = [line for line in errors.decode().splitlines() if not line.startswith("starting: ")]
-        assert told == ["-: No space left on device (check the disk)"]
+def test_a_full_standard_output_is_an_error_of_one_line_without_a_buffer(sample: Path) -> None:
+    """With one it is in the tests of errors, for all commands."""
+    with FULL.open("wb") as stdout:
+        judge = "evaluate", sample / "test.wa", sample / "test.wa"
+        process = start(*judge, stdout=stdout, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+        _, errors = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 1
+    told = [line for line in errors.decode().splitlines() if not line.startswith("starting: ")]
+    assert told == ["-: No space left on device (check the disk)"]
 
 
 @pytest.mark.parametrize("settings", [{"TERM": "xterm"}, {"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}])

@@ -103,7 +103,10 @@ def _on_terminal(*arguments: object, **environment: str) -> bytes:
 
 @pytest.mark.parametrize(("command", "examples"), EVERY)
 def test_help_has_two_examples(command: Any, examples: tuple[str, str]) -> None:
-    shown = run(command.__name__.replace("_", "-"), "--help").stdout
+    result = run(command.__name__.replace("_", "-"), "--help")
+    shown = result.stdout
+    assert "Usage: " in shown
+    assert not result.stderr, "help is data"
     ends = [line.strip() for line in shown.split("Examples:")[1].splitlines() if line.strip()]
     assert ends == [f"aligner {example}" for example in examples]
     assert len(examples) == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from pathlib import Path
@@ -80,22 +79,16 @@ def test_decodings_keep_empty_lines_and_score_above_zero(
     assert [len(json.loads(line)["links"]) for line in jsonl] == [len(line.split()) for line in lines]
 
 
-def test_the_threshold_is_used(texts: list[Path]) -> None:
-    for decoding in ([], ["--decoding", "assignment"]):
-        few, default, many = (
-            run("align", *more, *texts, "-q", *decoding).stdout.split()
-            for more in (["--unsupervised", 0.9], ["--unsupervised"], ["--unsupervised=0.1"])
-        )
-        assert len(few) < len(default) < len(many)
+def test_thresholds_and_priors_of_null_arrive(texts: list[Path]) -> None:
+    """The default weights know of words that NULL has taken, and make up for some."""
 
-
-def test_a_higher_prior_of_null_gives_fewer_links(texts: list[Path]) -> None:
     def links(*more: object) -> int:
         return len(run("align", *texts, "-q", *more).stdout.split())
 
+    alone = links("--unsupervised")
+    assert links("--unsupervised", 0.9) < alone < links("--unsupervised=0.1")
     assert links("--set", "null=0.9") < links()
-    alone = ["--unsupervised"]  # the default weights know of words that NULL has taken, and make up for some
-    assert links(*alone, "--set", "null=0.9") < links(*alone) <= links(*alone, "--set", "null=0.02")
+    assert links("--unsupervised", "--set", "null=0.9") < alone
 
 
 @pytest.mark.slow
@@ -141,22 +134,6 @@ def test_a_text_that_shrinks_during_the_run(
     assert not (tmp_path / "links").exists()
 
 
-def test_every_form_of_the_text_gives_the_same_links(texts: list[Path], tmp_path: Path) -> None:
-    expected = run("align", *texts, "-q").stdout
-    source, target = (path.read_bytes() for path in texts)
-    zipped = tmp_path / "z.en.gz"
-    zipped.write_bytes(gzip.compress(source))
-    odd = tmp_path / "z.fr"
-    odd.write_bytes(b"\xef\xbb\xbf" + target.replace(b"\n", b"\r\n"))
-    joint = tmp_path / "joint"
-    joint.write_bytes(
-        b"".join(b"%s ||| %s\n" % pair for pair in zip(source.splitlines(), target.splitlines(), strict=True))
-    )
-    for form in ([zipped, odd], [joint]):
-        assert run("align", *form, "-q").stdout == expected
-    assert run("align", "-", texts[1], "-q", stdin=source).stdout == expected
-
-
 def test_bad_text_is_the_same_line_as_with_a_model(texts: list[Path], model: Path, tmp_path: Path) -> None:
     output = tmp_path / "F"
     short = write(tmp_path / "short.fr", *texts[1].read_text().splitlines()[:-3])
@@ -173,53 +150,30 @@ def test_bad_text_is_the_same_line_as_with_a_model(texts: list[Path], model: Pat
     assert not output.exists()
 
 
-def test_an_old_file_is_kept_without_force(texts: list[Path], tmp_path: Path) -> None:
-    output = write(tmp_path / "F", "old")
-    run("align", *texts, "-o", output, "-q", code=1)
-    assert output.read_text() == "old\n"
-    run("align", *texts, "-o", output, "-q", "--force")
-    assert output.read_text() == run("align", *texts, "-q").stdout
-    assert [*tmp_path.iterdir()] == [output]
-
-
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("options", "message"),
     [
-        (["a", "b", "-m", "M", "--decoding", "union"], "--decoding has no effect with --model"),
-        (["a", "b", "-m", "M", "--unsupervised", "0.5"], "--unsupervised has no effect with --model"),
-        (["a", "b", "-m", "M", "--set", "null=0.5"], "--set null has no effect with --model"),
-        (["a", "b", "-m", "M", "--set", "iterations=5"], "--set iterations has no effect with --model"),
-        (["a", "b", "-m", "M", "--set", "seconds=5"], "--set seconds has no effect with --model"),
-        (["a", "b", "--set", "null=0"], "between 0 and 1, not 0.0"),
-        (["a", "b", "--set", "null=nan"], "between 0 and 1, not nan"),
-        (["a", "b", "--set", "seconds=-1"], "--set seconds must be a number at least 0, not -1.0"),
-        (["a", "b", "--set", "seconds=nan"], "--set seconds must be a number at least 0, not nan"),
-        (["a", "b", "--set", "iterations=0"], "from 1 to 1000, not 0"),
-        (["a", "b", "--set", "iterations=x"], "'x' is not a number"),
-        (["a", "b", "--set", "magic=1"], "there is no setting magic (choose from candidates, iterations, null"),
-        (["a", "b", "--set", "offset=1"], "there is no setting offset"),
-        (["a", "b", "--set", "null"], "is not NAME=VALUE"),
-        (["a", "b", "--set", "null=0.1", "--set", "null=0.2"], "each name once"),
-        (["a", "b", "--unsupervised", "1.5"], "from 0 to 1, not 1.5"),
-        (["a", "b", "--unsupervised=-1"], "from 0 to 1, not -1.0"),
-        (["a", "b", "--links", "c", "--skip-bad"], "--skip-bad has no effect with --links"),
-        (["a", "b", "--links", "c", "--unsupervised"], "--links has no effect with --unsupervised"),
-        (["a", "b", "-m", "M", "--directions", "P"], "--directions has no effect with --model"),
-        (["a", "b", "-m", "M", "--links", "c", "--resume"], "--resume has no effect with --links"),
-        (["a", "b", "-m", "M", "--links", "c", "--max-length", "9"], "--max-length has no effect with --links"),
-        (
-            ["a", "b", "--decoding", "union", "--unsupervised"],
-            "no effect with --decoding union, which has no threshold",
-        ),
+        ("-m M --decoding union", "--decoding has no effect with --model"),
+        ("-m M --unsupervised 0.5", "--unsupervised has no effect with --model"),
+        ("-m M --set null=0.5", "--set null has no effect with --model"),
+        ("--set null=0", "between 0 and 1, not 0.0"),
+        ("--set seconds=-1", "--set seconds must be a number at least 0, not -1.0"),
+        ("--set iterations=x", "'x' is not a number"),
+        ("--set magic=1", "there is no setting magic (choose from candidates, iterations, null"),
+        ("--set offset=1", "there is no setting offset"),
+        ("--set null", "is not NAME=VALUE"),
+        ("--set null=0.1 --set null=0.2", "each name once"),
+        ("--unsupervised 1.5", "from 0 to 1, not 1.5"),
+        ("--links c --skip-bad", "--skip-bad has no effect with --links"),
+        ("-m M --directions P", "--directions has no effect with --model"),
+        ("-m M --links c --resume", "--resume has no effect with --links"),
+        ("-m M --links c --max-length 9", "--max-length has no effect with --links"),
+        ("--decoding union --unsupervised", "no effect with --decoding union, which has no threshold"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(arguments: list[str], message: str) -> None:
-    result = run("align", *arguments, code=2)
+def test_options_that_do_not_go_together_are_refused(options: str, message: str) -> None:
+    """What cannot be by itself is in the tests of the library and of all options."""
+    result = run("align", "a", "b", *options.split(), code=2)
     assert not result.stdout
     assert result.stderr.count("\n") == 1
     assert message in result.stderr
-
-
-@pytest.mark.parametrize("more", [["--unsupervised=x"], ["--decoding", "best"], ["--decoding", "soft"]])
-def test_wrong_usage(more: list[str]) -> None:
-    assert "Usage" in run("align", "a", "b", *more, code=2).stderr

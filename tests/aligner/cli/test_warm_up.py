@@ -127,13 +127,9 @@ def test_after_two_at_the_same_time_and_a_warm_up_nothing_is_compiled(
     assert warm.returncode == 0
     model = tmp_path / "M"
     for arguments in (
-        ["train", sample / "train", "-m", model],
-        ["align", *texts, "-m", model],
-        ["align", *texts],
-        ["align", *texts, "--unsupervised"],
-        ["evaluate", sample / "test.wa", sample / "test.wa"],
-        ["warm-up"],
-    ):
+        ["train", sample / "train", "-m", model], ["align", *texts, "-m", model], ["align", *texts],
+        ["align", *texts, "--unsupervised"], ["evaluate", sample / "test.wa", sample / "test.wa"], ["warm-up"],
+    ):  # fmt: skip
         process = call(*arguments)
         errors = process.communicate(timeout=TIMEOUT)[1].decode()
         assert process.returncode == 0, errors

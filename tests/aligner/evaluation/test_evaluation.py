@@ -330,8 +330,7 @@ def test_empty_gold_is_an_error_and_no_hypotheses_are_not() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"resamples": 0}, {"confidence": 0.0}, {"confidence": 1.0}, {"source_lengths": [3, 4]}],
+    "settings", [{"resamples": 0}, {"confidence": 0.0}, {"confidence": 1.0}, {"source_lengths": [3, 4]}]
 )
 def test_settings_out_of_range(settings: dict[str, Any]) -> None:
     gold = sure_only({(0, 0)})

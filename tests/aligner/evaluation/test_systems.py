@@ -48,12 +48,8 @@ def test_files_have_their_shortest_names(tmp_path: Path) -> None:
 
 def test_the_text_tells_the_lengths(tmp_path: Path) -> None:
     for name, line in (
-        ("t.en", "a b " * 6),
-        ("t.fr", "c"),
-        ("gold.wa", "0-0"),
-        ("far.wa", "0-1"),
-        ("more.wa", "0-0\n"),
-    ):
+        ("t.en", "a b " * 6), ("t.fr", "c"), ("gold.wa", "0-0"), ("far.wa", "0-1"), ("more.wa", "0-0\n"),
+    ):  # fmt: skip
         (tmp_path / name).write_text(f"{line}\n")
     gold, text = tmp_path / "gold.wa", tmp_path / "t"
     (found,) = compare(gold, [gold], text=text, resamples=1)

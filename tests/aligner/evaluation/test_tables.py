@@ -36,14 +36,9 @@ def evaluations() -> list[Evaluation]:
     first = links("0-0 2-1", "0-0 1-0", "0-1 2-2 2-3", "0-0")
     second = links("0-0 1-1", "0-0", "0-1 1-0 2-2", "")
     return compare(
-        gold,
-        [first, second],
-        gold_name="gold.wa",
-        names=["first.links", "second-system.links"],
-        source_lengths=[3, 14, 25, 60],
-        resamples=100,
-        confidence=0.9,
-    )
+        gold, [first, second], gold_name="gold.wa", names=["first.links", "second-system.links"],
+        source_lengths=[3, 14, 25, 60], resamples=100, confidence=0.9,
+    )  # fmt: skip
 
 
 def test_text_shows_the_figures_in_percent(evaluations: list[Evaluation]) -> None:
@@ -64,16 +59,7 @@ def test_text_shows_the_figures_in_percent(evaluations: list[Evaluation]) -> Non
     assert f"[{100 * low:.2f}, {100 * high:.2f}]" in first
     assert second.split()[:3] == ["second-system.links", "6", "0.00"]
     assert "Source length" in lengths.splitlines()[0]
-    assert lengths.splitlines()[1].split() == [
-        "first.links",
-        "0-10",
-        "1",
-        "2",
-        "25.00",
-        "100.00",
-        "50.00",
-        "80.00",
-    ]
+    assert lengths.splitlines()[1].split() == ["first.links", "0-10", "1", "2", "25.00", "100.00", "50.00", "80.00"]
     assert len(lengths.splitlines()) == 1 + 2 * 4
     assert paired.splitlines()[1].split()[:3] == ["second-system.links", "first.links", "-28.57"]
     assert signature == evaluations[0].signature == evaluations[1].signature

@@ -12,7 +12,6 @@ from scipy.optimize import linear_sum_assignment
 
 from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.model import Model
-from aligner.svm import _corner_kernels as _kernels
 from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
@@ -41,14 +40,6 @@ def bitext(sample: Path, model: Model) -> Bitext:
             builder.add_lines([source], [b""])
             builder.add_lines([b""], [b""])
     return builder.bitext()
-
-
-def test_score_edges() -> None:
-    rng = np.random.default_rng(0)
-    features, w = rng.standard_normal((50, 7)).astype(np.float32), rng.standard_normal(7)
-    scores = np.empty(50)
-    _kernels.score_edges(features, w, scores)
-    np.testing.assert_allclose(scores, features.astype(np.float64) @ w, rtol=1e-12, atol=1e-12)
 
 
 def test_best_matchings_of_the_edges(model: Model, bitext: Bitext) -> None:
@@ -163,8 +154,12 @@ def test_packed_alignments_are_joined_and_written(model: Model, bitext: Bitext) 
     assert found.to_links() == Links.from_pairs(PairLinks(frozenset(links), frozenset()) for links in one_by_one)
 
 
-def test_lines_of_large_positions() -> None:
+def test_large_positions_and_numbers_beyond_the_end() -> None:
     source, target = np.array([0, 9, 99, 12345, 0]), np.array([0, 10, 100, 678901, 0])
     found = Alignments(source, target, np.ones(5), np.array([0, 0, 4, 4, 5]), np.empty((4, 2)), np.empty((4, 3)))
     assert found.lines() == b"\n0-0 9-10 99-100 12345-678901\n\n0-0\n"
     assert Alignments.join([]).lines() == b""
+    assert [found[i] for i in range(-4, 4)] == [*found, *found]
+    for beyond in (4, -5):
+        with pytest.raises(IndexError):
+            found[beyond]

@@ -17,15 +17,15 @@ import pytest
 import aligner
 from aligner.errors import AlignerError
 from aligner.model.file import ModelError, read_model
-from aligner.training.settings import LearnSettings
+from aligner.model.model import Model
 from tests.aligner.model.test_file import sealed
 from tests.model_files import mutated, rewrite, wrapped
 
 
 @pytest.fixture(scope="module")
-def sound(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sound(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sound") / "a.model"
-    aligner.train(str(sample / "train"), learn=LearnSettings(cross_validate=0)).model.save(path)
+    model.save(path)
     return path
 
 
@@ -92,19 +92,11 @@ def test_numbers_that_no_training_gives(sound: Path, tmp_path: Path, name: str, 
 @pytest.mark.parametrize(
     "header",
     [
-        {"record": [1]},
-        {"record": {"updates": 5}},
-        {"record": None},
-        {"languages": 7},
-        {"normalizers": [5, 6]},
-        {"scorer": [1]},
-        {"rewards": [[10**400], []]},
-        {"calibration": {"scores": [1], "log_odds": None}},
-        {"families": {"bias": 1}},
-        {"families": ["no\nsuch\x1b"]},
-        {"links": 3},
+        {"record": [1]}, {"record": {"updates": 5}}, {"record": None}, {"languages": 7}, {"normalizers": [5, 6]},
+        {"scorer": [1]}, {"rewards": [[10**400], []]}, {"calibration": {"scores": [1], "log_odds": None}},
+        {"families": {"bias": 1}}, {"families": ["no\nsuch\x1b"]}, {"links": 3},
     ],
-)
+)  # fmt: skip
 def test_headers_that_no_training_writes(sound: Path, tmp_path: Path, header: dict[str, Any]) -> None:
     refused(rewrite(sound, tmp_path / "b.model", **header))
 

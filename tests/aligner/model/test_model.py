@@ -19,6 +19,7 @@ from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
+from tests.model_files import rewrite
 
 Pairs = list[tuple[list[str], list[str]]]
 
@@ -203,29 +204,16 @@ def test_a_save_that_fails_leaves_nothing(model: Model, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"families": ["bias", "later invention"]},
-        {"families": ["bias"]},
-        {"families": None},
-        {"words": [["the"], []]},
-        {"words": [[], [], []]},
-        {"words": None},
-        {"feature_names": ["other"]},
-        {"normalizers": [{}]},
-        {"normalizers": [{"casefold": True, "later": 1}, {}]},
-        {"normalizers": [{"stem": "klingon"}, {}]},
-        {"languages": []},
-        {"scorer": {"kind": "neural"}},
-        {"scorer": {"kind": "kernel", "kernel": "rbf", "bandwidth": 1.0}},
-        {"scorer": None},
-        {"scorer": [1]},
+        {"families": ["bias", "later invention"]}, {"families": ["bias"]}, {"families": None},
+        {"words": [["the"], []]}, {"words": [[], [], []]}, {"words": None}, {"feature_names": ["other"]},
+        {"normalizers": [{}]}, {"normalizers": [{"casefold": True, "later": 1}, {}]},
+        {"normalizers": [{"stem": "klingon"}, {}]}, {"languages": []}, {"scorer": {"kind": "neural"}},
+        {"scorer": {"kind": "kernel", "kernel": "rbf", "bandwidth": 1.0}}, {"scorer": None}, {"scorer": [1]},
     ],
-)
+)  # fmt: skip
 def test_models_of_other_versions(model: Model, tmp_path: Path, change: dict[str, Any]) -> None:
-    file = tmp_path / "a.model"
-    model.save(file)
-    header, arrays = read_model(file)
-    with (tmp_path / "b.model").open("wb") as stream:
-        write_model(stream, {**header, **change, "version": "9.9"}, arrays)
+    model.save(tmp_path / "a.model")
+    rewrite(tmp_path / "a.model", tmp_path / "b.model", **change, version="9.9")
     with pytest.raises(ModelError, match=r"of version 9\.9, holds what .*train the model again"):
         aligner.load(tmp_path / "b.model")
 

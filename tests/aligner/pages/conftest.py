@@ -9,31 +9,15 @@ from typing import Any
 
 import pytest
 from commands import run, write
-from reports import Systems, made_up, write_links
+from reports import Systems, made_up, visits, write_links
 
 
 @pytest.fixture
 def visit(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Open a file as a page; in the end nothing must have gone wrong there, and nothing been asked of a network."""
-    contexts, problems = [], []
-
-    def open_page(path: Path, fragment: str = "", **settings: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1400, "height": 950}, **settings})
-        contexts.append(context)
-        context.set_default_timeout(10_000)
-        page = context.new_page()
-        page.on("console", lambda message: problems.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda r: None if r.url.split("#")[0] == path.as_uri() else problems.append(r.url))
-        page.goto(f"{path.as_uri()}{fragment}")
-        page.wait_for_selector("body[data-ready=yes], body:has(iframe)")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert not problems
+    """Open a file as a page."""
+    with visits(browser) as open_page:
+        ready = "body[data-ready=yes], body:has(iframe)"
+        yield lambda path, fragment="", **settings: open_page(path.as_uri(), fragment, ready, **settings)
 
 
 @pytest.fixture(scope="session")

@@ -65,13 +65,9 @@ def test_a_module_and_what_it_imports_are_one_script(path: Path) -> None:
 
 def test_figures_alone_are_those_of_evaluate(folder: Path) -> None:
     pages = [
-        folder / "test.en",
-        folder / "test.fr",
-        folder / "one",
-        f"second={folder / 'two'}",
-        "--gold",
+        folder / "test.en", folder / "test.fr", folder / "one", f"second={folder / 'two'}", "--gold",
         folder / "test.wa",
-    ]
+    ]  # fmt: skip
     judged = ["evaluate", folder / "test.wa", folder / "one", f"second={folder / 'two'}"]
     for settings in ([], ["--resamples", 50, "--seed", 3, "--confidence", 90]):
         assert (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import run
-from reports import Systems, unavailable, write_links
+from reports import Systems, assert_accessible, load_axe, write_links
 
 from aligner.evaluation.counts import count, scores
 from aligner.pages.report import read_pairs, write_page
@@ -207,18 +206,8 @@ def chart(page: Any, title: str) -> tuple[list[list[str]], int]:
 def test_plots(visit: Visit, folder: Path, systems: Systems, tmp_path: Path) -> None:
     page = visit(folder / "test.html", "#tab=plots")
     table, points = chart(page, "AER by sentence length")
-    evaluations = json.loads(
-        run(
-            "evaluate",
-            folder / "test.wa",
-            folder / "one",
-            folder / "two",
-            "--format",
-            "json",
-            "--text",
-            folder / "test",
-        ).stdout
-    )
+    judge = ["evaluate", folder / "test.wa", folder / "one", folder / "two", "--text", folder / "test"]
+    evaluations = json.loads(run(*judge, "--format", "json").stdout)
     rows = [(found["name"], row["aer"], row["links"]) for found in evaluations for row in found["by_length"]]
     assert [(name, links) for name, _, _, links in table] == [(name, f"{links}") for name, _, links in rows]
     assert [float(aer) for _, _, aer, _ in table] == pytest.approx([aer for _, aer, _ in rows], rel=1e-3)
@@ -325,9 +314,8 @@ def test_copies(visit: Visit, report: Report) -> None:
 
 def test_prints_and_is_dark_where_that_is_wanted(visit: Visit, folder: Path) -> None:
     page = visit(folder / "test.html", color_scheme="dark")
-    lightness = (
-        "one => getComputedStyle(one).backgroundColor.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0)"
-    )
+    colour = "getComputedStyle(one).backgroundColor"
+    lightness = f"one => {colour}.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0)"
     assert page.locator("body").evaluate(lightness) < 200
     page.emulate_media(media="print")
     assert page.locator("body").evaluate(lightness) > 700
@@ -342,18 +330,12 @@ def test_prints_and_is_dark_where_that_is_wanted(visit: Visit, folder: Path) -> 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(visit: Visit, folder: Path, scheme: str) -> None:
-    axe = Path(os.environ.get("ALIGNER_AXE", ""))
-    if not axe.is_file():
-        unavailable("ALIGNER_AXE names no axe.min.js (axe-core from npm)")
     page = visit(folder / "test.html", color_scheme=scheme)
-    page.evaluate(axe.read_text("utf-8"))
+    load_axe(page)
     for fragment in ("#tab=pairs", "#tab=pairs&view=matrix&show=difference", "#tab=words", "#tab=plots"):
         page.evaluate(f"location.hash = {fragment!r}")
         page.wait_for_timeout(100)
-        for summary in page.locator("summary:visible").all():
-            summary.click()
-        found = page.evaluate("axe.run().then(({ violations }) => violations)")
-        assert [problem for problem in found if problem["impact"] in ("serious", "critical")] == []
+        assert_accessible(page)
 
 
 def test_without_gold(visit: Visit, report: Report) -> None:

@@ -29,10 +29,7 @@ def model(sample: Path) -> Model:
     return aligner.train(
         sample / "train",
         learn=LearnSettings(
-            families=("bias", "association", "position", "competition"),
-            words=3,
-            max_labelled=60,
-            cross_validate=0,
+            families=("bias", "association", "position", "competition"), words=3, max_labelled=60, cross_validate=0
         ),
         links=[str(sample / "train.wa")],
     ).model

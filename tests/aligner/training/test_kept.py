@@ -58,11 +58,7 @@ def test_what_helps_is_kept(sample: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("other", ["cross_validate", "families", "loss"])
 def test_what_cannot_be_compared_is_learnt(sample: Path, other: str) -> None:
-    given = {
-        "cross_validate": 0,
-        "families": ["bias", "association"],
-        "loss": "hinge",
-    }
+    given = {"cross_validate": 0, "families": ["bias", "association"], "loss": "hinge"}
     settings = {"max_labelled": 20, "max_passes": 3, "cross_validate": 2, "regularization": 1e6} | {other: given[other]}
     record = aligner.train(sample / "train", learn=LearnSettings(**settings)).model.record
     assert record["default_aer"] is None

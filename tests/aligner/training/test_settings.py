@@ -33,21 +33,15 @@ from features.statistics import CorpusStatistics
 @pytest.mark.parametrize(
     ("asked", "pairs", "loss"),
     [
-        ({}, FEW_PAIRS - 1, "fenchel-young"),
-        ({}, FEW_PAIRS, "fenchel-young"),
-        ({"loss": "logistic"}, FEW_PAIRS, "logistic"),
-        ({"loss": "sparsemap"}, 5, "sparsemap"),
-        ({"families": ["bias"]}, 5, "hinge"),
-        ({"families": [*FAMILIES]}, 5, "fenchel-young"),
-        ({"loss": "logistic", "families": ["bias"]}, 5, "logistic"),
-        ({"loss": "hinge"}, 5, "hinge"),
-        ({"solver": "bcfw"}, 5, "hinge"),
-        ({"oracle": "scipy"}, 5, "hinge"),
-        ({"possible_cost": 0.0}, 5, "hinge"),
+        ({}, FEW_PAIRS - 1, "fenchel-young"), ({}, FEW_PAIRS, "fenchel-young"),
+        ({"loss": "logistic"}, FEW_PAIRS, "logistic"), ({"loss": "sparsemap"}, 5, "sparsemap"),
+        ({"families": ["bias"]}, 5, "hinge"), ({"families": [*FAMILIES]}, 5, "fenchel-young"),
+        ({"loss": "logistic", "families": ["bias"]}, 5, "logistic"), ({"loss": "hinge"}, 5, "hinge"),
+        ({"solver": "bcfw"}, 5, "hinge"), ({"oracle": "scipy"}, 5, "hinge"), ({"possible_cost": 0.0}, 5, "hinge"),
         ({"solver_options": {"order": "uniform"}}, 5, "hinge"),
         ({"miss_cost": 2.0, "regularization": 0.5}, 5, "fenchel-young"),
     ],
-)
+)  # fmt: skip
 def test_the_loss(asked: dict[str, Any], pairs: int, loss: str) -> None:
     found = plan(LearnSettings(**asked), pairs)
     assert found.loss == loss
@@ -57,16 +51,12 @@ def test_the_loss(asked: dict[str, Any], pairs: int, loss: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "pairs", "regularization", "folds"),
     [
-        ({"loss": "hinge"}, 100, 0.1, 0),
-        ({}, 100, 0.03, DEFAULT_FOLDS),
-        ({}, 3000, 0.001, 0),
-        ({"cross_validate": 0}, 100, 0.03, 0),
-        ({"cross_validate": 3, "regularization": 0.2}, 100, 0.2, 3),
-        ({"regularization": 0.2}, 100, 0.2, DEFAULT_FOLDS),
-        ({"loss": "logistic"}, 3000, 0.001, 0),
+        ({"loss": "hinge"}, 100, 0.1, 0), ({}, 100, 0.03, DEFAULT_FOLDS), ({}, 3000, 0.001, 0),
+        ({"cross_validate": 0}, 100, 0.03, 0), ({"cross_validate": 3, "regularization": 0.2}, 100, 0.2, 3),
+        ({"regularization": 0.2}, 100, 0.2, DEFAULT_FOLDS), ({"loss": "logistic"}, 3000, 0.001, 0),
         ({}, 2 * DEFAULT_FOLDS - 1, 3 / 9, 0),
     ],
-)
+)  # fmt: skip
 def test_the_plan(asked: dict[str, Any], pairs: int, regularization: float, folds: int) -> None:
     found = plan(LearnSettings(**asked), pairs)
     assert found.regularization == pytest.approx(regularization)
@@ -77,24 +67,17 @@ def test_the_plan(asked: dict[str, Any], pairs: int, regularization: float, fold
 
 def test_frequent_words_are_for_few_labels() -> None:
     for settings, pairs, words in [
-        ({}, FEW_PAIRS - 1, FREQUENT_WORDS),
-        ({}, FEW_PAIRS, 0),
-        ({"loss": "hinge"}, 5, 0),
-        ({"words": 7}, 5, 7),
-        ({"words": 7, "loss": "hinge"}, 5, 7),
-        ({"words": 0}, 5, 0),
-    ]:
+        ({}, FEW_PAIRS - 1, FREQUENT_WORDS), ({}, FEW_PAIRS, 0), ({"loss": "hinge"}, 5, 0), ({"words": 7}, 5, 7),
+        ({"words": 7, "loss": "hinge"}, 5, 7), ({"words": 0}, 5, 0),
+    ]:  # fmt: skip
         assert plan(LearnSettings(**settings), pairs).words == words  # type: ignore[arg-type]
 
 
 def test_the_capacity_is_one_where_an_oracle_knows_no_more() -> None:
     for settings, capacity in [
-        ({}, DEFAULT_FERTILITY),
-        ({"loss": "hinge"}, DEFAULT_FERTILITY),
-        ({"oracle": "scipy"}, 1),
-        ({"solver": "extragradient"}, DEFAULT_FERTILITY),
-        ({"fertility": 2, "solver": "bcfw"}, 2),
-    ]:
+        ({}, DEFAULT_FERTILITY), ({"loss": "hinge"}, DEFAULT_FERTILITY), ({"oracle": "scipy"}, 1),
+        ({"solver": "extragradient"}, DEFAULT_FERTILITY), ({"fertility": 2, "solver": "bcfw"}, 2),
+    ]:  # fmt: skip
         assert plan(LearnSettings(**settings), 5).capacity == capacity  # type: ignore[arg-type]
 
 

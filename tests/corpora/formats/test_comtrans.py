@@ -12,8 +12,7 @@ from corpora.formats.comtrans import parse_comtrans, write_comtrans
 
 SPACES = " \t\n\r\x0b\x0c"
 WORDS = st.lists(
-    st.text(st.characters(exclude_categories=["Cs"], exclude_characters=SPACES + "\ufeff"), min_size=1),
-    max_size=5,
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters=SPACES + "\ufeff"), min_size=1), max_size=5
 )
 LINK = st.tuples(st.integers(0, 9), st.integers(0, 9))
 

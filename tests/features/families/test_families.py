@@ -30,7 +30,6 @@ from features.families import (
     neighbours,
     position,
 )
-from features.families.neighbours import find_mutual_best
 
 if TYPE_CHECKING:
     from tests.features.conftest import Case
@@ -130,19 +129,21 @@ def test_competition_of_short_and_long_lines() -> None:
 
 
 def test_neighbours(case: Case, columns: Columns) -> None:
-    values = columns(neighbours, 8)
+    values, found = columns(neighbours, 8), 0
     for es, fs, rows in case.matrices():
         J, K = len(es), len(fs)
-        tokens = case.batch.tokens
-        best = find_mutual_best(case.batch.dice, tokens.shapes, tokens.edge_offsets)[rows].reshape(J, K)
+        dice = case.dice_matrix(es, fs)
+        best = standings(dice)[:, 6].reshape(J, K)  # of both words
+        found += best.sum()
         # Outside of the pair there is nothing: a frame of zeros.
-        framed = [np.pad(matrix, 1) for matrix in (case.dice_matrix(es, fs), best)]
+        framed = [np.pad(matrix, 1) for matrix in (dice, best)]
         expected = [
             [m[j + 1 + dj, k + 1 + dk] for m in framed for dj, dk in ((-1, -1), (1, 1), (-1, 1), (1, -1))]
             for j in range(J)
             for k in range(K)
         ]
         np.testing.assert_array_equal(values[rows], np.reshape(expected, (-1, 8)))
+    assert 0 < found < len(values)
 
 
 def believed(case: Case, which: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, slice]]:
@@ -270,16 +271,3 @@ def test_links(case: Case, columns: Columns) -> None:
     found = columns(links, len(links.NAMES), Links.from_pairs(pairs))
     assert found.T.tolist() == [expected, says]
     assert sum(expected) > 10
-
-
-def test_mutual_best(case: Case) -> None:
-    best = find_mutual_best(case.batch.dice, case.batch.tokens.shapes, case.batch.tokens.edge_offsets)
-    for es, fs, rows in case.matrices():
-        dice = case.dice_matrix(es, fs)
-        expected = [
-            dice[j, k] > 0 and dice[j, k] >= dice[j].max() and dice[j, k] >= dice[:, k].max()
-            for j in range(len(es))
-            for k in range(len(fs))
-        ]
-        assert best[rows].tolist() == expected
-    assert 0 < best.mean() < 1

@@ -28,13 +28,7 @@ from features.translation._lattice_kernels import (
     prepare,
 )
 from features.translation._translation_kernels import DirectionCounts, make_lattice, make_moves
-from features.translation.jumps import (
-    even_jumps,
-    fit_jumps,
-    group_words,
-    new_jumps,
-    with_groups,
-)
+from features.translation.jumps import even_jumps, fit_jumps, group_words, new_jumps, with_groups
 from features.translation.model import Direction
 
 GROUPS = np.array([2, 0, 1, 0], np.int32)

@@ -65,12 +65,6 @@ def test_runs_and_single_pairs_are_the_whole(model: TranslationModel, corpus: Bi
         assert np.array_equal(part.shapes, whole.shapes[first:last])
 
 
-def test_posteriors_do_not_depend_on_the_other_pairs(model: TranslationModel, corpus: Bitext) -> None:
-    whole = posteriors(model, corpus)
-    alone = posteriors(model, corpus.take(np.array([17])))
-    assert np.array_equal(alone.forward, whole.forward[whole.offsets[17] : whole.offsets[18]])
-
-
 def align(model: TranslationModel, make_bitext: Callable, source: str, target: str, threshold: float) -> set[Link]:
     found = posteriors(model, make_bitext([(source.split(), target.split())]))
     return set(found.soft_links(threshold)[0].sure)
@@ -145,12 +139,13 @@ def test_symmetrized_links_combine_the_best_of_each_direction(method: str) -> No
         assert links[i].sure == symmetrize(one, other, method)
 
 
-def test_log_likelihoods_are_those_of_each_pair_alone(model: TranslationModel, corpus: Bitext) -> None:
+def test_posteriors_and_log_likelihoods_are_those_of_each_pair_alone(model: TranslationModel, corpus: Bitext) -> None:
     found = posteriors(model, corpus)
     assert found.log_likelihoods.shape == (2, len(corpus))
     for i, (J, K) in enumerate(found.shapes.tolist()):
         alone = posteriors(model, corpus.take(np.array([i])))
         assert np.array_equal(alone.log_likelihoods[:, 0], found.log_likelihoods[:, i])
+        assert np.array_equal(alone.forward, found.forward[found.offsets[i] : found.offsets[i + 1]])
         if J * K == 0:
             assert (found.fit[i] == -np.inf).all()
         else:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from annotating import Site
+from reports import visits
 
 from aligner.model.model import Model, load
 from aligner.pages.annotate.desk import Desk, read_text
@@ -60,23 +61,7 @@ def site(desk: Callable[..., Desk]) -> Iterator[Callable[..., Site]]:
 
 @pytest.fixture
 def visit(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Open a page; in the end nothing must have gone wrong there, and nothing been asked of another server."""
-    contexts, problems = [], []
-
-    def open_page(site: Site, **settings: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1300, "height": 900}, **settings})
-        contexts.append(context)
-        context.set_default_timeout(10_000)
-        page = context.new_page()
-        expected = "409 (Conflict)", "422 (Unprocessable", "507 (", "ERR_FAILED"
-        page.on("console", lambda m: None if any(e in m.text for e in expected) else problems.append(m.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda r: None if r.url.startswith(site.address) else problems.append(r.url))
-        page.goto(site.address)
-        page.wait_for_selector("body[data-ready=yes][data-busy=no]")  # the first pair is there and has the focus
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert not problems
+    """Open the page of a site, and wait until its first pair is there and has the focus."""
+    with visits(browser, expected=("409 (Conflict)", "422 (Unprocessable", "507 (", "ERR_FAILED")) as open_page:
+        ready = "body[data-ready=yes][data-busy=no]"
+        yield lambda site, **settings: open_page(site.address, ready=ready, **settings)

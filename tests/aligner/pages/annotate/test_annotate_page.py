@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from annotating import Site
 from commands import run, write
-from reports import unavailable
+from reports import assert_accessible, load_axe
 
 from corpora.alignment import Links, PairLinks
 from corpora.link_files import read_links
@@ -368,22 +367,16 @@ def test_scripts_of_all_directions_and_markup(visit: Visit, site: Sites, tmp_pat
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(visit: Visit, site: Sites, scheme: str) -> None:
-    axe = Path(os.environ.get("ALIGNER_AXE", ""))
-    if not axe.is_file():
-        unavailable("ALIGNER_AXE names no axe.min.js (axe-core from npm)")
     for pair, other in enumerate((site(number=3), site(number=3, annotator="Zoe"))):
         work = {**other.desk.pair({"pair": pair})["work"], "suggested": [], "status": "accepted"}
         other.desk.save({"pair": 0, "revision": 0, "work": work})
     page = visit(other, color_scheme=scheme)
-    page.evaluate(axe.read_text("utf-8"))
+    load_axe(page)
     press(page, " ", "n", "f")
     for tab in ("pairs", "words", "agreement"):
         page.locator(f"#tab-{tab}").click()
         settled(page)
-        for summary in page.locator("summary:visible").all():
-            summary.click()
         if tab == "words":
             page.locator("#words tbody button").first.click()
             settled(page)
-        found = page.evaluate("axe.run().then(({ violations }) => violations)")
-        assert [problem for problem in found if problem["impact"] in ("serious", "critical")] == []
+        assert_accessible(page)

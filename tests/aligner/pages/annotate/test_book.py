@@ -227,18 +227,12 @@ def test_files_that_are_not_from_here_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "{}",
-        "nothing",
-        "[1]",
-        '{"time": 1, "undo": true}',
-        '{"time": 1, "works": {"9": {}}}',
-        '{"time":1,"works":{"0":{}}}',
-        '{"time":1,"works":[]}',
-        json.dumps({"time": 1, "works": {"-1": Work().to_json()}}),
-        '{"time":1,"works":{"x":{}}}',
+        "{}", "nothing", "[1]", '{"time": 1, "undo": true}', '{"time": 1, "works": {"9": {}}}',
+        '{"time":1,"works":{"0":{}}}', '{"time":1,"works":[]}',
+        json.dumps({"time": 1, "works": {"-1": Work().to_json()}}), '{"time":1,"works":{"x":{}}}',
         '{"time":1,"works":{"0":[]}}',
     ],
-)
+)  # fmt: skip
 def test_a_broken_line_is_named(line: str, tmp_path: Path) -> None:
     book = Book(str(tmp_path / "gold"), text())
     book.close()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
-from reports import unavailable
+from reports import assert_accessible, load_axe, visits
 
 pytestmark = pytest.mark.slow
 
@@ -18,27 +17,8 @@ Client, Pairs, Visit = Any, list[dict[str, Any]], Callable[..., Any]
 
 @pytest.fixture
 def visit(browser: Any, client: Client) -> Iterator[Visit]:
-    """Open the page; in the end nothing must have gone wrong there, and nothing been asked of another server."""
-    contexts, problems = [], []
-    address = f"http://127.0.0.1:{client.port}/"
-
-    def open_page(fragment: str = "", **settings: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1100, "height": 800}, **settings})
-        contexts.append(context)
-        context.set_default_timeout(10_000)
-        page = context.new_page()
-        page.on("console", lambda m: None if "422 (Unprocessable" in m.text else problems.append(m.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda r: None if r.url.startswith(address) else problems.append(r.url))
-        page.goto(f"{address}{fragment}")
-        page.wait_for_selector("body[data-ready=yes]")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert not problems
+    with visits(browser, expected=("422 (Unprocessable",)) as open_page:
+        yield partial(open_page, f"http://127.0.0.1:{client.port}/")
 
 
 def try_out(page: Any, source: str, target: str) -> str:
@@ -101,18 +81,11 @@ def test_what_is_refused_is_told(visit: Visit) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(visit: Visit, pairs: Pairs, scheme: str) -> None:
-    axe = Path(os.environ.get("ALIGNER_AXE", ""))
-    if not axe.is_file():
-        unavailable("ALIGNER_AXE names no axe.min.js (axe-core from npm)")
     page = visit(color_scheme=scheme)
-    page.evaluate(axe.read_text("utf-8"))
-    for sentences in (None, pairs[3]):
-        if sentences:
-            try_out(page, **sentences)
-            for summary in page.locator("summary").all():
-                summary.click()
-        found = page.evaluate("axe.run().then(({ violations }) => violations)")
-        assert [problem for problem in found if problem["impact"] in ("serious", "critical")] == []
+    load_axe(page)
+    assert_accessible(page)
+    try_out(page, **pairs[3])
+    assert_accessible(page)
 
 
 def test_on_a_telephone_nothing_sticks_out(visit: Visit, pairs: Pairs) -> None:

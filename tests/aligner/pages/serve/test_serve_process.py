@@ -19,10 +19,7 @@ import pytest
 from commands import TIMEOUT, read_until, start
 from reports import unavailable
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
 
 Client, Pairs = Any, list[dict[str, Any]]
 HEAD = b"POST /align HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
@@ -92,12 +89,8 @@ def test_a_stop_answers_what_has_come_and_takes_no_more(
 ) -> None:
     process, client = served
     body = json.dumps({"pairs": pairs}).encode()
-    head = (
-        b"POST /align HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
-        % len(body)
-    )
     with socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT) as begun:
-        begun.sendall(head + body[:100])
+        begun.sendall(HEAD % len(body) + body[:100])
         assert client.get("/health").status == 200  # by then it has seen the other one, too
         process.send_signal(signum)
         while True:
@@ -118,13 +111,9 @@ def test_a_stop_answers_what_has_come_and_takes_no_more(
 def test_clients_that_go_away_end_nothing(served: Started, pairs: Pairs, expected: Pairs) -> None:
     process, client = served
     body = json.dumps({"pairs": pairs}).encode()
-    head = (
-        b"POST /align HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
-        % len(body)
-    )
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", client.port)) as one:
-            one.sendall(2 * (head + body))
+            one.sendall(2 * (HEAD % len(body) + body))
     for garbage in (b"\0" * 100, b"GET / HTTP/9\r\n\r\n", b"POST /align HTTP/1.1\r\ncontent-length: x\r\n\r\n"):
         with socket.create_connection(("127.0.0.1", client.port)) as one:
             one.sendall(garbage)
