@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aligner.matching import best_matchings
-from aligner.svm.hinge import MatchingProblem
+from aligner.svm.hinge import Costs, MatchingProblem
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
@@ -128,7 +128,7 @@ def make_problem() -> Callable[..., MatchingProblem]:
         kept[lists.find(np.repeat(np.arange(n), np.diff(links.offsets)), links.source, links.target)] = True
         lists = Lists(lists.source[kept], lists.target[kept], shapes, np.append(0, np.cumsum(kept))[lists.offsets])
         edges = EdgeTable(features[kept], lists, tuple(f"x{c}" for c in range(d)))
-        settings = {"regularization": 0.1, "possible_cost": 0.0, "fertility": fertility, **settings}
+        settings = {"regularization": 0.1, "costs": Costs(possible=0.0), "fertility": fertility, **settings}
         return MatchingProblem.from_links(edges, links, **settings)  # type: ignore[arg-type]
 
     return make

@@ -8,9 +8,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import networkx
 import pytest
+import typer
+
+from aligner.cli import app
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -19,7 +23,8 @@ LAYERS: list[tuple[str, ...]] = [
     ("features",),
     # The library: arrays, no words. Beside it, links against gold: no arrays of the library.
     ("aligner._version", "aligner.errors"),
-    ("aligner.problem", "aligner.pages.assets"),
+    ("aligner.templates", "aligner.pages.assets"),
+    ("aligner.problem",),
     ("aligner.matching", "aligner.pages.notebook"),
     ("aligner.svm", "aligner.evaluation"),
     ("aligner.solvers",),
@@ -37,13 +42,14 @@ LAYERS: list[tuple[str, ...]] = [
 GROUND = {"corpora.ragged", "corpora.threads", "corpora.compiled"}
 """What of the product the library stands on; `compiled` needs numba, and only modules of kernels need it."""
 
-LIBRARY = ["aligner.problem", "aligner.matching", "aligner.svm", "aligner.solvers"]
+LIBRARY = ["aligner.templates", "aligner.problem", "aligner.matching", "aligner.svm", "aligner.solvers"]
 NO_WORDS = {"aligner", "aligner._version", "aligner.errors", "corpora", "corpora.ragged", "corpora.threads"}
 SLOW = {
     "numpy", "numba", "scipy", "nltk", "networkx", "jinja2", "starlette", "uvicorn", "pyarrow", "zstandard", "dask",
     "distributed",
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
+MOST_PARAMETERS, MOST_OPTIONS = 8, 24
 MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 16_400, 8_290, 25_800
 """Lines of Python of the packages without the library, of the library, and of tests."""
 MOST_OF_PAGES = 3650  # lines of scripts, styles and templates
@@ -150,6 +156,37 @@ def test_only_the_commands_name_their_options() -> None:
                 if found and not path.startswith("aligner/cli/"):
                     wrong.append(f"{path}:{node.lineno}: {node.value}")
     assert not wrong, "\n".join(wrong)
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Without `self` and `cls`."""
+    named = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return len([one for one in named if one.arg not in ("self", "cls")])
+
+
+def test_functions_have_few_parameters() -> None:
+    """But kernels, commands, whose are the user's options, and eflomal's Python interface, which is not ours."""
+    wrong = []
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and parameters(node) > MOST_PARAMETERS:
+                of_kernel = any(ast.unparse(one).startswith(("compiled", "template")) for one in node.decorator_list)
+                if not of_kernel and not path.startswith("aligner/cli/") and path != "aligner/eflomal.py":
+                    wrong.append(f"{path}:{node.lineno}: {node.name}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_commands_have_few_options() -> None:
+    commands: Any = typer.main.get_command(app)
+    options = {
+        name: [
+            one.opts for one in command.params if one.param_type_name == "option" and "--help" not in " ".join(one.opts)
+        ]
+        for name, command in commands.commands.items()
+    }
+    assert len(options) > 10
+    assert sum(map(len, options.values())) > 100
+    assert not {name: len(own) for name, own in options.items() if len(own) > MOST_OPTIONS}
 
 
 def test_files_are_short() -> None:

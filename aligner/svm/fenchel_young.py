@@ -14,13 +14,12 @@ from aligner.problem import Sums
 from aligner.svm import _corner_kernels as _kernels
 from aligner.svm._curvature_kernels import add_pairs
 from aligner.svm.edges import Edges, Links
-from aligner.svm.hinge import check_costs, check_prior, label_edges, score_all, take_values
+from aligner.svm.hinge import Costs, Prior, label_edges, score_all, take_values
 from aligner.svm.prices import LinkRewards
 from corpora.ragged import F64, I64, U8, word_offsets
 from corpora.threads import map_threads, shared_property
 
-DEFAULT_MISS_COST = 0.6
-DEFAULT_FALSE_COST = 0.0
+FENCHEL_YOUNG_COSTS = Costs(miss=0.6, false=0.0)
 
 _EDGES_AT_ONCE = 1 << 14
 """Edges of the pairs that a thread takes at once; their sums are added up in order, whatever the number of threads."""
@@ -107,23 +106,21 @@ class FenchelYoungProblem:
         links: Links,
         *,
         regularization: float,
-        prior: F64 | None = None,
-        prior_name: str = "given",
-        miss_cost: float = DEFAULT_MISS_COST,
-        false_cost: float = DEFAULT_FALSE_COST,
+        prior: Prior | None = None,
+        costs: Costs = FENCHEL_YOUNG_COSTS,
         training_links: int | None = 1,
         capacity: int = 1,
         regularizer: str = "fermi-dirac",
     ) -> FenchelYoungProblem:
-        """prior: (d,), 0 by default.  training_links: `links`.
+        """training_links: `links`.
 
         Raises SettingError for costs or λ that cannot work, ValueError where the arguments do not fit.
         """
-        check_costs(regularization, miss_cost, false_cost, 0.0)
-        start, name = check_prior(edges, prior, prior_name)
+        costs.check(regularization)
+        start = Prior.of(edges, prior)
         return cls(
-            edges, label_edges(edges, links), start, float(regularization), float(miss_cost), float(false_cost),
-            training_links, capacity, regularizer, name,
+            edges, label_edges(edges, links), start.weights, float(regularization), float(costs.miss),
+            float(costs.false), training_links, capacity, regularizer, start.name,
         )  # fmt: skip
 
     def take(self, pairs: I64, *, memory: int | None = None) -> FenchelYoungProblem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,27 +25,43 @@ Value = TypeVar("Value", bound=np.generic)
 _BLOCKS_AT_ONCE = 512  # by a thread
 _EDGES_AT_ONCE = 1 << 17
 
-DEFAULT_MISS_COST = 3.0
-DEFAULT_FALSE_COST = 1.0
-DEFAULT_POSSIBLE_COST = 10.0
+
+class Costs(NamedTuple):
+    """Costs of a loss.  miss: c⁺, of a sure link left out.  false: c⁻, of a link outside gold.
+
+    possible: c°, which a possible link takes off the hinge loss.
+    """
+
+    miss: float = 3.0
+    false: float = 1.0
+    possible: float = 10.0
+
+    def check(self, regularization: float) -> None:
+        """Raise SettingError for costs, or a λ beside them, that cannot work."""
+        if not (np.isfinite(regularization) and regularization > 0):
+            raise SettingError(f"regularization must be a number above 0, not {regularization}")
+        for name, value in self._asdict().items():
+            if not (np.isfinite(value) and value >= 0):
+                raise SettingError(f"{name} cost must be a number from 0 on, not {value}")
 
 
-def check_costs(regularization: float, miss_cost: float, false_cost: float, possible_cost: float) -> None:
-    """Raise SettingError for a λ or costs that cannot work."""
-    if not (np.isfinite(regularization) and regularization > 0):
-        raise SettingError(f"regularization must be a number above 0, not {regularization}")
-    for name, value in (("miss cost", miss_cost), ("false cost", false_cost), ("possible cost", possible_cost)):
-        if not (np.isfinite(value) and value >= 0):
-            raise SettingError(f"{name} must be a number from 0 on, not {value}")
+HINGE_COSTS = Costs()
 
 
-def check_prior(edges: Edges, prior: F64 | None, name: str) -> tuple[F64, str]:
-    """Known weights of edges and their name, 0 if there are none.  Raises ValueError where they do not fit."""
-    if prior is None:
-        return np.zeros(len(edges.names)), "none"
-    if prior.shape != (len(edges.names),):
-        raise ValueError(f"a prior of shape {prior.shape} for {len(edges.names)} features")
-    return prior.astype(np.float64), name
+class Prior(NamedTuple):
+    """Known weights of edges, (d,) w₀, and their name."""
+
+    weights: F64
+    name: str = "given"
+
+    @classmethod
+    def of(cls, edges: Edges, prior: Prior | None) -> Prior:
+        """The prior, 0 if there is none.  Raises ValueError where it does not fit."""
+        if prior is None:
+            return cls(np.zeros(len(edges.names)), "none")
+        if prior.weights.shape != (len(edges.names),):
+            raise ValueError(f"a prior of shape {prior.weights.shape} for {len(edges.names)} features")
+        return prior._replace(weights=prior.weights.astype(np.float64))
 
 
 def score_all(edges: Edges, w: F64) -> F64:
@@ -127,21 +143,18 @@ class MatchingProblem:
         links: Links,
         *,
         regularization: float,
-        prior: F64 | None = None,
-        prior_name: str = "given",
-        miss_cost: float = DEFAULT_MISS_COST,
-        false_cost: float = DEFAULT_FALSE_COST,
-        possible_cost: float = DEFAULT_POSSIBLE_COST,
+        prior: Prior | None = None,
+        costs: Costs = HINGE_COSTS,
         oracle: str = "assignment",
         preference: npt.NDArray[np.floating] | None = None,
         fertility: Fertility = Fertility(),  # noqa: B008 - frozen
     ) -> MatchingProblem:
         """Project gold on the matchings: as many sure links as possible, ties by higher preference.
 
-        preference: (E,) in [0, 1], for instance Dice; 0 everywhere by default.  prior: (d,), 0 by default.
+        preference: (E,) in [0, 1], for instance Dice; 0 everywhere by default.
         Raises SettingError for costs, λ or an oracle that cannot work, ValueError where the arguments do not fit.
         """
-        check_costs(regularization, miss_cost, false_cost, possible_cost)
+        costs.check(regularization)
         found = get_oracle(oracle)
         capacities = fertility.source_capacity, fertility.target_capacity
         if max(capacities) > 1:
@@ -160,10 +173,11 @@ class MatchingProblem:
         labels[sure_edges] = _kernels.POSSIBLE
         labels[target_edges] = _kernels.SURE
         gold = np.zeros((len(edges), len(edges.names) + len(fertility.names)))
-        start, name = check_prior(edges, prior, prior_name)
+        start = Prior.of(edges, prior)
         problem = cls(
-            edges, labels, gold, start, float(regularization), float(miss_cost), float(false_cost),
-            float(possible_cost), found, len(sure_edges) - len(target_edges), name, fertility,
+            edges, labels, gold, start.weights, float(regularization), float(costs.miss),
+            float(costs.false), float(costs.possible), found,
+            len(sure_edges) - len(target_edges), start.name, fertility,
         )  # fmt: skip
         psi = np.empty_like(gold)  # of the targets, whose features are still to be added
         _kernels.fill_corners(np.arange(len(edges)), linked, problem.arrays, psi, np.empty(len(edges)))

@@ -139,7 +139,7 @@ def learn(
         "training_aer": 100 * error_rate(labelled.links, found.to_links()),
         **in_percent(errors, *errors),
         "regularization": planned.regularization,
-        "miss_cost": planned.miss_cost,
+        "miss_cost": planned.costs.miss,
         "norm": float(np.linalg.norm(weights)),
         "folds": planned.folds,
         **{name: getattr(learnt, name) for name in ("finished_folds", "fold_passes", "fold_seconds", "fold_gap")},

@@ -13,9 +13,8 @@ from aligner.settings import check, setting, setting_of_names
 from aligner.solvers import Solver, make_solver
 from aligner.solvers.newton import Newton
 from aligner.solvers.registry import find_solver
-from aligner.svm import fenchel_young, hinge
-from aligner.svm.fenchel_young import FenchelYoungProblem
-from aligner.svm.hinge import MatchingProblem, check_costs
+from aligner.svm.fenchel_young import FENCHEL_YOUNG_COSTS, FenchelYoungProblem
+from aligner.svm.hinge import HINGE_COSTS, Costs, MatchingProblem, Prior
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links
 from corpora.corpus import Languages
@@ -58,15 +57,14 @@ class Loss:
 
     regularizer: str | None
     links: int | None
-    miss_cost: float = fenchel_young.DEFAULT_MISS_COST
-    false_cost: float = fenchel_young.DEFAULT_FALSE_COST
+    costs: Costs = FENCHEL_YOUNG_COSTS
 
 
 LOSSES: dict[LossName, Loss] = {
     "fenchel-young": Loss("fermi-dirac", 2),
     "sparsemap": Loss("euclidean", 2),
     "logistic": Loss("fermi-dirac", None),
-    "hinge": Loss(None, None, hinge.DEFAULT_MISS_COST, hinge.DEFAULT_FALSE_COST),
+    "hinge": Loss(None, None, HINGE_COSTS),
 }
 
 
@@ -162,17 +160,14 @@ class Plan:
     """The loss, its solver, λ and costs by which weights are learnt.  Raises SettingError.
 
     regularization: λ.  folds: parts of the pairs, each held out once; or 0.
-    miss_cost, false_cost: c⁺ and c⁻.  capacity: links a word may have.
-    words: of each language with a feature of their own.
-    oracle, possible_cost: of the hinge loss only.
+    capacity: links a word may have.  words: of each language with a feature of their own.
+    oracle: of the hinge loss only.
     """
 
     loss: LossName
     solver: Solver[Any, Any]
     regularization: float
-    miss_cost: float = hinge.DEFAULT_MISS_COST
-    false_cost: float = hinge.DEFAULT_FALSE_COST
-    possible_cost: float = hinge.DEFAULT_POSSIBLE_COST
+    costs: Costs = HINGE_COSTS
     folds: int = 0
     words: int = 0
     capacity: int = DEFAULT_FERTILITY
@@ -180,26 +175,22 @@ class Plan:
     center: Center = "default"
 
     def __post_init__(self) -> None:
-        costs = self.miss_cost, self.false_cost, self.possible_cost
-        check_costs(self.regularization, *costs)
-        if max(self.regularization, *costs) > 1e9 or self.regularization < 1e-9:  # their squares overflow
+        self.costs.check(self.regularization)
+        if max(self.regularization, *self.costs) > 1e9 or self.regularization < 1e-9:  # their squares overflow
             raise SettingError("λ must be from 1e-9 to 1e9, and costs at most 1e9")
 
     def problem(self, edges: EdgeTable, links: Links) -> LabelledProblem:
         known, loss = default_weights(), LOSSES[self.loss]
-        shared: dict[str, Any] = {
-            "regularization": self.regularization, "miss_cost": self.miss_cost, "false_cost": self.false_cost,
-        }  # fmt: skip
+        shared: dict[str, Any] = {"regularization": self.regularization, "costs": self.costs}
         # Weights of some columns mean nothing without those that they were learnt with.
         if self.center == "default" and set(known.weights) <= set(edges.names):
-            shared["prior"] = known.of(edges.names)
-            shared["prior_name"] = "default"
+            shared["prior"] = Prior(known.of(edges.names), "default")
         if loss.regularizer is not None:
             return FenchelYoungProblem.from_links(
                 edges, links, training_links=loss.links, capacity=self.capacity, regularizer=loss.regularizer, **shared
             )
         return MatchingProblem.from_links(
-            edges, links, possible_cost=self.possible_cost, oracle=self.oracle,
+            edges, links, oracle=self.oracle,
             preference=edges.features[:, edges.names.index("dice")] if "dice" in edges.names else None,
             fertility=Fertility(self.capacity, self.capacity), **shared,
         )  # fmt: skip
@@ -231,9 +222,11 @@ def plan(settings: LearnSettings, n_labels: int) -> Plan:
     return Plan(
         name, Newton() if smooth else solver,
         _given(settings.regularization, SMOOTH_REGULARIZATION / max(n_labels, 1) if smooth else DEFAULT_REGULARIZATION),
-        _given(settings.miss_cost, loss.miss_cost),
-        _given(settings.false_cost, loss.false_cost),
-        _given(settings.possible_cost, hinge.DEFAULT_POSSIBLE_COST),
+        Costs(
+            _given(settings.miss_cost, loss.costs.miss),
+            _given(settings.false_cost, loss.costs.false),
+            _given(settings.possible_cost, loss.costs.possible),
+        ),
         folds,
         _given(settings.words, FREQUENT_WORDS if smooth and few else 0),
         _given(settings.fertility, DEFAULT_FERTILITY if get_oracle(oracle).several else 1),

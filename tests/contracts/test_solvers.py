@@ -35,7 +35,7 @@ from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.orders import Permuted
 from aligner.solvers.steps import Forward
 from aligner.svm.chain import ChainProblem
-from aligner.svm.hinge import MatchingProblem
+from aligner.svm.hinge import MatchingProblem, Prior
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def test_the_optimum_is_that_of_a_quadratic_program(
 def test_the_optimum_near_known_weights_is_that_of_a_quadratic_program(
     configuration: Configuration, make_problem: MakeProblem
 ) -> None:
-    prior = np.array([1.0, -2.0, 0.5])
+    prior = Prior(np.array([1.0, -2.0, 0.5]))
     judge(make_problem(n=5, d=3, largest=4, seed=1, listed=0.7, prior=prior), configuration, "near known weights")
 
 

@@ -19,6 +19,7 @@ from aligner.solvers.newton import Newton
 from aligner.svm import _curvature_kernels, fenchel_young
 from aligner.svm._corner_kernels import POSSIBLE, SURE
 from aligner.svm.fenchel_young import REGULARIZERS, FenchelYoungProblem
+from aligner.svm.hinge import Costs, Prior
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists, word_offsets
 from features.table import EdgeTable
@@ -43,7 +44,7 @@ def make_problem(
         links.append(PairLinks(frozenset(drawn[::2]), frozenset(drawn[1::2])))
     gold = Links.from_pairs(links)
     edges = EdgeTable(features, lists, tuple(f"f{c}" for c in range(d)))
-    options = {"regularization": 0.1, "prior": rng.standard_normal(d), "miss_cost": 0.3, "false_cost": 0.1}
+    options = {"regularization": 0.1, "prior": Prior(rng.standard_normal(d)), "costs": Costs(0.3, 0.1)}
     return FenchelYoungProblem.from_links(edges, gold, **options | settings), gold
 
 
@@ -112,7 +113,7 @@ def test_losses_are_not_negative_and_0_where_gold_is_nearest(regularizer: str, t
         problem, _ = make_problem(seed, regularizer=regularizer, training_links=training_links)
         assert problem.sums(np.random.default_rng(seed).standard_normal(7)).value >= -1e-9
     settings = {"regularizer": regularizer, "training_links": training_links}
-    problem, _ = make_problem(d=1, prior=None, miss_cost=0, false_cost=0, **settings)
+    problem, _ = make_problem(d=1, prior=None, costs=Costs(0.0, 0.0), **settings)
     known = EdgeTable((2.0 * problem.gold - 1.0).astype(np.float32)[:, None], problem.edges.lists, problem.edges.names)
     told = replace(problem, edges=known, prior=np.zeros(1))
     assert told.sums(np.array([700.0])).value <= 1e-9
@@ -148,7 +149,7 @@ def test_a_score_of_0_is_an_even_chance(regularizer: str) -> None:
 
 
 def test_without_competition_it_is_logistic_regression() -> None:
-    problem, _ = make_problem(training_links=None, miss_cost=0.0, false_cost=0.0)
+    problem, _ = make_problem(training_links=None, costs=Costs(0.0, 0.0))
     w = np.random.default_rng(1).standard_normal(7)
     allowed = problem.labels != POSSIBLE
     y = 2.0 * problem.gold[allowed] - 1.0
@@ -196,8 +197,8 @@ def test_possible_links_teach_nothing() -> None:
     changed = problem.edges.features.copy()
     changed[possible] += 5.0
     other = EdgeTable(changed, problem.edges.lists, problem.edges.names)
-    costs = {"miss_cost": 0.3, "false_cost": 0.1}
-    again = FenchelYoungProblem.from_links(other, gold, regularization=0.1, prior=problem.prior, **costs)
+    costs = Costs(0.3, 0.1)
+    again = FenchelYoungProblem.from_links(other, gold, regularization=0.1, prior=Prior(problem.prior), costs=costs)
     first, second = (solve(each, Newton(), stop=TIGHT).w for each in (problem, again))
     np.testing.assert_array_equal(first, second)
 
@@ -206,7 +207,7 @@ def test_costs_ask_for_a_margin() -> None:
     """Missed links cost more: sure ones get higher scores, others higher ones too."""
     probabilities = []
     for miss_cost in (0.0, 1.0):
-        problem, _ = make_problem(miss_cost=miss_cost, false_cost=0.0)
+        problem, _ = make_problem(costs=Costs(miss_cost, 0.0))
         w = solve(problem, Newton(), stop=TIGHT).w
         probabilities.append((problem.edges.features @ w).mean())
     assert probabilities[1] > probabilities[0]
@@ -269,8 +270,8 @@ def test_a_singular_system_is_solved_where_it_can_be() -> None:
     ("settings", "error", "message"),
     [
         ({"regularization": 0.0}, SettingError, "regularization must be a number above 0"),
-        ({"miss_cost": float("nan")}, SettingError, "miss cost must be a number from 0 on"),
-        ({"prior": np.zeros(3)}, ValueError, "a prior of shape"),
+        ({"costs": Costs(miss=float("nan"))}, SettingError, "miss cost must be a number from 0 on"),
+        ({"prior": Prior(np.zeros(3))}, ValueError, "a prior of shape"),
         ({"pairs": 0}, SettingError, "no labelled pairs"),
     ],
 )

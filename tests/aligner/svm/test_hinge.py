@@ -12,7 +12,7 @@ from aligner.errors import ScoreError, SettingError
 from aligner.matching import best_matchings
 from aligner.svm._corner_kernels import POSSIBLE, SURE
 from aligner.svm.fenchel_young import FenchelYoungProblem
-from aligner.svm.hinge import MatchingProblem
+from aligner.svm.hinge import Costs, MatchingProblem, Prior
 from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
@@ -58,7 +58,7 @@ def test_a_prior_moves_the_regulariser_alone(make_problem: Any, capacity: int) -
     """λ/2 ‖w − w₀‖² and the hinges of w, whatever w₀."""
     rng = np.random.default_rng(0)
     prior = rng.standard_normal(5)
-    problem, centred = (make_problem(capacity=capacity, prior=known) for known in (None, prior))
+    problem, centred = (make_problem(capacity=capacity, prior=known) for known in (None, Prior(prior)))
     v = rng.standard_normal(problem.n_features)
     v[5:] = -np.abs(v[5:])
     w = centred.weights(v)
@@ -118,7 +118,7 @@ def test_a_part_of_a_problem_has_the_same_corners(capacity: int, make_problem: M
 @pytest.mark.parametrize(("capacity", "oracle"), [(1, "assignment"), (2, "assignment"), (3, "assignment"), (2, "lp")])
 def test_losses_are_weighted_hamming_distances(capacity: int, oracle: str, make_problem: MakeProblem) -> None:
     """L(z) = c⁺ · missed sure links + c⁻ · links outside gold, recounted from the best matchings; ψ likewise."""
-    problem = make_problem(n=15, miss_cost=2.5, false_cost=0.5, capacity=capacity, oracle=oracle, listed=0.7)
+    problem = make_problem(n=15, costs=Costs(2.5, 0.5, 0.0), capacity=capacity, oracle=oracle, listed=0.7)
     w = np.random.default_rng(1).standard_normal(problem.n_features)
     w[5:] = -0.1 * np.abs(w[5:])
     corners = problem.corners(np.arange(15), w)
@@ -143,7 +143,8 @@ def test_losses_are_weighted_hamming_distances(capacity: int, oracle: str, make_
         assert max(x.max() for side in degrees for x in side) == capacity
 
 
-@pytest.mark.parametrize("bad", [{"regularization": 0.0}, {"miss_cost": -1.0}, {"false_cost": np.nan}])
+@pytest.mark.parametrize("bad", [{"regularization": 0.0}, {"miss": -1.0}, {"false": np.nan}])
 def test_impossible_settings_are_named(bad: dict[str, float], make_problem: MakeProblem) -> None:
-    with pytest.raises(SettingError, match=next(iter(bad)).replace("_", " ")):
-        make_problem(**bad)
+    settings = bad if "regularization" in bad else {"costs": Costs(**bad)}
+    with pytest.raises(SettingError, match=next(iter(bad))):
+        make_problem(**settings)

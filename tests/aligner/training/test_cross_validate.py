@@ -17,7 +17,7 @@ from aligner.problem import BlockProblem
 from aligner.solvers import Solver, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.records import Audit, DualPoint
-from aligner.svm.hinge import MatchingProblem
+from aligner.svm.hinge import Costs, MatchingProblem
 from aligner.training.cross_validate import CrossValidation, cross_validate
 from aligner.training.settings import Plan
 from corpora.alignment import Links, PairLinks
@@ -47,7 +47,7 @@ def make_example(make_problem: Callable[..., MatchingProblem]) -> MakeExample:
         for i, pair in enumerate(links):
             for j, k in pair.sure:
                 edges[i][j * edges.lists.shapes[i, 1] + k, 0] += 2
-        return MatchingProblem.from_links(edges, links, regularization=1.0, possible_cost=0.0), links
+        return MatchingProblem.from_links(edges, links, regularization=1.0, costs=Costs(possible=0.0)), links
 
     return make
 
@@ -107,7 +107,7 @@ def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample, regu
         others = [k for k in range(len(links)) if k != i]
         rest = MatchingProblem.from_links(
             subset(problem.edges, others), links.take(np.array(others)), regularization=regularization,
-            possible_cost=0.0,
+            costs=Costs(possible=0.0),
         )  # fmt: skip
         result = solve(rest, FAST, stop=TIGHT)
         ends.append(result.trace[-1])
@@ -215,7 +215,7 @@ def test_a_part_is_the_problem_of_its_pairs(make_example: MakeExample, memory: i
     pairs = [17, 3, 4, 11]
     part = problem.take(np.array(pairs), memory=memory)
     alone = MatchingProblem.from_links(
-        subset(problem.edges, pairs), links.take(np.array(pairs)), regularization=1.0, possible_cost=0.0
+        subset(problem.edges, pairs), links.take(np.array(pairs)), regularization=1.0, costs=Costs(possible=0.0)
     )
     assert (isinstance(part.edges.features, np.memmap), part.n_blocks) == (memory == 0, 4)
     for ours, theirs in (

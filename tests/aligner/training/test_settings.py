@@ -61,8 +61,8 @@ def test_the_plan(asked: dict[str, Any], pairs: int, regularization: float, fold
     found = plan(LearnSettings(**asked), pairs)
     assert found.regularization == pytest.approx(regularization)
     assert found.folds == folds
-    assert (found.miss_cost, found.false_cost) == ((3.0, 1.0) if found.loss == "hinge" else (0.6, 0.0))
-    assert plan(LearnSettings(**asked, miss_cost=2.0), pairs).miss_cost == 2.0
+    assert found.costs[:2] == ((3.0, 1.0) if found.loss == "hinge" else (0.6, 0.0))
+    assert plan(LearnSettings(**asked, miss_cost=2.0), pairs).costs.miss == 2.0
 
 
 def test_frequent_words_are_for_few_labels() -> None:
