@@ -119,6 +119,24 @@ class BlockDefaults:
         return TargetOnly(self.n_features, self.regularization, self.n_nonpositive, self.sparse)
 
 
+class OfProblem:
+    """What a wrapper of a problem has from the problem within."""
+
+    problem: BlockProblem
+
+    @property
+    def n_blocks(self) -> int:
+        return self.problem.n_blocks
+
+    @property
+    def n_features(self) -> int:
+        return self.problem.n_features
+
+    @property
+    def regularization(self) -> float:
+        return self.problem.regularization
+
+
 @dataclass(frozen=True)
 class TargetOnly(BlockDefaults):
     """One block with one corner, the target."""

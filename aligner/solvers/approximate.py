@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
-from aligner.problem import BlockDefaults, BlockProblem, Corners
+from aligner.problem import BlockDefaults, BlockProblem, Corners, OfProblem
 from aligner.solvers.audit import ask
 from corpora.ragged import F64, I64
 from corpora.threads import shared_property
@@ -19,7 +19,7 @@ _KEPT = 5
 
 
 @dataclass(eq=False)
-class Approximate(BlockDefaults):
+class Approximate(OfProblem, BlockDefaults):
     """A problem whose oracle is asked for a part of the answers only; the others are corners that blocks keep.
 
     Let step k be of size γ_k = 2n/(νk + 2n), or by line search, towards an answer z of block i, drawn uniformly, with
@@ -59,18 +59,6 @@ class Approximate(BlockDefaults):
         self._rng = np.random.default_rng(self.seed)
         self._kept: dict[int, tuple[F64, F64]] = {}  # (m, d) ψ and (m,) L, the latest last
         self._last: dict[int, F64] = {}  # w of the oracle's last answer
-
-    @property
-    def n_blocks(self) -> int:
-        return self.problem.n_blocks
-
-    @property
-    def n_features(self) -> int:
-        return self.problem.n_features
-
-    @property
-    def regularization(self) -> float:
-        return self.problem.regularization
 
     @property
     def n_nonpositive(self) -> int:  # type: ignore[override]

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.problem import BlockDefaults, BlockProblem, Corners
+from aligner.problem import BlockDefaults, BlockProblem, Corners, OfProblem
 from corpora.ragged import F64, I64
 from corpora.threads import shared_property
 
 
 @dataclass(frozen=True, eq=False)
-class Signed(BlockDefaults):
+class Signed(OfProblem, BlockDefaults):
     """A problem some of whose weights may not be below, or not above, 0.
 
     Solvers know weights that must not be above 0, and take them to be the last: here columns are put in that order, and
@@ -30,18 +30,6 @@ class Signed(BlockDefaults):
         chosen, free = [*self.positive, *self.negative], self.n_features - self.problem.n_nonpositive
         if len(set(chosen)) != len(chosen) or not set(chosen) <= set(range(free)):
             raise ValueError(f"columns with signs must be different ones below {free}, not {chosen}")
-
-    @property
-    def n_blocks(self) -> int:
-        return self.problem.n_blocks
-
-    @property
-    def n_features(self) -> int:
-        return self.problem.n_features
-
-    @property
-    def regularization(self) -> float:
-        return self.problem.regularization
 
     @property
     def n_nonpositive(self) -> int:  # type: ignore[override]

@@ -14,14 +14,14 @@ import numpy as np
 from scipy.special import xlogy
 
 from aligner.errors import SettingError
-from aligner.problem import BlockProblem, Marginals, Sums, marginals_of
+from aligner.problem import BlockProblem, Marginals, OfProblem, Sums, marginals_of
 from aligner.solvers.saddle import sum_blocks
 from corpora.ragged import F64, I64
 from corpora.threads import shared_property
 
 
 @dataclass(frozen=True, eq=False)
-class FenchelYoung:
+class FenchelYoung(OfProblem):
     """The smooth loss of a problem with entropic marginals, for `Newton`  [BMN20].
 
         min_w  λ/2 ‖w‖² + 1/n Σ_i max_z [⟨s_i, z⟩ − τ Ω(z)] + τ Ω(y_i) − ⟨s_i, y_i⟩,     s_i = F_iᵀ w + κ c_i
@@ -45,18 +45,6 @@ class FenchelYoung:
         marginals_of(self.problem, "a Fenchel-Young loss", "entropic")
         if self.problem.n_nonpositive:
             raise SettingError("a Fenchel-Young loss knows no weights that must not be above 0")
-
-    @property
-    def n_blocks(self) -> int:
-        return self.problem.n_blocks
-
-    @property
-    def n_features(self) -> int:
-        return self.problem.n_features
-
-    @property
-    def regularization(self) -> float:
-        return self.problem.regularization
 
     @property
     def signature(self) -> str:

@@ -12,7 +12,7 @@ from aligner.errors import SettingError
 from aligner.model.default import default_weights
 from aligner.solvers.newton import Newton
 from aligner.svm.fenchel_young import FenchelYoungProblem
-from aligner.svm.hinge import MatchingProblem
+from aligner.svm.hinge import Costs, MatchingProblem
 from aligner.training.settings import (
     DEFAULT_FERTILITY,
     DEFAULT_FOLDS,
@@ -92,7 +92,7 @@ def test_a_fertility_that_no_word_has(fertility: int) -> None:
     [
         ({"regularization": 1e-10}, "λ must be from 1e-9 to 1e9"),
         ({"regularization": 1e10}, "λ must be from 1e-9 to 1e9"),
-        ({"regularization": 1.0, "miss_cost": -2.0}, "miss cost"),
+        ({"regularization": 1.0, "costs": Costs(miss=-2.0)}, "miss cost"),
     ],
 )
 def test_plans_that_cannot_be(settings: dict[str, Any], what: str) -> None:
