@@ -104,15 +104,6 @@ def test_files_that_the_caller_holds_open_show_what_is_written(texts: list[list[
         assert len(file.readlines()) == PAIRS
 
 
-def test_an_error_leaves_what_is_there(tmp_path: Path) -> None:
-    (tmp_path / "S").write_text("kept")
-    with pytest.raises(ValueError, match="shorter"):
-        eflomal.Aligner().align(["a", "b"], ["x"], scores_filename_fwd=tmp_path / "S")
-    assert (tmp_path / "S").read_text() == "kept"
-    with pytest.raises(CorpusError, match="folder"):
-        eflomal.Aligner().align(["a"], ["x"], scores_filename_fwd=tmp_path / "none" / "S")
-
-
 def test_scores_are_lower_where_sides_translate_each_other(sample: Path, tmp_path: Path) -> None:
     """Scores of half a target: forward does not miss the other half, as the target is what is explained."""
     source, target = ([(sample / f"test.{side}").read_text("utf-8").splitlines()] for side in ("en", "fr"))
@@ -161,9 +152,13 @@ def test_empty_lines_and_nothing(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "S").write_text("kept")
     with pytest.raises(ValueError, match="shorter"):
-        eflomal.Aligner().align(["a", "b"], ["x"], tmp_path / "F")
-    assert not (tmp_path / "F").exists()
+        eflomal.Aligner().align(["a", "b"], ["x"], tmp_path / "F", scores_filename_fwd=tmp_path / "S")
+    assert [path.name for path in tmp_path.iterdir()] == ["S"]
+    assert (tmp_path / "S").read_text() == "kept"
+    with pytest.raises(CorpusError, match="folder"):
+        eflomal.Aligner().align(["a"], ["x"], scores_filename_fwd=tmp_path / "none" / "S")
     with pytest.raises(SettingError, match="gdb"):
         eflomal.Aligner().align(["a"], ["x"], use_gdb=True)
     with pytest.raises(SettingError, match="`null` must be"):

@@ -27,11 +27,6 @@ def show_all(quiet: bool) -> None:
         show(Progress("training", 200, 200, "passes", "primal 1.25"))
 
 
-def test_silence_at_first_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    show_all(quiet=False)
-    assert capsys.readouterr() == ("", "")
-
-
 def test_items_are_told_of_and_given_on() -> None:
     heard: list[Progress] = []
     assert [*tell_items(heard.append, "writing", iter(range(10_000)))] == [*range(10_000)]
@@ -90,12 +85,15 @@ def test_kernels_that_are_being_compiled_are_told(monkeypatch: pytest.MonkeyPatc
     assert ["compiling for this machine, once (" in text for text in told] == [True, False]
 
 
-def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_is_quiet_and_at_first_so_is_what_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_all(quiet=False)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     show_all(quiet=True)
     assert terminal.getvalue() == ""
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_terminal_sees_stages_and_details(

@@ -1,4 +1,6 @@
-"""A bitext holds the words of its files, pair by pair, and every broken file is told with its line."""
+"""A bitext holds the words of its files, pair by pair; what is broken is told with its line, and what looks odd."""
+
+from __future__ import annotations
 
 import gzip
 import lzma
@@ -9,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.bitext import PAIRS_AT_ONCE, Bitext, BitextBuilder, Text, Vocabulary, read_bitext
+from aligner.training.inputs import read_labelled
+from corpora.bitext import FEWEST_LINES, PAIRS_AT_ONCE, Bitext, BitextBuilder, Text, Vocabulary, oddities, read_bitext
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
+from corpora.strict_json import parse_json
 
 TOKEN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\ufeff"), min_size=1)
 SENTENCES = st.lists(st.tuples(st.lists(TOKEN, max_size=5), st.lists(TOKEN, max_size=5)), min_size=1, max_size=8)
@@ -133,34 +137,32 @@ def test_corpora_in_opposite_directions(tmp_path: Path) -> None:
         read_bitext(corpora, FOLDED, FOLDED)
 
 
-@pytest.mark.parametrize("empty", [b"", b"\xef\xbb\xbf"])
-def test_an_empty_corpus(tmp_path: Path, empty: bytes) -> None:
-    prefix = write(tmp_path, empty, empty)
-    with pytest.raises(CorpusError, match=r"t.en: the corpus is empty"):
-        load(prefix)
-
-
-@pytest.mark.parametrize("missing", [1, 3])
-def test_too_few_lines_on_either_side(tmp_path: Path, missing: int) -> None:
-    full, short = b"a\nb\nc\nd\n", b"a\nb\nc\nd\n"[: 2 * (4 - missing)]
-    lines = "1 more line" if missing == 1 else "3 more lines"
-    with pytest.raises(CorpusError, match=rf"t.en:{4 - missing}: ends here, but .*t.fr has {lines} "):
-        load(write(tmp_path, short, full))
-    with pytest.raises(CorpusError, match=rf"t.fr:{4 - missing}: ends here, but .*t.en has {lines} "):
-        load(write(tmp_path, full, short))
+ABCD, LATIN = b"a\nb\nc\nd\n", b"a\nb b\xe9\nc\n"
 
 
 @pytest.mark.parametrize("tokenize", [False, True])
-def test_text_that_is_not_utf8(tmp_path: Path, tokenize: bool) -> None:
-    good, bad = b"a\nb b\nc\n", b"a\nb b\xe9\nc\n"
-    normalizer = Normalizer(tokenize=tokenize)
-    with pytest.raises(CorpusError, match=r"t.en:2: not valid UTF-8"):
-        load(write(tmp_path, bad, good), normalizer=normalizer)
-    with pytest.raises(CorpusError, match=r"t.fr:2: not valid UTF-8"):
-        load(write(tmp_path, good, bad), normalizer=normalizer)
-    (tmp_path / "triples").write_bytes(b"a\nb\n0-0\na\nb\xe9\n0-0\n")
-    with pytest.raises(CorpusError, match=r"triples:5: not valid UTF-8"):
-        load(tmp_path / "triples", normalizer=normalizer)
+@pytest.mark.parametrize(
+    ("source", "target", "what"),
+    [
+        (b"", b"", "t.en: the corpus is empty"),
+        (b"\xef\xbb\xbf", b"\xef\xbb\xbf", "t.en: the corpus is empty"),
+        (ABCD[:6], ABCD, "t.en:3: ends here, but .*t.fr has 1 more line "),
+        (ABCD[:2], ABCD, "t.en:1: ends here, but .*t.fr has 3 more lines "),
+        (ABCD, ABCD[:6], "t.fr:3: ends here, but .*t.en has 1 more line "),
+        (ABCD, ABCD[:2], "t.fr:1: ends here, but .*t.en has 3 more lines "),
+        (LATIN, b"a\nb\nc\n", "t.en:2: not valid UTF-8"),
+        (b"a\nb\nc\n", LATIN, "t.fr:2: not valid UTF-8"),
+        (b"a\nb\n0-0\na\nb\xe9\n0-0\n", None, "triples:5: not valid UTF-8"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_line(
+    tmp_path: Path, source: bytes, target: bytes | None, what: str, tokenize: bool
+) -> None:
+    path = write(tmp_path, source, target) if target is not None else tmp_path / "triples"
+    if target is None:
+        path.write_bytes(source)
+    with pytest.raises(CorpusError, match=what):
+        load(path, normalizer=Normalizer(tokenize=tokenize))
 
 
 def test_tokenising_and_stemming(tmp_path: Path) -> None:
@@ -202,3 +204,54 @@ def test_sides_of_unequal_length() -> None:
     texts = [Text(np.zeros(0, np.int32), np.zeros(n + 1, np.int64), Vocabulary([]), None) for n in (1, 2)]
     with pytest.raises(ValueError, match="1 source and 2 target sentences"):
         Bitext(*texts)
+
+
+NORMALIZERS = Normalizer(), Normalizer()
+GOOD = [(["the", "old", f"house{n}"], ["la", f"maison{n}"]) for n in range(FEWEST_LINES)]
+
+
+def told(pairs: list[tuple[list[str], list[str]]]) -> list[str]:
+    return list(oddities(BitextBuilder(*NORMALIZERS).add_pairs(pairs).bitext()))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([(source, []) for source, _ in GOOD], "100% of the lines are empty on a side"),
+        ([([], target) for _, target in GOOD] + GOOD[1:], "51% of the lines are empty"),
+        ([([source[2]], target) for source, target in GOOD], "the source has 1.0 words a line (put spaces"),
+        ([(source, ["\u6211\u5728\u5bb6"]) for source, _ in GOOD], "the target has 1.0 words a line (training"),
+        ([(source, target * 151) for source, target in GOOD], "the target has 302 words a line"),
+        ([(source, source) for source, _ in GOOD], "100% of the lines are the same"),
+        (GOOD[:9] + [(target, target) for _, target in GOOD[9:]], "55% of the lines are the same"),
+    ],
+)
+def test_a_line_says_what_is_odd(pairs: list[tuple[list[str], list[str]]], message: str) -> None:
+    (found,) = told(pairs)
+    assert found.startswith(message)
+    assert not told(pairs[:9])
+
+
+def test_of_good_text_nothing_is_told() -> None:
+    assert not told(GOOD)
+    assert not told([])
+    assert not told(GOOD + [(source, source) for source, _ in GOOD[1:]])
+
+
+def test_reading_warns_by_name(tmp_path: Path) -> None:
+    for name, line in {"t.en": "a b", "t.fr": "a b", "u.en": "a b", "u.fr": "c d"}.items():
+        (tmp_path / name).write_text(f"{line}\n" * FEWEST_LINES)
+    (tmp_path / "u.wa").write_text("0-0\n" * 9 + "\n" * 11)
+    with pytest.warns(UserWarning, match=r"/t: 100% of the lines are the same") as found:
+        read_bitext([open_corpus(tmp_path / "t")], *NORMALIZERS)
+    assert len(found) == 1
+    with pytest.warns(UserWarning, match=r"/u: 11 of 20 labelled pairs have no link") as found:
+        read_labelled([open_corpus(tmp_path / "u")], NORMALIZERS)
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("data", [b"[" * 100_000, b'{"a":' * 100_000, "NaN", "[-Infinity]", "", b"\xff", "{", "1 2"])
+def test_what_is_no_json(data: bytes | str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        parse_json(data)
+    assert parse_json(b'{"a": [1, 0.5, "\xc3\xa9", null]}') == {"a": [1, 0.5, "é", None]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpora.normalize import romanized
@@ -20,16 +20,12 @@ def same(a: WordTable, b: WordTable) -> bool:
 
 @settings(deadline=None)
 @given(words)
-def test_words_come_back(given: list[str]) -> None:
+@example([])
+@example(ODD)
+def test_words_come_back_and_letters_are_code_points(given: list[str]) -> None:
     table = WordTable.from_words(given)
     assert table.words() == given
     assert len(table) == len(given)
-
-
-@pytest.mark.parametrize("given", [[], ODD], ids=["none", "odd"])
-def test_letters_are_code_points(given: list[str]) -> None:
-    table = WordTable.from_words(given)
-    assert table.words() == given
     assert table.letters.tolist() == [ord(c) for word in given for c in word]
     assert table.plain_letters.tolist() == [ord(c) for word in given for c in romanized(word)]
     assert np.diff(table.offsets).tolist() == [len(word) for word in given]

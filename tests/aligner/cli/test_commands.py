@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 import aligner
 from aligner.cli import app, options
 from aligner.model.model import load
-from corpora.link_files import read_links
 
 
 def test_no_arguments_show_the_commands() -> None:
@@ -70,15 +69,6 @@ def test_links_with_text_and_scores_are_judged_and_converted(model: Path, sample
     assert run("convert", answers, "-", "--to", "pharaoh").stdout_bytes == links.read_bytes()
 
 
-def test_two_hypotheses_are_tested_as_pairs(model: Path, sample: Path, tmp_path: Path) -> None:
-    links = tmp_path / "F"
-    run("align", sample / "test", "-m", model, "-o", links)
-    assert "AER difference" in run("evaluate", sample / "test.wa", links, sample / "test.wa").stdout
-    first, second = json.loads(run("evaluate", sample / "test", links, sample / "test.wa", "--format", "json").stdout)
-    assert second["paired"]["difference"] == pytest.approx(second["aer"] - first["aer"])
-    assert first["lengths"] == "text", "a prefix gives the lengths of the sentences"
-
-
 def test_a_naacl_hypothesis_may_leave_its_last_pairs_without_links(tmp_path: Path) -> None:
     gold = write(tmp_path / "gold.wa", "0-0", "1-1", "")
     found = write(tmp_path / "found.naacl", "1 1 1 S", "2 2 2 S")
@@ -89,25 +79,6 @@ def test_a_naacl_hypothesis_may_leave_its_last_pairs_without_links(tmp_path: Pat
 def test_quiet_says_nothing(sample: Path, tmp_path: Path) -> None:
     result = run("train", sample / "train", "-m", tmp_path / "M", "-q", "--set", "cross_validate=0")
     assert result.stdout == result.stderr == ""
-
-
-@pytest.mark.slow
-def test_trace_and_verbose_give_every_audit(sample: Path, tmp_path: Path) -> None:
-    trace = tmp_path / "T.jsonl"
-    result = run("train", sample / "train", "-m", tmp_path / "M", "--trace", trace, "-v", "--set", "solver=bcfw")
-    points = [json.loads(line) for line in trace.read_text().splitlines()]
-    assert [point["passes"] for point in points] == [int(n) for n in re.findall(r"^pass (\d+):", result.stderr, re.M)]
-    for point in points:
-        before = points[: points.index(point) + 1]
-        certified = min(other["primal"] for other in before) - max(other["dual"] for other in before)
-        assert point["gap"] == pytest.approx(certified)
-        assert point["gap"] >= -1e-9
-    # The record has the values of the best audit, which certify the weights.
-    record = load(tmp_path / "M").record
-    assert (record["primal"], record["dual"]) == (min(p["primal"] for p in points), max(p["dual"] for p in points))
-    assert all(record[name] == points[-1][name] for name in ("passes", "oracle_calls", "gap"))
-    said = re.findall(r", ([\d,]+) oracle calls, ([\d,]+) of audits$", result.stderr, re.M)
-    assert said == [(f"{point['oracle_calls']:,}", f"{point['audit_calls']:,}") for point in points]
 
 
 @pytest.mark.slow
@@ -155,34 +126,13 @@ def test_odd_text_keeps_its_lines_and_tokens(model: Path, sample: Path, tmp_path
     for lines in outputs.values():
         assert lines.pop() == ""
         assert len(lines) == len(ODD)
-    for (source_text, target_text), links, scored, line in zip(
-        ODD, outputs["pharaoh"], outputs["scored"], outputs["jsonl"], strict=True
-    ):
+    for texts, line in zip(ODD, outputs["jsonl"], strict=True):
         entry = json.loads(line)
-        tokens = [[token.decode() for token in text.encode().split()] for text in (source_text, target_text)]
+        tokens = [[token.decode() for token in text.encode().split()] for text in texts]
         assert [entry["source"], entry["target"]] == tokens
-        assert links == " ".join(f"{j}-{k}" for j, k, _ in entry["links"])
-        assert scored == " ".join(f"{j}-{k}:{score:.4f}" for j, k, score in entry["links"])
         assert all(j < len(tokens[0]) and k < len(tokens[1]) and score > 0 for j, k, score in entry["links"])
-        if not all(tokens):
-            assert links == ""
     run("train", source, target, "--gold", sample / "test", "-m", tmp_path / "M", "-q", "--set", "cross_validate=0")
     assert load(tmp_path / "M").record["pairs"] == len(ODD)
-
-
-@pytest.mark.slow
-def test_every_form_of_a_corpus_can_be_trained_on(sample: Path, tmp_path: Path) -> None:
-    for format_ in ("comtrans", "giza"):
-        run("convert", sample / "train", tmp_path / format_, "--to", format_)
-    pairs = [len(read_links(sample / "train.wa"))]
-    for arguments in (
-        [sample / "train.en", sample / "train.fr", "--gold", sample / "train"],
-        [tmp_path / "comtrans"],
-        [tmp_path / "giza"],
-    ):
-        run("train", *arguments, "-m", tmp_path / "M", "-q", "--force", "--set", "cross_validate=0")
-        record = load(tmp_path / "M").record
-        assert [record["pairs"]] == [record["labelled_pairs"]] == pairs
 
 
 def test_source_and_target_choose_the_direction(model: Path, sample: Path, tmp_path: Path) -> None:
@@ -200,15 +150,6 @@ def test_source_and_target_choose_the_direction(model: Path, sample: Path, tmp_p
     run("evaluate", tmp_path / "t", tmp_path / "F", code=1)
     converted = run("convert", tmp_path / "t", "-", "--to", "comtrans", *backwards).stdout.split("\n")
     assert converted[0] == (sample / "test.fr").read_text().split("\n")[0]
-
-
-@pytest.mark.slow
-def test_links_of_another_aligner_are_a_feature(sample: Path, tmp_path: Path) -> None:
-    model = tmp_path / "M"
-    run("train", sample / "train", "-m", model, "-q", "--links", sample / "train.wa", "--set", "cross_validate=0")
-    assert {"links:statistical-1", "links:statistical-1:pair"} < {*load(model).features.names}
-    lines = run("align", sample / "test", "-m", model, "--links", sample / "test.wa").stdout.splitlines()
-    assert len(lines) == len(read_links(sample / "test.wa"))
 
 
 def test_the_shared_task_triple_is_gold(data: Path, tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import refused, run
+from commands import refused, run, write
 
-from aligner.model.model import load
+from aligner.model.model import Model, load
 
 
 @pytest.fixture(scope="module")
@@ -16,14 +16,6 @@ def model(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
     path = tmp_path_factory.mktemp("model") / "M"
     families = "bias,association,position,competition"
     run("train", sample / "train", "-m", path, "-q", "--set", "cross_validate=0", "--set", f"families={families}")
-    return path
-
-
-@pytest.fixture(scope="module")
-def linked(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
-    path = tmp_path_factory.mktemp("linked") / "M"
-    run("train", sample / "train", "-m", path, "-q", "--set", "cross_validate=0", "--links", sample / "train.wa",
-        "--set", "families=bias,association")  # fmt: skip
     return path
 
 
@@ -61,25 +53,21 @@ def test_candidates_are_kept_and_can_be_others(model: Path, sample: Path, tmp_pa
     assert load(every).record["links_unlisted"] == 0 < load(model).record["links_unlisted"]
 
 
-def test_features_with_links_of_others(linked: Path, sample: Path) -> None:
-    given = "info", linked, sample / "test"
+def test_features_with_links_of_others(linked: Model, sample: Path, tmp_path: Path) -> None:
+    linked.save(tmp_path / "L")
+    given = "info", tmp_path / "L", sample / "test"
     found = json.loads(run(*given, "--links", sample / "test.wa", "--format", "json").stdout)["report"]
     assert "links" in {family["name"] for family in found["families"]}
     assert "--links" in refused(*given)
 
 
-def test_what_features_refuses(model: Path, sample: Path, tmp_path: Path) -> None:
-    nothing = tmp_path / "nothing"
-    assert "nothing" in refused("info", nothing)
-    assert "nothing" in refused("info", model, nothing)
-    assert "has no links" in refused("info", model, _text(tmp_path, "t", "a b\n", "a b\n"))
-    assert "out of range" in refused("info", model, _text(tmp_path, "u", "a b\n", "a b\n", links="0-9\n"), line=1)
-    assert run("info", code=2).stderr
-    assert run("info", model, "--format", "x", code=2).stderr
-
-
-def _text(folder: Path, name: str, source: str, target: str, links: str | None = None) -> Path:
-    for suffix, content in (("en", source), ("fr", target), ("wa", links)):
-        if content is not None:
-            (folder / f"{name}.{suffix}").write_text(content, "utf-8")
-    return folder / name
+def test_what_features_refuses(model: Path, tmp_path: Path) -> None:
+    for name in ("t.en", "t.fr", "u.en", "u.fr"):
+        write(tmp_path / name, "a b")
+    write(tmp_path / "u.wa", "0-9")
+    for arguments in ([tmp_path / "nothing"], [model, tmp_path / "nothing"]):
+        assert "nothing" in refused("info", *arguments)
+    assert "has no links" in refused("info", model, tmp_path / "t")
+    assert "out of range" in refused("info", model, tmp_path / "u", line=1)
+    for arguments in ([], [model, "--format", "x"]):
+        assert run("info", *arguments, code=2).stderr

@@ -39,10 +39,11 @@ def parameters(command: str) -> list[Any]:
     [
         (Candidates, CANDIDATES), (OracleName, ORACLES), (options.LossName, LOSSES), (LossName, LOSSES),
         (options.Format, FORMATS), (options.Symmetrization, METHODS),
+        (options.Decoding, ["assignment", *METHODS]),
     ],
 )  # fmt: skip
 def test_the_names_an_option_takes_are_those_of_the_registry(option: Any, registry: Any) -> None:
-    assert list(get_args(option)) == list(registry)
+    assert [way for part in get_args(option) for way in get_args(part) or [part]] == list(registry)
 
 
 @pytest.mark.parametrize(

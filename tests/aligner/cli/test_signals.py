@@ -169,26 +169,6 @@ def test_a_signal_before_there_is_a_model(sample: Path, tmp_path: Path, stage: s
     assert {p.name for p in tmp_path.iterdir()} == {"t.en", "t.fr", "t.wa"}
 
 
-@with_proc
-@pytest.mark.nightly
-@both_signals
-@pytest.mark.parametrize("delay", np.linspace(0, 6, 25))
-def test_a_signal_at_any_time_of_training(sample: Path, tmp_path: Path, delay: float, signum: signal.Signals) -> None:
-    path = tmp_path / "X"
-    process = start(*endless_training(sample / "train", path, "-q"))
-    wait_for(lambda: answers_signals(process.pid))
-    time.sleep(delay)
-    process.send_signal(signum)
-    time.sleep((delay * 7) % 1)
-    process.send_signal(signum)  # at an impatient moment: while the model is made or written
-    output, errors = process.communicate(timeout=TIMEOUT)
-    assert not output
-    assert process.returncode == 128 + signum, errors.decode()
-    kept = f"{WORDS[signum]}: the best weights so far are saved\n"
-    assert errors.decode() == (kept if path.exists() else nothing_left(signum))
-    assert [load(p).record["labelled_pairs"] > 0 for p in tmp_path.iterdir()] == [True] * path.exists()
-
-
 @both_signals
 def test_a_signal_while_aligning_leaves_no_file(model: Path, tmp_path: Path, signum: signal.Signals) -> None:
     process = start("align", "-", "-m", model, "-o", tmp_path / "F", "-q")

@@ -25,10 +25,6 @@ def texts(sample: Path) -> list[Path]:
     return [sample / "test.en", sample / "test.fr"]
 
 
-def test_the_decodings_are_those_of_the_library() -> None:
-    assert [way for part in get_args(options.Decoding) for way in get_args(part) or [part]] == ["assignment", *METHODS]
-
-
 @pytest.mark.slow
 def test_quick_start(sample: Path, tmp_path: Path) -> None:
     links = tmp_path / "F"

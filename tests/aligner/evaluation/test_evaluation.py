@@ -1,7 +1,8 @@
-"""Evaluation equals its definition on sets and reproduces reference figures; the bootstrap obeys its laws."""
+"""Evaluation equals its definition on sets and published figures; the bootstrap obeys its laws; several systems."""
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -9,14 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from commands import refused, run
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aligner._version import __version__
 from aligner.evaluation import comparison, counts
 from aligner.evaluation.comparison import compare
 from aligner.evaluation.counts import bootstrap, count, percentile_interval, scores
-from aligner.evaluation.tables import format_text
+from aligner.evaluation.tables import format_json, format_text
 from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
@@ -102,27 +104,24 @@ def test_reference_aer_of_giza(data: Path, part: str, symmetrized: str, publishe
     assert round(100 * result.aer, 2) == published
 
 
-@given(gold_and_system())
-def test_equals_the_definition_on_sets(both: Both) -> None:
+@given(gold_and_system(), st.integers(1, 4))
+@example(([PairLinks(frozenset(), frozenset())] * 2, [PairLinks(frozenset(), frozenset())] * 2), 1)
+@example(([PairLinks(frozenset({(0, 0)}), frozenset())], [PairLinks(frozenset(), frozenset())]), 1)
+@example(([PairLinks(frozenset(), frozenset())], [PairLinks(frozenset({(0, 0)}), frozenset())]), 1)
+def test_equals_the_definition_on_sets(both: Both, block: int) -> None:
+    """However many pairs are counted at once, and where denominators are 0."""
     gold, system = both
     rows = brute_force_counts(gold, system)
-    counts = count(Links.from_pairs(gold), Links.from_pairs(system))
-    assert counts.tolist() == rows
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counts, "_BLOCK", block)
+        counted = count(Links.from_pairs(gold), Links.from_pairs(system))
+    assert counted.tolist() == rows
     expected = brute_force_scores(rows)
-    found = scores(counts.sum(axis=0))._asdict()
+    found = scores(counted.sum(axis=0))._asdict()
     assert {metric: float(value) for metric, value in found.items()} == pytest.approx(expected, abs=1e-15)
     [result] = named(Links.from_pairs(gold), Links.from_pairs(system), resamples=2)
     assert {metric: getattr(result, metric) for metric in METRICS} == pytest.approx(expected, abs=1e-15)
     assert [result.links, result.sure, result.possible] == np.sum(rows, axis=0)[:3].tolist()
-
-
-@given(gold_and_system(), st.integers(1, 4))
-def test_blocks_do_not_change_the_counts(both: Both, block: int) -> None:
-    gold, system = both
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counts, "_BLOCK", block)
-        found = count(Links.from_pairs(gold), Links.from_pairs(system))
-    assert found.tolist() == brute_force_counts(gold, system)
 
 
 def test_absurd_positions_are_told_apart() -> None:
@@ -156,15 +155,6 @@ def test_laws_of_sure_links(both: Both) -> None:
     # Without possible links AER and F1 are one measure.
     found = scores(count(sure, system).sum(axis=0))
     assert float(found.f1) == pytest.approx(1.0 - float(found.aer), abs=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("gold", "system", "expected"),
-    [(set(), set(), [0, 1, 1, 1]), ({(0, 0)}, set(), [1, 1, 0, 0]), (set(), {(0, 0)}, [1, 0, 1, 0])],
-)
-def test_zero_denominators(gold: set[tuple[int, int]], system: set[tuple[int, int]], expected: list[float]) -> None:
-    [result] = named(sure_only(gold, set()), sure_only(system, set()))
-    assert [getattr(result, metric) for metric in METRICS] == expected
 
 
 def test_bootstrap_equals_a_loop_over_resampled_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,19 +313,14 @@ def test_another_number_of_lines(lines: int, at: int) -> None:
         count(gold, system)
 
 
-def test_empty_gold_is_an_error_and_no_hypotheses_are_not() -> None:
+def test_empty_gold_and_settings_out_of_range_are_errors_and_no_hypotheses_are_not() -> None:
+    gold = sure_only({(0, 0)})
     with pytest.raises(CorpusError, match=r"empty\.wa: .*no sentence pairs"):
         compare(sure_only(), [sure_only()], gold_name="empty.wa", names=["h"])
-    assert compare(sure_only({(0, 0)}), [], gold_name="g", names=[]) == []
-
-
-@pytest.mark.parametrize(
-    "settings", [{"resamples": 0}, {"confidence": 0.0}, {"confidence": 1.0}, {"source_lengths": [3, 4]}]
-)
-def test_settings_out_of_range(settings: dict[str, Any]) -> None:
-    gold = sure_only({(0, 0)})
-    with pytest.raises(ValueError, match=r"resamples|source_lengths"):
-        named(gold, gold, **settings)
+    assert compare(gold, [], gold_name="g", names=[]) == []
+    for settings in ({"resamples": 0}, {"confidence": 0.0}, {"confidence": 1.0}, {"source_lengths": [3, 4]}):
+        with pytest.raises(ValueError, match=r"resamples|source_lengths"):
+            named(gold, gold, **settings)  # type: ignore[arg-type]
 
 
 def test_signature_names_all_conventions() -> None:
@@ -364,3 +349,61 @@ def test_the_signature_tells_how_files_were_read(tmp_path: Path) -> None:
     assert found["gold.wa"].aer > found["gold.talp"].aer == 0
     assert "gold:gold,pharaoh,base-0,sure-and-possible|links:talp,base-1," in found["gold.wa"].signature
     assert "gold:gold,talp,base-1,sure-and-possible|" in found["gold.talp"].signature
+
+
+def test_all_pairs_of_systems_are_tested_with_correction() -> None:
+    gold = Links.from_sets([(0, 0), (1, 1)] for _ in range(30))
+    systems = [Links.from_sets([(0, 0), (1, int(n < k))] for n in range(30)) for k in (10, 12, 30)]
+    first, *others = compare(gold, systems, names=["a", "b", "c"], all_pairs=True, resamples=200)
+    assert not first.tests
+    assert [[test.baseline for test in one.tests] for one in others] == [["a"], ["a", "b"]]
+    alone = compare(gold, systems, names=["a", "b", "c"], resamples=200)
+    assert [one.tests[0]._replace(holm=None) for one in others] == [one.paired for one in alone[1:]]
+    tests = sorted((test for one in others for test in one.tests), key=lambda test: test.p_value)
+    p_values = [test.p_value for test in tests]
+    assert [test.holm for test in tests] == [
+        min(1.0, max((3 - k) * p_values[k] for k in range(number + 1))) for number in range(3)
+    ]
+    assert tests[0].holm == 3 * tests[0].p_value < 0.05
+    assert json.loads(format_json(others))[1]["tests"][1]["baseline"] == "b"
+    assert "p by Holm" in format_text(others)
+
+
+def test_files_have_their_shortest_names(tmp_path: Path) -> None:
+    for name in ("one/test.links", "two/test.links", "gold.wa"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("0-0\n")
+    files = [tmp_path / "one" / "test.links", tmp_path / "two" / "test.links"]
+    for systems, names in (
+        (files, ["one/test.links", "two/test.links"]),
+        (files[:1], ["test.links"]),
+        (files[:1] * 2, ["test.links"] * 2),
+        ([files[0], [[(0, 0)]]], ["test.links", "system 2"]),
+    ):
+        assert [found.name for found in compare(tmp_path / "gold.wa", systems, resamples=1)] == names  # type: ignore[arg-type]
+
+
+def test_the_text_tells_the_lengths(tmp_path: Path) -> None:
+    for name, line in (
+        ("t.en", "a b " * 6), ("t.fr", "c"), ("gold.wa", "0-0"), ("far.wa", "0-1"), ("more.wa", "0-0\n"),
+    ):  # fmt: skip
+        (tmp_path / name).write_text(f"{line}\n")
+    gold, text = tmp_path / "gold.wa", tmp_path / "t"
+    (found,) = compare(gold, [gold], text=text, resamples=1)
+    assert (found.lengths, found.by_length[0].lengths) == ("text", "11-20")
+    for wrong in ("far.wa", "more.wa"):
+        with pytest.raises(CorpusError, match=wrong):
+            compare(tmp_path / wrong, [gold], text=text, resamples=1)
+
+
+def test_the_command_names_systems(sample: Path, tmp_path: Path) -> None:
+    for name in ("a.links", "b=c.links"):
+        (tmp_path / name).write_bytes((sample / "test.wa").read_bytes())
+    given = [f"old system={tmp_path / 'a.links'}", tmp_path / "b=c.links"]
+    found = json.loads(run("evaluate", sample / "test.wa", *given, "--format", "json").stdout)
+    assert [one["name"] for one in found] == ["old system", str(tmp_path / "b=c.links")], "a file that exists is one"
+    assert "old=: no such file" in refused("evaluate", sample / "test.wa", "old=")
+    given[0] = tmp_path / "a.links"
+    table = run("evaluate", sample / "test.wa", *given, *given, "--format", "csv", "--all-pairs").stdout.splitlines()
+    assert [line.split(",")[0] for line in table] == ["name", *['"a.links"', '"b=c.links"'] * 2]
+    assert "Source length" in run("evaluate", sample / "test.wa", given[0], "--text", sample / "test").stdout

@@ -15,7 +15,7 @@ from sklearn.isotonic import IsotonicRegression
 
 import aligner
 from aligner.model.calibration import Calibration, JudgedLinks, read_calibration
-from aligner.model.decoding import Alignment, Alignments
+from aligner.model.decoding import Alignments
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
 from aligner.training.figures import format_training
@@ -113,11 +113,6 @@ def test_links_are_right_where_gold_has_them() -> None:
     assert (len(both), both.correct.tolist()) == (8, 2 * judged.correct.tolist())
     with pytest.raises(ValueError, match="zip"):
         JudgedLinks.of(found, gold.take(np.array([0])))
-
-
-def test_the_score_of_a_pair_is_the_mean_of_its_links() -> None:
-    assert Alignment(((0, 0), (1, 1)), (0.5, 1.0)).score == 0.75
-    assert Alignment((), ()).score == 0.0
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from aligner.model.default import REWARDS, default_model, default_weights, with_
 from aligner.model.model import Model
 from aligner.training.train import update_model
 from corpora.alignment import Links
-from corpora.bitext import Bitext, BitextBuilder, read_bitext
+from corpora.bitext import Bitext, read_bitext
 from corpora.link_files import KINDS, read_links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
@@ -128,13 +128,6 @@ def test_an_update_adds_a_corpus(sample: Path, text: Bitext, tmp_path: Path) -> 
     assert updated.aer < at_once.aer + 0.05
     both.save(tmp_path / "both.model")
     assert alignments(aligner.load(tmp_path / "both.model"), text) == alignments(both, text)
-
-
-def test_an_empty_corpus_changes_nothing(text: Bitext) -> None:
-    statistics = CorpusStatistics.from_bitext(text)
-    same = statistics.updated(BitextBuilder(Normalizer(), Normalizer()).bitext())
-    for name, array in statistics.to_arrays().items():
-        np.testing.assert_array_equal(array, same.to_arrays()[name])
 
 
 @pytest.fixture(scope="module")

@@ -149,6 +149,7 @@ def test_several_systems_and_their_difference(visit: Visit, report: Report) -> N
         report(("a b c d", "w x y z", "0-0 1-1 3-3", "0-0 1-1 2-2", "0-0 2-3 3-3", "0-0 2-2", "")), "#show=all"
     )
     assert links(page) == {"0-0": "right", "1-1": "right", "2-2": "wrong", "2-3": "wrong", "3-3": "right"}
+    assert not page.locator("#threshold").is_visible(), "there are no probabilities"
     dots = page.locator('[data-link="0-0"] .small').evaluate_all("all => all.map(one => !one.matches('.absent'))")
     assert dots == [True, True, True, False]
     shapes = {

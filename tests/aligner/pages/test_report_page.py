@@ -56,6 +56,9 @@ def test_figures_are_those_of_evaluate_at_every_threshold(
     page = visit(folder / "test.html")
     default = figures_of_evaluate(folder / "test.wa", folder / "one", folder / "two")
     assert shown_figures(page) == default
+    signatures = page.locator("footer code").all_inner_texts()
+    assert signatures
+    assert all(signature.startswith("gold:test.wa,pharaoh") for signature in signatures)
     slide(page, 0.01)
     assert page.locator("#threshold-value").inner_text() == "0.01: links that are as probable, or more"
     one, two = (folder / name for name in systems)
@@ -355,21 +358,3 @@ def test_without_gold(visit: Visit, report: Report) -> None:
     page.locator("[name=source-word]").fill("a")
     page.keyboard.press("Enter")
     assert page.locator(".counts").inner_text() == "1 pairs with the word; links: 1 link"
-
-
-def test_hansards_with_three_systems(visit: Visit, data: Path, tmp_path: Path) -> None:
-    folder = data / "hansards"
-    files = [folder / name for name in ("giza-dev.intersection", "giza-dev.grow-diag", "neural-dev.awesome-align")]
-    texts = [folder / "gold-dev.en", folder / "gold-dev.fr"]
-    run("report", *texts, *files, "--gold", folder / "gold-dev.wa", "-o", tmp_path / "h.html")
-    page = visit(tmp_path / "h.html")
-    expected = figures_of_evaluate(folder / "gold-dev.wa", *files)
-    assert shown_figures(page) == expected
-    assert [row[2][:4] for row in expected] == ["8.06", "6.55", "4.03"], "as published"
-    assert not page.locator("#threshold").is_visible(), "there are no probabilities"
-    for key, view in (("1", "lines"), ("3", "matrix"), ("a", "matrix"), ("d", "lines")):
-        page.keyboard.press(key)
-        page.locator(f"#{view}").click()
-        assert page.locator(".edge").count() > 0
-    signatures = page.locator("footer code").all_inner_texts()
-    assert all(signature.startswith("gold:gold-dev.wa,pharaoh") for signature in signatures)

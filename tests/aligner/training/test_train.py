@@ -67,11 +67,6 @@ def test_learning_by_the_statistics_of_a_model_is_training_of_its_text(
     np.testing.assert_array_equal(learnt.weights, model.weights)
     times = {"seconds", "fold_seconds", "total_seconds"}
     assert {name for name, value in learnt.record.items() if value != model.record[name]} <= times
-
-
-def test_statistics_that_lack_what_features_need_are_refused(training: aligner.Training, sample: Path) -> None:
-    model = training.model
-    labelled = read_labelled([open_corpus(str(sample / "train"))], model.normalizers)
     with pytest.raises(SettingError, match=r"have no translation model of .*words.* \(count the text anew\)"):
         aligner.learn(replace(model.statistics, translation=None), labelled)
 
@@ -156,41 +151,6 @@ def test_features_leave_solvers_room_for_the_longest_pair(
     assert [isinstance(table, np.memmap) for table in made] == [False, True], "the second fits, but nothing beside it"
 
 
-@pytest.mark.slow
-def test_solvers_reach_the_same_objective(sample: Path) -> None:
-    settings = {"tolerance": 2e-3, "regularization": 1.0, "max_passes": 2000}
-    points = [
-        aligner.train(str(sample / "train"), learn=LearnSettings(solver=solver, **settings)).result.trace[-1]  # type: ignore[arg-type]
-        for solver in ("bcfw", "frank-wolfe")
-    ]
-    assert all(point.relative_gap <= 2e-3 for point in points)
-    # Every dual value is below every primal one, so that two small gaps leave no room for two optima.
-    for a in points:
-        for b in points:
-            assert a.dual <= b.primal + 1e-12
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("oracle", ["scipy", "greedy"])
-def test_other_oracles(sample: Path, oracle: str) -> None:
-    training = aligner.train(str(sample / "train"), learn=LearnSettings(fertility=1, loss="hinge"))
-    other = aligner.train(str(sample / "train"), learn=LearnSettings(oracle=oracle, fertility=1, max_passes=10))
-    assert f"oracle:{oracle}" in other.result.signature
-    point, ours = other.result.trace[-1], training.result.trace[-1]
-    # Greedy answers are matchings too: the dual value is true, only the primal one may be too low.
-    assert point.dual <= ours.primal
-    if oracle == "scipy":
-        assert ours.dual <= point.primal
-
-
-def test_gold_is_not_counted(sample: Path, training: aligner.Training) -> None:
-    both = aligner.train(str(sample / "train"), learn=LearnSettings(cross_validate=0), gold=[str(sample / "test")])
-    ours, theirs = training.model.statistics.to_arrays(), both.model.statistics.to_arrays()
-    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
-    assert both.model.record["labelled_pairs"] == len(read_links(sample / "test.wa"))
-    assert both.model.record["gold"] == [str(sample / "test")]
-
-
 def test_labels_from_the_corpora_that_have_them(sample: Path, tmp_path: Path) -> None:
     for language in ("en", "fr"):
         (tmp_path / f"more.{language}").write_bytes((sample / f"train.{language}").read_bytes())
@@ -200,14 +160,17 @@ def test_labels_from_the_corpora_that_have_them(sample: Path, tmp_path: Path) ->
     assert record["gold"] == [str(sample / "test")]
 
 
-def test_one_path_or_many_as_strings_or_paths(sample: Path) -> None:
+def test_one_path_or_many_as_strings_or_paths_and_gold_is_not_counted(sample: Path, training: aligner.Training) -> None:
     train, test, links = sample / "train", sample / "test", sample / "test.wa"
-    first = aligner.train(train, learn=LearnSettings(cross_validate=0), gold=test, links=links).model
-    again = aligner.train(
-        [str(train)], learn=LearnSettings(cross_validate=0), gold=[str(test)], links=[str(links)]
-    ).model
+    learn = LearnSettings(cross_validate=0)
+    first = aligner.train(train, learn=learn, gold=test, links=links).model
+    again = aligner.train([str(train)], learn=learn, gold=[str(test)], links=[str(links)]).model
     assert (first.weights == again.weights).all()
     assert first.record["corpora"] == again.record["corpora"] == [str(train)]
+    assert first.record["gold"] == again.record["gold"] == [str(test)]
+    assert first.record["labelled_pairs"] == len(read_links(links))
+    ours, theirs = training.model.statistics.to_arrays(), first.statistics.to_arrays()
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
 def test_a_sample_of_the_labels(sample: Path) -> None:
@@ -222,13 +185,6 @@ def test_a_sample_of_the_labels(sample: Path) -> None:
     assert guided.model.record["labelled_pairs"] == 40
     weights = dict(zip(guided.model.features.names, guided.model.weights, strict=True))
     assert weights["bias"] < 0 < sum(weights.values())
-
-
-def test_families_are_chosen(sample: Path) -> None:
-    model = aligner.train(
-        str(sample / "train"), learn=LearnSettings(families=("association", "bias"), cross_validate=0)
-    ).model
-    assert model.features.names == (*FAMILIES["association"].NAMES, "bias")
 
 
 def test_the_callback_can_stop(sample: Path) -> None:
@@ -281,14 +237,13 @@ def test_progress_is_told(sample: Path) -> None:
     assert done["training"] == [point.passes for point in training.result.trace]
 
 
-def test_uncased_and_cased_words_differ(sample: Path) -> None:
-    cased = aligner.train(
-        str(sample / "train"),
-        learn=LearnSettings(cross_validate=0),
-        count=CountSettings(normalizers=(Normalizer(casefold=False), Normalizer())),
-    ).model.statistics
-    assert {"The", "the"} <= set(cased.source_ids)
-    assert "Le" not in cased.target_ids
+def test_families_and_words_are_as_asked_for(sample: Path) -> None:
+    learn = LearnSettings(families=("association", "bias"), cross_validate=0)
+    count = CountSettings(normalizers=(Normalizer(casefold=False), Normalizer()))
+    model = aligner.train(str(sample / "train"), learn=learn, count=count).model
+    assert model.features.names == (*FAMILIES["association"].NAMES, "bias")
+    assert {"The", "the"} <= set(model.statistics.source_ids)
+    assert "Le" not in model.statistics.target_ids
 
 
 @pytest.mark.parametrize(
@@ -311,11 +266,6 @@ def test_settings_that_cannot_work(sample: Path, settings: dict[str, Any]) -> No
         aligner.train(str(sample / "train"), learn=LearnSettings(**settings))
 
 
-def test_no_corpus_at_all() -> None:
-    with pytest.raises(SettingError, match="no corpus"):
-        aligner.train([])
-
-
 def test_no_labels(write_corpus: WriteCorpus) -> None:
     corpus = write_corpus("text", "a\nb\n", "c\nd\n")
     with pytest.warns(UserWarning, match=r"no labelled pairs: .*default weights \(`gold`"):
@@ -330,6 +280,8 @@ def test_no_labels(write_corpus: WriteCorpus) -> None:
             aligner.train(corpus, **useless)  # type: ignore[arg-type]
     with pytest.raises(CorpusError, match="has no links"):
         aligner.train(corpus, gold=corpus)
+    with pytest.raises(SettingError, match="no corpus"):
+        aligner.train([])
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,8 @@ def test_nothing_new_changes_nothing(make_bitext: Callable[..., Bitext]) -> None
     model = train_translation(make_bitext(OLD))
     for nothing in ([], [([], []), (["a"], [])]):
         assert update_translation(model, make_bitext(nothing)) is model
+    with pytest.raises(ValueError, match="must be an iteration"):
+        update_translation(model, make_bitext(NEW), Settings(iterations_1=0, iterations_hmm=0))
 
 
 def test_words_and_occurrences_are_those_of_both_texts(make_bitext: Callable[..., Bitext]) -> None:
@@ -158,22 +160,6 @@ def test_the_same_text_again_doubles_the_counts_and_keeps_the_links(make_bitext:
     before, after = (posteriors(m, bitext).soft_links() for m in (model, again))
     same = sum(len(one.sure & other.sure) for one, other in zip(before, after, strict=True))
     assert same > 0.95 * max(sum(len(links.sure) for links in found) for found in (before, after))
-
-
-def test_many_small_updates_are_repeatable(make_bitext: Callable[..., Bitext]) -> None:
-    def build() -> TranslationModel:
-        model = train_translation(make_bitext(OLD[:20]))
-        for first in range(20, 60, 10):
-            model = update_translation(model, make_bitext(OLD[first : first + 10]))
-        return model
-
-    assert equal_models(build(), build())
-
-
-def test_settings_out_of_range(make_bitext: Callable[..., Bitext]) -> None:
-    model = train_translation(make_bitext(OLD[:5]))
-    with pytest.raises(ValueError, match="must be an iteration"):
-        update_translation(model, make_bitext(NEW), Settings(iterations_1=0, iterations_hmm=0))
 
 
 @pytest.mark.slow

@@ -39,6 +39,7 @@ def test_links_are_those_of_the_command(client: Client, pairs: Pairs, expected: 
     assert client.align({"pairs": pairs}).json() == {"pairs": expected}
     tokens = [{side: pair[side].split() for side in pair} for pair in pairs]
     assert client.align({"pairs": tokens}).json() == {"pairs": expected}
+    assert client.align(b"\xef\xbb\xbf" + json.dumps(pairs[0]).encode()).json() == expected[0], "a mark is dropped"
 
 
 def test_requests_that_are_answered_together_are_answered_alike(
@@ -127,12 +128,8 @@ def test_what_is_refused_and_why(client: Client, body: bytes, status: int, words
     assert client.figure(f'aligner_requests_total{{path="/align",status="{status}"}}') == 1
 
 
-def test_a_long_body_of_unknown_length_is_refused(client: Client) -> None:
-    answer = client.align(iter([b" " * 8000] * 3))
-    assert answer.status == 413
-
-
 def test_other_requests_are_refused(client: Client) -> None:
+    assert client.align(iter([b" " * 8000] * 3)).status == 413, "however long it is going to be"
     answer = client.ask("POST", "/align", b"{}", "text/plain")
     assert (answer.status, "application/json" in answer.json()["error"]) == (415, True)
     answer = client.get("/align")
@@ -142,10 +139,6 @@ def test_other_requests_are_refused(client: Client) -> None:
     answer = client.get("/<script>")
     assert (answer.status, answer.headers["content-type"]) == (404, "application/json")
     assert client.figure('aligner_requests_total{path="other",status="404"}') == 1
-
-
-def test_a_byte_order_mark_is_dropped(client: Client, pairs: Pairs, expected: Pairs) -> None:
-    assert client.align(b"\xef\xbb\xbf" + json.dumps(pairs[0]).encode()).json() == expected[0]
 
 
 @pytest.mark.parametrize(
@@ -325,18 +318,11 @@ def test_a_reload_swaps_the_model_or_keeps_it(
     assert own.reloads == {"done": 1, "failed": 4}
 
 
-def test_a_model_that_needs_links_is_not_served(linked: Model, tmp_path: Path) -> None:
+def test_what_cannot_be_served(model: Path, linked: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     linked.save(tmp_path / "L")
     assert "other aligners' links" in refused("serve", "-m", tmp_path / "L", "--port", 0, "-q")
-
-
-def test_a_port_that_is_taken_is_told(model: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        message = refused("serve", "-m", model, "--port", taken.getsockname()[1])
-    assert "--port" in message
-
-
-def test_without_the_extra_it_is_said_how_to_get_it(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert "--port" in refused("serve", "-m", model, "--port", taken.getsockname()[1])
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     for name in ("serve.app", "http"):
         monkeypatch.delitem(sys.modules, f"aligner.pages.{name}")
