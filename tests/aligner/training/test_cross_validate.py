@@ -16,13 +16,8 @@ from aligner.model.decoding import decode_edges
 from aligner.problem import BlockProblem
 from aligner.solvers import Solver, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
-<<<<<<< HEAD
-from aligner.solvers.records import Audit, DualPoint
-from aligner.svm.hinge import Costs, MatchingProblem
-=======
 from aligner.solvers.records import Audit
-from aligner.svm.hinge import MatchingProblem
->>>>>>> wip-suite
+from aligner.svm.hinge import Costs, MatchingProblem
 from aligner.training.cross_validate import CrossValidation, cross_validate
 from aligner.training.settings import Plan
 from corpora.alignment import Links, PairLinks
