@@ -106,6 +106,9 @@ LinksFiles = Annotated[list[str] | None, _data(
 )]  # fmt: skip
 Sample = Annotated[int | None, _data(metavar="N", help="Of more pairs count a random sample.", min=1, hidden=True)]
 Update = Annotated[str | None, _data(metavar="MODEL", help="Add the text to this model, whose weights stay.")]
+Statistics = Annotated[str | None, _data(
+    metavar="MODEL", help="Learn from the labelled pairs by what this model has counted.", hidden=True,
+)]  # fmt: skip
 PriorsFile = Annotated[str | None, _data(
     "--priors", metavar="FILE", hidden=True,
     help="Priors of eflomal, or a table of fast_align -p: counts to begin with.",
@@ -140,10 +143,6 @@ SkipBad = Annotated[
 ]
 
 # Objective
-Loss = Annotated[LossName | None, _objective(
-    metavar="LOSS", help="fenchel-young, sparsemap: of probable matchings; logistic: of edges; hinge: of the worst.",
-    show_default="fenchel-young; hinge with settings that are its own, or without some features", hidden=True,
-)]  # fmt: skip
 
 # Aligning
 Remap = Annotated[str | None, _links(

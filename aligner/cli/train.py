@@ -34,11 +34,11 @@ def train(
     stem: opt.Stem = False,
     case_fold: opt.CaseFold = True,
     update: opt.Update = None,
+    statistics: opt.Statistics = None,
     max_length: opt.MaxLength = None,
     skip_bad: opt.SkipBad = False,
     sample: opt.Sample = None,
     priors: opt.PriorsFile = None,
-    loss: opt.Loss = None,
     set_: opt.Set = None,
     trace: opt.TraceFile = None,
     strict: opt.Strict = False,
@@ -84,7 +84,7 @@ def train(
         from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training
         from aligner.training.inputs import Inputs
         from aligner.training.settings import CountSettings, LearnSettings
-        from aligner.training.train import train_on, update_on
+        from aligner.training.train import learn_on, train_on, update_on
         from features.translation.counting import THIS_MACHINE
 
         engine = THIS_MACHINE
@@ -92,25 +92,31 @@ def train(
             from aligner.cli.cluster import counting_on
 
             engine = connected.enter_context(counting_on(cluster))
-        learn = with_values(LearnSettings(loss=loss), set_ or [], CountSettings)
-        of_learning = {"gold": gold, "links": links, "trace": trace}
+        learn = with_values(LearnSettings(), set_ or [], CountSettings)
+        of_learning: dict[str, Any] = {"gold": gold, "links": links, "trace": trace}
+        of_text: dict[str, Any] = {
+            "source": source, "target": target, "sample": sample, "priors": priors, "tokenize": tokenize,
+            "stem": stem, "no_case_fold": not case_fold, "cluster": cluster,
+        }  # fmt: skip
         if update is not None:
-            of_text = {
-                "source": source, "target": target, "sample": sample, "priors": priors, "tokenize": tokenize,
-                "stem": stem, "no_case_fold": not case_fold, "loss": loss, "set": set_, "cluster": cluster,
-                "strict": strict,
-            }  # fmt: skip
-            refuse_idle("with --update, which changes a model's statistics only", **of_learning, **of_text)
-            old = load(update)
+            why = "with --update, which changes a model's statistics only"
+            refuse_idle(why, **of_learning, **of_text, set=set_, strict=strict, statistics=statistics)
+        if statistics is not None:
+            refuse_idle("with --statistics, where the text is the labelled pairs", gold=gold, **of_text)
+        old = None if update is None and statistics is None else load(update or str(statistics))
+        if old is not None:
             source, target = old.languages
         hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None, skipping)
         inputs = Inputs.open(corpus, gold or (), links or (), languages=(source, target), hooks=hooks)
-        if update is None and not inputs.labelled:
+        if old is None and not inputs.labelled:
             refuse_idle("without labelled pairs, which are not there (give --gold)", **of_learning)
         for name in filter(None, (model, trace)):
-            refuse_inputs(name, [update, priors, *inputs.files])
-        if update is not None:
+            refuse_inputs(name, [update, statistics, priors, *inputs.files])
+        if old is not None and update is not None:
             made = update_on(old, inputs.texts, hooks)
+        elif old is not None:
+            training = learn_on(old, inputs, learn, hooks)
+            made = training.model
         else:
             normalizers = _normalizers(inputs.texts[0], stem, case_fold, tokenize)
             count = with_values(CountSettings((source, target), normalizers, priors, sample), set_ or [], LearnSettings)

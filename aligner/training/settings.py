@@ -100,7 +100,10 @@ class LearnSettings:
     memory: bytes, with what solvers need for the longest pair.
     """
 
-    loss: LossName | None = None
+    loss: LossName | None = setting(
+        None, "fenchel-young, sparsemap: of probable matchings; logistic: of edges; hinge: of the worst.",
+        shown="fenchel-young; hinge with settings that are its own, or without some features",
+    )  # fmt: skip
     families: tuple[str, ...] | None = setting(
         None, "Families of features, F,F,..., see docs/how-it-works.md.", shown="all"
     )

@@ -10,7 +10,7 @@ from aligner.model.default import default_model
 from aligner.model.model import Model
 from aligner.progress import Hooks, tell_passes
 from aligner.settings import changed
-from aligner.training.inputs import Inputs, Paths, corpus_record, open_corpora, read_texts
+from aligner.training.inputs import Inputs, Paths, corpus_record, open_corpora, read_labelled, read_texts
 from aligner.training.learn import Training, feature_set, learn
 from aligner.training.settings import CountSettings, LearnSettings, plan
 from corpora.corpus import Corpus
@@ -18,6 +18,11 @@ from corpora.threads import one_blas_thread
 from features.statistics import CorpusStatistics
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.priors import read_priors
+
+TEXT_FACTS = (
+    "date", "corpora", "priors", "sample", "fingerprint", "pairs", "source_tokens", "target_tokens", "updates",
+)  # fmt: skip
+"""What a model's record says of the text that was counted."""
 
 
 def train(
@@ -99,3 +104,18 @@ def update_on(model: Model, texts: Sequence[Corpus], hooks: Hooks) -> Model:
     statistics = model.statistics.updated(bitext, on_progress=hooks.counted, on_pass=on_pass)
     updates = [*model.record.get("updates", []), corpus_record(texts, bitext)]
     return replace(model, statistics=statistics, record={**model.record, "updates": updates})
+
+
+def learn_on(model: Model, inputs: Inputs, settings: LearnSettings, hooks: Hooks) -> Training:
+    """Learn weights from labelled pairs by the statistics of a model, whose text is not read again.
+
+    Raises AlignerError on bad data and bad settings, and where there are no labelled pairs.
+    """
+    if not inputs.labelled:
+        raise SettingError("there are no labelled pairs to learn from (give a text with its links)")
+    labelled = read_labelled(inputs.labelled, model.normalizers, inputs.links)
+    text = CountSettings(model.languages, model.normalizers)
+    facts = {name: model.record[name] for name in TEXT_FACTS if name in model.record}
+    facts["gold"] = [corpus.name for corpus in inputs.labelled]
+    sampled = labelled.sampled(settings.max_labelled, settings.seed)
+    return learn(model.statistics, sampled, settings, text, kinds=inputs.kinds, facts=facts, hooks=hooks)

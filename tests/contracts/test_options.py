@@ -30,7 +30,7 @@ EXEMPT = {
 """Taken with a line that says that they do nothing; and limits of requests, for the tests of the page."""
 
 ALIGN, WITH_MODEL, JUDGE = "align t.en t.fr -o Z -q", "align t.en t.fr -m M -o Z -q", "evaluate t.wa l.wa"
-TRAIN, HINGE = "train b -m Z -q --set cross_validate=0", "train b -m Z -q --loss hinge --set max_passes=5"
+TRAIN, HINGE = "train b -m Z -q --set cross_validate=0", "train b -m Z -q --set loss=hinge --set max_passes=5"
 FAST, CONVERT, REPORT = "fast-align -i t.both --quiet", "convert t.wa Z -q --to pharaoh", "report t.en t.fr l.wa -q"
 INFO = "info M -q"
 
@@ -42,8 +42,8 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "skip_bad": ("train bad.en t.fr -m Z -q", "--skip-bad"), "links": (TRAIN, "--links b.wa"),
         "families": (TRAIN, "--set families=association"), "candidates": (TRAIN, "--set candidates=all"),
         "words": (TRAIN, "--set words=2"), "priors": (TRAIN, "--priors priors"),
-        "update": ("train t.en t.fr -m Z -q", "--update M"), "case_fold": (TRAIN, "--no-case-fold"),
-        "tokenize": (TRAIN, "--tokenize"), "stem": (TRAIN, "--stem"), "loss": (TRAIN, "--loss hinge"),
+        "update": ("train t.en t.fr -m Z -q", "--update M"), "statistics": (TRAIN, "--statistics M"), "case_fold": (TRAIN, "--no-case-fold"),
+        "tokenize": (TRAIN, "--tokenize"), "stem": (TRAIN, "--stem"), "loss": (TRAIN, "--set loss=hinge"),
         "regularization": (TRAIN, "--set regularization=1"), "center": (TRAIN, "--set center=zero"),
         "cross_validate": (TRAIN.replace(" 0", " 3"), "--cross-validate 2"),
         "fertility": (TRAIN, "--set fertility=1"), "miss_cost": (TRAIN, "--set miss_cost=2"),
@@ -147,7 +147,7 @@ REFUSED = [
     ("--links", f"{INFO} --links t.wa"), ("--features", f"{INFO} t --features"),
     ("--source", f"{CONVERT} --source en"),
     ("--set center", f"{TRAIN} --set families=association --set center=default"),
-    *(("", f"{TRAIN} --loss {loss} --set {one}") for loss in ("fenchel-young", "sparsemap", "logistic")
+    *(("", f"{TRAIN} --set loss={loss} --set {one}") for loss in ("fenchel-young", "sparsemap", "logistic")
       for one in ("solver=bcfw", "oracle=scipy", "possible_cost=1", "solver_options.order=uniform")),
     *(("", f"{HINGE} --set {one}") for one in ("oracle=scipy --set fertility=2", "possible_cost=inf",
                                                "solver=kernel-bcfw")),

@@ -205,7 +205,7 @@ def test_broken_models(desk: Desk) -> None:
     "wrong",
     [
         "--bogus", "--set center=here", "--set families=", "--set memory=nonsense", "--set memory=", "--set memory=-1",
-        "--set memory=infG", "--set max_passes=x", "--set loss=hinge", "--set solver_options=uniform",
+        "--set memory=infG", "--set max_passes=x", "--set loss=none", "--set solver_options=uniform",
         "--set solver.order=uniform", "--tokenize", "--set cross_validate=1000000", "--trace ./X",
     ],
 )  # fmt: skip
@@ -220,7 +220,8 @@ def test_wrong_usage_of_train(desk: Desk, wrong: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "option", ["--gold t", "--links t.wa", "--trace T", "--set solver=bcfw", "--loss hinge", "--source en", "--stem"]
+    "option",
+    ["--gold t", "--links t.wa", "--trace T", "--set solver=bcfw", "--set loss=hinge", "--source en", "--stem"],
 )
 def test_options_that_do_nothing_are_refused(desk: Desk, option: str) -> None:
     """When a model is updated, and, unless they are of reading, where there are no labels."""
@@ -228,7 +229,7 @@ def test_options_that_do_nothing_are_refused(desk: Desk, option: str) -> None:
     for more in ("--update M", "")[: 1 if name in ("--gold", "--source", "--stem") else 2]:
         result = invoke(*f"train t.en t.fr -m X -q {option} {more}".split())
         assert (result.exit_code, result.stdout) == (2, "")
-        assert re.match(rf"{name}( solver)? has no effect with", result.stderr)
+        assert re.match(rf"{name}( solver| loss)? has no effect with", result.stderr)
         assert len(result.stderr.splitlines()) == 1
     assert desk.contents() == before
 

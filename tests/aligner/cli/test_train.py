@@ -13,7 +13,7 @@ from commands import invoke, run
 from aligner.model.model import load
 from corpora.threads import cores
 
-QUICK = "-q", "--loss", "hinge", "--set", "max_passes=2", "--set", "max_labelled=20"
+QUICK = "-q", "--set", "loss=hinge", "--set", "max_passes=2", "--set", "max_labelled=20"
 
 
 @pytest.mark.parametrize("command", ["train", "align", "info"])
@@ -92,8 +92,8 @@ def test_the_trace_says_of_each_audit_where_it_was(judged: tuple[Path, Any]) -> 
 
 @pytest.mark.slow
 def test_folds_are_as_asked_for(sample: Path, tmp_path: Path) -> None:
-    plain = run("train", sample / "train", "-m", tmp_path / "M", "--loss", "hinge")
-    judged = run("train", sample / "train", "-m", tmp_path / "N", "--loss", "hinge", "--set", "cross_validate=4")
+    plain = run("train", sample / "train", "-m", tmp_path / "M", "--set", "loss=hinge")
+    judged = run("train", sample / "train", "-m", tmp_path / "N", "--set", "loss=hinge", "--set", "cross_validate=4")
     assert re.search(r"^313 pairs taught. Wrong links on held-out pairs: [\d.]+ %\. Model", judged.stderr, re.M)
     assert "held-out" not in plain.stderr
     assert (load(tmp_path / "M").weights == load(tmp_path / "N").weights).all()
