@@ -39,20 +39,6 @@ def test_features_of_a_model(model: Path, sample: Path) -> None:
     assert json.loads(both.stdout)["report"]["pairs"] == report["pairs"] + load(model).record["labelled_pairs"]
 
 
-def test_candidates_are_kept_and_can_be_others(model: Path, sample: Path, tmp_path: Path) -> None:
-    every = tmp_path / "M"
-    run("train", sample / "train", "-m", every, "-q", "--set", "cross_validate=0", "--set", "families=bias,association",
-        "--set", "candidates=all")  # fmt: skip
-    assert load(every).features.candidates == "all"
-    assert load(model).features.candidates == "likely"
-    align = "align", sample / "test", "-q", "-m", model
-    lines = [run(*align, *more).stdout for more in ([], ["--set", "candidates=likely"])]
-    assert lines[0] == lines[1]
-    more = load(every).record["edges"], load(model).record["edges"]
-    assert more[0] > more[1]
-    assert load(every).record["links_unlisted"] == 0 < load(model).record["links_unlisted"]
-
-
 def test_features_with_links_of_others(linked: Model, sample: Path, tmp_path: Path) -> None:
     linked.save(tmp_path / "L")
     given = "info", tmp_path / "L", sample / "test"
