@@ -1,5 +1,7 @@
 """Links files are recognised by their content and checked against the text; packed links are what was packed."""
 
+from __future__ import annotations
+
 import io
 import lzma
 import sys

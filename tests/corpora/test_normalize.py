@@ -1,5 +1,7 @@
 """Words are equal when they look equal, and tokens are only ever split at ASCII whitespace."""
 
+from __future__ import annotations
+
 import copy
 import json
 import pickle

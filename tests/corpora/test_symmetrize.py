@@ -1,5 +1,7 @@
 """Symmetrisation: laws, the pseudo-code written out, and published files."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from pathlib import Path
 

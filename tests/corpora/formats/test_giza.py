@@ -1,5 +1,7 @@
 """GIZA++ and comtrans files: written ones are read back, genuine ones written as they were, and broken ones told."""
 
+from __future__ import annotations
+
 import io
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Source and target on one line, of columns or JSON objects; answers with text and scores; broken lines are named."""
 
+from __future__ import annotations
+
 import json
 
 import pytest

@@ -1,5 +1,7 @@
 """Pharaoh, TALP and the links of the shared task: what is written is read back, and garbage is named."""
 
+from __future__ import annotations
+
 import io
 import random
 from pathlib import Path
