@@ -68,10 +68,17 @@ def hear_signals() -> None:
         signal.signal(signum, signal.SIG_DFL)
 
 
-def start(*arguments: object, **settings: Any) -> subprocess.Popen[bytes]:
+def start(*arguments: object, **settings: Any) -> Any:
     """Start a command as a process; its standard streams are pipes unless told otherwise."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen([*COMMAND, *map(str, arguments)], **{"preexec_fn": hear_signals, **pipes, **settings})
+
+
+def ended(process: subprocess.Popen[bytes], code: int) -> str:
+    """What a process tells until its end, which is to have this exit code; on standard output there must be nothing."""
+    output, errors = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, output) == (code, b""), errors.decode()
+    return errors.decode()
 
 
 def run_process(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

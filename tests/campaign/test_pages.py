@@ -37,7 +37,6 @@ PATIENCE = 1.0
 def started(*command: object) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A service, and the path of its address."""
     process = start(*command, stdout=subprocess.DEVNULL)
-    assert process.stderr is not None
     try:
         said = read_until(process.stderr.fileno(), "http://")
         while b"\n" not in said.partition(b"http://")[2]:

@@ -104,28 +104,26 @@ def test_languages_choose_the_side_of_the_source(tmp_path: Path) -> None:
     assert target.startswith("de0.0")
 
 
-@pytest.mark.parametrize("options", [{"to": "nonsense"}, {"to": "giza", "from_": "nonsense"}])
-def test_unknown_formats_are_named(tmp_path: Path, options: dict[str, str]) -> None:
-    text = make(tmp_path, [PairLinks(frozenset(), frozenset())])
-    with pytest.raises(CorpusError, match=r": unknown links format 'nonsense' \(known are pharaoh"):
-        converted(text, **options)
-
-
-def test_formats_with_text_need_the_text(tmp_path: Path) -> None:
-    make(tmp_path, [PairLinks(frozenset({(0, 0)}), frozenset())])
-    for format_ in ("giza", "comtrans"):
-        with pytest.raises(CorpusError, match=f"t.wa: holds links only, but {format_} contains the text .*`text`"):
-            converted(tmp_path / "t.wa", format_)
-
-
-def test_links_are_checked_against_the_text(tmp_path: Path) -> None:
-    text = make(tmp_path, [PairLinks(frozenset({(0, 0)}), frozenset())] * 2)
+@pytest.mark.parametrize(
+    ("name", "options", "what"),
+    [
+        ("t", {"to": "nonsense"}, r": unknown links format 'nonsense' \(known are pharaoh"),
+        ("t", {"to": "giza", "from_": "nonsense"}, r": unknown links format 'nonsense' \(known are pharaoh"),
+        ("t.wa", {"to": "giza"}, "t.wa: holds links only, but giza contains the text .*`text`"),
+        ("t.wa", {"to": "comtrans"}, "t.wa: holds links only, but comtrans contains the text .*`text`"),
+        ("far", {"to": "giza", "text": "t"}, "far:2: link 0-9 is out of range"),
+        ("short", {"to": "talp", "text": "t"}, "short:1: the links end after 1 pairs"),
+    ],
+)
+def test_what_cannot_be_converted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, str], what: str
+) -> None:
+    make(tmp_path, [PairLinks(frozenset({(0, 0)}), frozenset())] * 2)
     (tmp_path / "far").write_text("0-0\n0-9\n")
-    with pytest.raises(CorpusError, match="far:2: link 0-9 is out of range"):
-        converted(tmp_path / "far", "giza", text=text)
     (tmp_path / "short").write_text("0-0\n")
-    with pytest.raises(CorpusError, match="short:1: the links end after 1 pairs"):
-        converted(tmp_path / "short", "talp", text=text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CorpusError, match=what):
+        converted(name, **options)
 
 
 @settings(deadline=None, max_examples=40)

@@ -1,5 +1,7 @@
 """Lines come out as they went in, whatever the packing; files appear whole or not at all."""
 
+from __future__ import annotations
+
 import bz2
 import gzip
 import importlib.util

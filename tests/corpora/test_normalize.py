@@ -1,5 +1,7 @@
 """Words are equal when they look equal, and tokens are only ever split at ASCII whitespace."""
 
+from __future__ import annotations
+
 import copy
 import json
 import pickle
@@ -56,15 +58,10 @@ def test_tokenising_loses_no_character(line: str) -> None:
     assert "".join(Normalizer(tokenize=True).tokens(line)) == "".join(line.split())
 
 
-def test_tokenising() -> None:
-    line = 'L\'ami dit: "R&D, 3.5 | 4 & (5)..."'
-    expected = ["L", "'", "ami", "dit", ":", '"', "R&D", ",", "3.5", "|", "4", "&", "(", "5", ")", "...", '"']
-    assert Normalizer(tokenize=True).tokens(line) == expected
-
-
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
+        ('L\'ami dit: "R&D, 3.5 | 4 & (5)..."', 'L \' ami dit : " R&D , 3.5 | 4 & ( 5 ) ... "'),
         ("我在 Google工作。", "我 在 Google 工 作 。"),
         ("カタカナーと か\u3099", "カ タ カ ナ ー と か\u3099"),
         ("ดิน 12", "ดิ น 12"),
@@ -72,8 +69,8 @@ def test_tokenising() -> None:
         ("ខ្មែរ", "ខ្មែ រ"),
     ],
 )
-def test_tokenising_what_has_no_spaces(line: str, expected: str) -> None:
-    """A character is a word, its marks and what is written below it with it."""
+def test_tokenising(line: str, expected: str) -> None:
+    """Where there are no spaces a character is a word, its marks and what is written below it with it."""
     assert Normalizer(tokenize=True).tokens(line) == expected.split()
     assert Normalizer().tokens(line) == line.split()
 

@@ -1,5 +1,7 @@
 """Every corpus of the data folder opens with the numbers its README gives."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest

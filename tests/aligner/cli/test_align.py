@@ -1,19 +1,26 @@
-"""What users of other aligners look for in ``align``: pipes, directions, pairs left empty, a summary, a log."""
+"""`aligner align`, with a model and without: pipes, directions, pairs left empty, a summary, formats, refusals."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from commands import invoke, refused, run, write
 
+from aligner.model.model import Model
 from corpora.link_files import read_links
 from corpora.skipping import MAX_LENGTH
+from features.translation.expectation import Pass
+from features.translation.lexicon import KINDS
+from features.translation.training import train_translation
 
 if TYPE_CHECKING:
     from tests.aligner.cli.conftest import Desk
+if TYPE_CHECKING:
+    pass
 
 
 def lines(desk: Desk, between: str) -> bytes:
@@ -102,7 +109,7 @@ def test_pairs_left_empty(desk: Desk, with_model: bool, piped: bool, quiet: list
     assert [len(pair["source"]) for pair in objects[1:5]] == [0, 0, 0, 80]
 
 
-def test_long_pairs_are_left_empty_without_being_asked(desk: Desk) -> None:
+def test_long_pairs_are_left_empty_without_being_asked(desk: Desk, linked: Model) -> None:
     words = " ".join(["word"] * (MAX_LENGTH + 1))
     files = [write(desk.folder / name, "a house", words, "a") for name in ("a", "b")]
     for more in (["-m", desk.model], []):
@@ -114,8 +121,7 @@ def test_long_pairs_are_left_empty_without_being_asked(desk: Desk) -> None:
     assert f"default: ({MAX_LENGTH}: at most" in " ".join(run("align", "--help-all").stdout.split())
     with_links = write(desk.folder / "links", *[""] * 3)
     model = desk.folder / "L"
-    least = "--set families=bias --set cross_validate=0"
-    run("train", desk.text, "--links", desk.gold, "-m", model, "-q", *least.split())
+    linked.save(model)
     files = [write(path, "a", " ".join(["word"] * 3000), "a") for path in files]
     files[1] = write(files[1], "a", "b", "a")
     assert run("align", *files, "-m", model, "--links", with_links, "-q").stdout.count("\n") == 3
@@ -165,3 +171,108 @@ def test_a_log_has_a_line_early(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> 
     ):
         assert run(*arguments).stderr.startswith("starting: aligner ")
         assert not run(*arguments, "-q").stderr
+
+
+@pytest.fixture
+def texts(sample: Path) -> list[Path]:
+    return [sample / "test.en", sample / "test.fr"]
+
+
+@pytest.mark.slow
+def test_quick_start(sample: Path, tmp_path: Path) -> None:
+    links = tmp_path / "F"
+    files = [sample / "train.en", sample / "train.fr"]
+    result = run("align", *files, "-o", links)
+    assert not result.stdout
+    assert "train.en = source, train.fr = target" in result.stderr
+    assert len(links.read_text().splitlines()) == len(files[0].read_text().splitlines())
+    assert [*tmp_path.iterdir()] == [links]
+    (report,) = json.loads(run("evaluate", sample / "train.wa", links, "--format", "json").stdout)
+    assert report["aer"] < 20
+    for form in (files, [sample / "train"]):
+        again = run("align", *form, "-q")
+        assert again.stdout == links.read_text()
+        assert not again.stderr
+
+
+def test_thresholds_and_priors_of_null_arrive(texts: list[Path]) -> None:
+    """The default weights know of words that NULL has taken, and make up for some."""
+
+    def links(*more: object) -> int:
+        return len(run("align", *texts, "-q", *more).stdout.split())
+
+    alone = links("--unsupervised")
+    assert links("--unsupervised", 0.9) < alone < links("--unsupervised=0.1")
+    assert links("--set", "null=0.9") < links()
+    assert links("--unsupervised", "--set", "null=0.9") < alone
+
+
+@pytest.mark.slow
+def test_iterations_and_seconds_decide_how_many_passes_are_made(
+    texts: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Pass] = []
+
+    def train(*arguments: Any, on_pass: Any, **settings: Any) -> Any:
+        return train_translation(*arguments, on_pass=lambda found: (told.append(found), on_pass(found)), **settings)
+
+    def passes(*more: str) -> int:
+        told.clear()
+        run("align", *texts, "-q", *(word for one in more for word in (["--set"] if "=" in one else []) + [one]))
+        return sum(found.hmm for found in told)
+
+    monkeypatch.setattr("aligner.model.unsupervised.train_translation", train)
+    lexicons = len(KINDS)
+    assert (
+        passes("--unsupervised", "iterations=1")
+        == passes("iterations=1")
+        == passes("seconds=0")
+        == passes()
+        == lexicons
+    )
+    assert passes("iterations=3") == passes("iterations=3", "seconds=3600") == 3 * lexicons
+
+
+def test_bad_text_is_the_same_line_as_with_a_model(texts: list[Path], model: Path, tmp_path: Path) -> None:
+    output = tmp_path / "F"
+    short = write(tmp_path / "short.fr", *texts[1].read_text().splitlines()[:-3])
+    latin = tmp_path / "latin.fr"
+    latin.write_bytes(texts[1].read_text().encode("cp1252"))
+    for target in (short, latin, tmp_path / "missing.fr", tmp_path):
+        messages = {
+            run("align", texts[0], target, "-o", output, *more, code=1).stderr for more in ([], ["-m", model], ["-q"])
+        }
+        assert len(messages) == 1
+        assert re.fullmatch(r".+?(:\d+)?: .+ \(.+\)\n", messages.pop())
+    empty = write(tmp_path / "empty.en"), write(tmp_path / "empty.fr")
+    assert "empty" in run("align", *empty, "-o", output, code=1).stderr
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("-m M --decoding union", "--decoding has no effect with --model"),
+        ("-m M --unsupervised 0.5", "--unsupervised has no effect with --model"),
+        ("-m M --set null=0.5", "--set null has no effect with --model"),
+        ("--set null=0", "between 0 and 1, not 0.0"),
+        ("--set seconds=-1", "--set seconds must be a number at least 0, not -1.0"),
+        ("--set iterations=x", "'x' is not a number"),
+        ("--set magic=1", "there is no setting magic (choose from candidates, iterations, null"),
+        ("--set offset=1", "there is no setting offset"),
+        ("--set null", "is not NAME=VALUE"),
+        ("--set null=0.1 --set null=0.2", "each name once"),
+        ("--unsupervised 1.5", "from 0 to 1, not 1.5"),
+        ("--links c --skip-bad", "--skip-bad has no effect with --links"),
+        ("-m M --directions P", "--directions has no effect with --model"),
+        ("-m M --links c --resume", "--resume has no effect with --links"),
+        ("-m M --links c --max-length 9", "--max-length has no effect with --links"),
+        ("--decoding union --unsupervised", "no effect with --decoding union, which has no threshold"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options: str, message: str) -> None:
+    """What cannot be by itself is in the tests of the library and of all options."""
+    result = run("align", "a", "b", *options.split(), code=2)
+    assert not result.stdout
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import random
 import re
 import resource
@@ -62,29 +61,13 @@ def disk_full_after(syncs: int) -> Iterator[None]:
         yield
 
 
-def forms(desk: Desk) -> dict[str, list[object]]:
-    """The text of the desk as files of several forms."""
-    lines = sides(desk)
-    pairs = list(zip(*lines, strict=True))
-    objects = [json.dumps({"t": {"en": one}, "fr": other.split()}) for one, other in pairs]
-    return {
-        "plain": [desk.source, desk.target],
-        "gzip": [*packed(desk, ".gz")],
-        "crlf": [write(desk.folder / name, *side, end="\r\n") for name, side in zip("ab", lines, strict=True)],
-        "columns": [write(desk.folder / "tsv", *(f"7\t{b}\t{a}" for a, b in pairs)), "--columns", "3,2"],
-        "objects": [write(desk.folder / "o", *objects), "--columns", "t.en,fr"],
-    }
-
-
 @pytest.mark.parametrize("format_", ["pharaoh", "jsonl"])
-def test_the_shards_of_all_forms_are_the_whole(desk: Desk, format_: str) -> None:
-    options = ["-m", desk.model, "-q", "--format", format_]
-    whole = run("align", desk.source, desk.target, *options).stdout_bytes
-    for name, text in forms(desk).items():
-        assert run("align", *text, *options).stdout_bytes == whole, name
-        for n in range(1, 8) if name == "plain" else (3,):
-            shards = [run("align", *text, *options, "--shard", f"{i}/{n}").stdout_bytes for i in range(1, n + 1)]
-            assert b"".join(shards) == whole, (name, n)
+def test_shards_are_the_whole(desk: Desk, format_: str) -> None:
+    """Of texts in any form: see the tests of corpora."""
+    command = ["align", desk.source, desk.target, "-m", desk.model, "-q", "--format", format_]
+    whole = run(*command).stdout_bytes
+    for n in range(1, 8):
+        assert b"".join(run(*command, "--shard", f"{i}/{n}").stdout_bytes for i in range(1, n + 1)) == whole, n
 
 
 def test_more_shards_than_lines(desk: Desk) -> None:
@@ -96,17 +79,6 @@ def test_more_shards_than_lines(desk: Desk) -> None:
     parts = [output.read_bytes() for output in outputs]
     assert [gzip.decompress(part) for part in parts].count(b"") == 4
     assert gzip.decompress(b"".join(parts)).decode() == whole
-
-
-def test_errors_of_a_shard_name_the_line_of_the_file(desk: Desk) -> None:
-    lines = ["a ||| b"] * 9
-    lines[6] = "broken"
-    text = write(desk.folder / "t.txt", *lines)
-    arguments = ["align", text, "-m", desk.model, "-q", "--shard"]
-    assert run(*arguments, "1/2").stdout.count("\n") == 4
-    assert refused(*arguments, "2/2", line=7).startswith(f"{text}:7: no |||")
-    assert "left empty: 1, the first at" in run(*arguments, "2/2", "--skip-bad").stderr
-    assert "no pipe" in refused("align", "-", "-m", desk.model, "--shard", "1/2", stdin=b"a ||| b\n")
 
 
 def test_wrong_usage(desk: Desk) -> None:
@@ -130,6 +102,7 @@ def test_wrong_usage(desk: Desk) -> None:
         assert what in " ".join(result.stderr.replace("│", " ").split()), result.stderr
         assert desk.contents() == before
     assert "whose columns have names" in refused("align", desk.source, "--columns", "a,b", *model)
+    assert "no pipe" in refused("align", "-", *model, "--shard", "1/2", stdin=b"a ||| b\n")
 
 
 def test_columns_of_a_pipe(desk: Desk) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
@@ -55,30 +54,11 @@ def test_quick_start(sample: Path, tmp_path: Path) -> None:
     assert report["aer"] < 25
 
 
-def test_links_with_text_and_scores_are_judged_and_converted(model: Path, sample: Path, tmp_path: Path) -> None:
-    links, answers = tmp_path / "links", tmp_path / "answers.jsonl.gz"
-    run("align", sample / "test", "-m", model, "-o", links)
-    run("align", sample / "test", "-m", model, "-o", answers, "--format", "jsonl")
-    gzip.decompress(answers.read_bytes())
-    reports = [
-        json.loads(run("evaluate", sample / "test.wa", f, "--format", "json").stdout)[0] for f in (links, answers)
-    ]
-    for figure in ("aer", "precision", "recall", "interval", "links"):
-        assert reports[0][figure] == reports[1][figure]
-    assert "jsonl,base-0" in reports[1]["signature"]
-    assert run("convert", answers, "-", "--to", "pharaoh").stdout_bytes == links.read_bytes()
-
-
 def test_a_naacl_hypothesis_may_leave_its_last_pairs_without_links(tmp_path: Path) -> None:
     gold = write(tmp_path / "gold.wa", "0-0", "1-1", "")
     found = write(tmp_path / "found.naacl", "1 1 1 S", "2 2 2 S")
     (report,) = json.loads(run("evaluate", gold, found, "--format", "json").stdout)
     assert (report["pairs"], report["aer"]) == (3, 0.0)
-
-
-def test_quiet_says_nothing(sample: Path, tmp_path: Path) -> None:
-    result = run("train", sample / "train", "-m", tmp_path / "M", "-q", "--set", "cross_validate=0")
-    assert result.stdout == result.stderr == ""
 
 
 @pytest.mark.slow
@@ -150,20 +130,6 @@ def test_source_and_target_choose_the_direction(model: Path, sample: Path, tmp_p
     run("evaluate", tmp_path / "t", tmp_path / "F", code=1)
     converted = run("convert", tmp_path / "t", "-", "--to", "comtrans", *backwards).stdout.split("\n")
     assert converted[0] == (sample / "test.fr").read_text().split("\n")[0]
-
-
-def test_the_shared_task_triple_is_gold(data: Path, tmp_path: Path) -> None:
-    for language, letter in (("en", "e"), ("fr", "f")):
-        (tmp_path / f"t.{letter}").symlink_to(data / "hansards" / f"gold-train.{language}")
-    trial, model, links = data / "formats" / "trial.naacl", tmp_path / "M", tmp_path / "F"
-    run("train", tmp_path / "t", "--gold", trial, "-m", model, "-q", "--set", "cross_validate=0")
-    assert load(model).record["labelled_pairs"] == 37
-    run("align", trial, "-m", model, "-o", links)
-    reports = [
-        json.loads(run("evaluate", gold, links, "--format", "json").stdout)[0]
-        for gold in (trial, f"{trial}.wa", data / "hansards" / "gold-trial.wa", data / "hansards" / "gold-trial")
-    ]
-    assert len({report["aer"] for report in reports}) == 1
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def test_hints_name_no_option_that_the_command_does_not_have(desk: Desk) -> None
             "convert t.wa t.en --to giza --text t --force", "convert t t.fr --to giza --force",
             "symmetrize t.wa t.wa -o t.wa --force", "train t.en t.fr -m t.en -q --force",
             "train t -m t.wa -q --force", "train t.en t.fr --gold t -m X --trace t.wa -q --force",
-            "train t.en t.fr --update M -m M -q --force",
+            "train t.en t.fr --update M -m M -q --force", "align t --remap t -o t.en --force",
         ]),
         ("out of range", ["evaluate t wrong"]),
         ("was trained with 0 --links", ["align t -m M --links t.wa"]),
@@ -104,6 +104,8 @@ def test_an_empty_corpus(desk: Desk) -> None:
     for command in ("train t -m X -q", "align t.en -m M", "train t.en t.fr -m X -q"):
         assert "empty" in said(command)
     assert "no sentence pairs" in said("evaluate t.wa t.wa")
+    write(desk.folder / "some", "0-0")
+    assert "the text ends after 0 pairs" in said("evaluate some some --text -", line=1)
     for command in ("align t -m M", "align t.en t.fr -m M"):
         assert "no lines" in said(command)
 
@@ -150,12 +152,13 @@ def test_broken_gold(desk: Desk, token: str, what: str) -> None:
     before = desk.contents()
     commands = [
         "train t -m X -q", "train t.en t.fr --gold t -m X -q", "train t -m X -q --links t.wa", "evaluate t good",
-        "convert t.wa out --to giza --text t", "convert t good --to talp --force",
+        "convert t.wa out --to giza --text t", "convert t good --to talp --force", "combine good t.wa --text t",
+        "score t.en t.fr t.wa -m M", "lexicon t.en t.fr t.wa -o out",
     ]  # fmt: skip
     if what != "out of range":  # without text nothing is known to be out of range
         commands += [
             "evaluate t.wa good", "evaluate good t.wa", "convert t.wa out --to talp", "symmetrize t.wa good -o out",
-            "symmetrize good t.wa -o M --force",
+            "symmetrize good t.wa -o M --force", "combine good t.wa",
         ]  # fmt: skip
     for command in commands:
         message = said(command, line=3)
@@ -184,6 +187,8 @@ def test_links_of_another_length(desk: Desk) -> None:
     assert f"there are links for {n - 1} pairs, but {n} pairs of text" in message
     for files in ("short t.wa", "t.wa short"):
         assert said(f"symmetrize {files} -o out", line=n - 1).startswith("short:")
+        assert said(f"combine {files} -o out", line=n - 1).startswith("short:")
+    assert "the links end" in said("score t.en t.fr short -m M", line=n - 1)
     said("train t -m X -q --links short", line=n - 1)
     write(desk.gold, *lines[:-1])
     said("train t -m X -q", line=n - 1)

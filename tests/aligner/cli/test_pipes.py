@@ -25,8 +25,6 @@ def test_each_line_is_answered_before_the_next(model: Path, sample: Path) -> Non
         "align", "-", "-m", model, stdin=b"".join(b"%s ||| %s\n" % p for p in zip(sources, targets, strict=True))
     )
     process = start("align", "-", "-m", model, "-q")
-    assert process.stdin is not None
-    assert process.stdout is not None
     answers = []
     watchdog = threading.Timer(TIMEOUT, process.kill)
     watchdog.start()
@@ -43,9 +41,6 @@ def test_each_line_is_answered_before_the_next(model: Path, sample: Path) -> Non
 
 def test_a_reader_that_has_had_enough_ends_it_quietly(model: Path) -> None:
     with start("align", "-", "-m", model, "-q") as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
         process.stdin.write(b"the house ||| la maison\n")
         process.stdin.flush()
         assert process.stdout.readline()
@@ -69,12 +64,6 @@ def test_a_table_without_its_links_is_not_written(sample: Path, tmp_path: Path) 
         _, errors = process.communicate(timeout=TIMEOUT)
     assert (process.returncode, errors) == (1, b"-: No space left on device (check the disk)\n")
     assert [path.name for path in tmp_path.iterdir()] == ["text"]
-
-
-def test_a_text_that_is_empty_does_not_fit_its_gold(sample: Path) -> None:
-    result = run_process("evaluate", sample / "test.wa", sample / "test.wa", "--text", "-")
-    assert result.returncode == 1
-    assert b"test.wa:1: the text ends after 0 pairs" in result.stderr.splitlines()[-1]
 
 
 @with_full_disk
@@ -127,7 +116,7 @@ def closing(*descriptors: int) -> Callable[[], None]:
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
 def test_closed_streams(closed: tuple[int, ...], sample: Path, tmp_path: Path) -> None:
     """What needs them is an error of one line, if that can be told; all else works, and no file takes their place."""
-    union = ["symmetrize", sample / "test.wa", sample / "test.wa", "--method", "union"]
+    union = ["symmetrize", sample / "test.wa", sample / "test.wa", "--method", "union", "-q"]
     told = b"" if 2 in closed else b"-: standard input or output is closed (open it, or name a file)\n"
 
     def run_closed(*arguments: object) -> tuple[int, bytes, bytes]:
@@ -143,7 +132,7 @@ def test_closed_streams(closed: tuple[int, ...], sample: Path, tmp_path: Path) -
     if 0 in closed:
         assert run_closed("convert", "-", tmp_path / "G", "--to", "talp")[0] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["F"]
-    code, output, errors = run_closed("symmetrize", "nothing", "nothing")
+    code, output, errors = run_closed("symmetrize", "nothing", "nothing", "-q")
     assert (code, output, errors.startswith(b"nothing: ")) == (1, b"", 2 not in closed)
 
 

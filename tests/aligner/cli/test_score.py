@@ -1,4 +1,4 @@
-"""Scores of pairs and of given links, and links on other tokens, by the commands that write them."""
+"""Scores of pairs and of given links, probabilities of links, and links on other tokens, as commands write them."""
 
 from __future__ import annotations
 
@@ -84,14 +84,6 @@ def test_links_that_are_given(desk: Desk) -> None:
     assert right[:, 4].mean() > wrong[:, 4].mean() + 0.3
 
 
-def test_what_cannot_be_scored(desk: Desk) -> None:
-    lines = desk.gold.read_text().splitlines()
-    write(desk.gold, *lines[:5], "0-99", *lines[6:])
-    assert "0-99 is out of range" in refused("score", desk.source, desk.target, desk.gold, "-m", desk.model, line=6)
-    write(desk.gold, *lines[:5])
-    assert "end after 5" in refused("score", desk.source, desk.target, desk.gold, "-m", desk.model, line=5)
-
-
 def in_pieces(desk: Desk) -> tuple[Path, list[list[list[int]]]]:
     """The text of the desk with long words in two, and the word of each piece, by side and line."""
     pieces, owners = [], []
@@ -124,16 +116,23 @@ def test_links_on_other_tokens(desk: Desk, options: list[str], monkeypatch: pyte
     assert [" ".join(json.loads(line)["source"]) for line in objects] == [
         line.split(" ||| ")[0] for line in pieces.read_text("utf-8").splitlines()
     ]
-    if options:
-        stdin = "".join(f"{' '.join(s)}\t{' '.join(t)}\n" for s, t in zip(*text_of(desk), strict=True)).encode()
-        assert run("align", "-", *options, "--remap", pieces, stdin=stdin).stdout == Path("G").read_text()
 
 
-def test_other_text_in_place_of_other_tokens(desk: Desk) -> None:
-    pieces, _ = in_pieces(desk)
-    lines = pieces.read_text("utf-8").splitlines()
-    write(pieces, *lines[:6], "x ||| y", *lines[7:])
-    for options in (["-m", desk.model], []):
-        message = refused("align", desk.text, *options, "--remap", pieces, line=7)
-        assert message.startswith(f"{pieces}:7: is not the text that is aligned: 'x' in place of")
-    assert "is read here" in refused("align", desk.text, "--remap", pieces, "-o", pieces, "--force")
+def test_probabilities_decide(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", "0-0:0.99 1-1:.9 2-2:1e-2", "", "0-0")
+    other = write(tmp_path / "other", "0-0 2-3:2e-1", "1-0", "")
+    assert run("combine", one, other).stdout == "0-0 1-1\n1-0\n0-0\n"
+
+
+@pytest.mark.slow
+def test_probabilities_of_links_are_checked_before_the_work(model: Path, sample: Path, tmp_path: Path) -> None:
+    lines = (sample / "test.wa").read_text().splitlines()
+    broken = write(tmp_path / "broken", lines[0], "0-0:0", *lines[2:])
+    for command in (
+        ["align", sample / "test", "--links", f"neural={broken}"],
+        ["train", sample / "test", "--links", f"neural={broken}", "-m", tmp_path / "M", "-q"],
+    ):
+        assert "'0-0:0' has no probability" in refused(*command, line=2)
+    # Scores of links that are to be judged are of any kind.
+    scored = write(tmp_path / "scored", lines[0], "0-0:-3.5", *lines[2:])
+    assert run("score", sample / "test.en", sample / "test.fr", scored, "-m", model).stdout.count("\n") == len(lines)

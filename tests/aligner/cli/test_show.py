@@ -22,6 +22,7 @@ import aligner
 from aligner.cli import _PANELS
 from aligner.cli.grid import draw_grid
 from aligner.cli.help import SETTINGS
+from aligner.model.model import Model, load
 from aligner.settings import describe
 from corpora.alignment import Link, PairLinks
 
@@ -148,7 +149,6 @@ def test_help_all_lists_what_set_sets(command: str) -> None:
 
 def answers_until_ended(*arguments: str) -> None:
     process = start(*arguments)
-    assert process.stderr is not None
     told = next(line for line in process.stderr if b"http://127.0.0.1:" in line)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
@@ -221,3 +221,51 @@ def test_wide_letters_marks_and_orders_to_the_terminal() -> None:
     assert "\x1b" not in "".join(plain(lines))
     assert lines[-1].plain.split()[-1] == "■"
     assert [*draw_grid([], [], {}, None, 80)] == []
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
+    path = tmp_path_factory.mktemp("model") / "M"
+    families = "bias,association,position,competition"
+    run("train", sample / "train", "-m", path, "-q", "--set", "cross_validate=0", "--set", f"families={families}")
+    return path
+
+
+def test_features_of_a_model(small: Path, sample: Path) -> None:
+    plain = run("info", small, "--features")
+    assert "without" not in plain.stdout
+    assert not plain.stderr
+    names = load(small).features.names
+    assert sorted(line.split()[0] for line in plain.stdout.split("\n\n")[2].splitlines()[1:]) == sorted(names)
+    judged = run("info", small, sample / "test")
+    assert "AER without" in judged.stdout
+    found = json.loads(run("info", small, sample / "test", "--format", "json").stdout)["report"]
+    assert f"AER {found['aer']:.2f} %" in judged.stdout
+    assert {feature["name"] for feature in found["features"]} == {*names}
+    # The same links are judged as `evaluate` judges them.
+    links = small.parent / "F"
+    run("align", sample / "test", "-m", small, "-o", links, "--force")
+    (report,) = json.loads(run("evaluate", sample / "test.wa", links, "--format", "json").stdout)
+    assert found["aer"] == pytest.approx(report["aer"])
+    both = run("info", small, sample / "test", sample / "train", "--format", "json")
+    assert json.loads(both.stdout)["report"]["pairs"] == report["pairs"] + load(small).record["labelled_pairs"]
+
+
+def test_features_with_links_of_others(linked: Model, sample: Path, tmp_path: Path) -> None:
+    linked.save(tmp_path / "L")
+    given = "info", tmp_path / "L", sample / "test"
+    found = json.loads(run(*given, "--links", sample / "test.wa", "--format", "json").stdout)["report"]
+    assert "links" in {family["name"] for family in found["families"]}
+    assert "--links" in refused(*given)
+
+
+def test_what_features_refuses(small: Path, tmp_path: Path) -> None:
+    for name in ("t.en", "t.fr", "u.en", "u.fr"):
+        write(tmp_path / name, "a b")
+    write(tmp_path / "u.wa", "0-9")
+    for arguments in ([tmp_path / "nothing"], [small, tmp_path / "nothing"]):
+        assert "nothing" in refused("info", *arguments)
+    assert "has no links" in refused("info", small, tmp_path / "t")
+    assert "out of range" in refused("info", small, tmp_path / "u", line=1)
+    for arguments in ([], [small, "--format", "x"]):
+        assert run("info", *arguments, code=2).stderr

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import TIMEOUT, on_terminal, read_until, rest_of_terminal, start, wait_for
+from commands import TIMEOUT, ended, on_terminal, read_until, rest_of_terminal, start, wait_for
 
 from aligner.model.model import load
 
@@ -65,17 +65,13 @@ def test_a_signal_while_reading_leaves_what_was_there(
     if old:
         path.write_bytes(old)
     process = start("train", "-", "--gold", sample / "test", "-m", path, "--force")
-    assert process.stdin is not None
-    assert process.stderr is not None
     process.stdin.write(b"a ||| b\n")
     process.stdin.flush()
     recognised = read_until(process.stderr.fileno(), "test.fr")
     assert b"|||" in recognised  # said before the text is read, which does not end
     process.send_signal(signum)
-    output, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 128 + signum
-    assert not output
-    assert errors.decode().splitlines(keepends=True)[-1] == nothing_left(signum)
+    errors = ended(process, 128 + signum)
+    assert errors.splitlines(keepends=True)[-1] == nothing_left(signum)
     assert [p.read_bytes() for p in tmp_path.iterdir()] == ([old] if old else [])
 
 
@@ -85,11 +81,9 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
     process = start(*endless_training(sample / "test", path, "-v", "--trace", trace))
     read_until(process.stderr.fileno(), "\npass 3:")
     process.send_signal(signum)
-    output, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 128 + signum
-    assert not output
-    assert b" pairs taught. Model written to " in errors
-    assert errors.decode().splitlines()[-1] == f"{WORDS[signum]}: the best weights so far are saved"
+    errors = ended(process, 128 + signum)
+    assert " pairs taught. Model written to " in errors
+    assert errors.splitlines()[-1] == f"{WORDS[signum]}: the best weights so far are saved"
     record = load(path).record
     assert not record["converged"]
     points = [json.loads(point) for point in trace.read_text().splitlines()]
@@ -107,12 +101,10 @@ def test_an_interrupt_keeps_the_finished_folds(sample: Path, tmp_path: Path, mom
     process = start("train", sample / "test", "-m", path, "--set", "cross_validate=2", "-v", *limits)
     read_until(process.stderr.fileno(), f"\n{moment}")
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 128 + signal.SIGINT
-    assert not output
-    assert b"64 pairs taught." in errors
+    errors = ended(process, 128 + signal.SIGINT)
+    assert "64 pairs taught." in errors
     kept = f"the best weights so far are saved; {folds} of 2 folds were held out"
-    assert errors.decode().splitlines()[-1] == f"interrupted: {kept}"
+    assert errors.splitlines()[-1] == f"interrupted: {kept}"
     assert load(path).record["folds"] == 2
 
 
@@ -121,10 +113,8 @@ def test_a_second_signal_ends_at_once(sample: Path, tmp_path: Path) -> None:
     read_until(process.stderr.fileno(), "pass 3:")
     for signum in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):  # both wait when it goes on
         process.send_signal(signum)
-    output, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 128 + signal.SIGTERM
-    assert not output
-    assert errors.decode().endswith(nothing_left(signal.SIGTERM))
+    errors = ended(process, 128 + signal.SIGTERM)
+    assert errors.endswith(nothing_left(signal.SIGTERM))
     assert not [*tmp_path.iterdir()]
 
 
@@ -149,10 +139,8 @@ def test_signals_while_libraries_are_imported(
     read_until(process.stderr.fileno(), f" {library}\n")
     process.send_signal(signum)
     process.send_signal(signum)
-    output, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 128 + signum, errors.decode()
-    assert not output
-    assert errors.decode().splitlines(keepends=True)[-1] == nothing_left(signum)
+    errors = ended(process, 128 + signum)
+    assert errors.splitlines(keepends=True)[-1] == nothing_left(signum)
     assert not [*tmp_path.iterdir()]
 
 
@@ -172,15 +160,12 @@ def test_a_signal_before_there_is_a_model(sample: Path, tmp_path: Path, stage: s
 @both_signals
 def test_a_signal_while_aligning_leaves_no_file(model: Path, tmp_path: Path, signum: signal.Signals) -> None:
     process = start("align", "-", "-m", model, "-o", tmp_path / "F", "-q")
-    assert process.stdin is not None
     process.stdin.write(b"a ||| b\n")
     process.stdin.flush()
     wait_for(lambda: [*tmp_path.iterdir()])  # the file that is to become F
     process.send_signal(signum)
-    output, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 128 + signum
-    assert not output
-    assert errors.decode() == nothing_left(signum)
+    errors = ended(process, 128 + signum)
+    assert errors == nothing_left(signum)
     assert not [*tmp_path.iterdir()]
 
 
@@ -215,10 +200,8 @@ def interrupt_compiling(
     process = start("align", sample / "test.en", sample / "test.fr", "-o", out / "F", "-q", env=environment)
     come(process.pid, cache)
     process.send_signal(signum)
-    output, errors = process.communicate(timeout=TIMEOUT)
-    assert not output
-    assert process.returncode == 128 + signum, errors.decode()
-    assert errors.decode() == nothing_left(signum)
+    errors = ended(process, 128 + signum)
+    assert errors == nothing_left(signum)
     assert not [*out.iterdir()]
 
 
@@ -229,7 +212,7 @@ def kernels_in(cache: Path) -> int:
 
 @both_signals
 def test_a_signal_while_compiling(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
-    for compiled in (1, 2, 5):
+    for compiled in (1, 4):
         interrupt_compiling(
             sample, tmp_path, 0, signum,
             lambda pid, cache, compiled=compiled: wait_for(lambda: kernels_in(cache) >= compiled),

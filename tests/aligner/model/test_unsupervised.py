@@ -104,15 +104,6 @@ def test_scores_are_soft_posteriors(model: TranslationModel, text: Bitext, found
         assert alignment.scores == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("threshold", [0.0, 0.2, 0.5, 1.0])
-def test_soft_links_are_those_above_the_threshold(
-    model: TranslationModel, text: Bitext, found: Posteriors, threshold: float
-) -> None:
-    links = decode_texts(model, text, threshold=threshold)
-    for pair, alignment in enumerate(links):
-        assert list(alignment) == list(map(tuple, np.argwhere(soft_of(found, pair) > threshold).tolist()))
-
-
 @pytest.mark.parametrize("threshold", [0.0, 0.2, 0.5])
 def test_assignments_are_the_best_matchings(
     model: TranslationModel, text: Bitext, found: Posteriors, threshold: float

@@ -135,8 +135,7 @@ def test_few_labels_are_learnt_over_matchings(sample: Path) -> None:
     assert (record["oracle_calls"], record["links_lost"]) == (0, 0)
     assert [len(words) for words in training.model.features.words] == [FREQUENT_WORDS] * 2
     assert "the" in training.model.features.words[0]
-    again = aligner.train(str(sample / "train"), learn=LearnSettings(max_labelled=40))
-    assert again.model.weights.tobytes() == training.model.weights.tobytes()
+
     # Every sentence has links of its own words, more than one a word where their scores say so.
     found = training.model.align("a red house .".split(), "une maison rouge .".split())
     assert (0, 0) in found

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from whole_texts import aer
 
 import aligner
 from aligner.errors import SettingError
@@ -48,13 +49,6 @@ def write_corpus(tmp_path: Path) -> WriteCorpus:
         return tmp_path / name
 
     return write
-
-
-def aer(model: aligner.Model, corpus: Corpus) -> float:
-    lines = ((source.decode().split(), target.decode().split()) for _, source, target in corpus.texts())
-    found = Links.from_pairs(PairLinks(frozenset(a), frozenset()) for a in model.align_many(lines))
-    (score,) = aligner.compare(Links.from_pairs(corpus.links()), [found], gold_name="", names=["model"], resamples=1)
-    return score.aer
 
 
 @pytest.mark.slow
@@ -105,6 +99,7 @@ def test_the_record_says_what_was_trained_on(training: aligner.Training, sample:
     assert [record["source_tokens"], record["target_tokens"]] == [len(t.split()) for t in text]
     assert record["corpora"] == record["gold"] == [str(sample / "train")]
     assert record["features"] == len(training.model.weights) == sum(len(f.NAMES) for f in FAMILIES.values())
+    assert 0 <= record["links_unlisted"] < record["edges"]
     # The training AER is that of the answers on the training text.
     assert record["training_aer"] == pytest.approx(100 * aer(training.model, open_corpus(str(sample / "train"))))
 

@@ -1,5 +1,10 @@
-"""Pharaoh and TALP links: what is written is read back, and garbage is named."""
+"""Pharaoh, TALP and the links of the shared task: what is written is read back, and garbage is named."""
 
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -8,7 +13,9 @@ from hypothesis import strategies as st
 
 from corpora.alignment import NO_LINKS, PairLinks
 from corpora.errors import CorpusError
+from corpora.formats.naacl import gather_naacl, is_marked_up, parse_naacl, parse_sentence, write_naacl
 from corpora.formats.pharaoh import format_links, is_links, parse_links
+from corpora.link_files import open_links
 
 LINK = st.tuples(st.integers(0, 99_999), st.integers(0, 99_999))
 
@@ -30,16 +37,12 @@ def test_notations() -> None:
     assert parse_links("\t3p0  1?0\t2-2:0.83 0-1:-1.5e-07 ", "a", 1) == expected
     assert parse_links("1-2 3-3 2?1 4p1", "a", 1, base=1) == expected
     assert parse_links("   ", "a", 1) == NO_LINKS
+    for line in ("0-0 0?0", "0?0 0-0"):
+        assert parse_links(line, "a", 1) == PairLinks(frozenset({(0, 0)}), frozenset()), "sure wins"
+    assert parse_links("999999999-0", "a", 1).sure == {(999_999_999, 0)}
 
 
-@pytest.mark.parametrize("line", ["0-0 0?0", "0?0 0-0"])
-def test_sure_wins(line: str) -> None:
-    assert parse_links(line, "a", 1) == PairLinks(frozenset({(0, 0)}), frozenset())
-
-
-@pytest.mark.parametrize(
-    "token", ["1", "1-", "-1-2", "1--2", "1-2-3", "1-x", "1_0-2", "+1-2", "1-2:", "1-2:high", "1–2", "٣-2", "1x2"]
-)
+@pytest.mark.parametrize("token", "1 1- -1-2 1--2 1-2-3 1-x 1_0-2 +1-2 1-2: 1-2:high 1–2 ٣-2 1x2 9999999999-0".split())
 def test_garbage_is_named(token: str) -> None:
     with pytest.raises(CorpusError) as caught:
         parse_links(f"0-0 {token} 1-1", "gold.wa", 7)
@@ -48,21 +51,12 @@ def test_garbage_is_named(token: str) -> None:
     assert not is_links(f"0-0 {token}".encode())
 
 
-def test_positions_fit_32_bits() -> None:
-    assert parse_links("999999999-0", "a", 1).sure == {(999_999_999, 0)}
-    with pytest.raises(CorpusError, match="'9999999999-0' is not a link"):
-        parse_links("9999999999-0", "a", 1)
-
-
-def test_garbage_that_is_not_utf8() -> None:
+def test_garbage_that_is_not_utf8_and_positions_below_the_base() -> None:
     with pytest.raises(CorpusError, match=r"'\\xff' is not a link"):
         parse_links(b"0-0 \xff", "gold.wa", 1)
-
-
-@pytest.mark.parametrize("token", ["0-1", "1-0", "0p3"])
-def test_position_below_the_base(token: str) -> None:
-    with pytest.raises(CorpusError, match=rf"^a:2: '{token}' has a position below 1"):
-        parse_links(f"1-1 {token}", "a", 2, base=1)
+    for token in ("0-1", "1-0", "0p3"):
+        with pytest.raises(CorpusError, match=rf"^a:2: '{token}' has a position below 1"):
+            parse_links(f"1-1 {token}", "a", 2, base=1)
 
 
 @given(st.dictionaries(LINK, st.floats(0, 1, exclude_min=True), max_size=8), st.randoms(), st.sampled_from([0, 1]))
@@ -88,3 +82,63 @@ def test_what_is_no_probability(score: str) -> None:
         parse_links(f"0-0 0-1:{score}", "a", 7, probable=True)
     assert refusal.value.line == 7
     assert parse_links(f"0-0 0-1:{score}", "a", 7).probabilities == {}
+
+
+PLACE = st.tuples(st.integers(0, 30), st.integers(0, 30))
+
+
+def gather(lines: list[bytes], sentences: range | list[int] | None = None) -> list[PairLinks]:
+    return list(gather_naacl(parse_naacl(lines, "x.wa"), "x.wa", sentences))
+
+
+def sure(*links: tuple[int, int]) -> PairLinks:
+    return PairLinks(frozenset(links), frozenset())
+
+
+@given(st.lists(st.tuples(st.frozensets(PLACE), st.frozensets(PLACE)), max_size=5), st.randoms())
+def test_what_is_written_is_read_back_in_any_order(
+    drawn: list[tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]], rng: random.Random
+) -> None:
+    pairs = [PairLinks(certain, maybe - certain) for certain, maybe in drawn]
+    stream = io.BytesIO()
+    write_naacl(stream, pairs)
+    lines = stream.getvalue().split(b"\n")
+    rng.shuffle(lines)
+    assert gather(lines, range(1, len(pairs) + 1)) == pairs
+
+
+def test_defaults_zeros_and_null() -> None:
+    lines = [b"0003 1 2", b"001 01 1 P 0.5", b"1 2 2 S", b"1 3 3 0.25", b"", b"2 0 1", b"2 1 0 S", b"1 1 1 S"]
+    assert gather(lines) == [sure((0, 0), (1, 1), (2, 2)), NO_LINKS, sure((0, 1))]
+    assert gather(lines, range(1, 6)) == [*gather(lines), NO_LINKS, NO_LINKS]
+    assert gather([*lines, b"7 1 1"], [7, 3, 2, 1]) == [sure((0, 0)), *gather(lines)[::-1]]
+
+
+@pytest.mark.parametrize("line", [b"1 1", b"1 1 1 X", b"1 -1 1", b"1-1", b"a b c", b"1 1 1 S high", b"1 1 1 P S"])
+def test_garbage_of_the_shared_task_is_named(line: bytes) -> None:
+    with pytest.raises(CorpusError, match=rf"^x.wa:2: '{line.decode()}' is not a link"):
+        gather([b"1 1 1", line])
+
+
+@pytest.mark.parametrize("number", [0, 4])
+def test_a_sentence_the_text_has_not(number: int) -> None:
+    with pytest.raises(CorpusError, match=rf"^x.wa:2: there is no sentence {number} in the text"):
+        gather([b"1 1 1", b"%d 1 1" % number], range(1, 4))
+
+
+def test_markup() -> None:
+    assert is_marked_up(b"<s snum=0012> il </s>")
+    assert not is_marked_up(b"<s> il </s>")
+    assert parse_sentence(b"<s snum=0012> il   <b> s' </s>", "x", 1) == (12, b"il   <b> s'")
+    assert parse_sentence(b"<s snum=3></s>", "x", 1) == (3, b"")
+    with pytest.raises(CorpusError, match=r"^x:9: not a line '<s snum=...>"):
+        parse_sentence(b"il", "x", 9)
+
+
+def test_agreement_with_the_pharaoh_copy(data: Path) -> None:
+    gold = list(open_links(data / "hansards" / "gold-trial.wa", format="pharaoh"))
+    assert list(open_links(data / "formats" / "trial.naacl.wa", sentences=range(1, 38))) == gold
+    for language, letter in (("en", "e"), ("fr", "f")):
+        copies = data / "hansards" / f"gold-trial.{language}", data / "formats" / f"trial.naacl.{letter}"
+        plain, task = ([line.split() for line in copy.read_bytes().split(b"\n")] for copy in copies)
+        assert plain == task

@@ -14,7 +14,6 @@ from features.translation._lattice_kernels import (
     INSIDE,
     LEAVING,
     N_JUMPS,
-    REACHING,
     START,
     WIDTHS,
     WINDOW,
@@ -23,7 +22,6 @@ from features.translation._lattice_kernels import (
     add_moves,
     find_moves,
     forward_backward,
-    mix,
     padded,
     prepare,
 )
@@ -210,19 +208,6 @@ def test_very_long_sentences_and_tiny_probabilities_stay_finite() -> None:
     np.testing.assert_allclose(posterior.sum(axis=1) + null, 1.0, atol=1e-3)
 
 
-def test_model_1_is_bayes_rule() -> None:
-    chain = Chain(6, 11, seed=3)
-    lattice = make_lattice(np.array([6]), np.array([11]))
-    lattice.emission.reshape(6, -1)[:, :11] = chain.emission
-    lattice.null[:] = chain.null
-    log_likelihood = mix(lattice, 6, 11, 0.3)
-    joint = np.hstack([0.7 / 11 * chain.emission, 0.3 * chain.null[:, None]])
-    total = joint.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(lattice.posterior.reshape(6, -1)[:, :11], (joint / total)[:, :-1], rtol=1e-5)
-    np.testing.assert_allclose(lattice.null_posterior, (joint / total)[:, -1], rtol=1e-5)
-    assert log_likelihood == pytest.approx(np.log(total).sum(), rel=1e-5)
-
-
 def expected_log_likelihood(jumps: Jumps, weights: np.ndarray) -> float:
     """Of the jumps in the window, whatever their words, given how often each width was chosen and in which contexts."""
     contexts = jumps.contexts
@@ -271,47 +256,6 @@ def test_jumps_that_were_never_seen_stay_possible() -> None:
         assert (part > 0.0).all()
     assert weights.shared[INSIDE : INSIDE + WIDTHS].argmax() == WINDOW + 1
     assert (weights.inside.argmax(axis=2) == WINDOW + 1).all()
-
-
-def log_likelihood_of_jumps(chain: Chain, jumps: dict[tuple[int, int], float], weights: JumpWeights) -> float:
-    """Of jumps inside the sentence of a chain, from and to positions, each as often as it says."""
-    total = 0.0
-    for (left, reached), often in jumps.items():
-        reach = range(max(0, left - WINDOW), min(chain.S, left + WINDOW + 1))
-        chances = {
-            r: weights.inside[LEAVING, chain.group[left], WINDOW + r - left]
-            * weights.inside[REACHING, chain.group[r], WINDOW + r - left]
-            for r in reach
-        }
-        total += often * np.log(chances[reached] / sum(chances.values()))
-    return total
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_weights_of_words_are_likelier_at_each_step(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    chains = [Chain(1, S, seed=S) for S in rng.integers(2, 25, 6).tolist()]
-    found = []
-    for chain in chains:
-        left = rng.integers(chain.S, size=5)
-        reached = np.clip(left + rng.integers(-WINDOW, WINDOW + 1, 5), 0, chain.S - 1)
-        found.append(dict(zip(zip(left.tolist(), reached.tolist(), strict=True), rng.random(5).tolist(), strict=True)))
-    groups = np.arange(3, dtype=np.int32)
-    weights = even_jumps(groups)
-    before = -np.inf
-    for _ in range(30):
-        jumps = new_jumps(groups)
-        for chain, counted in zip(chains, found, strict=True):
-            chain.jumps = chain.jumps._replace(inside=weights.inside)
-            chain.weigh()
-            for (left, reached), often in counted.items():
-                chain.add_inside(jumps, left, WINDOW + reached - left, often)
-        after = sum(log_likelihood_of_jumps(*parts, weights) for parts in zip(chains, found, strict=True))
-        assert after >= before - 1e-9 * abs(before)
-        before = after
-        jumps.needs[:] /= weights.inside
-        weights = fit_jumps(jumps, weights, 0.0)
-        np.testing.assert_allclose(weights.inside[LEAVING].sum(axis=1), 1.0, rtol=1e-6)
 
 
 def test_a_group_that_never_jumped_jumps_as_all_do() -> None:

@@ -266,7 +266,6 @@ def test_an_error_of_the_program_ends_the_training(desk: Desks, monkeypatch: pyt
 def begin(folder: Path, *more: object) -> tuple[subprocess.Popen[bytes], str]:
     """Start the command on t.en and t.fr; its process, and the address of its page."""
     process = start("annotate", folder / "t.en", folder / "t.fr", "-o", folder / "gold", "--order", "given", *more)
-    assert process.stderr is not None
     said = read_until(process.stderr.fileno(), "(Ctrl-C ends)").decode()
     found = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{20,}/", said)
     assert found, said

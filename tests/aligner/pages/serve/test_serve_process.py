@@ -28,7 +28,6 @@ Started = tuple[subprocess.Popen[bytes], Any]
 
 def told(process: subprocess.Popen[bytes], words: str) -> str:
     """What it says until a line with these words has ended."""
-    assert process.stderr is not None
     said = read_until(process.stderr.fileno(), words)
     while not said.endswith(b"\n"):
         said += os.read(process.stderr.fileno(), 1)
