@@ -212,10 +212,10 @@ def families(study: Study) -> None:
     import numpy as np
     from gold import judge
 
+    from aligner.losses.capacity import Fertility
+    from aligner.losses.hinge import MatchingProblem
     from aligner.model.decoding import decode_edges
     from aligner.solvers import Stop, make_solver, solve
-    from aligner.svm.hinge import MatchingProblem
-    from aligner.svm.prices import Fertility
     from features.extractor import FeatureSet
     from features.table import EdgeTable
 

@@ -29,7 +29,7 @@ from tables import ROOT, markdown, parser_of, publish
 if TYPE_CHECKING:
     from solver_problems import Field
 
-    from aligner.svm.hinge import MatchingProblem
+    from aligner.losses.hinge import MatchingProblem
 
 PAGE, IMAGES = "docs/solvers.md", ROOT / "docs" / "images"
 

@@ -14,15 +14,15 @@ import numpy.typing as npt
 import aligner
 from aligner.evaluation.comparison import Evaluation
 from aligner.evaluation.counts import count, scores
+from aligner.losses.capacity import LinkRewards
+from aligner.losses.fenchel_young import FenchelYoungProblem
+from aligner.losses.hinge import MatchingProblem
 from aligner.model import default
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import Alignments, decode_edges
 from aligner.model.default import REWARDS
 from aligner.solvers import Stop, solve
 from aligner.solvers.newton import Newton
-from aligner.svm.fenchel_young import FenchelYoungProblem
-from aligner.svm.hinge import MatchingProblem
-from aligner.svm.prices import LinkRewards
 from aligner.training.cross_validate import cross_validate, edge_weights
 from aligner.training.settings import LOSSES, LearnSettings, plan
 from corpora.alignment import Links

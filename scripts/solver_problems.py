@@ -15,10 +15,10 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 from sequences import Sequences, read_chunks, read_letters
 
+from aligner.losses.chain import ChainProblem
+from aligner.losses.hinge import MatchingProblem
 from aligner.matching import best_matchings
 from aligner.problem import BlockProblem
-from aligner.svm.chain import ChainProblem
-from aligner.svm.hinge import MatchingProblem
 
 Array = np.ndarray[Any, Any]
 

@@ -9,26 +9,26 @@ import urllib.request
 from typing import Any
 
 from aligner.pages.annotate.app import HOST, application
-from aligner.pages.annotate.desk import Desk
+from aligner.pages.annotate.session import Session
 from aligner.pages.http import Server, listen
 from aligner.progress import ignore
 
 
 class Site:
-    """A page that is served: its address, and the desk behind it."""
+    """A page that is served: its address, and the session behind it."""
 
-    def __init__(self, desk: Desk, token: str = "token") -> None:
-        self.desk, listening = desk, listen(HOST, 0)
+    def __init__(self, session: Session, token: str = "token") -> None:
+        self.session, listening = session, listen(HOST, 0)
         self.port = listening.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}/{token}/"
-        self._server = Server(application(desk, token, self.port), ignore, log_level="critical")
+        self._server = Server(application(session, token, self.port), ignore, log_level="critical")
         self._thread = threading.Thread(target=self._server.run, args=[[listening]])
         self._thread.start()
 
     def close(self) -> None:
         self._server.should_exit = True
         self._thread.join()
-        self.desk.close()
+        self.session.close()
 
     def ask(self, path: str, given: object = None, **headers: str) -> tuple[int, Any]:
         """Status and answer, of JSON unless it is text."""

@@ -10,9 +10,9 @@ import hypothesis
 import numpy as np
 import pytest
 
+from aligner.losses.capacity import Fertility
+from aligner.losses.hinge import Costs, MatchingProblem
 from aligner.matching import best_matchings
-from aligner.svm.hinge import Costs, MatchingProblem
-from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable
@@ -24,7 +24,7 @@ hypothesis.settings.load_profile("untimed")
 
 
 PRODUCT = tuple(f"tests/aligner/{folder}/" for folder in ("cli", "model", "report", "training"))
-LIBRARY = "tests/contracts/", *(f"tests/aligner/{folder}/" for folder in ("matching", "svm", "solvers"))
+LIBRARY = "tests/contracts/", *(f"tests/aligner/{folder}/" for folder in ("matching", "losses", "solvers"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

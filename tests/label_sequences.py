@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from scipy.sparse import csr_array
 
-from aligner.svm.chain import ChainProblem
+from aligner.losses.chain import ChainProblem
 
 
 def random_chains(

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from aligner.losses.chain import ChainProblem
+from aligner.losses.hinge import MatchingProblem
+from aligner.losses.kernel_functions import RBF, Kernel, Linear, Polynomial
 from aligner.problem import BlockDefaults, Corners, MarginalDefaults, Marginals
 from aligner.solvers import SOLVERS, Result, Solver, Stop, make_solver, solve
 from aligner.solvers.registry import choices
-from aligner.svm.chain import ChainProblem
-from aligner.svm.hinge import MatchingProblem
-from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -16,7 +16,6 @@ import typer
 from aligner._version import __version__
 from aligner.cli.align import align
 from aligner.cli.annotate import annotate
-from aligner.cli.answers import answer, answers_for_errors, prepare_streams
 from aligner.cli.combine import combine
 from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
@@ -24,6 +23,7 @@ from aligner.cli.fast_align import fast_align
 from aligner.cli.help import Align, Panels
 from aligner.cli.info import info
 from aligner.cli.lexicon import lexicon
+from aligner.cli.messages import answer, answers_for_errors, prepare_streams
 from aligner.cli.priors import priors
 from aligner.cli.report import report
 from aligner.cli.score import score

@@ -15,7 +15,7 @@ import typer
 from aligner._version import __version__
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
-from aligner.cli.answers import say
+from aligner.cli.messages import say
 from aligner.cli.outputs import Output, Writer
 from aligner.model.settings import AlignSettings
 from aligner.progress import ignore, progress_bar
@@ -107,8 +107,8 @@ def align_with_model(
     with ExitStack() as until_written:
         with progress_bar(output.quiet):
             until_written.enter_context(compiling_ahead())
-            from aligner.cli.texts import check_texts, open_for_model, open_other_tokens, with_others
-            from aligner.model.acquaintance import Acquaintance
+            from aligner.cli.inputs import check_texts, open_for_model, open_other_tokens, with_others
+            from aligner.model.input_checks import Acquaintance
             from aligner.model.model import load
             from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
             from corpora.files import refuse_inputs
@@ -191,7 +191,7 @@ def align_without_model(
     with ExitStack() as until_written:
         with spilling_beside(output.path), progress_bar(output.quiet) as show:
             until_written.enter_context(compiling_ahead())
-            from aligner.cli.texts import open_other_tokens
+            from aligner.cli.inputs import open_other_tokens
             from aligner.model.unsupervised import NORMALIZERS, OwnText
             from corpora.link_files import kind_of_links
             from corpora.readers import open_text

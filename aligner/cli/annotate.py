@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.answers import refuse_idle, say
+from aligner.cli.messages import refuse_idle, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.progress import progress_bar
 
@@ -42,9 +42,9 @@ def annotate(
         except ModuleNotFoundError as error:
             what = f"the page to annotate on needs {error.name}, which is not installed"
             raise SettingError(f"{what} (pip install 'aligner[web]')") from error
-        from aligner.cli.texts import open_for_model, with_others
+        from aligner.cli.inputs import open_for_model, with_others
         from aligner.model.model import load
-        from aligner.pages.annotate.desk import Desk, model_of_text, read_text
+        from aligner.pages.annotate.session import Session, model_of_text, read_text
         from corpora.readers import open_texts
 
         if model is None:
@@ -56,25 +56,25 @@ def annotate(
         corpus.rereadable()
         listening = opened.enter_context(listen(HOST, port))
         loaded = model_of_text(corpus, show) if model is None else loaded
-        desk = Desk(
+        session = Session(
             read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed, number=number,
             learns=model is None,
         )  # fmt: skip
         opened.pop_all()
     token, port = secrets.token_urlsafe(16), listening.getsockname()[1]
-    serving = Server(application(desk, token, port), say, log_level="critical")
+    serving = Server(application(session, token, port), say, log_level="critical")
     keep_what_there_is()
     thread = Thread(target=serving.run, args=[[listening]], daemon=True)
     thread.start()
-    say(f"{len(desk.queue):,} pairs to annotate at http://{HOST}:{port}/{token}/ (Ctrl-C ends)")
+    say(f"{len(session.queue):,} pairs to annotate at http://{HOST}:{port}/{token}/ (Ctrl-C ends)")
     while noted_signal() is None and thread.is_alive():
         thread.join(0.1)
-    serving.should_exit = desk.ended = True
+    serving.should_exit = session.ended = True
     thread.join(5)
     signum = noted_signal()
     ignore_signals()
     if not quiet:
         word = "ended" if signum is None else WORDS[signum]
-        say(f"{word}: {len(desk.book.accepted()):,} accepted pairs are in {', '.join(desk.book.outputs)}")
+        say(f"{word}: {len(session.store.accepted()):,} accepted pairs are in {', '.join(session.store.outputs)}")
     if signum is not None:
         raise typer.Exit(SIGNALLED + signum)

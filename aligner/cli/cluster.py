@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from aligner.cli.inputs import check_texts, open_for_model
 from aligner.cli.outputs import Output, Writer
-from aligner.cli.texts import check_texts, open_for_model
 from aligner.cluster import connection
 from aligner.cluster.engine import ClusterEngine
 from aligner.model.model import load

@@ -8,7 +8,7 @@ import typer
 
 from aligner.cli import options as opt
 from aligner.cli.align import align_without_model
-from aligner.cli.answers import say
+from aligner.cli.messages import say
 from aligner.cli.outputs import Output
 from aligner.model.settings import AlignSettings
 from aligner.progress import ignore

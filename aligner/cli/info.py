@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.answers import refuse_idle
+from aligner.cli.messages import refuse_idle
 from aligner.progress import Progress, progress_bar
 
 
@@ -30,7 +30,7 @@ def info(
     most effective first: weights, ranges, and with GOLD what AER is without each.
     """
     with progress_bar(quiet) as show:
-        from aligner.cli.texts import with_others
+        from aligner.cli.inputs import with_others
         from aligner.model.model import load
         from aligner.training.ablation import describe_model
         from aligner.training.figures import features_to_dict, format_features, format_values

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.answers import say
+from aligner.cli.messages import say
 from aligner.progress import progress_bar, tell_items
 from corpora import SettingError
 

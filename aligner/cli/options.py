@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from aligner.cli.answers import in_options, say
 from aligner.cli.help import show_all
+from aligner.cli.messages import in_options, say
 from aligner.cli.outputs import Format
 from aligner.model.settings import Decoding, LongPairs, Symmetrization
 from aligner.settings import parse_size

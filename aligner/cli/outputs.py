@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from aligner.cli.answers import say
+from aligner.cli.messages import say
 from aligner.progress import Progress, ignore, progress_bar
 from aligner.settings import changed, refuse_pairs
 from corpora import SettingError

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.answers import refuse_idle, say
+from aligner.cli.messages import refuse_idle, say
 from aligner.progress import progress_bar
 
 

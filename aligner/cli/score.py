@@ -31,7 +31,7 @@ def score(
     with ExitStack() as until_written:
         with progress_bar(quiet):
             until_written.enter_context(compiling_ahead())
-            from aligner.cli.texts import check_texts, open_for_model
+            from aligner.cli.inputs import check_texts, open_for_model
             from aligner.model.model import load
             from aligner.model.streaming import LinksFile, align_lines, read_again
             from corpora.normalize import without_tokenizing

@@ -1,7 +1,7 @@
 """``aligner serve``."""
 
 from aligner.cli import options as opt
-from aligner.cli.answers import say
+from aligner.cli.messages import say
 from aligner.progress import ignore, progress_bar
 from corpora import AlignerError
 

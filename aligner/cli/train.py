@@ -11,7 +11,7 @@ import typer
 
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
-from aligner.cli.answers import BAD_DATA, NOT_CONVERGED, refuse_idle, say
+from aligner.cli.messages import BAD_DATA, NOT_CONVERGED, refuse_idle, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.progress import Hooks, progress_bar
 from aligner.settings import with_values

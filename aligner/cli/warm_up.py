@@ -5,7 +5,7 @@ from importlib.resources import as_file, files
 
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
-from aligner.cli.answers import say
+from aligner.cli.messages import say
 from aligner.progress import progress_bar
 
 

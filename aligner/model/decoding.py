@@ -9,10 +9,10 @@ from typing import overload
 
 import numpy as np
 
+from aligner.losses.capacity import LinkRewards
+from aligner.losses.edges import Edges
 from aligner.matching import best_matchings
 from aligner.model.scoring import score_table
-from aligner.svm.edges import Edges
-from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links
 from corpora.ragged import F64, I64, Lists
 

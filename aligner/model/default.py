@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from aligner._version import __version__
+from aligner.losses.capacity import LinkRewards
 from aligner.model.calibration import Calibration
 from aligner.model.model import Model
-from aligner.svm.prices import LinkRewards
 from corpora.normalize import Normalizer
 from corpora.ragged import F64
 from features.extractor import FAMILIES, FeatureSet

@@ -11,12 +11,12 @@ import numpy as np
 
 from aligner._version import __version__
 from aligner.errors import AlignerError
+from aligner.losses.capacity import LinkRewards
 from aligner.model.calibration import Calibration, read_calibration
 from aligner.model.decoding import Alignment, Alignments, best_alignments
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.scoring import score_batch
 from aligner.model.settings import check_offset
-from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically

@@ -11,13 +11,13 @@ from itertools import islice, repeat
 import numpy as np
 
 from aligner.errors import SettingError
+from aligner.losses.capacity import LinkRewards
 from aligner.model.decoding import Alignments, best_alignments
 from aligner.model.default import default_model, with_links
 from aligner.model.settings import THRESHOLD, AlignSettings
 from aligner.model.streaming import LinksFile, align_lines, check_corpus, kept, read_again
 from aligner.progress import Progress, ignore, tell_passes
 from aligner.settings import changed
-from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.corpus import Corpus, TextLine, sample

@@ -19,16 +19,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aligner.losses.chain import ChainProblem
     from aligner.problem import BlockDefaults, BlockProblem, Corners, MarginalDefaults, Marginals
     from aligner.solvers.approximate import Approximate
-    from aligner.solvers.atomic import least_squares
     from aligner.solvers.averages import Average
     from aligner.solvers.block import Block
     from aligner.solvers.checking import check_problem
+    from aligner.solvers.constrained_least_squares import least_squares
     from aligner.solvers.corrective import Correction, Corrective
     from aligner.solvers.driver import Solver, solve
     from aligner.solvers.excessive_gap import ExcessiveGap
     from aligner.solvers.extragradient import Extragradient
+    from aligner.solvers.fenchel_young import FenchelYoung
     from aligner.solvers.frank_wolfe import FrankWolfe
     from aligner.solvers.kernel import KernelBlock
     from aligner.solvers.newton import Newton
@@ -38,11 +40,9 @@ if TYPE_CHECKING:
     from aligner.solvers.records import DualPoint, Result, Status, Stop, TracePoint
     from aligner.solvers.registry import SOLVERS, make_solver
     from aligner.solvers.regularization import regularization_path
-    from aligner.solvers.signs import Signed
-    from aligner.solvers.smooth import FenchelYoung
+    from aligner.solvers.sign_constraints import Signed
     from aligner.solvers.steps import Away, Blended, Forward, Pairwise
     from aligner.solvers.subgradient import StochasticSubgradient
-    from aligner.svm.chain import ChainProblem
     from aligner.templates import Compiled, CompiledMarginals
 
 _HOMES = {
@@ -54,7 +54,7 @@ _HOMES = {
         "Marginals",
     ),
     "solvers.approximate": ("Approximate",),
-    "solvers.atomic": ("least_squares",),
+    "solvers.constrained_least_squares": ("least_squares",),
     "solvers.averages": ("Average",),
     "solvers.block": ("Block",),
     "solvers.checking": ("check_problem",),
@@ -91,7 +91,7 @@ _HOMES = {
         "make_solver",
     ),
     "solvers.regularization": ("regularization_path",),
-    "solvers.signs": ("Signed",),
+    "solvers.sign_constraints": ("Signed",),
     "solvers.steps": (
         "Away",
         "Blended",
@@ -99,8 +99,8 @@ _HOMES = {
         "Pairwise",
     ),
     "solvers.subgradient": ("StochasticSubgradient",),
-    "svm.chain": ("ChainProblem",),
-    "solvers.smooth": ("FenchelYoung",),
+    "losses.chain": ("ChainProblem",),
+    "solvers.fenchel_young": ("FenchelYoung",),
     "templates": (
         "Compiled",
         "CompiledMarginals",

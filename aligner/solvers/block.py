@@ -16,10 +16,10 @@ from aligner.problem import BlockProblem
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers import sparse
-from aligner.solvers.active import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.audit import Answers, ask, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import ByGap, Order, Permuted
+from aligner.solvers.points import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.sparse import SparseState
 from aligner.solvers.steps import BlockStep, Forward

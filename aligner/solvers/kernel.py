@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from aligner.losses._corner_kernels import HINGE_TOLERANCE, SURE, Blocks
+from aligner.losses.edges import EdgeProblem, edges_of
+from aligner.losses.kernel_functions import RBF, Kernel, expand, kernel_signature, make_kernel
 from aligner.matching import Oracle, best_matchings
 from aligner.problem import BlockProblem
 from aligner.solvers._block_kernels import average_weight
@@ -15,9 +18,6 @@ from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import Forward
-from aligner.svm._corner_kernels import HINGE_TOLERANCE, SURE, Blocks
-from aligner.svm.edges import EdgeProblem, edges_of
-from aligner.svm.kernels import RBF, Kernel, expand, kernel_signature, make_kernel
 from aligner.templates import NEGATIVE_HINGE, NOT_FINITE, check_code
 from corpora.ragged import F32, F64, Lists
 

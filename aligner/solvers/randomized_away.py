@@ -11,9 +11,9 @@ from aligner.errors import SettingError
 from aligner.problem import BlockProblem, Corners
 from aligner.solvers import _active_kernels as kernels
 from aligner.solvers._block_kernels import Point
-from aligner.solvers.active import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.audit import ask, ask_all, judge
 from aligner.solvers.orders import Permuted, Visiting
+from aligner.solvers.points import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.records import Audit, DualPoint, Origin
 from corpora.ragged import F64, I64
 

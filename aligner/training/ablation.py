@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aligner.evaluation.counts import error_rate
+from aligner.losses.capacity import LinkRewards
 from aligner.model.decoding import decode_edges
 from aligner.model.model import Model
 from aligner.progress import ignore
-from aligner.svm.prices import LinkRewards
 from aligner.training.inputs import Labelled
 from corpora.alignment import Links
 from corpora.ragged import F64

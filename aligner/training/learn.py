@@ -10,6 +10,7 @@ from aligner._version import __version__
 from aligner.errors import SettingError
 from aligner.evaluation.comparison import in_percent
 from aligner.evaluation.counts import error_rate
+from aligner.losses.fenchel_young import FenchelYoungProblem
 from aligner.model.calibration import Calibration, JudgedLinks
 from aligner.model.decoding import decode_edges
 from aligner.model.default import default_model, default_weights, with_links
@@ -17,7 +18,6 @@ from aligner.model.model import Model
 from aligner.progress import Hooks, Progress
 from aligner.settings import changed
 from aligner.solvers import Result, Status, Stop, TracePoint
-from aligner.svm.fenchel_young import FenchelYoungProblem
 from aligner.training.cross_validate import cross_validate, edge_weights
 from aligner.training.inputs import Labelled
 from aligner.training.settings import CountSettings, LearnSettings, plan

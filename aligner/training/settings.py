@@ -6,6 +6,9 @@ from math import inf
 from typing import Any, Literal, TypeVar
 
 from aligner.errors import SettingError
+from aligner.losses.capacity import Fertility
+from aligner.losses.fenchel_young import FENCHEL_YOUNG_COSTS, FenchelYoungProblem
+from aligner.losses.hinge import HINGE_COSTS, Costs, MatchingProblem, Prior
 from aligner.matching import get_oracle
 from aligner.model.default import default_weights
 from aligner.model.settings import Candidates
@@ -13,9 +16,6 @@ from aligner.settings import check, setting, setting_of_names
 from aligner.solvers import Solver, make_solver
 from aligner.solvers.newton import Newton
 from aligner.solvers.registry import find_solver
-from aligner.svm.fenchel_young import FENCHEL_YOUNG_COSTS, FenchelYoungProblem
-from aligner.svm.hinge import HINGE_COSTS, Costs, MatchingProblem, Prior
-from aligner.svm.prices import Fertility
 from corpora.alignment import Links
 from corpora.corpus import Languages
 from corpora.normalize import Normalizer

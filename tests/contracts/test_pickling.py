@@ -14,8 +14,8 @@ from solver_configurations import CONFIGURATIONS, Configuration, MakeProblem, Mu
 import aligner
 from aligner.errors import OracleError, ScoreError
 from aligner.model.file import ModelError
-from aligner.pages.annotate.book import ConflictError
-from aligner.pages.annotate.work import WorkError
+from aligner.pages.annotate.annotation import WorkError
+from aligner.pages.annotate.store import ConflictError
 from aligner.solvers import Stop, make_solver
 from aligner.training.settings import LearnSettings
 from corpora import AlignerError, SettingError

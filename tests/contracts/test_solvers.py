@@ -26,6 +26,8 @@ from solver_configurations import (
 )
 
 from aligner.errors import SettingError
+from aligner.losses.chain import ChainProblem
+from aligner.losses.hinge import MatchingProblem, Prior
 from aligner.matching import ORACLES, get_oracle
 from aligner.solvers import SOLVERS, Status, make_solver
 from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
@@ -34,8 +36,6 @@ from aligner.solvers.block import Block
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.orders import Permuted
 from aligner.solvers.steps import Forward
-from aligner.svm.chain import ChainProblem
-from aligner.svm.hinge import MatchingProblem, Prior
 
 
 @dataclass(frozen=True)

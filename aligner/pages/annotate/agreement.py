@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligner.evaluation.counts import count, scores
-from aligner.pages.annotate.work import SourceText, Work
+from aligner.pages.annotate.annotation import Annotation, SourceText
 from corpora.alignment import Link, Links
 
 
@@ -26,7 +26,7 @@ class Agreement:
     different: tuple[int, ...]
 
 
-def agreement(one: Mapping[int, Work], other: Mapping[int, Work], text: SourceText) -> Agreement:
+def agreement(one: Mapping[int, Annotation], other: Mapping[int, Annotation], text: SourceText) -> Agreement:
     """The agreement of two annotators, who have accepted these pairs."""
     common = sorted(one.keys() & other.keys())
     both = [Links.from_pairs(works[pair].links for pair in common) for works in (one, other)]
@@ -56,13 +56,13 @@ def kappa(table: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> float:
     return 1.0 if expected >= 1 or not table.any() else round(float((observed - expected) / (1 - expected)), 12)
 
 
-def merged(one: Work, other: Work) -> Work:
+def merged(one: Annotation, other: Annotation) -> Annotation:
     """The work to begin with where two differ: the links of both, sure where both are sure."""
     sure = one.sure & other.sure
     linked = (one.sure | one.possible) & (other.sure | other.possible)
     null = one.null[0] & other.null[0], one.null[1] & other.null[1]
-    return Work(sure=sure, possible=linked - sure, null=null)
+    return Annotation(sure=sure, possible=linked - sure, null=null)
 
 
-def _kinds(work: Work) -> dict[Link, int]:
+def _kinds(work: Annotation) -> dict[Link, int]:
     return dict.fromkeys(work.possible, 1) | dict.fromkeys(work.sure, 2)

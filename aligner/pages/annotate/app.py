@@ -15,8 +15,8 @@ from starlette.types import ASGIApp
 
 from aligner.errors import AlignerError
 from aligner.pages import http
-from aligner.pages.annotate.book import ConflictError
-from aligner.pages.annotate.desk import Desk
+from aligner.pages.annotate.session import Session
+from aligner.pages.annotate.store import ConflictError
 from aligner.pages.assets import render
 from corpora.conversion import convert
 from corpora.link_files import WRITTEN_FORMATS
@@ -28,13 +28,16 @@ MOST_BYTES = 1 << 20
 """Of the body of a request."""
 
 
-def application(desk: Desk, token: str, port: int) -> ASGIApp:
+def application(session: Session, token: str, port: int) -> ASGIApp:
     """Serve, all under /TOKEN/, the page, JSON that it requests, and the accepted pairs in each format."""
     answers = {
-        "GET": {"pair": desk.pair, "words": desk.words, "agreements": desk.agreements, "training": desk.training},
+        "GET": {
+            "pair": session.pair, "words": session.words, "agreements": session.agreements,
+            "training": session.training,
+        },
         "POST": {
-            "save": desk.save, "undo": desk.undo, "approve": desk.approve, "take-over": desk.take_over,
-            "train": desk.train,
+            "save": session.save, "undo": session.undo, "approve": session.approve, "take-over": session.take_over,
+            "train": session.train,
         },
     }  # fmt: skip
     routes = [
@@ -44,14 +47,14 @@ def application(desk: Desk, token: str, port: int) -> ASGIApp:
     ]
 
     async def page(request: Request) -> Response:
-        return HTMLResponse(await run_in_threadpool(write_page, desk))
+        return HTMLResponse(await run_in_threadpool(write_page, session))
 
     async def export(request: Request) -> Response:
         format = request.path_params["format"]
         if format not in WRITTEN_FORMATS:
             raise HTTPException(404)
-        stream, languages = io.BytesIO(), desk.text.languages
-        await run_in_threadpool(convert, desk.book.prefix, stream, to=format, languages=languages)
+        stream, languages = io.BytesIO(), session.text.languages
+        await run_in_threadpool(convert, session.store.prefix, stream, to=format, languages=languages)
         name = f"attachment; filename=gold.{format}"
         return Response(stream.getvalue(), media_type="text/plain", headers={"Content-Disposition": name})
 
@@ -83,12 +86,12 @@ def _json(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Reque
     return endpoint
 
 
-def write_page(desk: Desk) -> str:
-    languages: tuple[str | None, ...] = desk.text.languages
-    first = next(filter(desk.book.is_open, desk.queue), desk.queue[0])
+def write_page(session: Session) -> str:
+    languages: tuple[str | None, ...] = session.text.languages
+    first = next(filter(session.store.is_open, session.queue), session.queue[0])
     return render(
         "annotate.html",
         {"first": first, "languages": (None, None) if languages == ("source", "target") else languages},
         module="annotate.js", styles=("drawing.css", "page.css", "annotate.css"), connects=True,
-        title=PurePath(desk.prefix).name, annotator=desk.annotator, formats=WRITTEN_FORMATS,
+        title=PurePath(session.prefix).name, annotator=session.annotator, formats=WRITTEN_FORMATS,
     )  # fmt: skip

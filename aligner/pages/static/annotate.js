@@ -1,7 +1,7 @@
 // The page of an annotator: a pair as a matrix to change, by keys and by mouse; every change goes to the server at once.
 
 import { AgreementPanel, TrainingPanel, WordPanel } from "./annotate-panels.js";
-import { NEXT_KIND, Work, drawnLinks, listenToDrags } from "./annotate-work.js";
+import { NEXT_KIND, Annotation, drawnLinks, listenToDrags } from "./annotation.js";
 import { clamp, html, svg, visible } from "./dom.js";
 import { draw } from "./draw.js";
 import { $, ask, given, tabs } from "./page.js";
@@ -13,7 +13,7 @@ const inEditor = (/** @type {string} */ selector) => /** @type {Element} */ (edi
 // unsaved: whether the server has not kept the work as it is; stuck: its revision, where another window has changed the pair
 const state = {
   info: /** @type {About} */ (/** @type {any} */ (null)), // until the first answer
-  work: /** @type {Work} */ (/** @type {any} */ (null)),
+  work: /** @type {Annotation} */ (/** @type {any} */ (null)),
   cursor: /** @type {Cell} */ ([0, 0]),
   other: /** @type {string | null} */ (null),
   drawn: /** @type {Picture | null} */ (null),
@@ -50,7 +50,7 @@ async function open(pair, other = state.other) {
   state.other = other;
   /** @type {About} */
   const info = await ask("GET", "pair", aboutPair(pair));
-  Object.assign(state, { info, cursor, work: new Work(info.work) });
+  Object.assign(state, { info, cursor, work: new Annotation(info.work) });
   state.scores = new Map(info.scores.map(([j, k, score]) => [`${j}-${k}`, score]));
   $("comment").value = state.work.comment;
   showPair();
@@ -65,7 +65,7 @@ async function save() {
     if (error.status === 409) return conflict();
     throw error;
   }
-  const accepted = new Work(state.info.work);
+  const accepted = new Annotation(state.info.work);
   if (accepted.status !== state.work.status || accepted.kinds.size !== state.work.kinds.size) state.work = accepted;
   state.unsaved = false;
   state.stuck = 0;
@@ -74,7 +74,7 @@ async function save() {
 }
 
 // Change the work on the pair, show it, and keep it.
-/** @type {(edit: (work: Work) => unknown) => Promise<void>} */
+/** @type {(edit: (work: Annotation) => unknown) => Promise<void>} */
 async function change(edit) {
   if (state.stuck) return;
   edit(state.work);
@@ -116,8 +116,8 @@ function trouble(message, ways = state.work ? [way("Try again", save)] : []) {
 // Keys do nothing here before one has chosen; no button has the focus, that the next Enter would press.
 async function conflict() {
   const there = await ask("GET", "pair", aboutPair(state.info.pair));
-  const told = (/** @type {Work} */ work) => `${work.kinds.size} links, ${work.status}`;
-  const both = `(there ${told(new Work(there.work))}; here ${told(state.work)})`;
+  const told = (/** @type {Annotation} */ work) => `${work.kinds.size} links, ${work.status}`;
+  const both = `(there ${told(new Annotation(there.work))}; here ${told(state.work)})`;
   state.stuck = there.revision;
   trouble(`Changed in another window ${both}: not kept yet.`, [
     way(["Show what is there ", html("kbd", {}, "t")], forget),
@@ -248,9 +248,9 @@ function move(key, far) {
   showCursor();
 }
 
-const sideTaken = (/** @type {number} */ n) => (/** @type {Work} */ work) => {
+const sideTaken = (/** @type {number} */ n) => (/** @type {Annotation} */ work) => {
   if (!state.info.sides.length) return;
-  const { kinds, null: nothing } = new Work(state.info.sides[n]);
+  const { kinds, null: nothing } = new Annotation(state.info.sides[n]);
   Object.assign(work, { kinds, null: nothing });
 };
 const least = () => Number($("least").value);

@@ -91,12 +91,12 @@ interface Learnt { trace?: { passes: number; primal: number; dual: number }[] }
 
 // Of annotation: what is made of a pair, as the server has it.
 type Status = "open" | "accepted" | "skipped";
-interface GivenWork {
+interface GivenAnnotation {
   sure: Cell[]; possible: Cell[]; suggested: Cell[]; null: number[][]; status: Status; flagged: boolean; comment: string;
 }
 type Made = "sure" | "possible" | "suggested";
-type WorkKind = Made | "none";
-type Work = import("./annotate-work.js").Work;
+type LinkKind = Made | "none";
+type Annotation = import("./annotation.js").Annotation;
 interface Placed { source: number; target: number; kind: Made }
 
 // Another annotator: the figures both ways, the pairs that differ, how many are the same, and are left to take over.
@@ -107,7 +107,7 @@ interface Other {
 
 // What the server says of a pair.
 interface About {
-  pair: number; source: string[]; target: string[]; work: GivenWork; sides: GivenWork[]; scores: number[][];
+  pair: number; source: string[]; target: string[]; work: GivenAnnotation; sides: GivenAnnotation[]; scores: number[][];
   revision: number; previous: number | null; next: number | null; following: number | null; flagged: number[];
   progress: { pairs: number; accepted: number; skipped: number; pace: number | null };
 }

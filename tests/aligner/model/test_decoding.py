@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from aligner.losses.capacity import LinkRewards
 from aligner.model import _score_kernels as _kernels
 from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.model import Model
 from aligner.model.scoring import exact_weights, score_table
-from aligner.svm.prices import LinkRewards
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer

@@ -11,8 +11,8 @@ import pytest
 from solver_configurations import Multiclass, run
 
 from aligner.errors import SettingError
+from aligner.losses.hinge import MatchingProblem
 from aligner.solvers import Approximate, BlockDefaults, Corners, Result, Status, Stop, make_solver, solve
-from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from aligner.errors import ScoreError
+from aligner.losses.hinge import MatchingProblem
 from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers.block import Block, BlockState
 from aligner.solvers.orders import ByGap, Permuted, Uniform
 from aligner.solvers.steps import Away, Forward, Pairwise
-from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 

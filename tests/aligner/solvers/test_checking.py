@@ -14,7 +14,7 @@ from aligner.errors import OracleError
 from aligner.matching import ORACLES, get_oracle
 from aligner.problem import Corners
 from aligner.solvers import Status, check_problem, make_solver
-from aligner.solvers.atomic import Domain, LeastSquares
+from aligner.solvers.constrained_least_squares import Domain, LeastSquares
 
 
 @dataclass

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
+from aligner.losses.hinge import MatchingProblem
 from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import Stop, solve
 from aligner.solvers.audit import ask_all
 from aligner.solvers.corrective import Correction, Corrective, shift_weight
 from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.simplex import Mixture, best_mixture
-from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -18,12 +18,12 @@ from scipy.optimize import OptimizeResult
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from aligner.errors import OracleError
+from aligner.losses.hinge import MatchingProblem
 from aligner.matching import linprog
 from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import SOLVERS, Result, Status, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.records import Audit
-from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 
@@ -135,7 +135,7 @@ COLD = """
 import numba
 import numpy as np
 from aligner.solvers import Stop, make_solver, solve
-from aligner.svm.hinge import MatchingProblem
+from aligner.losses.hinge import MatchingProblem
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable

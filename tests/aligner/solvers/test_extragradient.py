@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from aligner.errors import SettingError
+from aligner.losses.chain import ChainProblem
+from aligner.losses.hinge import MatchingProblem
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers.extragradient import Extragradient, SaddleState
 from aligner.solvers.saddle import Projection, Spans
-from aligner.svm.chain import ChainProblem
-from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 every_projection = pytest.mark.parametrize("projection", list(Projection), ids=lambda p: p.value)

@@ -12,6 +12,8 @@ from scipy.optimize import linprog
 from solver_configurations import gram
 
 from aligner.errors import ScoreError, SettingError
+from aligner.losses.hinge import MatchingProblem
+from aligner.losses.kernel_functions import RBF, Kernel, Linear, Polynomial, expand
 from aligner.matching import Match, Oracle, Task, best_matchings, get_oracle
 from aligner.solvers import Result, Solver, Status, Stop, make_solver, solve
 from aligner.solvers.averages import Average
@@ -19,8 +21,6 @@ from aligner.solvers.block import Block
 from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.orders import Cyclic, Permuted, Uniform, Visiting
 from aligner.solvers.steps import DECREASING, Forward
-from aligner.svm.hinge import MatchingProblem
-from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial, expand
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable

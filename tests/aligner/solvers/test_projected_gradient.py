@@ -10,6 +10,8 @@ import pytest
 from scipy.optimize import minimize
 
 from aligner.errors import ScoreError, SettingError
+from aligner.losses._corner_kernels import SURE
+from aligner.losses.hinge import MatchingProblem
 from aligner.matching import get_oracle
 from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import Stop, solve
@@ -17,8 +19,6 @@ from aligner.solvers.block import Block
 from aligner.solvers.orders import Uniform
 from aligner.solvers.projected_gradient import GradientStep, MarginalState, ProjectedGradient
 from aligner.solvers.saddle import Projection
-from aligner.svm._corner_kernels import SURE
-from aligner.svm.hinge import MatchingProblem
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable

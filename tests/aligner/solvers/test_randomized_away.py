@@ -11,14 +11,14 @@ from scipy.optimize import minimize
 from sklearn.linear_model import Lasso
 
 from aligner.errors import SettingError
+from aligner.losses.hinge import MatchingProblem
 from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import Stop, make_solver, solve
-from aligner.solvers.atomic import Domain, Fit, LeastSquares, least_squares
 from aligner.solvers.block import Block
+from aligner.solvers.constrained_least_squares import Domain, Fit, LeastSquares, least_squares
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.randomized_away import RandomizedAway, RandomizedState
 from aligner.solvers.steps import Away
-from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 

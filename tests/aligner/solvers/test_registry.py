@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from aligner.errors import SettingError
+from aligner.losses.kernel_functions import Polynomial
 from aligner.solvers import SOLVERS, make_solver
 from aligner.solvers.averages import Average
 from aligner.solvers.block import Block
@@ -17,7 +18,6 @@ from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.orders import ByGap, Uniform
 from aligner.solvers.randomized_away import RandomizedAway
 from aligner.solvers.steps import Away, Forward
-from aligner.svm.kernels import Polynomial
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -83,7 +83,7 @@ def test_names_are_had_without_anything_slow() -> None:
 
 EVERYTHING = """
 import importlib, pkgutil
-for library in ("solvers", "svm", "matching"):
+for library in ("solvers", "losses", "matching"):
     package = importlib.import_module(f"aligner.{library}")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"aligner.{library}.{module.name}")
@@ -102,7 +102,7 @@ for library in ("solvers", "svm", "matching"):
 def test_the_library_stands_alone(code: str, ground: set[str]) -> None:
     """Of corpora it needs the ground modules, that of kernels with them only; nothing of features or the product."""
     ours = {name for name in loaded(code) if name.split(".")[0] in ("aligner", "corpora", "features")}
-    library = {name for name in ours if name.split(".")[1:2] in (["solvers"], ["svm"], ["matching"])}
+    library = {name for name in ours if name.split(".")[1:2] in (["solvers"], ["losses"], ["matching"])}
     assert ours - library <= {
         "aligner",
         "aligner._version",

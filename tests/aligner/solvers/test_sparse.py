@@ -9,11 +9,11 @@ import pytest
 from label_sequences import diameters, random_chains
 from solver_configurations import Plain, run
 
+from aligner.losses.chain import ChainProblem
 from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers import sparse as sparse_solver
 from aligner.solvers.block import Block
 from aligner.solvers.sparse import SparseState
-from aligner.svm.chain import ChainProblem
 
 
 @dataclass

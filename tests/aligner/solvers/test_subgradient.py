@@ -9,6 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from aligner.losses.chain import ChainProblem
+from aligner.losses.hinge import MatchingProblem
 from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import Signed, Stop, solve
 from aligner.solvers.audit import ask_all, dual_value
@@ -17,8 +19,6 @@ from aligner.solvers.corrective import Corrective
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.registry import make_solver
 from aligner.solvers.subgradient import StochasticSubgradient, block_weights, iterate
-from aligner.svm.chain import ChainProblem
-from aligner.svm.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -11,8 +11,8 @@ import pytest
 import aligner
 from aligner.errors import AlignerError
 from aligner.evaluation.counts import count, scores
+from aligner.losses.capacity import LinkRewards
 from aligner.model.model import Model
-from aligner.svm.prices import LinkRewards
 from aligner.training.ablation import FERTILITY_FAMILY, describe_model
 from aligner.training.figures import features_to_dict, format_features
 from aligner.training.inputs import Labelled, read_labelled

@@ -12,12 +12,12 @@ import pytest
 
 from aligner.errors import SettingError
 from aligner.evaluation.counts import count, scores
+from aligner.losses.hinge import Costs, MatchingProblem
 from aligner.model.decoding import decode_edges
 from aligner.problem import BlockProblem
 from aligner.solvers import Solver, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.records import Audit
-from aligner.svm.hinge import Costs, MatchingProblem
 from aligner.training.cross_validate import CrossValidation, cross_validate
 from aligner.training.settings import Plan
 from corpora.alignment import Links, PairLinks

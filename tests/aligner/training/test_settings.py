@@ -9,10 +9,10 @@ import pytest
 
 import aligner
 from aligner.errors import SettingError
+from aligner.losses.fenchel_young import FenchelYoungProblem
+from aligner.losses.hinge import Costs, MatchingProblem
 from aligner.model.default import default_weights
 from aligner.solvers.newton import Newton
-from aligner.svm.fenchel_young import FenchelYoungProblem
-from aligner.svm.hinge import Costs, MatchingProblem
 from aligner.training.settings import (
     DEFAULT_FERTILITY,
     DEFAULT_FOLDS,

@@ -1,4 +1,4 @@
-"""Texts to annotate, desks for them, and their pages."""
+"""Texts to annotate, sessions for them, and their pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotating import Site
 from reports import visits
 
 from aligner.model.model import Model, load
-from aligner.pages.annotate.desk import Desk, read_text
+from aligner.pages.annotate.session import Session, read_text
 from corpora.readers import open_texts
 
 
@@ -30,14 +30,14 @@ def loaded(model: Path) -> Model:
 
 
 @pytest.fixture
-def desk(texts: Path, loaded: Model) -> Iterator[Callable[..., Desk]]:
-    """Open the desk of an annotator of `texts`, whose gold is beside them."""
+def session(texts: Path, loaded: Model) -> Iterator[Callable[..., Session]]:
+    """Open the session of an annotator of `texts`, whose gold is beside them."""
     opened = []
 
-    def make(**settings: Any) -> Desk:
+    def make(**settings: Any) -> Session:
         corpus = open_texts(f"{texts}.en", f"{texts}.fr")
         text = read_text(corpus, loaded)
-        opened.append(Desk(text, loaded, str(texts.parent / "gold"), **{"order": "given", **settings}))
+        opened.append(Session(text, loaded, str(texts.parent / "gold"), **{"order": "given", **settings}))
         return opened[-1]
 
     yield make
@@ -46,12 +46,12 @@ def desk(texts: Path, loaded: Model) -> Iterator[Callable[..., Desk]]:
 
 
 @pytest.fixture
-def site(desk: Callable[..., Desk]) -> Iterator[Callable[..., Site]]:
-    """Serve the page of a desk."""
+def site(session: Callable[..., Session]) -> Iterator[Callable[..., Site]]:
+    """Serve the page of a session."""
     sites = []
 
     def make(**settings: Any) -> Site:
-        sites.append(Site(desk(**settings)))
+        sites.append(Site(session(**settings)))
         return sites[-1]
 
     yield make

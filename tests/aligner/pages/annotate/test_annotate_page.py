@@ -74,13 +74,13 @@ def test_twenty_pairs_by_keys_alone_then_train_and_report(
     gold = read_links(sample / "test.wa")
     page = visit(served)
     assert page.evaluate("document.activeElement.id") == "editor"
-    for done, pair in enumerate(served.desk.queue):
+    for done, pair in enumerate(served.session.queue):
         settled(page, pair)
         assert page.locator("#progress").inner_text().startswith(f"{done} of 20 accepted")
         correct(page, gold[pair])
         press(page, "Enter")
     assert "all done" in page.locator("#progress").inner_text()
-    order = sorted(served.desk.queue)
+    order = sorted(served.session.queue)
     corpus = open_corpus(tmp_path / "gold")
     assert [*corpus.links()] == [gold[pair] for pair in order]
     model, links, report = (tmp_path / name for name in ("M", "links", "report.html"))
@@ -97,28 +97,28 @@ def test_twenty_pairs_by_keys_alone_then_train_and_report(
 def test_every_key(visit: Visit, site: Sites) -> None:
     served = site()
     page = visit(served)
-    book, queue = served.desk.book, served.desk.queue
+    store, queue = served.session.store, served.session.queue
     start = shown_links(page)
     assert {*start.values()} == {"suggested"}
     (j, k), *_ = start
     walk(page, (0, 0), (j, k))
     where = page.locator("#where").inner_text()
-    words = served.desk.text.words(0)
+    words = served.session.text.words(0)
     assert re.match(rf"{re.escape(words[0][j])}.* – {re.escape(words[1][k])}.*: suggested, \d+ %", where)
     press(page, "n")
     assert (j, k) not in shown_links(page)
     assert "NULL" in page.locator("#where").inner_text()
     word = page.locator(f"[data-side=source][data-index='{j}']")
     assert word.get_attribute("aria-label").endswith(", NULL")
-    assert book.works[0].null == ({j}, frozenset())
+    assert store.works[0].null == ({j}, frozenset())
     press(page, " ")
     assert shown_links(page)[j, k] == "sure"
-    assert book.works[0].null == (frozenset(), frozenset()), "a word that is linked is not NULL"
+    assert store.works[0].null == (frozenset(), frozenset()), "a word that is linked is not NULL"
     press(page, "N")
-    assert book.works[0].null == (frozenset(), {k})
+    assert store.works[0].null == (frozenset(), {k})
     press(page, "u", "u", "u")
     assert shown_links(page) == start
-    assert book.works == {}
+    assert store.works == {}
     press(page, "c")
     assert {link for link in start if link[0] == j} == start.keys() - shown_links(page).keys()
     press(page, "u", "C")
@@ -132,20 +132,20 @@ def test_every_key(visit: Visit, site: Sites) -> None:
     page.wait_for_function("document.activeElement.id === 'comment'")
     page.keyboard.type("not sure ? n")
     press(page, "Enter")
-    assert (book.works[0].comment, book.works[0].flagged) == ("not sure ? n", True)
+    assert (store.works[0].comment, store.works[0].flagged) == ("not sure ? n", True)
     press(page, "End", "Home", "Control+ArrowDown")
     press(page, "s")
     settled(page, queue[1])
-    assert book.works[0].status == "skipped"
+    assert store.works[0].status == "skipped"
     press(page, "k")
     assert page.locator("#status").inner_text() == "skipped"
     assert page.locator("#comment").input_value() == "not sure ? n"
     press(page, "j", "Enter")
     settled(page, queue[2])
-    assert book.accepted().keys() == {queue[1]}
+    assert store.accepted().keys() == {queue[1]}
     press(page, "u")
     settled(page, queue[1])
-    assert book.accepted() == {}
+    assert store.accepted() == {}
     page.keyboard.press("?")
     assert page.locator("#help").is_visible()
     page.keyboard.press("Escape")
@@ -155,7 +155,7 @@ def test_every_key(visit: Visit, site: Sites) -> None:
 def test_suggestions_above_a_probability(visit: Visit, site: Sites) -> None:
     served = site()
     page = visit(served)
-    found = served.desk.pair({"pair": 0})["scores"]
+    found = served.session.pair({"pair": 0})["scores"]
     least = sorted(score for *_, score in found)[2] + 1e-9
     least = round(least + 0.005, 2)
     page.locator("#least").fill(str(least))
@@ -206,11 +206,11 @@ def test_mouse(visit: Visit, site: Sites) -> None:
     settled(page)
     block = {(j, k): "sure" for j in (2, 3) for k in (2, 3, 4)}
     assert shown_links(page) == {(2, 1): "possible", **block}
-    assert served.desk.book.works[0].sure == block.keys()
+    assert served.session.store.works[0].sure == block.keys()
     page.locator("[data-side=target][data-index='3']").click()
     settled(page)
     assert shown_links(page).keys() == {(2, 1), *block} - {(2, 3), (3, 3)}
-    assert served.desk.book.works[0].null == (frozenset(), {3})
+    assert served.session.store.works[0].null == (frozenset(), {3})
     page.locator("#clear-pair").click()
     settled(page)
     assert shown_links(page) == {}
@@ -222,24 +222,24 @@ def test_two_windows_do_not_overwrite_each_other(visit: Visit, site: Sites) -> N
     served = site()
     one, other = visit(served), visit(served)
     press(one, " ")
-    before = served.desk.book.works[0]
+    before = served.session.store.works[0]
     press(other, "Delete")
     assert "Changed in another window" in other.locator("#trouble").inner_text()
     press(other, " ", "Enter", "j", "n")
     settled(other, 0)
-    assert served.desk.book.works == {0: before}, "nothing is chosen by a key that means another thing"
+    assert served.session.store.works == {0: before}, "nothing is chosen by a key that means another thing"
     press(other, "t")
     assert shown_links(other) == shown_links(one)
     assert not other.locator("#trouble").is_visible()
     press(other, "Delete")
-    assert served.desk.book.works[0].links == PairLinks(frozenset(), frozenset())
+    assert served.session.store.works[0].links == PairLinks(frozenset(), frozenset())
     press(one, "Enter")
     assert one.locator("#title").inner_text() == "Pair 1", "it does not go on"
     one.get_by_role("button", name="Keep what is here").click()
     settled(one)
     press(one, "h", "t")
-    assert served.desk.book.works[0].links == PairLinks(before.sure | before.suggested, before.possible)
-    assert served.desk.book.works[0].status == "accepted"
+    assert served.session.store.works[0].links == PairLinks(before.sure | before.suggested, before.possible)
+    assert served.session.store.works[0].status == "accepted"
 
 
 def test_what_cannot_be_kept_is_said_and_not_left(visit: Visit, site: Sites) -> None:
@@ -254,12 +254,12 @@ def test_what_cannot_be_kept_is_said_and_not_left(visit: Visit, site: Sites) -> 
     assert not page.locator("#trouble").is_visible()
     press(page, "Delete", "j", "Enter")
     settled(page, 0)
-    assert served.desk.book.works == {}
+    assert served.session.store.works == {}
     page.unroute("**/save")
     page.get_by_role("button", name="Try again").click()
     settled(page)
     assert not page.locator("#trouble").is_visible()
-    assert served.desk.book.works[0].links == PairLinks(frozenset(), frozenset())
+    assert served.session.store.works[0].links == PairLinks(frozenset(), frozenset())
     press(page, "j")
     settled(page, 1)
 
@@ -288,7 +288,7 @@ def test_word_pairs_at_once(visit: Visit, site: Sites) -> None:
     row.get_by_role("button", name="Sure").click()
     settled(page)
     assert page.locator("#words tbody tr").first.locator("th").inner_text() != words
-    assert sum(len(work.sure) for work in served.desk.book.works.values()) == times
+    assert sum(len(work.sure) for work in served.session.store.works.values()) == times
     page.locator("#tab-pairs").click()
     settled(page)
     assert "sure" in shown_links(page).values()
@@ -297,8 +297,8 @@ def test_word_pairs_at_once(visit: Visit, site: Sites) -> None:
 def test_agreement_and_decisions(visit: Visit, site: Sites, tmp_path: Path) -> None:
     first = site(number=4)
     for pair in range(4):
-        work = first.desk.pair({"pair": pair})["work"]
-        first.desk.save({"pair": pair, "revision": 0, "work": {**work, "status": "accepted"}})
+        work = first.session.pair({"pair": pair})["work"]
+        first.session.save({"pair": pair, "revision": 0, "work": {**work, "status": "accepted"}})
     second = site(number=4, annotator="Zoe")
     page = visit(second)
     press(page, "Enter", "Enter", "Enter")
@@ -351,7 +351,7 @@ def test_scripts_of_all_directions_and_markup(visit: Visit, site: Sites, tmp_pat
     write(tmp_path / "test.fr", "</script><img src=x onerror=alert(1)> b\0", "猫 が 好き", long)
     served = site()
     page = visit(served)
-    words = served.desk.text.words(0)
+    words = served.session.text.words(0)
     assert page.locator("#source-sentence").inner_text() == " ".join(words[0])
     assert page.locator("#target-sentence").inner_text() == " ".join(words[1]).replace("\0", "␀")
     press(page, " ", "Enter")
@@ -362,14 +362,16 @@ def test_scripts_of_all_directions_and_markup(visit: Visit, site: Sites, tmp_pat
     cursor, picture = (page.locator(f"#editor {one}").bounding_box() for one in (".cursor", ".picture"))
     assert picture["x"] <= cursor["x"] <= picture["x"] + picture["width"] - cursor["width"]
     assert picture["y"] <= cursor["y"] <= picture["y"] + picture["height"] - cursor["height"]
-    assert read_links(tmp_path / "gold.wa") == Links.from_pairs([w.links for w in served.desk.book.accepted().values()])
+    assert read_links(tmp_path / "gold.wa") == Links.from_pairs(
+        [w.links for w in served.session.store.accepted().values()]
+    )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(visit: Visit, site: Sites, scheme: str) -> None:
     for pair, other in enumerate((site(number=3), site(number=3, annotator="Zoe"))):
-        work = {**other.desk.pair({"pair": pair})["work"], "suggested": [], "status": "accepted"}
-        other.desk.save({"pair": 0, "revision": 0, "work": work})
+        work = {**other.session.pair({"pair": pair})["work"], "suggested": [], "status": "accepted"}
+        other.session.save({"pair": 0, "revision": 0, "work": work})
     page = visit(other, color_scheme=scheme)
     load_axe(page)
     press(page, " ", "n", "f")

@@ -1,4 +1,4 @@
-"""What answers the page: who may ask, what is refused, what a desk says, and a process that is killed at any moment."""
+"""What the page is answered: who may ask, what is refused, what a session says, and kills at any moment."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from commands import TIMEOUT, invoke, read_until, refused, run, start, wait_for,
 
 from aligner.model.decoding import Alignment
 from aligner.model.model import Model
-from aligner.pages.annotate.desk import Desk, _Suggester
+from aligner.pages.annotate.session import Session, _Suggester
 from corpora.formats.pharaoh import parse_links
 from corpora.link_files import read_links
 from corpora.readers import open_corpus
 
 pytestmark = pytest.mark.slow
 
-Desks, Sites = Callable[..., Desk], Callable[..., Site]
+Sessions, Sites = Callable[..., Session], Callable[..., Site]
 
 LINK = {"sure": [[0, 0]], "possible": [], "suggested": [], "null": [[], []]}
 LINK |= {"status": "accepted", "flagged": False, "comment": ""}
@@ -56,9 +56,9 @@ def test_other_origins_are_refused(origin: str, site: Sites) -> None:
     given = {"pair": 0, "revision": 0, "work": LINK}
     status, answer = served.ask("save", given, Origin=origin.format(served.port))
     assert (status, [*answer]) == (403, ["error"])
-    assert served.desk.book.works == {}
+    assert served.session.store.works == {}
     assert served.ask("save", given, Origin=f"http://127.0.0.1:{served.port}")[0] == 200
-    assert [*served.desk.book.works] == [0]
+    assert [*served.session.store.works] == [0]
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="no /proc")
@@ -99,11 +99,11 @@ def test_requests_that_make_no_sense_change_nothing(name: str, given: object, st
     found, answer = served.ask(name, given)
     assert found == status
     assert status in (404, 405) or answer["error"]
-    assert served.desk.book.works == {}
-    assert not [*Path(served.desk.prefix).parent.glob("*.adjudicated.*")]
+    assert served.session.store.works == {}
+    assert not [*Path(served.session.prefix).parent.glob("*.adjudicated.*")]
 
 
-def test_suggestions_of_an_old_model_do_not_outlive_it(desk: Desks, loaded: Model) -> None:
+def test_suggestions_of_an_old_model_do_not_outlive_it(session: Sessions, loaded: Model) -> None:
     class New:
         align = loaded.align
 
@@ -112,15 +112,15 @@ def test_suggestions_of_an_old_model_do_not_outlive_it(desk: Desks, loaded: Mode
             opened._suggester = _Suggester(New(), {})  # type: ignore[arg-type]  # a training ends meanwhile
             return [Alignment(((0, 0),), (1.0,)) for _ in pairs]  # type: ignore[attr-defined]
 
-    opened = desk()
+    opened = session()
     opened._suggester = _Suggester(Old(), {})  # type: ignore[arg-type]
     opened.words({})
     links = [*loaded.align(*opened.text.words(3))]
     assert [tuple(link) for link in opened.pair({"pair": 3})["work"]["suggested"]] == links
 
 
-def test_a_pair_begins_with_the_links_of_the_model(desk: Desks, loaded: Model) -> None:
-    opened = desk()
+def test_a_pair_begins_with_the_links_of_the_model(session: Sessions, loaded: Model) -> None:
+    opened = session()
     found = opened.pair({"pair": 3})
     words = opened.text.words(3)
     links = loaded.align(*words)
@@ -133,7 +133,7 @@ def test_a_pair_begins_with_the_links_of_the_model(desk: Desks, loaded: Model) -
 
 def test_without_a_model_it_begins_with_the_links_of_the_text_itself(texts: Path) -> None:
     import aligner
-    from aligner.pages.annotate.desk import model_of_text, read_text
+    from aligner.pages.annotate.session import model_of_text, read_text
     from corpora.readers import open_texts
 
     corpus = open_texts(f"{texts}.en", f"{texts}.fr")
@@ -144,10 +144,10 @@ def test_without_a_model_it_begins_with_the_links_of_the_text_itself(texts: Path
     assert [one.links for one in found] == [one.links for one in expected]
 
 
-def test_orders(desk: Desks, loaded: Model) -> None:
+def test_orders(session: Sessions, loaded: Model) -> None:
     queues = {}
     for order, settings in {"given": {}, "random": {}, "other": {"order": "random", "seed": 1}, "unsure": {}}.items():
-        opened = desk(**{"order": order, **settings})
+        opened = session(**{"order": order, **settings})
         queues[order] = opened.queue
         opened.close()
     assert queues["given"] == [*range(64)]
@@ -155,16 +155,16 @@ def test_orders(desk: Desks, loaded: Model) -> None:
     assert len({tuple(queue) for queue in queues.values()}) == 4
     scores = [loaded.align(*opened.text.words(pair)).score for pair in queues["unsure"]]
     assert scores == sorted(scores)
-    opened = desk(order="random", number=7)
+    opened = session(order="random", number=7)
     assert opened.queue == queues["random"][:7]
     opened.close()
-    assert desk(order="random").queue == queues["random"]
+    assert session(order="random").queue == queues["random"]
 
 
-def test_empty_and_equal_pairs_are_left_out(tmp_path: Path, desk: Desks) -> None:
+def test_empty_and_equal_pairs_are_left_out(tmp_path: Path, session: Sessions) -> None:
     write(tmp_path / "test.en", "a b", "", "c", "a b", "d")
     write(tmp_path / "test.fr", "x y", "z", "", "x y", "w")
-    assert desk().queue == [0, 4]
+    assert session().queue == [0, 4]
 
 
 def test_what_is_accepted_goes_into_every_format(site: Sites, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_what_is_accepted_goes_into_every_format(site: Sites, tmp_path: Path) ->
         assert served.ask("save", {"pair": pair, "revision": 0, "work": work})[0] == 200
     corpus = open_corpus(tmp_path / "gold")
     assert [line.decode().split() for _, line, _ in corpus.texts()] == [
-        served.desk.text.words(pair)[0] for pair in (1, 3)
+        served.session.text.words(pair)[0] for pair in (1, 3)
     ]
     assert (tmp_path / "gold.wa").read_text() == "0-0\n0-0 1?0\n"
     assert served.ask("gold.pharaoh")[1] == "0-0\n0-0 1?0\n"
@@ -184,8 +184,8 @@ def test_what_is_accepted_goes_into_every_format(site: Sites, tmp_path: Path) ->
         assert read_links(path) == corpus.links().read()
 
 
-def test_a_word_pair_is_approved_wherever_it_is_suggested(desk: Desks) -> None:
-    opened = desk()
+def test_a_word_pair_is_approved_wherever_it_is_suggested(session: Sessions) -> None:
+    opened = session()
     opened.save({"pair": 5, "revision": 0, "work": {**LINK, "status": "skipped"}})
     before = {pair: opened.pair({"pair": pair})["work"] for pair in opened.queue}
     (source, target, times), *_ = opened.words({})["words"]
@@ -205,11 +205,11 @@ def test_a_word_pair_is_approved_wherever_it_is_suggested(desk: Desks) -> None:
     assert {pair: opened.pair({"pair": pair})["work"] for pair in opened.queue} == before, "one step"
 
 
-def test_two_annotators_and_what_is_decided_between_them(desk: Desks, tmp_path: Path) -> None:
-    first, second = desk(number=20), None
+def test_two_annotators_and_what_is_decided_between_them(session: Sessions, tmp_path: Path) -> None:
+    first, second = session(number=20), None
     for pair in (12, 3, 4):
         first.save({"pair": pair, "revision": 0, "work": LINK})
-    second = desk(annotator="Zoë", number=20)
+    second = session(annotator="Zoë", number=20)
     assert second.queue[:3] == [3, 4, 12], "those of the first come first"
     assert second.pair({"pair": 3})["work"]["sure"] == [], "and their links are not seen"
     for pair, work in {3: LINK, 4: {**LINK, "sure": [[1, 1]]}, 5: LINK}.items():
@@ -230,17 +230,17 @@ def test_two_annotators_and_what_is_decided_between_them(desk: Desks, tmp_path: 
     assert len(first.agreements({})["others"]) == 1
 
 
-def accept(opened: Desk, pairs: int) -> None:
+def accept(opened: Session, pairs: int) -> None:
     for pair in range(pairs):
         work = opened.pair({"pair": pair})["work"]
         opened.save({"pair": pair, "revision": 0, "work": {**work, "status": "accepted"}})
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_training_on_what_is_accepted(many: bool, desk: Desks, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_on_what_is_accepted(many: bool, session: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     if many:  # so that no pairs are held out
         monkeypatch.setattr("aligner.training.settings.FEW_PAIRS", 12)
-    opened = desk()
+    opened = session()
     accept(opened, 12)
     opened.train({})
     wait_for(lambda: opened.pair({"pair": 40}) and opened.training({})["state"] != "running")  # it goes on answering
@@ -251,10 +251,10 @@ def test_training_on_what_is_accepted(many: bool, desk: Desks, monkeypatch: pyte
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_an_error_of_the_program_ends_the_training(desk: Desks, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = desk()
+def test_an_error_of_the_program_ends_the_training(session: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = session()
     accept(opened, 12)
-    monkeypatch.setattr("aligner.pages.annotate.desk.learn", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("aligner.pages.annotate.session.learn", lambda *_, **__: 1 / 0)
     opened.train({})
     wait_for(lambda: opened.training({})["state"] == "failed")
     assert "an error of the program" in opened.training({})["error"]
@@ -339,11 +339,11 @@ def test_kills_lose_nothing_that_was_answered(model: Path, tmp_path: Path, kills
     assert len(kept) >= min(kills, 35)
 
 
-def test_it_goes_on_where_it_ended_but_not_with_another_text(desk: Desks, texts: Path, tmp_path: Path) -> None:
-    opened = desk()
+def test_it_goes_on_where_it_ended_but_not_with_another_text(session: Sessions, texts: Path, tmp_path: Path) -> None:
+    opened = session()
     opened.save({"pair": 0, "revision": 0, "work": LINK})
     opened.close()
-    opened = desk()
+    opened = session()
     assert opened.pair({"pair": 0})["work"]["status"] == "accepted"
     opened.close()
     with texts.with_suffix(".en").open("a") as more, texts.with_suffix(".fr").open("a") as further:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from aligner.svm.hinge import MatchingProblem
+from aligner.losses.hinge import MatchingProblem
 
 MakeProblem = Callable[..., MatchingProblem]
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aligner.losses._corner_kernels import SURE, score_edges
 from aligner.matching._projection_kernels import project_block
-from aligner.svm._corner_kernels import SURE, score_edges
 from corpora.compiled import SUMS, compiled
 from corpora.ragged import F64, I32
 

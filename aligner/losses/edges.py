@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Protocol, Self, runtime_checkable
 
 from aligner.errors import SettingError
+from aligner.losses._corner_kernels import Blocks
 from aligner.matching import Oracle
 from aligner.problem import BlockProblem
-from aligner.svm._corner_kernels import Blocks
 from corpora.ragged import F32, I32, I64, Bools, Lists
 
 
@@ -55,7 +55,7 @@ class Links(Protocol):
 
 @runtime_checkable
 class EdgeProblem(BlockProblem, Protocol):
-    """A block problem over matchings whose edges are at hand, as `aligner.svm.hinge.MatchingProblem` is: see there."""
+    """A block problem over matchings whose edges are at hand, as `hinge.MatchingProblem` is: see there."""
 
     @property
     def arrays(self) -> Blocks: ...

@@ -11,10 +11,10 @@ from scipy.sparse import csr_array
 from solver_configurations import Plain, run
 
 from aligner.errors import ScoreError, SettingError
+from aligner.losses.chain import ChainProblem
 from aligner.solvers import Status, check_problem, make_solver
 from aligner.solvers.audit import ask_all
 from aligner.solvers.sparse import SparseState
-from aligner.svm.chain import ChainProblem
 
 CASES = [(biases, share) for biases in (False, True) for share in (1.0, 0.4)]
 on_cases = pytest.mark.parametrize(("biases", "share"), CASES)

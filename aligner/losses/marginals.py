@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligner.losses import _part_kernels as kernels
+from aligner.losses._corner_kernels import Blocks
 from aligner.matching.projection import GEOMETRIES
-from aligner.svm import _part_kernels as kernels
-from aligner.svm._corner_kernels import Blocks
 from aligner.templates import NOT_FINITE, CompiledMarginals, check_code
 from corpora.ragged import F64, I64, Bools
 from corpora.threads import shared_property

@@ -50,7 +50,7 @@ class Blocks(NamedTuple):
     features: (E, d) float32.  lists: of the edges.  labels: (E,).  costs: (E,), of linking an edge.
     target_costs: (n,) of linking the targets.  gold: (n, d + r) summed features of the targets.
     source_capacity, target_capacity: links a word may have, whose prices make the last r columns, see
-    `aligner.svm.prices.Fertility`.
+    `aligner.losses.capacity.Fertility`.
     """
 
     features: F32

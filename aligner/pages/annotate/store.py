@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import RLock
 
 from aligner.errors import AlignerError
-from aligner.pages.annotate.work import SourceText, Work, WorkError
+from aligner.pages.annotate.annotation import Annotation, AnnotationError, SourceText
 from corpora.errors import CorpusError
 from corpora.files import refuse_inputs, write_atomically
 from corpora.formats.pharaoh import format_links
@@ -25,7 +25,7 @@ class ConflictError(AlignerError):
     """A change to a pair that has been changed since it was shown."""
 
 
-class Book:
+class Store:
     """The work of one annotator.
 
     prefix: of the files: PREFIX.journal, which holds everything, and the accepted pairs in PREFIX.L1, PREFIX.L2 and
@@ -37,10 +37,10 @@ class Book:
     def __init__(self, prefix: str, text: SourceText, *, writes: bool = True) -> None:
         self.prefix, self.text = prefix, text
         self.outputs = [f"{prefix}.{suffix}" for suffix in (*text.languages, "wa")]
-        self.works: dict[int, Work] = {}
+        self.works: dict[int, Annotation] = {}
         self.revisions: dict[int, int] = {}
         self.lock = RLock()
-        self._undo: list[dict[int, Work | None]] = []
+        self._undo: list[dict[int, Annotation | None]] = []
         self._times: list[float] = []
         self._written: dict[str, bytes] = {}
         self._before = [b"", b"", b""]  # content of the outputs before the last entry
@@ -64,14 +64,14 @@ class Book:
                     left.unlink()  # of a process that was killed: nobody else writes these files
             self._write()
 
-    def accepted(self) -> dict[int, Work]:
+    def accepted(self) -> dict[int, Annotation]:
         """The accepted pairs, in the order of the text."""
         return {pair: work for pair, work in sorted(self.works.items()) if work.status == "accepted"}
 
     def is_open(self, pair: int) -> bool:
         return pair not in self.works or self.works[pair].status == "open"
 
-    def change(self, changes: Mapping[int, tuple[int, Work]]) -> None:
+    def change(self, changes: Mapping[int, tuple[int, Annotation]]) -> None:
         """Keep the work on some pairs, each with the revision that it is a change of; one step to undo.
 
         Raises ConflictError, with nothing kept, where a pair has another revision by now.
@@ -118,7 +118,7 @@ class Book:
                 self._before = self.gold()
             try:  # older versions kept half surrogate pairs in comments, which no page can be sent
                 self._apply(json.loads(json.dumps(entry, ensure_ascii=False).encode(errors="replace")))
-            except (WorkError, LookupError, AttributeError, TypeError, ValueError) as error:
+            except (AnnotationError, LookupError, AttributeError, TypeError, ValueError) as error:
                 raise CorpusError(path, number, f"cannot be done: {error}", hint="take this line out") from error
 
     def _check_outputs(self) -> None:
@@ -143,8 +143,8 @@ class Book:
         else:
             works = {int(pair): work for pair, work in entry["works"].items()}
             if min(works, default=0) < 0:
-                raise WorkError("there is no such pair")
-            changes = {pair: Work.from_json(work, self.text.lengths(pair)) for pair, work in works.items()}
+                raise AnnotationError("there is no such pair")
+            changes = {pair: Annotation.from_json(work, self.text.lengths(pair)) for pair, work in works.items()}
             self._undo.append({pair: self.works.get(pair) for pair in changes})
         for pair, work in changes.items():
             self.revisions[pair] = self.revisions.get(pair, 0) + 1

@@ -14,9 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from solver_configurations import Multiclass
 
 from aligner.errors import SettingError
+from aligner.losses.hinge import MatchingProblem
 from aligner.problem import TargetOnly
 from aligner.solvers import ChainProblem, FenchelYoung, Newton, Status, Stop, make_solver, solve
-from aligner.svm.hinge import MatchingProblem
 
 
 def test_of_classes_it_is_logistic_regression() -> None:

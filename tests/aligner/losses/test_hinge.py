@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from aligner.errors import ScoreError, SettingError
+from aligner.losses._corner_kernels import POSSIBLE, SURE
+from aligner.losses.capacity import Fertility
+from aligner.losses.fenchel_young import FenchelYoungProblem
+from aligner.losses.hinge import Costs, MatchingProblem, Prior
 from aligner.matching import best_matchings
-from aligner.svm._corner_kernels import POSSIBLE, SURE
-from aligner.svm.fenchel_young import FenchelYoungProblem
-from aligner.svm.hinge import Costs, MatchingProblem, Prior
-from aligner.svm.prices import Fertility
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable

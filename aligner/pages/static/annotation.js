@@ -6,12 +6,12 @@ import { fill, svg } from "./dom.js";
 const LINK_KINDS = ["sure", "possible", "suggested"];
 
 // What a link becomes when it is changed: a suggestion is taken away first.
-/** @type {Record<WorkKind, WorkKind>} */
+/** @type {Record<LinkKind, LinkKind>} */
 export const NEXT_KIND = { none: "sure", sure: "possible", possible: "none", suggested: "none" };
 
-export class Work {
-  // given: as the server has it, see `Work` in aligner/pages/annotate/book.py
-  /** @param {GivenWork} given */
+export class Annotation {
+  // given: as the server has it, see `Annotation` in aligner/pages/annotate/annotation.py
+  /** @param {GivenAnnotation} given */
   constructor(given) {
     /** @type {Map<string, Made>} */
     this.kinds = new Map();
@@ -23,7 +23,7 @@ export class Work {
     this.comment = given.comment;
   }
 
-  /** @type {() => GivenWork} */
+  /** @type {() => GivenAnnotation} */
   toJSON() {
     const links = this.links();
     /** @type {(kind: Made) => Cell[]} */
@@ -41,12 +41,12 @@ export class Work {
     });
   }
 
-  /** @type {(j: number, k: number) => WorkKind} */
+  /** @type {(j: number, k: number) => LinkKind} */
   kind(j, k) {
     return this.kinds.get(`${j}-${k}`) ?? "none";
   }
 
-  /** @type {(j: number, k: number, kind: WorkKind) => void} */
+  /** @type {(j: number, k: number, kind: LinkKind) => void} */
   set(j, k, kind) {
     if (kind === "none") this.kinds.delete(`${j}-${k}`);
     else {
@@ -86,9 +86,9 @@ export class Work {
 
 // The links to draw of a work, with the probabilities of what is suggested; and of two annotators, between whom it
 // decides, those that only one has.
-/** @type {(work: Work, sides: GivenWork[], scores: Map<string, number>) => Link[]} */
+/** @type {(work: Annotation, sides: GivenAnnotation[], scores: Map<string, number>) => Link[]} */
 export function drawnLinks(work, sides, scores) {
-  const others = sides.map((side) => new Work(side));
+  const others = sides.map((side) => new Annotation(side));
   const found = (/** @type {number} */ j, /** @type {number} */ k) => others.map((side) => side.kind(j, k) !== "none");
   /** @type {Link[]} */
   const links = work.links().map((link) => {

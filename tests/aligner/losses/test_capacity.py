@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aligner.svm import _corner_kernels as kernels
-from aligner.svm.prices import Fertility
+from aligner.losses import _corner_kernels as kernels
+from aligner.losses.capacity import Fertility
 
 
 @pytest.mark.parametrize("capacities", [(2, 2), (4, 1), (1, 3), (1, 1)])

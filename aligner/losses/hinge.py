@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner.errors import SettingError
+from aligner.losses import _corner_kernels as _kernels
+from aligner.losses.capacity import Fertility, LinkRewards
+from aligner.losses.edges import Edges, Links
+from aligner.losses.marginals import MatchingMarginals
 from aligner.matching import Oracle, answer, best_matchings, get_oracle, make_task
 from aligner.problem import Corners
-from aligner.svm import _corner_kernels as _kernels
-from aligner.svm.edges import Edges, Links
-from aligner.svm.marginals import MatchingMarginals
-from aligner.svm.prices import Fertility, LinkRewards
 from aligner.templates import NEGATIVE_HINGE, NOT_FINITE, Compiled, check_code, compiled_corners
 from corpora.ragged import F64, I64, U8
 from corpora.threads import map_threads, shared_property

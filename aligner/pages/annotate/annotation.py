@@ -12,14 +12,14 @@ from corpora.errors import CorpusError
 Status = Literal["open", "accepted", "skipped"]
 
 
-class WorkError(AlignerError):
+class AnnotationError(AlignerError):
     """A request that makes no sense for the pair it is about."""
 
 
 def whole(number: object) -> int:
-    """A number of JSON, if it is a whole one, and neither true nor false.  Raises WorkError."""
+    """A number of JSON, if it is a whole one, and neither true nor false.  Raises AnnotationError."""
     if type(number) is not int:
-        raise WorkError(f"{number!r} is no whole number")
+        raise AnnotationError(f"{number!r} is no whole number")
     return number
 
 
@@ -51,7 +51,7 @@ class SourceText:
 
 
 @dataclass(frozen=True)
-class Work:
+class Annotation:
     """The work of an annotator on a pair.
 
     suggested: links that nobody has looked at; they are sure once the pair is accepted.
@@ -76,8 +76,8 @@ class Work:
         return {**links, "null": null, "status": self.status, "flagged": self.flagged, "comment": self.comment}
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any], lengths: tuple[int, int]) -> "Work":
-        """Read the work in a request or a journal.  Raises WorkError unless it fits a pair of these lengths."""
+    def from_json(cls, given: Mapping[str, Any], lengths: tuple[int, int]) -> "Annotation":
+        """Read the work in a request or a journal.  Raises AnnotationError unless it fits a pair of these lengths."""
         try:
             sure, possible, suggested = (
                 frozenset((whole(j), whole(k)) for j, k in given[name]) for name in ("sure", "possible", "suggested")
@@ -88,9 +88,9 @@ class Work:
             ends = sure | possible | suggested | {(j, 0) for j in source} | {(0, k) for k in target}
             check_range(PairLinks(ends, frozenset()), *lengths, "request", 0)
         except (LookupError, TypeError, ValueError, AttributeError, CorpusError) as error:
-            raise WorkError(f"this is not the work on a pair: {error!r}") from error
+            raise AnnotationError(f"this is not the work on a pair: {error!r}") from error
         if status not in ("open", "accepted", "skipped") or min(map(min, ends), default=0) < 0:
-            raise WorkError(f"this is not the work on a pair: {status!r}")
+            raise AnnotationError(f"this is not the work on a pair: {status!r}")
         if status == "accepted":
             sure, suggested = sure | suggested, frozenset()
         return cls(sure, possible - sure, suggested - sure - possible, (source, target), status, flagged, comment)

@@ -13,13 +13,13 @@ from scipy.optimize import LinearConstraint, minimize
 from scipy.special import entr
 
 from aligner.errors import SettingError
+from aligner.losses import _curvature_kernels, fenchel_young
+from aligner.losses._corner_kernels import POSSIBLE, SURE
+from aligner.losses.fenchel_young import REGULARIZERS, FenchelYoungProblem
+from aligner.losses.hinge import Costs, Prior
 from aligner.matching.projection import nearest_points
 from aligner.solvers import Status, Stop, TracePoint, solve
 from aligner.solvers.newton import Newton
-from aligner.svm import _curvature_kernels, fenchel_young
-from aligner.svm._corner_kernels import POSSIBLE, SURE
-from aligner.svm.fenchel_young import REGULARIZERS, FenchelYoungProblem
-from aligner.svm.hinge import Costs, Prior
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists, word_offsets
 from features.table import EdgeTable

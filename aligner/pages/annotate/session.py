@@ -1,4 +1,4 @@
-"""The desk of an annotator: the pairs in their order, what a model suggests for them, and its training."""
+"""The session of an annotator: the pairs in their order, what a model suggests for them, and its training."""
 
 import re
 import tempfile
@@ -17,8 +17,8 @@ from aligner.model.decoding import Alignment
 from aligner.model.default import default_model
 from aligner.model.model import Model
 from aligner.pages.annotate.agreement import agreement, merged
-from aligner.pages.annotate.book import Book
-from aligner.pages.annotate.work import SourceText, Work, WorkError, whole
+from aligner.pages.annotate.annotation import Annotation, AnnotationError, SourceText, whole
+from aligner.pages.annotate.store import Store
 from aligner.progress import Hooks, Progress, ignore, tell_passes
 from aligner.training.inputs import read_labelled
 from aligner.training.learn import learn
@@ -72,7 +72,7 @@ class _Suggester(NamedTuple):
     found: dict[int, Alignment]
 
 
-class Desk:
+class Session:
     """All that the page of one annotator requests; its public methods return JSON values.
 
     prefix: of the files of all annotators.  annotator: a name, or None for the first one.  number: the most pairs.
@@ -96,58 +96,58 @@ class Desk:
             raise SettingError(f"no annotator can be called {annotator!r} (give letters, digits, - and _)")
         self.text, self.annotator, self.prefix = text, annotator, prefix
         self._learns, self._suggester = learns, _Suggester(model, {})
-        self._decisions: Book | None = None
+        self._decisions: Store | None = None
         self._training: dict[str, Any] = {"state": "none"}
         self.ended = False
         others = {pair for works in self._others().values() for pair in works}
         self.queue = sorted(self._ordered(order, seed)[:number], key=lambda pair: pair not in others)
         if not self.queue:
             raise CorpusError(text.name, 0, "there are no pairs to annotate", hint="check the file name")
-        self.book = self._book(annotator, writes=True)
+        self.store = self._store(annotator, writes=True)
 
     def close(self) -> None:
-        for book in filter(None, (self.book, self._decisions)):
-            book.close()
+        for store in filter(None, (self.store, self._decisions)):
+            store.close()
 
     def pair(self, given: _Given) -> dict[str, Any]:
         """All about a pair.  given: its number, and of decisions between annotators, with whom."""
-        pair, book = self._number(given), self._book_of(given)
+        pair, store = self._number(given), self._store_of(given)
         source, target = self.text.words(pair)
-        if book is self.book:
+        if store is self.store:
             found, queue, sides = self._suggest(pair), self.queue, []
-            start = Work(suggested=frozenset(found.links))
+            start = Annotation(suggested=frozenset(found.links))
         else:
             found, queue = Alignment((), ()), [*agreement(*self._both(given), self.text).different]
             sides = [works[pair] for works in self._both(given) if pair in works]
-            start = merged(*sides) if len(sides) == 2 else Work()
+            start = merged(*sides) if len(sides) == 2 else Annotation()
         place = queue.index(pair) if pair in queue else 0
         around = [*queue[place + 1 :], *queue[:place]]
-        with book.lock:
-            works = [book.works[p] for p in queue if p in book.works]
+        with store.lock:
+            works = [store.works[p] for p in queue if p in store.works]
             counts = Counter(work.status for work in works)
             return {
                 "pair": pair, "source": source, "target": target,
-                "work": book.works.get(pair, start).to_json(), "revision": book.revisions.get(pair, 0),
+                "work": store.works.get(pair, start).to_json(), "revision": store.revisions.get(pair, 0),
                 "scores": [[*link, min(score, 1.0)] for link, score in zip(found.links, found.scores, strict=True)],
                 "sides": [side.to_json() for side in sides],
                 "next": next(iter(around), None), "previous": around[-1] if around else None,
-                "following": next(filter(book.is_open, around), None),
-                "flagged": [p for p in queue if p in book.works and book.works[p].flagged],
+                "following": next(filter(store.is_open, around), None),
+                "flagged": [p for p in queue if p in store.works and store.works[p].flagged],
                 "progress": {
                     "pairs": len(queue), "accepted": counts["accepted"], "skipped": counts["skipped"],
-                    "pace": book.pace(),
+                    "pace": store.pace(),
                 },
             }  # fmt: skip
 
     def save(self, given: _Given) -> dict[str, Any]:
         """Keep the work on a pair, a change of a revision."""
-        pair, book = self._number(given), self._book_of(given, writes=True)
-        work = Work.from_json(given["work"], self.text.lengths(pair))
-        book.change({pair: (whole(given["revision"]), work)})
+        pair, store = self._number(given), self._store_of(given, writes=True)
+        work = Annotation.from_json(given["work"], self.text.lengths(pair))
+        store.change({pair: (whole(given["revision"]), work)})
         return self.pair(given)
 
     def undo(self, given: _Given) -> dict[str, Any]:
-        return {"pairs": self._book_of(given, writes=True).undo()}
+        return {"pairs": self._store_of(given, writes=True).undo()}
 
     def words(self, given: _Given) -> dict[str, Any]:
         """The word pairs that are suggested most often in open pairs, and where; given: one alone, or none."""
@@ -164,24 +164,24 @@ class Desk:
         """Decide on all suggested links of a word pair at once, in the pairs that `words` looks at."""
         kind, wanted, changes = given["kind"], (given["source"], given["target"]), {}
         if kind not in ("sure", "possible", "none"):
-            raise WorkError(f"there is no such kind of link: {kind!r}")
+            raise AnnotationError(f"there is no such kind of link: {kind!r}")
         pairs = self._first_open()
-        with self.book.lock:
-            for pair in filter(self.book.is_open, pairs):
+        with self.store.lock:
+            for pair in filter(self.store.is_open, pairs):
                 if links := self._suggested(pair).get(wanted):
                     work = self._work(pair)
                     kept = {} if kind == "none" else {kind: getattr(work, kind) | links}
                     work = replace(work, suggested=work.suggested - links, **kept)
-                    changes[pair] = self.book.revisions.get(pair, 0), work
+                    changes[pair] = self.store.revisions.get(pair, 0), work
             if changes:
-                self.book.change(changes)
+                self.store.change(changes)
         return {"pairs": len(changes)}
 
     def agreements(self, given: _Given) -> dict[str, Any]:
         """The agreement with each other annotator, and the pairs to decide on."""
-        found, decided = [], self._book(ADJUDICATED).works
+        found, decided = [], self._store(ADJUDICATED).works
         for name, works in self._others().items():
-            result = agreement(self.book.accepted(), works, self.text)
+            result = agreement(self.store.accepted(), works, self.text)
             pairs = [{"pair": p, "words": self.text.sentences[p], "decided": p in decided} for p in result.different]
             left = sum(pair not in decided for pair in result.same)
             found.append({**vars(result), "name": name, "different": pairs, "same": len(result.same), "left": left})
@@ -189,18 +189,18 @@ class Desk:
 
     def take_over(self, given: _Given) -> dict[str, Any]:
         """Keep what both annotators agree on as decided."""
-        book, works = self._book_of(given, writes=True), self._both(given)
-        same = [pair for pair in agreement(*works, self.text).same if pair not in book.works]
+        store, works = self._store_of(given, writes=True), self._both(given)
+        same = [pair for pair in agreement(*works, self.text).same if pair not in store.works]
         if same:
-            book.change({pair: (book.revisions.get(pair, 0), works[0][pair]) for pair in same})
+            store.change({pair: (store.revisions.get(pair, 0), works[0][pair]) for pair in same})
         return {"pairs": len(same)}
 
     def train(self, given: _Given) -> dict[str, Any]:
         """Begin to learn from what is accepted."""
-        labelled = len(self.book.accepted())
+        labelled = len(self.store.accepted())
         if labelled < FEWEST_TO_TRAIN:
-            raise WorkError(f"{labelled} accepted pairs are too few to learn from (accept {FEWEST_TO_TRAIN})")
-        with self.book.lock:  # else two clicks were two trainings
+            raise AnnotationError(f"{labelled} accepted pairs are too few to learn from (accept {FEWEST_TO_TRAIN})")
+        with self.store.lock:  # else two clicks were two trainings
             if self._training["state"] != "running":
                 self._training = {"state": "running", "pairs": labelled, "detail": "starting"}
                 Thread(target=self._train, daemon=True).start()
@@ -208,7 +208,7 @@ class Desk:
 
     def training(self, given: _Given) -> dict[str, Any]:
         """The progress of the training, or its result."""
-        return {**self._training, "accepted": len(self.book.accepted()), "fewest": FEWEST_TO_TRAIN}
+        return {**self._training, "accepted": len(self.store.accepted()), "fewest": FEWEST_TO_TRAIN}
 
     def _train(self) -> None:
         pairs = self._training["pairs"]
@@ -219,7 +219,7 @@ class Desk:
         hooks = Hooks(on_progress=tell, interrupted=lambda: self.ended)
         try:
             with tempfile.TemporaryDirectory() as folder:  # what is accepted meanwhile changes nothing there
-                for name, content in zip(self.book.outputs, self.book.gold(), strict=True):
+                for name, content in zip(self.store.outputs, self.store.gold(), strict=True):
                     Path(folder, f"gold{Path(name).suffix}").write_bytes(content)
                 model, languages = self._suggester.model, self.text.languages
                 gold = open_corpus(f"{folder}/gold", source=languages[0], target=languages[1])
@@ -260,8 +260,8 @@ class Desk:
         return suggester.found
 
     def _first_open(self) -> list[int]:
-        pairs = [*islice(filter(self.book.is_open, self.queue), _MOST_SEARCHED)]
-        self._align(pair for pair in pairs if pair not in self.book.works)
+        pairs = [*islice(filter(self.store.is_open, self.queue), _MOST_SEARCHED)]
+        self._align(pair for pair in pairs if pair not in self.store.works)
         return pairs
 
     def _suggest(self, pair: int) -> Alignment:
@@ -271,9 +271,9 @@ class Desk:
             found = suggester.found[pair] = suggester.model.align(*self.text.words(pair))
         return found
 
-    def _work(self, pair: int) -> Work:
-        known = self.book.works.get(pair)
-        return Work(suggested=frozenset(self._suggest(pair).links)) if known is None else known
+    def _work(self, pair: int) -> Annotation:
+        known = self.store.works.get(pair)
+        return Annotation(suggested=frozenset(self._suggest(pair).links)) if known is None else known
 
     def _suggested(self, pair: int) -> dict[tuple[str, str], set[Link]]:
         """The suggested links of a pair by their words, in small letters."""
@@ -283,35 +283,35 @@ class Desk:
             found.setdefault((source[j], target[k]), set()).add((j, k))
         return found
 
-    def _others(self) -> dict[str, dict[int, Work]]:
+    def _others(self) -> dict[str, dict[int, Annotation]]:
         """The accepted pairs of all other annotators, by their names."""
         base, found = Path(self.prefix), {}
         for file in sorted(base.parent.glob("*.journal")):
             name = re.fullmatch(rf"{re.escape(base.name)}(?:\.({_NAME}))?\.journal", file.name)
             if name and name[1] not in (self.annotator, ADJUDICATED):
-                found[name[1] or base.name] = self._book(name[1]).accepted()
+                found[name[1] or base.name] = self._store(name[1]).accepted()
         return found
 
-    def _book(self, annotator: str | None, *, writes: bool = False) -> Book:
-        return Book(f"{self.prefix}.{annotator}" if annotator else self.prefix, self.text, writes=writes)
+    def _store(self, annotator: str | None, *, writes: bool = False) -> Store:
+        return Store(f"{self.prefix}.{annotator}" if annotator else self.prefix, self.text, writes=writes)
 
-    def _both(self, given: _Given) -> tuple[dict[int, Work], dict[int, Work]]:
+    def _both(self, given: _Given) -> tuple[dict[int, Annotation], dict[int, Annotation]]:
         other = self._others().get(given["with"])
         if other is None:
-            raise WorkError(f"there is no annotator {given['with']}")
-        return self.book.accepted(), other
+            raise AnnotationError(f"there is no annotator {given['with']}")
+        return self.store.accepted(), other
 
     def _number(self, given: _Given) -> int:
         if not 0 <= (pair := whole(given["pair"])) < len(self.text.sentences):
-            raise WorkError(f"there is no pair {pair + 1}")
+            raise AnnotationError(f"there is no pair {pair + 1}")
         return pair
 
-    def _book_of(self, given: _Given, *, writes: bool = False) -> Book:
-        """The book of the annotator, or the book of decisions, as it is now unless something will be written there."""
+    def _store_of(self, given: _Given, *, writes: bool = False) -> Store:
+        """The store of the annotator, or of decisions, as it is now unless something will be written there."""
         if not given.get("with"):
-            return self.book
+            return self.store
         self._both(given)
-        with self.book.lock:
+        with self.store.lock:
             if self._decisions is None and writes:
-                self._decisions = self._book(ADJUDICATED, writes=True)
-            return self._decisions or self._book(ADJUDICATED)
+                self._decisions = self._store(ADJUDICATED, writes=True)
+            return self._decisions or self._store(ADJUDICATED)

@@ -11,8 +11,8 @@ import pytest
 from solver_configurations import gram
 
 from aligner.errors import SettingError
+from aligner.losses.kernel_functions import RBF, Kernel, Linear, Polynomial, expand, kernel_signature, make_kernel
 from aligner.matching._price_kernels import exponentials
-from aligner.svm.kernels import RBF, Kernel, Linear, Polynomial, expand, kernel_signature, make_kernel
 
 KERNELS: list[Kernel] = [Linear(), Polynomial(1), Polynomial(2), Polynomial(5), RBF(0.7), RBF()]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)

@@ -9,13 +9,13 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 from scipy.special import entr, expit
 
+from aligner.losses import _corner_kernels as _kernels
+from aligner.losses._curvature_kernels import add_pairs
+from aligner.losses.capacity import LinkRewards
+from aligner.losses.edges import Edges, Links
+from aligner.losses.hinge import Costs, Prior, label_edges, score_all, take_values
 from aligner.matching.projection import Nearest, nearest_points
 from aligner.problem import Sums
-from aligner.svm import _corner_kernels as _kernels
-from aligner.svm._curvature_kernels import add_pairs
-from aligner.svm.edges import Edges, Links
-from aligner.svm.hinge import Costs, Prior, label_edges, score_all, take_values
-from aligner.svm.prices import LinkRewards
 from corpora.ragged import F64, I64, U8, word_offsets
 from corpora.threads import map_threads, shared_property
 

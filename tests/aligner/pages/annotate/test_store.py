@@ -1,4 +1,4 @@
-"""Laws of journals and books: no change that was kept is lost, an undo takes back one, windows do not clash."""
+"""Laws of journals and stores: no change that was kept is lost, an undo takes back one, windows do not clash."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 
 from aligner.evaluation.comparison import evaluate
 from aligner.pages.annotate.agreement import agreement, kappa, merged
-from aligner.pages.annotate.book import Book, ConflictError
-from aligner.pages.annotate.work import SourceText, Work, WorkError
+from aligner.pages.annotate.annotation import Annotation, AnnotationError, SourceText
+from aligner.pages.annotate.store import ConflictError, Store
 from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.journal import Journal, read_journal
@@ -29,7 +29,7 @@ def text(*sentences: tuple[str, str]) -> SourceText:
     return SourceText("t.en", ("en", "fr"), ("t.en", "t.fr"), sentences or SENTENCES)
 
 
-def some_work(rng: random.Random, pair: int) -> Work:
+def some_annotation(rng: random.Random, pair: int) -> Annotation:
     J, K = text().lengths(pair)
     cells = [(j, k) for j in range(J) for k in range(K)]
     kinds = [rng.choice(["sure", "possible", "suggested", "none"]) for _ in cells]
@@ -40,28 +40,28 @@ def some_work(rng: random.Random, pair: int) -> Work:
     work = {"sure": sure, "possible": possible, "suggested": suggested, "null": [[rng.randrange(J)], []]}
     status = rng.choice(["open", "accepted", "accepted", "skipped"])
     given = {**work, "status": status, "flagged": rng.random() < 0.3, "comment": rng.choice(["", "é\n\u2028?"])}
-    return Work.from_json(given, (J, K))
+    return Annotation.from_json(given, (J, K))
 
 
-def work_at_random(book: Book, rng: random.Random, steps: int) -> list[tuple[dict[int, Work], dict[int, int]]]:
+def work_at_random(store: Store, rng: random.Random, steps: int) -> list[tuple[dict[int, Annotation], dict[int, int]]]:
     """Change and undo; the works and revisions before and after each step."""
     states = [({}, {})]
     for _ in range(steps):
         if rng.random() < 0.3:
-            pairs = book.undo()
+            pairs = store.undo()
             if not pairs:
                 continue
         else:
             pairs = rng.sample(range(len(SENTENCES)), rng.randint(1, 3))
-            book.change({pair: (book.revisions.get(pair, 0), some_work(rng, pair)) for pair in pairs})
-        states.append(({**book.works}, {**book.revisions}))
+            store.change({pair: (store.revisions.get(pair, 0), some_annotation(rng, pair)) for pair in pairs})
+        states.append(({**store.works}, {**store.revisions}))
     return states
 
 
-def assert_gold_is(folder: Path, book: Book) -> None:
+def assert_gold_is(folder: Path, store: Store) -> None:
     """The files hold the accepted pairs, whose texts and links belong together."""
     corpus = open_corpus(folder / "gold", source="en", target="fr")
-    accepted = book.accepted()
+    accepted = store.accepted()
     found = [(a.decode(), b.decode()) for _, a, b in corpus.texts()] if accepted else []
     assert found == [SENTENCES[pair] for pair in accepted]
     if accepted:
@@ -72,9 +72,9 @@ def assert_gold_is(folder: Path, book: Book) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_journal_cut_anywhere_holds_all_that_was_whole(seed: int, tmp_path: Path) -> None:
-    book = Book(str(tmp_path / "gold"), text())
-    states = work_at_random(book, random.Random(seed), 8)
-    book.close()
+    store = Store(str(tmp_path / "gold"), text())
+    states = work_at_random(store, random.Random(seed), 8)
+    store.close()
     whole = (tmp_path / "gold.journal").read_bytes()
     ends = [n + 1 for n, byte in enumerate(whole) if byte == 10]
     assert len(ends) == len(states)
@@ -83,81 +83,81 @@ def test_a_journal_cut_anywhere_holds_all_that_was_whole(seed: int, tmp_path: Pa
         (tmp_path / "gold.journal").write_bytes(whole[:cut])
         for suffix in ("en", "fr", "wa"):  # a journal is never behind its files
             (tmp_path / f"gold.{suffix}").unlink()
-        again = Book(str(tmp_path / "gold"), text())
+        again = Store(str(tmp_path / "gold"), text())
         works, revisions = states[sum(end <= cut for end in ends) - 1]
         assert (again.works, again.revisions) == (works, revisions)
         assert_gold_is(tmp_path, again)
-        again.change({1: (again.revisions.get(1, 0), Work(sure=frozenset({(0, 0)}), status="accepted"))})
+        again.change({1: (again.revisions.get(1, 0), Annotation(sure=frozenset({(0, 0)}), status="accepted"))})
         again.close()
         assert len(read_journal(tmp_path / "gold.journal")) == sum(end <= cut for end in ends) + 1
 
 
 def test_undo_takes_back_one_change_after_the_other_and_survives(tmp_path: Path) -> None:
-    rng, book = random.Random(1), Book(str(tmp_path / "gold"), text())
+    rng, store = random.Random(1), Store(str(tmp_path / "gold"), text())
     before = []
     for _ in range(6):
-        before.append({**book.works})
+        before.append({**store.works})
         pairs = rng.sample(range(4), 2)
-        book.change({pair: (book.revisions.get(pair, 0), some_work(rng, pair)) for pair in pairs})
+        store.change({pair: (store.revisions.get(pair, 0), some_annotation(rng, pair)) for pair in pairs})
     for works in reversed(before):
-        book.close()
-        book = Book(str(tmp_path / "gold"), text())
-        assert len(book.undo()) == 2
-        assert book.works == works
-        assert_gold_is(tmp_path, book)
-    assert book.undo() == []
-    assert Book(str(tmp_path / "gold"), text(), writes=False).accepted() == {}
-    book.close()
+        store.close()
+        store = Store(str(tmp_path / "gold"), text())
+        assert len(store.undo()) == 2
+        assert store.works == works
+        assert_gold_is(tmp_path, store)
+    assert store.undo() == []
+    assert Store(str(tmp_path / "gold"), text(), writes=False).accepted() == {}
+    store.close()
 
 
 @pytest.mark.parametrize("suffix", ["en", "fr", "wa"])
 def test_gold_that_was_changed_by_hand_is_not_written_over(suffix: str, tmp_path: Path) -> None:
-    book = Book(str(tmp_path / "gold"), text())
+    store = Store(str(tmp_path / "gold"), text())
     for pair in (0, 1):
-        book.change({pair: (0, Work(sure=frozenset({(0, 0)}), status="accepted"))})
-    book.close()
+        store.change({pair: (0, Annotation(sure=frozenset({(0, 0)}), status="accepted"))})
+    store.close()
     file = tmp_path / f"gold.{suffix}"
     *_, last = before = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(before[:-1]))  # as if the process had been killed before it was written
-    Book(str(tmp_path / "gold"), text()).close()
+    Store(str(tmp_path / "gold"), text()).close()
     assert file.read_bytes().endswith(last)
     file.write_bytes(b"1-0\n" + last)
     message = f"{re.escape(str(file))}: has been changed elsewhere, and would be written over .move it away"
     with pytest.raises(CorpusError, match=message):
-        Book(str(tmp_path / "gold"), text())
+        Store(str(tmp_path / "gold"), text())
     assert file.read_bytes() == b"1-0\n" + last
     file.unlink()
-    Book(str(tmp_path / "gold"), text()).close()
+    Store(str(tmp_path / "gold"), text()).close()
     assert file.read_bytes() == b"".join(before)
 
 
 def test_others_read_what_is_accepted(tmp_path: Path) -> None:
-    book = Book(str(tmp_path / "gold"), text())
+    store = Store(str(tmp_path / "gold"), text())
     rng = random.Random(7)
     for _ in range(5):
-        work_at_random(book, rng, 5)
-        assert Book(str(tmp_path / "gold"), text(), writes=False).accepted() == book.accepted()
-    assert book.accepted()
-    book.close()
+        work_at_random(store, rng, 5)
+        assert Store(str(tmp_path / "gold"), text(), writes=False).accepted() == store.accepted()
+    assert store.accepted()
+    store.close()
 
 
 def test_a_change_of_an_old_revision_is_a_conflict_and_keeps_nothing(tmp_path: Path) -> None:
-    book = Book(str(tmp_path / "gold"), text())
-    book.change({0: (0, Work(status="accepted"))})
+    store = Store(str(tmp_path / "gold"), text())
+    store.change({0: (0, Annotation(status="accepted"))})
     content = (tmp_path / "gold.journal").read_bytes()
     with pytest.raises(ConflictError):
-        book.change({1: (0, Work(status="accepted")), 0: (0, Work())})
-    assert [*book.works] == [0]
+        store.change({1: (0, Annotation(status="accepted")), 0: (0, Annotation())})
+    assert [*store.works] == [0]
     assert (tmp_path / "gold.journal").read_bytes() == content
-    book.undo()
+    store.undo()
     with pytest.raises(ConflictError):
-        book.change({0: (1, Work())})  # an undo is a change, too
-    book.close()
+        store.change({0: (1, Annotation())})  # an undo is a change, too
+    store.close()
 
 
 def test_a_full_disk_loses_nothing_and_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    book = Book(str(tmp_path / "gold"), text())
-    book.change({0: (0, Work(status="accepted"))})
+    store = Store(str(tmp_path / "gold"), text())
+    store.change({0: (0, Annotation(status="accepted"))})
     content = (tmp_path / "gold.journal").read_bytes()
 
     def full(descriptor: int) -> None:
@@ -166,19 +166,19 @@ def test_a_full_disk_loses_nothing_and_leaves_no_half_line(tmp_path: Path, monke
     with monkeypatch.context() as patch:
         patch.setattr("os.fsync", full)
         with pytest.raises(OSError, match="No space"):
-            book.change({1: (0, Work(status="accepted"))})
+            store.change({1: (0, Annotation(status="accepted"))})
     assert (tmp_path / "gold.journal").read_bytes() == content
-    assert [*book.works] == [0]
-    book.change({1: (0, Work(status="accepted"))})
-    book.close()
-    book = Book(str(tmp_path / "gold"), text())
-    assert [*book.works] == [0, 1]
-    book.close()
+    assert [*store.works] == [0]
+    store.change({1: (0, Annotation(status="accepted"))})
+    store.close()
+    store = Store(str(tmp_path / "gold"), text())
+    assert [*store.works] == [0, 1]
+    store.close()
 
 
 def test_files_are_never_two_changes_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    book = Book(str(tmp_path / "gold"), text())
-    book.change({3: (0, Work(status="accepted"))})
+    store = Store(str(tmp_path / "gold"), text())
+    store.change({3: (0, Annotation(status="accepted"))})
 
     def full(descriptor: int) -> None:
         if next(calls) > 0:  # after the entry of the journal
@@ -189,12 +189,12 @@ def test_files_are_never_two_changes_behind(tmp_path: Path, monkeypatch: pytest.
         with monkeypatch.context() as patch:
             patch.setattr("os.fsync", full)
             with pytest.raises(OSError, match="No space"):
-                book.change({pair: (0, Work(status="accepted"))})
-    book.close()
-    book = Book(str(tmp_path / "gold"), text())
-    assert [*book.works] == [3, 0]
+                store.change({pair: (0, Annotation(status="accepted"))})
+    store.close()
+    store = Store(str(tmp_path / "gold"), text())
+    assert [*store.works] == [3, 0]
     assert (tmp_path / "gold.en").read_text() == f"{SENTENCES[0][0]}\n{SENTENCES[3][0]}\n"
-    book.close()
+    store.close()
 
 
 @pytest.mark.parametrize(
@@ -207,21 +207,21 @@ def test_files_are_never_two_changes_behind(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_another_text_is_refused(sentences: tuple[tuple[str, str], ...], what: str, tmp_path: Path) -> None:
-    Book(str(tmp_path / "gold"), text()).close()
+    Store(str(tmp_path / "gold"), text()).close()
     before = {file: file.read_bytes() for file in tmp_path.iterdir()}
     with pytest.raises(CorpusError, match=what):
-        Book(str(tmp_path / "gold"), text(*sentences))
+        Store(str(tmp_path / "gold"), text(*sentences))
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
 def test_files_that_are_not_from_here_are_kept(tmp_path: Path) -> None:
     (tmp_path / "gold.wa").write_text("0-0\n")
     with pytest.raises(CorpusError, match=r"gold.wa: file exists, without a journal \(choose another"):
-        Book(str(tmp_path / "gold"), text())
+        Store(str(tmp_path / "gold"), text())
     assert [file.name for file in tmp_path.iterdir()] == ["gold.wa"]
     (tmp_path / "other.journal").write_text('{"so": 1}\n')
     with pytest.raises(CorpusError, match=r"other.journal:1: is not the head of a journal"):
-        Book(str(tmp_path / "other"), text())
+        Store(str(tmp_path / "other"), text())
 
 
 @pytest.mark.parametrize(
@@ -229,40 +229,40 @@ def test_files_that_are_not_from_here_are_kept(tmp_path: Path) -> None:
     [
         "{}", "nothing", "[1]", '{"time": 1, "undo": true}', '{"time": 1, "works": {"9": {}}}',
         '{"time":1,"works":{"0":{}}}', '{"time":1,"works":[]}',
-        json.dumps({"time": 1, "works": {"-1": Work().to_json()}}), '{"time":1,"works":{"x":{}}}',
+        json.dumps({"time": 1, "works": {"-1": Annotation().to_json()}}), '{"time":1,"works":{"x":{}}}',
         '{"time":1,"works":{"0":[]}}',
     ],
 )  # fmt: skip
 def test_a_broken_line_is_named(line: str, tmp_path: Path) -> None:
-    book = Book(str(tmp_path / "gold"), text())
-    book.close()
+    store = Store(str(tmp_path / "gold"), text())
+    store.close()
     with (tmp_path / "gold.journal").open("a") as file:
         file.write(f"{line}\n")
     with pytest.raises(CorpusError, match=r"gold.journal:2: .*\(take this line out\)"):
-        Book(str(tmp_path / "gold"), text())
+        Store(str(tmp_path / "gold"), text())
 
 
 def test_half_a_surrogate_pair_in_an_old_journal_is_shown_as_a_question_mark(tmp_path: Path) -> None:
-    Book(str(tmp_path / "gold"), text()).close()
+    Store(str(tmp_path / "gold"), text()).close()
     with (tmp_path / "gold.journal").open("a") as file:
-        file.write(json.dumps({"time": 1, "works": {"0": {**Work().to_json(), "comment": "a\ud83db"}}}) + "\n")
-    book = Book(str(tmp_path / "gold"), text())
-    assert book.works[0].comment == "a?b"
-    book.close()
+        file.write(json.dumps({"time": 1, "works": {"0": {**Annotation().to_json(), "comment": "a\ud83db"}}}) + "\n")
+    store = Store(str(tmp_path / "gold"), text())
+    assert store.works[0].comment == "a?b"
+    store.close()
 
 
 def test_one_process_writes_a_journal(tmp_path: Path) -> None:
-    book = Book(str(tmp_path / "gold"), text())
+    store = Store(str(tmp_path / "gold"), text())
     with pytest.raises(CorpusError, match=r"gold.journal: is being written by another process"):
-        Book(str(tmp_path / "gold"), text())
-    book.close()
-    Book(str(tmp_path / "gold"), text()).close()
+        Store(str(tmp_path / "gold"), text())
+    store.close()
+    Store(str(tmp_path / "gold"), text()).close()
 
 
 def test_what_a_killed_process_leaves_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".gold.wa.aligner-1-ab.tmp").write_text("0-0")
     (tmp_path / ".other.wa.aligner-1-ab.tmp").write_text("0-0")
-    Book(str(tmp_path / "gold"), text()).close()
+    Store(str(tmp_path / "gold"), text()).close()
     assert [file.name for file in tmp_path.glob(".*")] == [".other.wa.aligner-1-ab.tmp"]
 
 
@@ -282,22 +282,22 @@ GIVEN = {
     ],
 )  # fmt: skip
 def test_work_that_does_not_fit_is_refused(changed: dict[str, object]) -> None:
-    with pytest.raises(WorkError):
-        Work.from_json({**GIVEN, **changed}, (3, 3))
+    with pytest.raises(AnnotationError):
+        Annotation.from_json({**GIVEN, **changed}, (3, 3))
 
 
 def test_work_is_read_as_it_is_written() -> None:
-    work = Work.from_json(GIVEN, (3, 3))
-    assert Work.from_json(json.loads(json.dumps(work.to_json())), (3, 3)) == work
-    accepted = Work.from_json({**GIVEN, "status": "accepted"}, (3, 3))
+    work = Annotation.from_json(GIVEN, (3, 3))
+    assert Annotation.from_json(json.loads(json.dumps(work.to_json())), (3, 3)) == work
+    accepted = Annotation.from_json({**GIVEN, "status": "accepted"}, (3, 3))
     assert (accepted.sure, accepted.suggested) == ({(0, 0), (2, 2)}, frozenset())
 
 
 def test_agreement_is_that_of_evaluate_both_ways() -> None:
     rng, works = random.Random(3), []
     for _ in range(2):
-        found = {pair: some_work(rng, pair) for pair in range(4)}
-        works.append({p: Work(w.sure, w.possible, status="accepted") for p, w in found.items()})
+        found = {pair: some_annotation(rng, pair) for pair in range(4)}
+        works.append({p: Annotation(w.sure, w.possible, status="accepted") for p, w in found.items()})
     del works[0][1]
     common = [0, 2, 3]
     result = agreement(works[0], works[1], text())
@@ -325,9 +325,11 @@ def test_kappa_of_chance_and_of_opposites() -> None:
 
 
 def test_where_annotators_differ_the_start_is_what_both_have() -> None:
-    one = Work(sure=frozenset({(0, 0), (1, 1)}), possible=frozenset({(2, 2)}))
-    other = Work(sure=frozenset({(0, 0), (2, 2)}), possible=frozenset({(1, 2)}))
-    assert merged(one, other) == merged(other, one) == Work(sure=frozenset({(0, 0)}), possible=frozenset({(2, 2)}))
+    one = Annotation(sure=frozenset({(0, 0), (1, 1)}), possible=frozenset({(2, 2)}))
+    other = Annotation(sure=frozenset({(0, 0), (2, 2)}), possible=frozenset({(1, 2)}))
+    assert (
+        merged(one, other) == merged(other, one) == Annotation(sure=frozenset({(0, 0)}), possible=frozenset({(2, 2)}))
+    )
 
 
 def test_a_journal_needs_no_entries(tmp_path: Path) -> None:
@@ -339,10 +341,10 @@ def test_a_journal_needs_no_entries(tmp_path: Path) -> None:
 def test_the_pace_leaves_long_breaks_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([1000.0, 1050.0, 1100.0, 9000.0, 9080.0])
     monkeypatch.setattr("time.time", lambda: next(times))
-    book = Book(str(tmp_path / "gold"), text())
+    store = Store(str(tmp_path / "gold"), text())
     paces = []
     for pair in (0, 1, 2, 3, 3):
-        book.change({pair: (book.revisions.get(pair, 0), Work(status="accepted"))})
-        paces.append(book.pace())
+        store.change({pair: (store.revisions.get(pair, 0), Annotation(status="accepted"))})
+        paces.append(store.pace())
     assert paces == [0, 0, 108, 144, 80]
-    book.close()
+    store.close()

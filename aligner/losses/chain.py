@@ -12,8 +12,8 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from aligner.errors import SettingError
+from aligner.losses import _chain_kernels as kernels
 from aligner.problem import BlockDefaults, Corners, MarginalDefaults
-from aligner.svm import _chain_kernels as kernels
 from aligner.templates import NOT_FINITE, Compiled, check_code
 from corpora.ragged import F64, I32, I64
 from corpora.threads import shared_property
