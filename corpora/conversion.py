@@ -15,7 +15,7 @@ from corpora.formats.comtrans import write_comtrans
 from corpora.formats.giza import write_a3
 from corpora.formats.naacl import write_naacl
 from corpora.formats.pharaoh import write_pharaoh
-from corpora.link_files import LINK_FORMATS, WRITTEN_FORMATS, open_links
+from corpora.link_files import INDEX_BASES, LINK_FORMATS, WRITTEN_FORMATS, open_links
 from corpora.readers import open_corpus
 from corpora.symmetrize import symmetrize
 
@@ -66,8 +66,8 @@ def convert(
     elif to in _TEXT_FORMATS and corpus is not None:
         write = write_a3 if to == "giza" else write_comtrans
         write(stream, _with_words(corpus, links, transpose))
-    else:
-        write_pharaoh(stream, links, base=1 if to == "talp" else 0)
+    elif to in ("pharaoh", "talp"):
+        write_pharaoh(stream, links, base=INDEX_BASES[to])
 
 
 def _text_of(source: StrPath, from_: str | None, text: StrPath | None, languages: Languages) -> Corpus | None:

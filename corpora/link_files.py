@@ -21,7 +21,7 @@ INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0, "j
 """The number of a sentence's first word, in each format of links."""
 
 LINK_FORMATS = tuple(INDEX_BASES)
-WRITTEN_FORMATS = LINK_FORMATS[:-1]  # but jsonl, which has scores, too
+WRITTEN_FORMATS = tuple(name for name in LINK_FORMATS if name != "jsonl")  # which has scores, too
 
 KINDS = "statistical", "neural"
 """Kinds of aligners. Of a file without a kind nothing more is known than of a statistical one."""
@@ -80,7 +80,7 @@ def open_links(
             pairs, step = (pair.links for pair in parse(lines, path)), 3
         case "jsonl":
             pairs, step = parse_jsonl(lines, path, probable=probable), 1
-        case _:
+        case "pharaoh" | "talp":
             pairs, step = parse_pharaoh(lines, path, base=INDEX_BASES[format], probable=probable), 1
     return LinkStream(pairs if lengths is None else _checked(pairs, lengths, path, step), format)
 

@@ -23,7 +23,7 @@ from aligner.cli.fast_align import fast_align
 from aligner.cli.help import Align, Panels
 from aligner.cli.info import info
 from aligner.cli.lexicon import lexicon
-from aligner.cli.messages import answer, answers_for_errors, prepare_streams
+from aligner.cli.messages import answers_for_errors, prepare_streams, report_error
 from aligner.cli.priors import priors
 from aligner.cli.report import report
 from aligner.cli.score import score
@@ -119,7 +119,7 @@ def main() -> None:
     except OSError as error:  # help that cannot be written; commands answer for theirs
         if "--debug" in sys.argv:
             raise
-        sys.exit(answer(error, {}))
+        sys.exit(report_error(error, {}))
     finally:
         ignore_signals()
         gc.freeze()  # nor among all that goes now

@@ -80,7 +80,7 @@ def in_options(message: str, options: Mapping[str, Any]) -> str:
     return re.sub(r"`(\w+)`", lambda name: given.get(name[1]) or name.expand(other), message)
 
 
-def answer(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> int:
+def report_error(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> int:
     """Say what the error was; return the exit code."""
     say(explain(error, options))
     try:
@@ -103,6 +103,6 @@ def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Paramete
         except (AlignerError, OSError, MemoryError) as error:
             if kwargs.get("debug"):
                 raise
-            raise typer.Exit(answer(error, kwargs)) from None
+            raise typer.Exit(report_error(error, kwargs)) from None
 
     return run

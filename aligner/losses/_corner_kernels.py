@@ -47,10 +47,11 @@ def add_costs(costs, scores):
 class Blocks(NamedTuple):
     """The arrays of a matching problem: what compiled solvers work on.
 
-    features: (E, d) float32.  lists: of the edges.  labels: (E,).  costs: (E,), of linking an edge.
-    target_costs: (n,) of linking the targets.  gold: (n, d + r) summed features of the targets.
-    source_capacity, target_capacity: links a word may have, whose prices make the last r columns, see
-    `aligner.losses.capacity.Fertility`.
+    features: (E, d) float32.  lists: of the edges.  labels: (E,) uint8, OTHER, POSSIBLE or SURE.
+    costs: (E,) what linking each edge adds to the loss.  target_costs: (n,) the same of the target matchings.
+    gold: (n, d + r) summed features of the target matchings.
+    source_capacity, target_capacity: the most links of a word; r = source_capacity + target_capacity − 2 columns, the
+    last ones, are of link rewards, see `aligner.losses.capacity.Fertility`.
     """
 
     features: F32

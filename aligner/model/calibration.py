@@ -1,4 +1,4 @@
-"""Confidence: from the score of a link to the probability that it is right."""
+"""Calibration: from the score of a link to the probability that it is right."""
 
 from __future__ import annotations
 

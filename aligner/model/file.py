@@ -1,5 +1,7 @@
 """The container of a model: one file with a checked JSON header and memory-mapped arrays; nothing is executed.
 
+`Model.save` and `load` in `model.py` decide what is in it.
+
 Layout, little-endian: 8 bytes MAGIC · uint32 format version · uint32 bytes of header · uint32 CRC-32 of header ·
 the header (JSON, UTF-8) · the arrays, each starting at a multiple of 64 bytes. The header says of each array its
 dtype, shape, place and CRC-32, and the size of the whole file.

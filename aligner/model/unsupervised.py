@@ -124,7 +124,10 @@ class OwnText:
         return estimate(self.bitext, self.settings, priors=self.priors, on_progress=on_progress)
 
     def align(self, translation: TranslationModel) -> Parts:
-        """Align as the settings say, by translation models of the text; a model that is needed is ready on return."""
+        """Align the text as the settings say, by translation models of it.
+
+        The aligning model, where one is needed, is made before this returns; parts are aligned as they are taken.
+        """
         chosen = self.settings
         if chosen.unsupervised is not None or chosen.decoding is not None:
             return self.decode(translation, chosen.decoding)

@@ -52,12 +52,14 @@ class Candidate(NamedTuple):
 
 @dataclass(eq=False)
 class SaddleState:
-    """Two vectors of sums stand for û, s and the average, and two more for the present step: O(d) memory.
+    """The state of `Extragradient`, in whose notation it is written: sums stand for û, s and the average, O(d) memory.
 
-    everything: all marginals.  present: those worked with.  norm: ‖F‖₂.  weight: the primal weight ω.
-    center_w: û_w.  sum_w, sum_z, total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η since û.  ahead_w, of_ahead: v.
-    point_w, of_point: u.  step: η, relative to 1/L.  tries: steps tried.  sweeps, since: iterations, all and since û.
-    next_check: the sweep of the next look.  best: û, once there was a restart; last_gap: at the last look.
+    everything: all marginals.  present: those worked with.  stored: what restarts keep of each part; None without them.
+    norm: ‖F‖₂.  weight: the primal weight ω.  center_w: (d,) the w of û.
+    sum_w (d,), sum_z (d + 1,), total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η since û.
+    ahead_w (d,), of_ahead (d + 1,): the w of v, and (F z, c·z) of v.  point_w, of_point: the same of u.
+    step: η, relative to 1/L.  tries: steps tried.  sweeps: iterations so far.  since: those since the last restart.
+    next_check: the sweep of the next look at the gap.  best: û, once there was a restart.  last_gap: at the last look.
     """
 
     origin: Origin

@@ -71,7 +71,7 @@ class FenchelYoung(OfProblem):
         return self._marginals.scores(np.arange(self.n_blocks), np.zeros(self.n_features))
 
     def sums(self, w: F64, start: Any = None) -> Sums:
-        """The loss at w, with no curvature.  Raises ScoreError where w is not finite."""
+        """Return the mean loss at w and its gradient, without the regulariser; ScoreError where w is not finite."""
         marginals, target, costs, tau = self._marginals, self._target, self._costs, self.temperature
 
         def omega(z: F64, own: slice) -> float:

@@ -1,5 +1,7 @@
 """Steps: how a block moves among its corners.
 
+A new rule is a class here, its name in STEPS, and its arithmetic in `_active_kernels.active_step`.
+
 [LJ15] Lacoste-Julien and Jaggi 2015, On the global linear convergence of Frank-Wolfe optimization variants.
 [TTP22] Tsuji, Tanaka and Pokutta 2022, Pairwise conditional gradients without swap steps and sparser kernel herding.
 """

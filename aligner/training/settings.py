@@ -200,7 +200,10 @@ class Plan:
 
 
 def plan(settings: LearnSettings, n_labels: int) -> Plan:
-    """Plan learning from n labelled pairs.  Raises SettingError for folds they cannot make."""
+    """Decide what the settings leave open, for so many labelled pairs.
+
+    Raises SettingError for settings that cannot work, and for more folds than there are pairs.
+    """
     few = n_labels < FEW_PAIRS
     name: LossName = settings.loss or (
         "fenchel-young" if settings.of_all_features and not settings.hinge_only else "hinge"

@@ -85,7 +85,7 @@ class Moves(NamedTuple):
 
 @compiled(inline="always")
 def on_grid(value, grid):
-    """The next number of a grid: of those above half of `grid`, float64 has no others.  grid: LINKS or JUMPS."""
+    """Round a value, below grid / 3, to the spacing of float64 at `grid`, 2^-24 (LINKS) or 2^-20 (JUMPS)."""
     return (value + grid) - grid
 
 

@@ -30,7 +30,7 @@ Chunk = tuple[int, int]  # the first of its pairs, and the one after the last
 
 
 class Expectation(Protocol):
-    """The expectation step over one text.  batches: their number, not more than was wanted."""
+    """The expectation step over one text.  batches: how many the text is divided into, at most as many as asked for."""
 
     batches: int
 
@@ -38,9 +38,10 @@ class Expectation(Protocol):
         """Compute expected counts of these cells from now on."""
 
     def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
-        """Add the expected counts of a batch, or of the whole text, to `counts`, the needs times the weights.
+        """Add the expected counts of one of the batches, or of the whole text if None, to `counts`.
 
-        The last row of `counts.cells` is of no use afterwards.
+        hmm: whether jumps are counted, too.  `Jumps.needs` are added times the weights of their groups.
+        The last row of `counts.cells` collects the links of cells that are not listed; ignore it.
         """
 
 
@@ -116,5 +117,5 @@ def chunks_of(chunks: Sequence[Chunk], batch: int | None, batches: int) -> Seque
 
 
 def rounded(counts: F64, grid: float) -> F64:
-    """The numbers next to these on a grid, as `_lattice_kernels.on_grid` has them."""
+    """Round counts as `_lattice_kernels.on_grid` does."""
     return (counts + grid) - grid

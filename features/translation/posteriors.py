@@ -80,7 +80,10 @@ class Posteriors:
         )  # fmt: skip
 
     def symmetrized_links(self, method: str) -> Links:
-        """The likeliest link or NULL of each word in each direction, combined; method: `corpora.symmetrize.METHODS`."""
+        """Take each word's likeliest link, or NULL, in each direction, and combine both directions; all links are sure.
+
+        method: one of `corpora.symmetrize.METHODS`.  Raises ValueError for others.
+        """
         pairs = []
         for i, (J, K) in enumerate(self.shapes.tolist()):
             edges = slice(self.offsets[i], self.offsets[i + 1])
@@ -103,8 +106,9 @@ def _likeliest(posteriors: F32) -> set[Link]:
 class PosteriorSet(NamedTuple):
     """Posteriors of links by the lexicons.
 
-    hmm: their mean by the HMM.  lexical: by IBM Model 1, which knows no order.  soft: (E,) the soft intersection of the
-    HMM by each of them, by its name.  directional: HMM and Model 1 of the one whose directions were trained apart.
+    hmm: by the HMM, averaged over the lexicons.  lexical: the same by IBM Model 1, which ignores the order of words.
+    soft: of each lexicon, by its name, (E,) the geometric mean of both directions by the HMM.
+    directional: by the HMM and by Model 1 with the lexicon whose directions were trained apart; None without one.
     """
 
     hmm: Posteriors

@@ -1,4 +1,4 @@
-"""Books: what one annotator has made of the pairs of a text, with every change kept and every change undoable."""
+"""Store: what one annotator has made of the pairs of a text, with every change kept and every change undoable."""
 
 import glob
 import json
