@@ -1,7 +1,5 @@
 """What solvers know of a structured problem: the floor that problems and solvers stand on.  No words here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -48,7 +46,7 @@ class Problem(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What a user should know of how it is solved."""
 
-    def rehearsal(self) -> Problem | None:
+    def rehearsal(self) -> "Problem | None":
         """A small problem with arrays of the same types, on which solvers compile; None: nothing is compiled."""
 
 
@@ -80,10 +78,10 @@ class BlockProblem(Problem, Protocol):
     def compiled(self) -> Compiled | None:
         """The arrays and kernels that compiled solvers work with; None: `corners` is called from Python."""
 
-    def marginals(self) -> Marginals | None:
+    def marginals(self) -> "Marginals | None":
         """What methods on the saddle point work with; None: there are none."""
 
-    def rehearsal(self) -> BlockProblem | None: ...
+    def rehearsal(self) -> "BlockProblem | None": ...
 
 
 class BlockDefaults:
@@ -112,7 +110,7 @@ class BlockDefaults:
     def compiled(self) -> Compiled | None:
         return None
 
-    def marginals(self) -> Marginals | None:
+    def marginals(self) -> "Marginals | None":
         return None
 
     def rehearsal(self: BlockProblem) -> BlockProblem | None:
@@ -233,7 +231,7 @@ class Marginals(Protocol):
         Where there are `duals` they may be given as a further argument.
         """
 
-    def restricted(self, kept: Bools) -> tuple[Marginals, Bools] | None:
+    def restricted(self, kept: Bools) -> "tuple[Marginals, Bools] | None":
         """The same without the parts that are not kept, (parts[-1],), as if their z were 0, and which those are.
 
         None where all are needed; it may keep more.

@@ -4,8 +4,6 @@ A jitted function that is passed as an argument is compiled anew in every proces
 is inlined into it and kept. So `fill` makes a copy of a template in which the kernels of a problem are globals.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 from collections import deque

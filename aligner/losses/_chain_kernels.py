@@ -1,7 +1,5 @@
 """Compiled kernels of label sequences: scores, Viterbi's algorithm, forward-backward, and corners."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compiled kernels of training: scores, and the oracle's corners of the blocks of a matching problem."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

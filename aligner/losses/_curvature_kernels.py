@@ -1,7 +1,5 @@
 """Compiled sums of Fenchel-Young losses over pairs: their gradient and curvature."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import SUMS, compiled

@@ -7,8 +7,6 @@ r(j,t) for each source word j and t = 2, 3..., then those of the target words. A
     Σ_k z(j,k) + Σ_t r(j,t) <= source capacity,  Σ_j z(j,k) + Σ_t r(k,t) <= target capacity,  0 <= z, r <= 1
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

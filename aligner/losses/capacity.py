@@ -1,7 +1,5 @@
 """Fertility: what a word's second, third... link is worth, with weights that are learnt  [LTKJ06 §3]."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

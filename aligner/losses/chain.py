@@ -3,8 +3,6 @@
 [TGK03] Taskar, Guestrin and Koller 2003, Max-margin Markov networks.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +44,7 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         regularization: float,
         n_labels: int | None = None,
         biases: bool = False,
-    ) -> ChainProblem:
+    ) -> "ChainProblem":
         """A problem of sequences one after the other.
 
         features: (N, p) of all tokens, an array or a scipy.sparse one.  labels: (N,) from 0 on.  lengths: (n,) of the
@@ -99,12 +97,12 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
     def compiled(self) -> Compiled:
         return Compiled(self.arrays, kernels.chain_scratch, kernels.chain_corner, kernels.sparse_chain_corner)
 
-    def rehearsal(self) -> ChainProblem:
+    def rehearsal(self) -> "ChainProblem":
         """The shortest sequence."""
         shortest = int(np.diff(self.arrays.offsets).argmin())
         return self.take(np.array([shortest]))
 
-    def take(self, sequences: I64) -> ChainProblem:
+    def take(self, sequences: I64) -> "ChainProblem":
         """The problem of these sequences alone, (m,) indices, in their order: a copy."""
         arrays = self.arrays
         sizes = np.diff(arrays.offsets)[sequences]
@@ -144,7 +142,7 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
 
     # What `Marginals` ask for.
 
-    def marginals(self) -> ChainProblem:
+    def marginals(self) -> "ChainProblem":
         return self
 
     geometries = ("entropic",)

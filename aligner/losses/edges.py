@@ -1,7 +1,5 @@
 """What problems of matchings know of edges and links, and solvers of such problems.  No words here."""
 
-from __future__ import annotations
-
 from typing import Protocol, Self, runtime_checkable
 
 from aligner.errors import SettingError

@@ -1,7 +1,5 @@
 """FenchelYoungProblem: links as the most likely point of the matching polytope, near weights that are known before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, NamedTuple
@@ -111,7 +109,7 @@ class FenchelYoungProblem:
         training_links: int | None = 1,
         capacity: int = 1,
         regularizer: str = "fermi-dirac",
-    ) -> FenchelYoungProblem:
+    ) -> "FenchelYoungProblem":
         """training_links: `links`.
 
         Raises SettingError for costs or λ that cannot work, ValueError where the arguments do not fit.
@@ -123,7 +121,7 @@ class FenchelYoungProblem:
             float(costs.false), training_links, capacity, regularizer, start.name,
         )  # fmt: skip
 
-    def take(self, pairs: I64, *, memory: int | None = None) -> FenchelYoungProblem:
+    def take(self, pairs: I64, *, memory: int | None = None) -> "FenchelYoungProblem":
         """The problem of these pairs alone, (m,) indices, in their order: a copy.  memory: see `Edges.take`."""
         labels = take_values(self.labels, self.edges.lists.offsets, pairs)
         return replace(self, edges=self.edges.take(pairs, memory=memory), labels=labels)
@@ -143,7 +141,7 @@ class FenchelYoungProblem:
         parts = f"{self.regularizer}|lambda:{self.regularization:g}|{costs}|links:{links}"
         return f"{parts}|prior:{self.prior_name}|links-when-aligning:{self.capacity}"
 
-    def rehearsal(self) -> FenchelYoungProblem | None:
+    def rehearsal(self) -> "FenchelYoungProblem | None":
         """None: its kernels are compiled by the sums at the start, before the clock starts."""
         return None
 

@@ -1,7 +1,5 @@
 """MatchingProblem: the structured SVM of word alignment, in the blocks and corners that solvers see."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
@@ -55,7 +53,7 @@ class Prior(NamedTuple):
     name: str = "given"
 
     @classmethod
-    def of(cls, edges: Edges, prior: Prior | None) -> Prior:
+    def of(cls, edges: Edges, prior: "Prior | None") -> "Prior":
         """The prior, 0 if there is none.  Raises ValueError where it does not fit."""
         if prior is None:
             return cls(np.zeros(len(edges.names)), "none")
@@ -148,7 +146,7 @@ class MatchingProblem:
         oracle: str = "assignment",
         preference: npt.NDArray[np.floating] | None = None,
         fertility: Fertility = Fertility(),  # noqa: B008 - frozen
-    ) -> MatchingProblem:
+    ) -> "MatchingProblem":
         """Project gold on the matchings: as many sure links as possible, ties by higher preference.
 
         preference: (E,) in [0, 1], for instance Dice; 0 everywhere by default.
@@ -183,7 +181,7 @@ class MatchingProblem:
         _kernels.fill_corners(np.arange(len(edges)), linked, problem.arrays, psi, np.empty(len(edges)))
         return replace(problem, gold=0.0 - psi)
 
-    def take(self, pairs: I64, *, memory: int | None = None) -> MatchingProblem:
+    def take(self, pairs: I64, *, memory: int | None = None) -> "MatchingProblem":
         """The problem of these pairs alone, (m,) indices, in their order: a copy.  links_lost stays the number of all.
 
         memory: see `Edges.take`.
@@ -269,7 +267,7 @@ class MatchingProblem:
             return None
         return Compiled(self.arrays, _kernels.matching_scratch, _kernels.matching_corner)
 
-    def rehearsal(self) -> MatchingProblem | None:
+    def rehearsal(self) -> "MatchingProblem | None":
         """The smallest pair that has edges."""
         sizes = np.diff(self.edges.lists.offsets)
         return self.take(np.array([np.argmin(np.where(sizes > 0, sizes, sizes.max() + 1))]))

@@ -1,7 +1,5 @@
 """Kernels on the features of two edges, and sums of them: scores in a space that is never computed."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import asdict, dataclass

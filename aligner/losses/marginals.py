@@ -1,7 +1,5 @@
 """Marginals of matchings: what methods on the saddle point ask of them, by their edges' features."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +77,7 @@ class MatchingMarginals:
         )
         return found
 
-    def restricted(self, kept: Bools) -> tuple[MatchingMarginals, Bools]:
+    def restricted(self, kept: Bools) -> "tuple[MatchingMarginals, Bools]":
         """That a further link is not taken is always kept."""
         arrays, lists = self.arrays, self.arrays.lists
         of_edges = np.repeat(self.parts[:-1] - lists.offsets[:-1], np.diff(lists.offsets)) + np.arange(

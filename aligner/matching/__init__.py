@@ -7,8 +7,6 @@ matchings of equal score. With several links a word at decreasing rewards the op
 To add an oracle: write a module with ``match(task, linked)``, see `Match`, and name it in ORACLES.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

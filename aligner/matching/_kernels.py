@@ -8,8 +8,6 @@ An edge of s <= 0 is never needed: without it both of its words lose their last 
 the kernels work on the edges of positive score only.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compiled kernels of a projection's Newton steps on the prices of the shorter side."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from aligner.matching._price_kernels import EUCLIDEAN, FERMI_DIRAC

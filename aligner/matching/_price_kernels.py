@@ -5,8 +5,6 @@ z of an edge is clip(x, 0, ceiling), the FERMI_DIRAC one 1 / (1 + exp(-x)), and 
 which is kept in `weights` before the ceiling.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import SUMS, compiled

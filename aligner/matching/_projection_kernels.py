@@ -4,8 +4,6 @@ The best prices of the longer side at given prices of the shorter side are found
 is searched; a block is worked on with its shorter side as rows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from aligner.matching import _price_kernels as prices

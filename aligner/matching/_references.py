@@ -1,7 +1,5 @@
 """What the reference oracles share: one pair at a time, in Python."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The default oracle: each word's best edges, and where words of both sides contend, shortest augmenting paths."""
 
-from __future__ import annotations
-
 from collections import deque
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A reference oracle: min-cost flow by networkx's network simplex, on scores scaled to integers."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 

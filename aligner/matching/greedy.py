@@ -4,8 +4,6 @@ Half of a score is no share of a hinge, which is a score less that of the target
 promises of approximate oracles is not promised of this one. Gaps are certified with exact matchings all the same.
 """
 
-from __future__ import annotations
-
 from aligner.matching import Task
 from aligner.matching._kernels import bmatch_blocks_greedily
 from corpora.ragged import Bools

@@ -1,7 +1,5 @@
 """A reference oracle: the linear program over the matching polytope, solved by HiGHS through scipy."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array

@@ -15,8 +15,6 @@ rounding, and its own duality gap bounds how far it is from the nearest point: Â
 for entropic.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 from typing import Final

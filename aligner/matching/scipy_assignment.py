@@ -1,7 +1,5 @@
 """A reference oracle: ``scipy.optimize.linear_sum_assignment`` on the scores above 0, one call a pair."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 

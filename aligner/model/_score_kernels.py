@@ -1,7 +1,5 @@
 """Compiled kernels of scores by linear weights, whose sums are exact on the grid of features."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from corpora.compiled import compiled

@@ -1,7 +1,5 @@
 """Calibration: from the score of a link to the probability that it is right."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,14 +29,14 @@ class JudgedLinks:
         return len(self.scores)
 
     @classmethod
-    def of(cls, found: Alignments, gold: Links) -> JudgedLinks:
+    def of(cls, found: Alignments, gold: Links) -> "JudgedLinks":
         """Raises ValueError where there are not as many pairs of both."""
         pairs = zip(found, gold, strict=True)
         correct = [link in links.sure or link in links.possible for alignment, links in pairs for link in alignment]
         return cls(found.scores, np.array(correct, np.bool_))
 
     @classmethod
-    def joined(cls, parts: Iterable[JudgedLinks]) -> JudgedLinks:
+    def joined(cls, parts: "Iterable[JudgedLinks]") -> "JudgedLinks":
         several = list(parts)
         return cls(np.concatenate([p.scores for p in several]), np.concatenate([p.correct for p in several]))
 
@@ -66,7 +64,7 @@ class Calibration:
             raise ValueError("the scores of a calibration must ascend, and their log-odds must not fall")
 
     @classmethod
-    def fit(cls, judged: JudgedLinks) -> Calibration:
+    def fit(cls, judged: JudgedLinks) -> "Calibration":
         """From links that were judged, best ones that the model was not trained on.
 
         Knots are the mean scores of up to 20 equal bins of about 50 links or more, and log-odds those of c right ones
@@ -98,7 +96,7 @@ class Calibration:
         log_odds = np.interp(numbers, self.scores, self.log_odds) + np.minimum(numbers - least, 0.0)
         return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 
-    def shifted(self, offset: float) -> Calibration:
+    def shifted(self, offset: float) -> "Calibration":
         """The calibration of scores to which a number is added."""
         knots = {score + offset: log_odds for score, log_odds in zip(self.scores, self.log_odds, strict=True)}
         return Calibration(tuple(knots), tuple(knots.values()))  # fewer where rounding makes two scores one
@@ -125,5 +123,5 @@ class _Bin:
     def log_odds(self) -> float:
         return float(np.log((self.right + 0.5) / (self.links - self.right + 0.5)))
 
-    def pooled(self, later: _Bin) -> _Bin:
+    def pooled(self, later: "_Bin") -> "_Bin":
         return _Bin(self.links + later.links, self.right + later.right, self.low, later.high)

@@ -1,7 +1,5 @@
 """Consensus: the links that several aligners agree on best, without labels or a corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 

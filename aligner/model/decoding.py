@@ -1,7 +1,5 @@
 """From the scores of edges to links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -73,13 +71,13 @@ class Alignments:
     fit: F64
 
     @classmethod
-    def of(cls, links: Links, scores: F64, shapes: I64) -> Alignments:
+    def of(cls, links: Links, scores: F64, shapes: I64) -> "Alignments":
         """Links and the score of each."""
         source, target = links.source.astype(np.int64), links.target.astype(np.int64)
         return cls(source, target, scores, links.offsets, shapes, np.full((len(shapes), 3), np.nan))
 
     @classmethod
-    def join(cls, parts: Sequence[Alignments]) -> Alignments:
+    def join(cls, parts: "Sequence[Alignments]") -> "Alignments":
         """Those of all parts, one after the other."""
         nothing = np.empty(0, np.int64)
         counts = np.concatenate([nothing, *(np.diff(part.bounds) for part in parts)])

@@ -1,7 +1,5 @@
 """The default model: weights that come with the program, over features that know no words of any language."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

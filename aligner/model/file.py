@@ -7,8 +7,6 @@ the header (JSON, UTF-8) · the arrays, each starting at a multiple of 64 bytes.
 dtype, shape, place and CRC-32, and the size of the whole file.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import mmap

@@ -1,7 +1,5 @@
 """Whether a model knows the words of a text to align: the wrong model answers as readily as the right one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np

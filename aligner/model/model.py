@@ -1,7 +1,5 @@
 """Model: how edges are scored, what that was learnt from, and the corpus statistics that new text is looked up in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -72,7 +70,7 @@ class Model:
             "text_fingerprint": known.get("fingerprint"),
         }
 
-    def with_offset(self, offset: float) -> Model:
+    def with_offset(self, offset: float) -> "Model":
         """The model with a number added to the score of every edge: above 0 there are more links.
 
         Raises SettingError as `check_offset` does, and AlignerError for a model without ``bias``.
@@ -85,7 +83,7 @@ class Model:
         calibration = self.calibration and self.calibration.shifted(offset)
         return replace(self, weights=weights, calibration=calibration)
 
-    def with_candidates(self, candidates: str) -> Model:
+    def with_candidates(self, candidates: str) -> "Model":
         """The model with other edges to look at, see `features.candidates.CANDIDATES`.  Raises SettingError."""
         return replace(self, features=replace(self.features, candidates=candidates))
 
@@ -122,7 +120,7 @@ class Model:
         for aligned in map_threads(lambda job: self.align_bitext(*job), read()):
             yield from aligned
 
-    def warm_up(self) -> Model:
+    def warm_up(self) -> "Model":
         """Compile or load now all that aligning needs, so that the first answer comes as fast as others; the model.
 
         That may take a minute where no command has aligned before.

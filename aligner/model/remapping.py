@@ -1,7 +1,5 @@
 """Links put on another tokenisation of the text: by the characters that tokens of both share."""
 
-from __future__ import annotations
-
 import os
 import unicodedata
 from bisect import bisect_left, bisect_right

@@ -1,7 +1,5 @@
 """Scores of edges: linear in their features, and the same to the last bit in whatever order they are summed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from aligner.model import _score_kernels as _kernels

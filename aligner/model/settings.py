@@ -1,7 +1,5 @@
 """AlignSettings: all that the links of a text depend on, for the command, its workers and journal, and Python."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from math import inf

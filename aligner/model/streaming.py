@@ -1,7 +1,5 @@
 """Aligning text as it comes: lines in, as many lines out, in bounded memory."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -77,7 +75,7 @@ class LinksFile(NamedTuple):
     pairs: Iterator[PairLinks]
 
     @classmethod
-    def open(cls, path: str, lengths: Iterable[tuple[int, int]] | None = None, *, probable: bool = True) -> LinksFile:
+    def open(cls, path: str, lengths: Iterable[tuple[int, int]] | None = None, *, probable: bool = True) -> "LinksFile":
         """lengths: of the sentences, where they can be read beforehand; NAACL links need them to be complete.
 
         probable: scores of links are probabilities.

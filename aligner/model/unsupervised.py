@@ -1,7 +1,5 @@
 """Aligning text with no labels and no model: by its own statistics, with the default weights or without."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -98,7 +96,7 @@ class OwnText:
     def of(
         cls, text: Corpus | Bitext, settings: AlignSettings, *, keep: bool = False,
         on_progress: Callable[[Progress], None] = ignore,
-    ) -> OwnText:  # fmt: skip
+    ) -> "OwnText":  # fmt: skip
         """Read a corpus, and what else the settings name.  keep: its lines are needed with their alignments.
 
         Raises CorpusError on bad data.

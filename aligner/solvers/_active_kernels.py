@@ -1,7 +1,5 @@
 """Compiled kernels of away, pairwise and blended steps of blocks, on sets of corners that each block keeps."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

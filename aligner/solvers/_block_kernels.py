@@ -1,7 +1,5 @@
 """Compiled kernels of block-coordinate Frank-Wolfe: which block is next, forward steps, averages."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

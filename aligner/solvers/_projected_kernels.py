@@ -1,7 +1,5 @@
 """Compiled kernels of block-coordinate projected gradient: steps in the marginals of the blocks."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

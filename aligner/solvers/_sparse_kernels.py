@@ -1,7 +1,5 @@
 """Compiled kernels of block-coordinate Frank-Wolfe where each block touches few of the features."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from aligner.solvers._block_kernels import average_weight

@@ -1,7 +1,5 @@
 """Compiled kernels of the stochastic subgradient method: steps, averages, and what each block has got of them."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

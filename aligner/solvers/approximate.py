@@ -1,7 +1,5 @@
 """Answers that need not be exact, for any problem, and what they promise  [LJSP13 App. C]."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from math import inf
 

@@ -1,7 +1,5 @@
 """What every solver in the space of weights measures: the objective, exactly, by one oracle call a block."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

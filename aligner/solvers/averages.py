@@ -1,7 +1,5 @@
 """Averages: which mean of the iterates is the answer."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 from aligner.solvers import _block_kernels as kernels

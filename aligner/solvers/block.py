@@ -4,8 +4,6 @@
 classification models.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import ceil
 

@@ -1,7 +1,5 @@
 """check_problem(): what solvers take for granted of a problem, tried on some of its blocks."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ structured SVM with a single block, λ = 1, ψ(s) = As and L(s) = b·As, so that
 Frank-Wolfe gap max_s ∇·(x − s). `randomized-away` needs the products of A with a few columns a step only.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 
@@ -50,7 +48,7 @@ class LeastSquares(BlockDefaults):
     regularization = 1.0
 
     @classmethod
-    def of(cls, matrix: npt.ArrayLike, target: npt.ArrayLike, domain: Domain, radius: float) -> LeastSquares:
+    def of(cls, matrix: npt.ArrayLike, target: npt.ArrayLike, domain: Domain, radius: float) -> "LeastSquares":
         """For matrix, target and errors see `least_squares`."""
         if not (np.isfinite(radius) and radius > 0):
             raise SettingError(f"radius must be a number above 0, not {radius}")

@@ -1,7 +1,5 @@
 """Batch Frank-Wolfe that corrects the weights of earlier corners: away, pairwise, blended and corrective steps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

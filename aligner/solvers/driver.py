@@ -1,7 +1,5 @@
 """solve(): the only loop. It owns the clock, the audits, the stopping rules and Ctrl-C; solvers own their steps."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import suppress

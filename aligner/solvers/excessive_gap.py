@@ -4,8 +4,6 @@
 [N05] Nesterov 2005, Excessive gap technique in nonsmooth convex minimization.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf, isfinite
 

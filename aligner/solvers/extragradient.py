@@ -1,7 +1,5 @@
 """Dual extragradient on the saddle point of the structured SVM  [TLJ06, N07]."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from math import inf, sqrt
 from typing import NamedTuple

@@ -4,8 +4,6 @@
 [GS10] Gimpel and Smith 2010, Softmax-margin CRFs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf
 from typing import Any

@@ -1,7 +1,5 @@
 """Batch Frank-Wolfe on the dual of the structured SVM  [LJSP13 Alg. 2]."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

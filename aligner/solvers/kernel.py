@@ -1,7 +1,5 @@
 """Kernelised block-coordinate Frank-Wolfe: the dual point is kept instead of weights  [LJSP13 App. B.5, Alg. B.1]."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any

@@ -3,8 +3,6 @@
 [LN89] Liu and Nocedal 1989, On the limited memory BFGS method for large scale optimization.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 

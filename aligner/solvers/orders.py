@@ -1,7 +1,5 @@
 """Orders: which block comes next."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The dual point of the blocks, and the corners that they keep, where solvers begin."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from aligner.errors import SettingError

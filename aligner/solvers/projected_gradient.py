@@ -1,7 +1,5 @@
 """Block-coordinate projected gradient in the marginal dual  [Nesterov 2012]."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

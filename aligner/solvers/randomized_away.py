@@ -1,7 +1,5 @@
 """Randomised away-step Frank-Wolfe: the oracle is asked about a random part of the domain only  [KPd18 Alg. 3]."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 

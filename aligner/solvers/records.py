@@ -1,7 +1,5 @@
 """What solving takes and gives: limits, statuses, the history, the result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """The whole regularisation path, to within a known error at every λ  [OAD16 §4, App. E]."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf

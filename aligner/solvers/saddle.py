@@ -1,7 +1,5 @@
 """The saddle function of a structured SVM on the marginals of its blocks: the steps in z, many blocks at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -146,7 +144,7 @@ class Spans(NamedTuple):
     spans: list[Span]
 
     @classmethod
-    def of(cls, marginals: Marginals, geometry: str) -> Spans:
+    def of(cls, marginals: Marginals, geometry: str) -> "Spans":
         return cls(marginals, geometry, spans_of(marginals.parts))
 
     def rows(self, span: Span) -> slice:

@@ -1,7 +1,5 @@
 """Signs that weights must have, for any problem."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mixtures of dual points, and the best of them: a small quadratic program on the simplex."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,7 +96,7 @@ class Mixture:
     n_nonpositive: int = 0
 
     @classmethod
-    def of_target(cls, n_features: int, n_nonpositive: int = 0) -> Mixture:
+    def of_target(cls, n_features: int, n_nonpositive: int = 0) -> "Mixture":
         return cls(np.zeros((1, n_features)), np.zeros(1), np.ones(1), n_nonpositive)
 
     @property

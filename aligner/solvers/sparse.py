@@ -1,7 +1,5 @@
 """Block-coordinate Frank-Wolfe with sparse shares: memory in proportion to what the corners of each block touch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

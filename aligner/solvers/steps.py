@@ -6,8 +6,6 @@ A new rule is a class here, its name in STEPS, and its arithmetic in `_active_ke
 [TTP22] Tsuji, Tanaka and Pokutta 2022, Pairwise conditional gradients without swap steps and sparser kernel herding.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from aligner.solvers import _active_kernels as kernels

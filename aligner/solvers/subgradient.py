@@ -1,7 +1,5 @@
 """Stochastic subgradient descent on the primal, with the Pegasos step and exact certificates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
