@@ -87,6 +87,14 @@ def move_block(i, gamma, direction, loss_gain, point):
     point.loss[0] += gamma * loss_gain
 
 
+@compiled
+def best_length(slope, curvature, longest):
+    """The γ in [0, longest] for which γ · slope − γ²/2 · curvature is greatest."""
+    if curvature > 0.0:
+        return min(longest, max(0.0, slope / curvature))
+    return longest if slope > 0.0 else 0.0  # the corner has the same w: only the loss can differ
+
+
 @compiled(fastmath=SUMS)
 def best_step(regularization, direction, loss_gain, w, longest):
     """The step of greatest dual gain along (direction, loss_gain), within [0, longest].
@@ -98,9 +106,7 @@ def best_step(regularization, direction, loss_gain, w, longest):
     for c in range(len(w)):
         slope -= regularization * direction[c] * w[c]
         curvature += regularization * direction[c] * direction[c]
-    if curvature > 0.0:
-        return min(longest, max(0.0, slope / curvature))
-    return longest if slope > 0.0 else 0.0  # the point stays where it is, in w: only the loss can differ
+    return best_length(slope, curvature, longest)
 
 
 @compiled

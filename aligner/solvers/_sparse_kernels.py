@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from aligner.solvers._block_kernels import average_weight
+from aligner.solvers._block_kernels import average_weight, best_length
 from aligner.templates import DONE, template
 from corpora.compiled import compiled
 from corpora.ragged import F64, I64
@@ -103,7 +103,7 @@ def sparse_step(i, columns, values, corner_loss, line_search, average, regulariz
     slope, curvature = loss_gain + regularization * slope, regularization * curvature
     gamma = 2.0 * n / (point.steps[0] + 2.0 * n)
     if line_search:
-        gamma = min(1.0, max(0.0, slope / curvature)) if curvature > 0.0 else (1.0 if slope > 0.0 else 0.0)
+        gamma = best_length(slope, curvature, 1.0)
     for e in range(begin, end):
         column = point.columns[e]
         change = gamma * (corner[column] - point.values[e])

@@ -6,6 +6,7 @@ from enum import Enum
 import numpy as np
 
 from aligner.problem import BlockProblem
+from aligner.solvers._block_kernels import best_length
 from aligner.solvers.audit import Answers, ask_all, judge
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.simplex import Mixture
@@ -108,7 +109,7 @@ def shift_weight(mixture: Mixture, corner: int, regularization: float, correctio
     slope = float(direction @ gradient)
     change: F64 = direction @ mixture.points
     curvature = regularization * float(change @ change)
-    length = min(longest, max(0.0, slope) / curvature) if curvature > 0 else longest * (slope > 0)
+    length = best_length(slope, curvature, longest)
     weights = np.maximum(x + length * direction, 0.0)
     if length == longest and direction[worst] < 0:
         weights[worst] = 0.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligner.problem import BlockProblem
-from aligner.solvers._block_kernels import average_weight
+from aligner.solvers._block_kernels import average_weight, best_length
 from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
 from aligner.solvers.records import Audit, DualPoint, Origin
@@ -85,10 +85,8 @@ class FrankWolfe:
         curvature = problem.regularization * float(difference @ difference)
         if not self.step.line_search:
             gamma = 2.0 / (state.passes + 2.0)
-        elif curvature > 0:
-            gamma = min(1.0, max(0.0, slope / curvature))
-        else:  # the corner has the same w: only the loss can differ
-            gamma = 1.0 if slope > 0 else 0.0
+        else:
+            gamma = best_length(slope, curvature, 1.0)
         state.advance(state.v - gamma * difference, state.loss + gamma * loss_gain, self.average)
         return calls
 

@@ -11,7 +11,7 @@ from aligner.losses.edges import EdgeProblem, edges_of
 from aligner.losses.kernel_functions import RBF, Kernel, expand, kernel_signature, make_kernel
 from aligner.matching import Oracle, best_matchings
 from aligner.problem import BlockProblem
-from aligner.solvers._block_kernels import average_weight
+from aligner.solvers._block_kernels import average_weight, best_length
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint, Origin
@@ -108,7 +108,7 @@ class KernelBlock:
             changed = np.flatnonzero(direction)
             features, along = edges.features[rows][changed], direction[changed]
             curvature = float(along @ expand(self.kernel, features, along, features)) / scale
-            gamma = min(1.0, slope / curvature) if curvature > 0 else 1.0
+            gamma = best_length(slope, curvature, 1.0)
         else:
             gamma = 2.0 * problem.n_blocks / (state.steps + 2.0 * problem.n_blocks)
         if gamma < 1:

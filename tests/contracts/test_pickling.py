@@ -14,7 +14,7 @@ from solver_configurations import CONFIGURATIONS, Configuration, MakeProblem, Mu
 import aligner
 from aligner.errors import OracleError, ScoreError
 from aligner.model.file import ModelError
-from aligner.pages.annotate.annotation import WorkError
+from aligner.pages.annotate.annotation import AnnotationError
 from aligner.pages.annotate.store import ConflictError
 from aligner.solvers import Stop, make_solver
 from aligner.training.settings import LearnSettings
@@ -36,7 +36,7 @@ def training(sample: Path) -> aligner.Training:
 
 
 @each_way
-@pytest.mark.parametrize("kind", [AlignerError, SettingError, ScoreError, OracleError, WorkError, ConflictError])
+@pytest.mark.parametrize("kind", [AlignerError, SettingError, ScoreError, OracleError, AnnotationError, ConflictError])
 def test_errors_of_one_line(way: Callable[[Any], Any], kind: type[AlignerError]) -> None:
     found = way(kind("what is wrong (what to do)"))
     assert (type(found), str(found)) == (kind, "what is wrong (what to do)")
