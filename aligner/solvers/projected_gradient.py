@@ -5,6 +5,7 @@ from enum import Enum
 
 import numpy as np
 
+from aligner.errors import OracleError
 from aligner.matching.projection import GEOMETRIES
 from aligner.problem import BlockProblem, marginals_of
 from aligner.solvers import _projected_kernels as kernels
@@ -17,6 +18,12 @@ from corpora.ragged import F64
 
 _ROUNDS = 10
 """Of the power method for the norm of a block's features."""
+
+_SPREAD = 0.01
+"""Of the entropic start: the weight of the most even marginals beside the target, so that no part has none."""
+
+_MORE = 1e-5
+"""What marginals may be better than the best corner, relative to their terms: projections are no more exact."""
 
 _BLOCKS_AT_ONCE = 512
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -78,10 +85,10 @@ class ProjectedGradient:
         """z = y, where w = 0 and ℓ = 0, mixed with all parts for entropic.  Raises SettingError without marginals."""
         geometry, n = self.projection.value, problem.n_blocks
         spans = Spans.of(marginals_of(problem, self._name, geometry), geometry)
-        if self.projection is Projection.EUCLIDEAN:
-            z = np.array(spans.marginals.target, np.float64)
-        else:
-            z = spans.gather(lambda span: spans.nearest(span, spans.start(span)))
+        z = np.array(spans.marginals.target, np.float64)
+        if self.projection is Projection.ENTROPIC:
+            even = spans.gather(lambda span: spans.nearest(span, np.zeros(spans.size(span))))
+            z += _SPREAD * (even - z)
         bounds, compiled, duals = np.empty(n), spans.marginals.compiled_marginals(), None
         if compiled is not None:
             compiled.fill(kernels.curvature_bounds)(compiled.arrays, bounds)
@@ -148,11 +155,25 @@ class ProjectedGradient:
     def audit(self, problem: BlockProblem, state: MarginalState) -> Audit:
         loss = self._settle(problem, state)
         w = clip(state.point.v, problem.n_nonpositive)
-        return judge(problem, w, loss, ask_all(problem, w))
+        answers = ask_all(problem, w)
+        if state.compiled is None:
+            _check_feasible(state, w, answers.hinges)
+        return judge(problem, w, loss, answers)
 
     def dual_point(self, problem: BlockProblem, state: MarginalState) -> DualPoint:
         loss = self._settle(problem, state)
         return DualPoint(state.point.v, loss, marginals=state.point.z)
+
+
+def _check_feasible(state: MarginalState, w: F64, hinges: F64) -> None:
+    """Raise OracleError where marginals of a block are better at w than its best corner: they are no mixture of any."""
+    marginals, n = state.spans.marginals, len(hinges)
+    owner = np.repeat(np.arange(n), np.diff(marginals.parts))
+    terms = marginals.scores(np.arange(n), w) * (state.point.z - marginals.target)
+    more, sizes = np.bincount(owner, terms, n) - hinges, np.bincount(owner, np.abs(terms), n)
+    if (more > _MORE * (1.0 + sizes)).any():
+        what = f"the marginals of block {int(more.argmax())} have a greater L − w·ψ than its best corner"
+        raise OracleError(f"{what} (check_problem says more)")
 
 
 def _largest_eigenvalue(spans: Spans, i: int, d: int) -> float:

@@ -150,6 +150,9 @@ class Spans(NamedTuple):
     def rows(self, span: Span) -> slice:
         return slice(int(self.marginals.parts[span[0]]), int(self.marginals.parts[span[1]]))
 
+    def size(self, span: Span) -> int:
+        return int(self.marginals.parts[span[1]] - self.marginals.parts[span[0]])
+
     def nearest(self, span: Span, points: F64, duals: F64 | None = None) -> F64:
         blocks = np.arange(*span)
         if duals is None:
@@ -184,8 +187,7 @@ class Spans(NamedTuple):
     def pull(self, span: Span, sum_w: F64, total: float) -> F64:
         """Σ η (F_iᵀ u_w + c_i), by Σ η u_w and Σ η."""
         if total == 0.0:
-            rows = self.rows(span)
-            return np.zeros(rows.stop - rows.start)
+            return np.zeros(self.size(span))
         return total * self.marginals.scores(np.arange(*span), sum_w / total)
 
     def gather(self, work: Callable[[Span], F64]) -> F64:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -118,7 +119,9 @@ def test_marginals_that_are_wrong_are_told(name: str) -> None:
         check_problem(problem)
     if "shape" not in message:
         assert run(problem, make_solver("excessive-gap"), gap=1e-2, passes=50).status is not Status.CONVERGED
-        assert run(problem, make_solver("exponentiated-gradient"), gap=1e-2, passes=50).status is not Status.CONVERGED
+        with suppress(OracleError):
+            result = run(problem, make_solver("exponentiated-gradient"), gap=1e-2, passes=50)
+            assert result.status is not Status.CONVERGED
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
