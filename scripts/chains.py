@@ -214,7 +214,7 @@ def compare(sequences: Sequences) -> list[list[object]]:
 
 
 def own_peak() -> int:
-    """KiB of memory at most since this program was started; `ru_maxrss` has that of the process that started it, too."""
+    """KiB of memory at most since this program began; `ru_maxrss` has that of the one that started it, too."""
     lines = Path("/proc/self/status").read_text("utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
