@@ -103,7 +103,7 @@ def test_all_solvers_take_the_steps_of_the_python_path(own: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_a_compiled_pass_is_ten_times_as_quick(own: ModuleType) -> None:
-    """About 25 times in trials. Processor time, and the least of five."""
+    """Processor time, and the least of five."""
 
     def seconds(problem: object) -> float:
         solver = make_solver("bcfw")
