@@ -1,7 +1,7 @@
 """Kernels that are written once for all problems, and compiled for each around the kernels that it hands over.
 
 A jitted function that is passed as an argument is compiled anew in every process; a *global* of the compiled function
-is inlined into it and kept. So `fill` makes a copy of a template in which the kernels of a problem are globals.
+is inlined into it and cached. So `fill` makes a copy of a template in which the kernels of a problem are globals.
 """
 
 import hashlib
@@ -98,8 +98,8 @@ def template(function: Callable[..., Any]) -> Callable[..., Any]:
 def fill(function: Callable[..., Any], **kernels: Any) -> Any:
     """The compiled kernel that a template makes with these kernels as its globals of their names.
 
-    It is kept for later processes as long as the files of the kernels stay as they are; around kernels without a file,
-    or that close over variables, it is compiled anew in every process.
+    It is cached for later processes as long as the files of the kernels stay as they are; around kernels without a
+    file, or that close over variables, it is compiled anew in every process.
     """
     from corpora.compiled import compiled  # which loads numba
 

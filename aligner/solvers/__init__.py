@@ -46,65 +46,31 @@ if TYPE_CHECKING:
     from aligner.templates import Compiled, CompiledMarginals
 
 _HOMES = {
-    "problem": (
-        "BlockDefaults",
-        "BlockProblem",
-        "Corners",
-        "MarginalDefaults",
-        "Marginals",
-    ),
-    "solvers.approximate": ("Approximate",),
-    "solvers.constrained_least_squares": ("least_squares",),
-    "solvers.averages": ("Average",),
-    "solvers.block": ("Block",),
-    "solvers.checking": ("check_problem",),
-    "solvers.corrective": (
-        "Correction",
-        "Corrective",
-    ),
-    "solvers.driver": (
-        "Solver",
-        "solve",
-    ),
-    "solvers.excessive_gap": ("ExcessiveGap",),
-    "solvers.extragradient": ("Extragradient",),
-    "solvers.frank_wolfe": ("FrankWolfe",),
-    "solvers.kernel": ("KernelBlock",),
-    "solvers.orders": (
-        "ByGap",
-        "Cyclic",
-        "Permuted",
-        "Uniform",
-    ),
-    "solvers.projected_gradient": ("ProjectedGradient",),
-    "solvers.newton": ("Newton",),
-    "solvers.randomized_away": ("RandomizedAway",),
-    "solvers.records": (
-        "DualPoint",
-        "Result",
-        "Status",
-        "Stop",
-        "TracePoint",
-    ),
-    "solvers.registry": (
-        "SOLVERS",
-        "make_solver",
-    ),
-    "solvers.regularization": ("regularization_path",),
-    "solvers.sign_constraints": ("Signed",),
-    "solvers.steps": (
-        "Away",
-        "Blended",
-        "Forward",
-        "Pairwise",
-    ),
-    "solvers.subgradient": ("StochasticSubgradient",),
-    "losses.chain": ("ChainProblem",),
-    "solvers.fenchel_young": ("FenchelYoung",),
-    "templates": (
-        "Compiled",
-        "CompiledMarginals",
-    ),
+    "losses.chain": "ChainProblem",
+    "problem": "BlockDefaults BlockProblem Corners MarginalDefaults Marginals",
+    "solvers.approximate": "Approximate",
+    "solvers.averages": "Average",
+    "solvers.block": "Block",
+    "solvers.checking": "check_problem",
+    "solvers.constrained_least_squares": "least_squares",
+    "solvers.corrective": "Correction Corrective",
+    "solvers.driver": "Solver solve",
+    "solvers.excessive_gap": "ExcessiveGap",
+    "solvers.extragradient": "Extragradient",
+    "solvers.fenchel_young": "FenchelYoung",
+    "solvers.frank_wolfe": "FrankWolfe",
+    "solvers.kernel": "KernelBlock",
+    "solvers.newton": "Newton",
+    "solvers.orders": "ByGap Cyclic Permuted Uniform",
+    "solvers.projected_gradient": "ProjectedGradient",
+    "solvers.randomized_away": "RandomizedAway",
+    "solvers.records": "DualPoint Result Status Stop TracePoint",
+    "solvers.registry": "SOLVERS make_solver",
+    "solvers.regularization": "regularization_path",
+    "solvers.sign_constraints": "Signed",
+    "solvers.steps": "Away Blended Forward Pairwise",
+    "solvers.subgradient": "StochasticSubgradient",
+    "templates": "Compiled CompiledMarginals",
 }
 
 __all__ = [
@@ -153,7 +119,7 @@ __all__ = [
     "solve",
 ]
 
-_FOUND = {name: home for home, names in _HOMES.items() for name in names}
+_FOUND = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

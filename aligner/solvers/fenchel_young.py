@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import xlogy
 
 from aligner.errors import SettingError
-from aligner.problem import BlockProblem, Marginals, OfProblem, Sums, marginals_of
-from aligner.solvers.saddle import sum_blocks
+from aligner.problem import BlockProblem, OfProblem, Sums, marginals_of
+from aligner.solvers.saddle import Spans, sum_blocks
 from corpora.ragged import F64, I64
 from corpora.threads import shared_property
 
@@ -40,9 +40,9 @@ class FenchelYoung(OfProblem):
             raise SettingError(
                 f"temperature must be above 0 and margin at least 0, not {self.temperature}, {self.margin}"
             )
-        marginals_of(self.problem, "a Fenchel-Young loss", "entropic")
         if self.problem.n_nonpositive:
             raise SettingError("a Fenchel-Young loss knows no weights that must not be above 0")
+        self._spans  # noqa: B018 - raises now where there are no marginals
 
     @property
     def signature(self) -> str:
@@ -56,25 +56,24 @@ class FenchelYoung(OfProblem):
         return np.zeros(self.n_features)
 
     @shared_property
-    def _marginals(self) -> Marginals:
-        return marginals_of(self.problem, "a Fenchel-Young loss", "entropic")
+    def _spans(self) -> Spans:
+        return Spans.of(marginals_of(self.problem, "a Fenchel-Young loss", "entropic"), "entropic")
 
     @shared_property
     def _target(self) -> F64:
-        return self._marginals.target
+        return self._spans.marginals.target
 
     @shared_property
     def _costs(self) -> F64:
         """(parts[-1],) c."""
-        return self._marginals.scores(np.arange(self.n_blocks), np.zeros(self.n_features))
+        return self._spans.marginals.scores(np.arange(self.n_blocks), np.zeros(self.n_features))
 
     def sums(self, w: F64, start: Any = None) -> Sums:
         """Return the mean loss at w and its gradient, without the regulariser; ScoreError where w is not finite."""
-        marginals, target, costs, tau = self._marginals, self._target, self._costs, self.temperature
+        marginals, target, costs, tau = self._spans.marginals, self._target, self._costs, self.temperature
 
         def omega(z: F64, own: slice) -> float:
-            counts = marginals.counts
-            return float(((counts[own] if isinstance(counts, np.ndarray) else counts) * (xlogy(z, z) - z)).sum())
+            return float((self._spans.counts(own) * (xlogy(z, z) - z)).sum())
 
         def work(blocks: I64, own: slice) -> F64:
             y, c = target[own], costs[own]

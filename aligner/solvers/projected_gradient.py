@@ -167,11 +167,19 @@ class ProjectedGradient:
 
 def _check_feasible(state: MarginalState, w: F64, hinges: F64) -> None:
     """Raise OracleError where marginals of a block are better at w than its best corner: they are no mixture of any."""
-    marginals, n = state.spans.marginals, len(hinges)
-    owner = np.repeat(np.arange(n), np.diff(marginals.parts))
-    terms = marginals.scores(np.arange(n), w) * (state.point.z - marginals.target)
-    more, sizes = np.bincount(owner, terms, n) - hinges, np.bincount(owner, np.abs(terms), n)
-    if (more > _MORE * (1.0 + sizes)).any():
+    spans = state.spans
+
+    def excess(span: tuple[int, int]) -> F64:
+        """What the marginals of each block have more than its best corner, beyond what projections are off."""
+        marginals, rows, blocks = spans.marginals, spans.rows(span), np.arange(*span)
+        owner = np.repeat(blocks - span[0], np.diff(marginals.parts[span[0] : span[1] + 1]))
+        terms = marginals.scores(blocks, w) * (state.point.z[rows] - marginals.target[rows])
+        values, sizes = np.bincount(owner, terms, len(blocks)), np.bincount(owner, np.abs(terms), len(blocks))
+        found: F64 = values - hinges[blocks] - _MORE * (1.0 + sizes)
+        return found
+
+    more = spans.gather(excess)
+    if (more > 0.0).any():
         what = f"the marginals of block {int(more.argmax())} have a greater L − w·ψ than its best corner"
         raise OracleError(f"{what} (check_problem says more)")
 

@@ -128,6 +128,12 @@ def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalize
     return read_bitext(texts, *normalizers, lambda pairs: hooks.on_progress(Progress("reading", pairs, None, "pairs")))
 
 
+TEXT_FACTS = (
+    "date", "corpora", "priors", "sample", "fingerprint", "pairs", "source_tokens", "target_tokens", "updates",
+)  # fmt: skip
+"""What a model's record says of its text: what `corpus_record` writes, and updates."""
+
+
 def corpus_record(texts: Sequence[Corpus], bitext: Bitext, settings: CountSettings | None = None) -> dict[str, Any]:
     """JSON values that say what text was counted."""
     given: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from aligner.model.default import default_model
 from aligner.model.model import Model
 from aligner.progress import Hooks, tell_passes
 from aligner.settings import changed
-from aligner.training.inputs import Inputs, Paths, corpus_record, open_corpora, read_labelled, read_texts
+from aligner.training.inputs import TEXT_FACTS, Inputs, Paths, corpus_record, open_corpora, read_labelled, read_texts
 from aligner.training.learn import Training, feature_set, learn
 from aligner.training.settings import CountSettings, LearnSettings, plan
 from corpora.corpus import Corpus
@@ -18,11 +18,6 @@ from corpora.threads import one_blas_thread
 from features.statistics import CorpusStatistics
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.priors import read_priors
-
-TEXT_FACTS = (
-    "date", "corpora", "priors", "sample", "fingerprint", "pairs", "source_tokens", "target_tokens", "updates",
-)  # fmt: skip
-"""What a model's record says of the text that was counted."""
 
 
 def train(
