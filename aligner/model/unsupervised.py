@@ -27,11 +27,10 @@ from corpora.readers import open_text
 from corpora.skipping import MAX_LENGTH, Skipping
 from corpora.threads import map_threads
 from features.statistics import CorpusStatistics
-from features.translation.expectation import Settings
 from features.translation.model import TranslationModel
 from features.translation.posteriors import Decoder, Posteriors
 from features.translation.priors import read_priors
-from features.translation.training import train_translation
+from features.translation.training import train_translation, usual_settings
 
 NORMALIZERS = Normalizer(), Normalizer()
 
@@ -47,7 +46,9 @@ def estimate(
     on_progress: Callable[[Progress], None] = ignore,
 ) -> TranslationModel:  # fmt: skip
     """Train translation models of a bitext.  on_progress: called after each pass."""
-    chosen = Settings(p0=settings.null, iterations_hmm=settings.iterations, seconds=settings.seconds)
+    chosen = replace(
+        usual_settings(bitext, priors), p0=settings.null, iterations_hmm=settings.iterations, seconds=settings.seconds
+    )
     return train_translation(bitext, chosen, priors=priors, on_pass=tell_passes(on_progress))
 
 

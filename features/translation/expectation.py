@@ -66,6 +66,16 @@ class Settings:
             numbers = f"{self.p0}, uniform {self.uniform} and smoothing {self.smoothing}"
             raise ValueError(f"p0 {numbers} must be in (0, 1), (0, 1) and >= 0")
 
+    @classmethod
+    def of_text(cls, tokens: float) -> "Settings":
+        """Settings for a text of so many tokens, the mean of both sides.
+
+        Little text needs more passes of Model 1, and counts in it are so small that pseudo-counts must be, too. Both
+        rules were chosen on 21 gold sets cut to several sizes, see ``docs/decisions.md``.
+        """
+        passes = 2 + (tokens < 150_000) + (tokens < 30_000)
+        return cls(iterations_1=passes, smoothing=min(max(math.sqrt(tokens / 50_000), 0.3), 1.0))
+
 
 class Pass(NamedTuple):
     """The result of one pass over the text.
@@ -127,7 +137,7 @@ class Training:
         occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
         if prior is None:
             groups = jumps.group_words(occurrences[0]), jumps.group_words(occurrences[1])
-            self.jumps = jumps.even_jumps(groups[0]), jumps.even_jumps(groups[1])
+            self.jumps = jumps.first_jumps(groups[0]), jumps.first_jumps(groups[1])
         else:
             occurrences = occurrences[0] + prior.occurrences[0], occurrences[1] + prior.occurrences[1]
             forward, forward_jumps = _extend(prior.forward, prior.weights[0], occurrences[0])

@@ -21,6 +21,9 @@ _PSEUDO_COUNT = 30.0
 _FREQUENT = 10.0
 """Occurrences from which on a word is a group of its own."""
 
+_FIRST_PEAK = 0.3
+"""How fast the first weights fall with each position from the next word."""
+
 SURE_STEP = 0.5
 LONG_STEP = 1.0
 LONG_STEPS = 3
@@ -42,11 +45,12 @@ def group_words(occurrences: F64, known: I32 = _NONE) -> I32:
     return groups
 
 
-def even_jumps(groups: I32) -> JumpWeights:
-    """Weights with which all jumps in the window are as likely.  groups: (V,)."""
-    inside = np.ones((2, groups.max(initial=0) + 1, WIDTHS))
-    inside[LEAVING] /= WIDTHS
-    return JumpWeights(np.ones(lattices.N_JUMPS), inside, groups)
+def first_jumps(groups: I32) -> JumpWeights:
+    """Weights of the first pass, by which the next word is likeliest, as in most languages.  groups: (V,)."""
+    shared, inside = np.ones(lattices.N_JUMPS), np.ones((2, groups.max(initial=0) + 1, WIDTHS))
+    shared[INSIDE : INSIDE + WIDTHS] = np.exp(-_FIRST_PEAK * np.abs(np.arange(WIDTHS) - WINDOW - 1))
+    inside[LEAVING] = _mean(shared)
+    return JumpWeights(shared, inside, groups)
 
 
 def new_jumps(groups: I32) -> Jumps:
@@ -58,7 +62,7 @@ def new_jumps(groups: I32) -> Jumps:
 def with_groups(jumps: Jumps, weights: JumpWeights, groups: I32) -> tuple[Jumps, JumpWeights]:
     """The same with more groups, which have made no jumps.  groups: (V,)."""
     old = jumps.inside.shape[1]
-    more, even = new_jumps(groups), even_jumps(groups)
+    more, even = new_jumps(groups), first_jumps(groups)
     even.inside[LEAVING] = _mean(weights.shared)
     for mine, others in ((more.inside, jumps.inside), (more.needs, jumps.needs), (even.inside, weights.inside)):
         mine[:, :old] = others

@@ -193,6 +193,11 @@ class TranslationModel:
     smoothing: float
     known: tuple[Mapping[str, Tables], Mapping[str, Names]] | None = None
 
+    @property
+    def tokens(self) -> int:
+        """How many there are in the training text, both sides together."""
+        return int(self.source_counts.sum() + self.target_counts.sum())
+
     @shared_property
     def tables(self) -> Mapping[str, Tables]:
         """Probabilities of each lexicon, computed at the first use."""

@@ -1,5 +1,7 @@
 """The units that a lexicon is of: words, or pieces of words, whose posteriors are gathered to those of words."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +15,7 @@ from features.translation.lexicon import Kind, classify
 from features.word_pairs import Pairs
 
 LETTERS = 4
-"""Letters of a piece, but for the last one of a word."""
+"""Least letters of a piece, but for the last one of a word."""
 
 MOST = 8
 """Pieces of a word; what is left of a longer one is in the last."""
@@ -25,9 +27,34 @@ _GOES_ON = "\x01"
 """Before all pieces but the first: what begins a word is another unit than what ends one."""
 
 
+_WHOLE = re.compile("[\u3005-\u3007\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+"""Han and kana: each says as much as a piece."""
+
+_VIRAMA = 9
+"""The combining class of the marks after which the next consonant belongs to the same conjunct."""
+
+
 def cut_word(word: str) -> list[str]:
-    starts = range(LETTERS, min(len(word), LETTERS * MOST), LETTERS)
-    ends = [*starts, len(word)]
+    """The pieces of a word: LETTERS letters or more, as no piece begins with a mark, or within a conjunct.
+
+    Letters are counted without accents. A Hangul syllable has two or three; a Han character or a kana counts as LETTERS.
+
+    >>> cut_word("straße"), cut_word("학생들이"), cut_word("東京")
+    (['stra', '\x01ße'], ['학생', '\x01들이'], ['東', '\x01京'])
+    """
+    if word.isascii():
+        ends = [*range(LETTERS, len(word), LETTERS)]
+    else:
+        ends, letters = [], 0
+        word = unicodedata.normalize("NFC", word)
+        for at, c in enumerate(word):
+            goes_on = unicodedata.category(c)[0] == "M" or unicodedata.combining(word[at - 1]) == _VIRAMA
+            if letters >= LETTERS and not goes_on:
+                ends.append(at)
+                letters = 0
+            parts = unicodedata.normalize("NFD", c)
+            letters += LETTERS if _WHOLE.match(c) else sum(not unicodedata.combining(part) for part in parts)
+    ends = [*ends[: MOST - 1], len(word)]
     return [word[: ends[0]], *(_GOES_ON + word[a:b] for a, b in pairwise(ends))]
 
 

@@ -101,7 +101,8 @@ class Priors(NamedTuple):
         weights = forward_weights, reverse_weights
         found = Parameters(cells, counts, forward, reverse, weights, (seen, seen_target))
         lexicons = {"words": Lexicon.from_parameters(found)}
-        usual, whole = Settings(), [np.ceil(side).astype(np.int64) for side in found.occurrences]
+        whole = [np.ceil(side).astype(np.int64) for side in found.occurrences]
+        usual = Settings.of_text(sum(side.sum() for side in whole) / 2)
         return TranslationModel(
             WordTable.from_words(names[0]), WordTable.from_words(names[1]), whole[0], whole[1], lexicons, usual.p0,
             usual.uniform, usual.smoothing,
@@ -127,7 +128,7 @@ def _direction(
         if abs(width) <= WINDOW:
             counted.counts[INSIDE + WINDOW + width] = count
     counted.contexts[1, WINDOW, WINDOW] = total = counted.counts.sum()
-    weights = jumps.even_jumps(groups)
+    weights = jumps.first_jumps(groups)
     if total > 0.0:  # a width without any weight would never get one
         weights = jumps.fit_jumps(counted._replace(counts=counted.counts + 1.0), weights, 1.0, jumps.LONG_STEP)
     return DirectionCounts(of_null, counted), weights

@@ -19,9 +19,15 @@ UPDATE = Settings(iterations_1=0)
 """Of `update_translation`."""
 
 
+def usual_settings(bitext: Bitext, priors: TranslationModel | None = None) -> Settings:
+    """Settings that suit how much text there is.  priors: counts of other text, which is text, too."""
+    tokens = len(bitext.source.ids) + len(bitext.target.ids)
+    return Settings.of_text((tokens + (0 if priors is None else priors.tokens)) / 2)
+
+
 def train_translation(
     bitext: Bitext,
-    settings: Settings = Settings(),  # noqa: B008 - frozen
+    settings: Settings | None = None,
     *,
     lexicons: Sequence[str] = tuple(KINDS),
     priors: TranslationModel | None = None,
@@ -30,7 +36,7 @@ def train_translation(
 ) -> TranslationModel:
     """Estimate translation models of a bitext, on all cores.
 
-    lexicons: of `translation.lexicon.KINDS`.
+    settings: by default `usual_settings`.  lexicons: of `translation.lexicon.KINDS`.
     priors: counts of other text, which are evidence as in `update_translation`; see `translation.priors`.
     on_pass: called after each pass.  engine: who counts the text.
 
@@ -46,8 +52,9 @@ def train_translation(
     unless seconds cut it short.  ValueError for unknown or repeated lexicons.
     """
     nothing, none = WordTable.from_words([]), np.zeros(0, np.int64)
-    start = TranslationModel(nothing, nothing, none, none, {}, settings.p0, settings.uniform, settings.smoothing)
-    return _train(start if priors is None else priors, bitext, lexicons, settings, on_pass, engine, anew=True)
+    chosen = usual_settings(bitext, priors) if settings is None else settings
+    start = TranslationModel(nothing, nothing, none, none, {}, chosen.p0, chosen.uniform, chosen.smoothing)
+    return _train(start if priors is None else priors, bitext, lexicons, chosen, on_pass, engine, anew=True)
 
 
 def update_translation(

@@ -26,7 +26,7 @@ from features.translation._lattice_kernels import (
     prepare,
 )
 from features.translation._translation_kernels import DirectionCounts, make_lattice, make_moves
-from features.translation.jumps import even_jumps, fit_jumps, group_words, new_jumps, with_groups
+from features.translation.jumps import first_jumps, fit_jumps, group_words, new_jumps, with_groups
 from features.translation.model import Direction
 
 GROUPS = np.array([2, 0, 1, 0], np.int32)
@@ -230,7 +230,7 @@ def total_jumps(chains: Iterable[Chain]) -> Jumps:
 def test_fitted_jumps_are_likelier_and_a_fixed_point_is_a_maximum(seed: int) -> None:
     rng = np.random.default_rng(seed)
     jumps = total_jumps(Chain(4, S, seed=S) for S in rng.integers(1, 30, 40).tolist())
-    weights = even_jumps(np.arange(3, dtype=np.int32))
+    weights = first_jumps(np.arange(3, dtype=np.int32))
     before = expected_log_likelihood(jumps, weights.shared)
     for _ in range(200):
         weights = fit_jumps(jumps, weights, 0.0)
@@ -246,12 +246,12 @@ def test_jumps_that_were_never_seen_stay_possible() -> None:
     groups = np.zeros(1, np.int32)
     jumps = new_jumps(groups)
     for smoothing in (0.0, 1.0):
-        for mine, even in zip(fit_jumps(jumps, even_jumps(groups), smoothing), even_jumps(groups), strict=True):
+        for mine, even in zip(fit_jumps(jumps, first_jumps(groups), smoothing), first_jumps(groups), strict=True):
             np.testing.assert_allclose(mine, even)
     jumps.counts[INSIDE + WINDOW + 1] = jumps.inside[:, 0, WINDOW + 1] = 5.0
     jumps.contexts[1, WINDOW, WINDOW] = 5.0
     jumps.needs[:] = 5.0
-    weights = fit_jumps(jumps, even_jumps(groups), 0.0)
+    weights = fit_jumps(jumps, first_jumps(groups), 0.0)
     for part in (weights.shared, weights.inside):
         assert (part > 0.0).all()
     assert weights.shared[INSIDE : INSIDE + WIDTHS].argmax() == WINDOW + 1
@@ -259,7 +259,7 @@ def test_jumps_that_were_never_seen_stay_possible() -> None:
 
 
 def test_a_group_that_never_jumped_jumps_as_all_do() -> None:
-    jumps, weights = new_jumps(np.zeros(1, np.int32)), even_jumps(np.zeros(1, np.int32))
+    jumps, weights = new_jumps(np.zeros(1, np.int32)), first_jumps(np.zeros(1, np.int32))
     jumps.inside[:], jumps.needs[:] = np.arange(WIDTHS), 1.0
     weights = fit_jumps(jumps, weights._replace(shared=np.random.default_rng(0).random(N_JUMPS)), 1.0)
     mean = weights.shared[INSIDE : INSIDE + WIDTHS] / weights.shared[INSIDE : INSIDE + WIDTHS].sum()
@@ -275,7 +275,7 @@ def test_a_group_that_never_jumped_jumps_as_all_do() -> None:
 def test_weights_that_are_kept_and_their_jumps_make_the_same_weights() -> None:
     jumps = total_jumps(Chain(4, S, seed=S) for S in range(2, 40))
     weights = JumpWeights(
-        even_jumps(np.zeros(1, np.int32)).shared, np.random.default_rng(0).random((2, 3, WIDTHS)), GROUPS
+        first_jumps(np.zeros(1, np.int32)).shared, np.random.default_rng(0).random((2, 3, WIDTHS)), GROUPS
     )
     weights.inside[LEAVING] /= weights.inside[LEAVING].sum(axis=1, keepdims=True)
     direction = Direction.from_counts(DirectionCounts(np.ones(2), jumps), weights)
