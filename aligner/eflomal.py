@@ -28,8 +28,8 @@ class Aligner:
     """An aligner of both directions.
 
     rel_iterations: passes of the HMM, rounded, at least one.  null_prior: prior probability that a word translates
-    nothing.  The lengths: of the part of a word that is looked at, its first and last letters; 0 is all of it.
-    model, score_model, n_iterations, n_samplers: of eflomal's sampler; warned of where they are not its defaults.
+    nothing.  *_prefix_len, *_suffix_len: how many first or last letters stand for a word; 0 for all.
+    model, score_model, n_iterations, n_samplers: of eflomal's sampler; a warning if they are not its defaults.
     Raises SettingError.
     """
 
@@ -53,12 +53,12 @@ class Aligner:
         """Align lines of tokens and write ``i-j`` links, source-target, and scores, one a line, the lower the better.
 
         links_filename_fwd: has at most one link for each target word, and links_filename_rev for each source word.
-        scores_filename_fwd: log probability per target word by frequency in this text, less that given the source
+        scores_filename_fwd: log probability per target word by frequency in this text, minus that given the source
         sentence; scores_filename_rev: of source words given the target.  Below 0 the other side makes the words
-        likelier; 0 with an empty side.  Files that are there are written over in place: the caller may hold them open.
+        likelier; 0 with an empty side.  Existing files are overwritten in place: the caller may hold them open.
         priors_input: lines of eflomal's priors, or of a table of fast_align.  quiet: nothing is ever printed.
-        Raises ValueError unless there are as many lines of both languages, SettingError for use_gdb, CorpusError for
-        priors that are none and files that cannot be made, OSError for files that cannot be written.
+        Raises ValueError for unequal numbers of lines, SettingError for use_gdb, CorpusError for wrong priors and files
+        that cannot be made, OSError for files that cannot be written.
         """
         if use_gdb:
             raise SettingError("there is no program for gdb (leave use_gdb out)")
@@ -90,7 +90,7 @@ class Aligner:
 
 @contextmanager
 def _over(path: StrPath | None) -> Iterator[IO[bytes]]:
-    """A new file; at the end its content goes into the file that is there, or appears under the name at once."""
+    """A new file, whose content is at the end copied into the existing file, or appears at once under its name."""
     with spill_file("output") as whole:
         yield whole
         if path is not None:
@@ -100,7 +100,7 @@ def _over(path: StrPath | None) -> Iterator[IO[bytes]]:
 
 
 def _log_frequencies(text: Text) -> F64:
-    """(n,) mean log frequency of the words of each sentence in the text; 0 of an empty one."""
+    """The mean log frequency (n,) in the text of each sentence's words; 0 for an empty sentence."""
     logs = np.log(np.bincount(text.ids) / len(text.ids))[text.ids]
     sums: F64 = np.diff(np.concatenate([[0.0], np.cumsum(logs)])[text.offsets])
     return sums / np.maximum(text.lengths, 1)
@@ -114,9 +114,9 @@ def calculate_priors(
     src_sentences: Iterable[str], trg_sentences: Iterable[str], fwd_alignments: Iterable[str],
     rev_alignments: Iterable[str],
 ) -> tuple[Counter[Any], Counter[Any], Counter[Any], Counter[Any], Counter[Any]]:  # fmt: skip
-    """Counts of links, of jumps forward and in reverse, and of words of both languages by how many links they have.
+    """Count links, jumps forward and in reverse, and words of both languages by how many links they have.
 
-    ValueError unless there are as many lines of all, CorpusError for what is no link of the two sentences.
+    Raises ValueError for unequal numbers of lines, CorpusError for a link that is none of the two sentences.
     """
     links, jumps, fertilities = Counter[Any](), (Counter[Any](), Counter[Any]()), (Counter[Any](), Counter[Any]())
     for number, (source, target, *both) in enumerate(
@@ -140,5 +140,5 @@ def write_priors(
     priorsf: TextIO, priors_list: Mapping[Any, float], hmmf_priors: Mapping[int, float],
     hmmr_priors: Mapping[int, float], ferf_priors: Mapping[Any, float], ferr_priors: Mapping[Any, float],
 ) -> None:  # fmt: skip
-    """Write what `calculate_priors` gives."""
+    """Write the counts of `calculate_priors`."""
     priorsf.writelines(format_priors(Priors(priors_list, ferf_priors, ferr_priors, hmmf_priors, hmmr_priors)))

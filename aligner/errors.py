@@ -1,4 +1,4 @@
-"""The errors a user can mend; every one is an `AlignerError`."""
+"""Errors that a user can mend; every one is an `AlignerError`."""
 
 from corpora import AlignerError, SettingError
 
@@ -10,4 +10,4 @@ class ScoreError(AlignerError):
 
 
 class OracleError(AlignerError):
-    """An oracle that could not answer, whatever the scores."""
+    """A problem or an oracle that does not do what solvers rely on, or an oracle that fails."""

@@ -1,4 +1,4 @@
-"""A filter for OpusFilter: of pairs whose sides translate each other, as a trained model sees it."""
+"""A filter for OpusFilter that keeps pairs whose sides translate each other, by a trained model."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ Pair = Sequence[str]
 
 
 class AlignerFilter(FilterABC):  # type: ignore[misc]  # OpusFilter has no types
-    """Three numbers for each pair, the higher the better, and a least value of each.
+    """A filter by three scores of a pair, the higher the better, and a least value for each.
 
     model: a file.  fit: log probability per word of both sides.  linked: share of the words that have a link.
     confidence: mean probability of the links.  Pairs with an empty side, or one of more than MAX_LENGTH words, have

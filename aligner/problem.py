@@ -1,4 +1,4 @@
-"""What solvers know of a structured problem: the floor that problems and solvers stand on.  No words here."""
+"""The protocols between structured problems and solvers: blocks, corners, marginals.  No words here."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -12,9 +12,9 @@ from corpora.ragged import F64, I64, Bools
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """Corners of m blocks, (m, d) psi = ψ_i(z_i) and (m,) losses = L_i(z_i), which is all that tells them apart.
+    """Corners of m blocks: (m, d) psi = ψ_i(z_i) and (m,) losses = L_i(z_i), all that solvers know of a corner.
 
-    psi: an array, or a scipy.sparse.csr_array where the problem is `sparse`.
+    psi: an array, or a scipy.sparse.csr_array if the problem is `sparse`.
     """
 
     psi: Any
@@ -28,7 +28,7 @@ class Corners:
 
 
 class Problem(Protocol):
-    """All that the driver knows of a problem: a mean over n blocks, and a regulariser."""
+    """The members of a problem that the driver uses: a mean over n blocks, and a regulariser."""
 
     @property
     def n_blocks(self) -> int: ...
@@ -44,7 +44,7 @@ class Problem(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user should know of how it is solved."""
+        """Notes for the user on how the problem is solved."""
 
     def rehearsal(self) -> "Problem | None":
         """A small problem with arrays of the same types, on which solvers compile; None: nothing is compiled."""
@@ -52,7 +52,7 @@ class Problem(Protocol):
 
 @runtime_checkable
 class BlockProblem(Problem, Protocol):
-    """All that Frank-Wolfe, cutting-plane and subgradient solvers know of a problem.
+    """The members of a problem that Frank-Wolfe, cutting-plane and subgradient solvers use.
 
     min_w  λ/2 ‖w‖² + 1/n Σ_i max_z [L_i(z) − w·ψ_i(z)]   [LJSP13], with a block for each i, over the w whose last
     n_nonpositive coordinates are at most 0. For a dual point α with v = 1/(λn) Σ_i Σ_z α_i(z) ψ_i(z) the Lagrangian
@@ -63,31 +63,31 @@ class BlockProblem(Problem, Protocol):
 
     @property
     def n_nonpositive(self) -> int:
-        """How many of the weights, the last ones, must not be above 0."""
+        """The number of weights, the last ones, that must not be above 0."""
 
     @property
     def sparse(self) -> bool:
-        """Whether corners are sparse rows, so that solvers that can keep what is not 0 of each block."""
+        """Whether corners are sparse rows, of which solvers that can keep only the nonzero entries of each block."""
 
     def corners(self, blocks: I64, w: F64) -> Corners:
-        """argmax_z L_i(z) − w·ψ_i(z) for each of these blocks, as well as the oracle can."""
+        """For each block, argmax_z L_i(z) − w·ψ_i(z), as well as the oracle can."""
 
     def exact_corners(self, blocks: I64, w: F64) -> Corners:
-        """The same, exactly, for audits: with an approximate oracle a gap would be no certificate."""
+        """`corners`, but exact, for audits: with an approximate oracle a gap would be no certificate."""
 
     def compiled(self) -> Compiled | None:
-        """The arrays and kernels that compiled solvers work with; None: `corners` is called from Python."""
+        """The arrays and kernels of the problem for compiled solvers; None: `corners` is called from Python."""
 
     def marginals(self) -> "Marginals | None":
-        """What methods on the saddle point work with; None: there are none."""
+        """The marginals of the problem, for methods on its saddle point; None: it has none."""
 
     def rehearsal(self) -> "BlockProblem | None": ...
 
 
 class BlockDefaults:
-    """What a block problem need not say: inherit it, and give n_blocks, n_features, regularization and corners.
+    """Defaults of a block problem: inherit it, and define n_blocks, n_features, regularization and corners.
 
-    A problem with `compiled` kernels need not give corners.
+    A problem with `compiled` kernels need not define corners.
     """
 
     n_nonpositive = 0
@@ -118,7 +118,7 @@ class BlockDefaults:
 
 
 class OfProblem:
-    """What a wrapper of a problem has from the problem within."""
+    """Members that a wrapper of a problem takes from the wrapped problem."""
 
     problem: BlockProblem
 
@@ -137,7 +137,7 @@ class OfProblem:
 
 @dataclass(frozen=True)
 class TargetOnly(BlockDefaults):
-    """One block with one corner, the target."""
+    """A problem of one block with one corner, the target."""
 
     n_features: int
     regularization: float
@@ -150,7 +150,7 @@ class TargetOnly(BlockDefaults):
 
 
 def check_sizes(problem: Problem) -> None:
-    """Raise OracleError where a problem lacks a member that solvers need, or its sizes or λ cannot be."""
+    """Raise OracleError if a problem lacks a member that solvers need, or its sizes or λ are impossible."""
     kind = BlockProblem if isinstance(problem, BlockDefaults) or hasattr(problem, "corners") else Problem
     members = [name for base in kind.__mro__ for name in vars(base) if not name.startswith("_")]
     if lacks := ", ".join(name for name in members if not hasattr(problem, name)):
@@ -167,10 +167,10 @@ def check_sizes(problem: Problem) -> None:
 
 
 class Sums(NamedTuple):
-    """A smooth loss at some w.  value: its mean.  gradient: (d,) of it.  curvature: (d, d), or None if it is not known.
+    """A smooth loss at some w.  value: its mean over blocks.  gradient: (d,).  curvature: (d, d), or None if unknown.
 
     entropy: 1/n Σ_i Ω(y_i) − Ω(z_i) + ⟨c_i, z_i − y_i⟩ of the nearest points z_i.
-    nearest: these points, and where a search for others goes on from; None if they are not kept.
+    nearest: the nearest points, and where a search for others may start; None if they are not kept.
     """
 
     value: float
@@ -181,68 +181,68 @@ class Sums(NamedTuple):
 
 
 class SmoothProblem(Problem, Protocol):
-    """All that Newton's method knows of a problem: λ/2 ‖w − w₀‖² and a smooth loss."""
+    """The members of a problem that Newton's method uses: λ/2 ‖w − w₀‖² and a smooth loss."""
 
     @property
     def prior(self) -> F64:
-        """(d,) = w₀."""
+        """The prior weights w₀ (d,)."""
 
     def sums(self, w: F64, start: Any = None) -> Sums:
-        """The loss at w.  start: the nearest points of weights nearby."""
+        """The loss at w, and its derivatives.  start: the nearest points of weights nearby."""
 
 
 class Marginals(Protocol):
-    """The marginals z_i of all blocks, and what is linear in them  [TLJ06 §2].
+    """The marginals z_i of all blocks, and the scores and features, which are linear in them  [TLJ06 §2].
 
-    A number for each *part* of an answer (an edge, a class, a label or two neighbouring ones); those of all blocks lie
-    one after the other. z_i is in the hull of a block's answers, and features are linear in it:
+    A number for each *part* of an answer (an edge, a class, a label, a pair of neighbouring labels), one block after
+    the other. z_i is in the convex hull of a block's answers, and features are linear in it:
 
         P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z [w·(F_i z − F_i y_i) + c_i·(z − y_i)]
     """
 
     @property
     def geometries(self) -> tuple[str, ...]:
-        """Of euclidean and entropic those that `nearest` knows."""
+        """The geometries that `nearest` has: euclidean, entropic, or both."""
 
     @property
     def counts(self) -> float | F64:
-        """How often a part counts in the negative entropy, Σ counts · (z log z − z); for each part, or for all."""
+        """How often each part counts in the negative entropy, Σ counts · (z log z − z), or one number for all."""
 
     @property
     def parts(self) -> I64:
-        """(n + 1,) where the parts of each block begin."""
+        """Where the parts of each block begin, (n + 1,)."""
 
     @property
     def target(self) -> F64:
-        """(parts[-1],) the right answers y."""
+        """The right answers y (parts[-1],)."""
 
     def scores(self, blocks: I64, w: F64) -> F64:
-        """F_iᵀ w + c_i of the parts of these blocks, one block after the other: the gradient in z, but for 1/n."""
+        """The scores F_iᵀ w + c_i of these blocks' parts, one block after the other: n times the gradient in z."""
 
     def moments(self, blocks: I64, z: F64) -> F64:
-        """(d + 1,) Σ_i (F_i z_i, c_i·z_i) over these blocks, of whose parts z is."""
+        """The sum (d + 1,) of (F_i z_i, c_i·z_i) over these blocks.  z: of their parts."""
 
     def duals(self, blocks: I64) -> F64 | None:
-        """What a search for nearest points of these blocks goes on from, and writes to; None: there is no search."""
+        """Dual variables where a search for nearest points of these blocks starts and ends; None: it needs none."""
 
     def nearest(self, blocks: I64, points: F64, geometry: str) -> F64:
         """The z_i nearest to points: argmax ⟨points, z⟩ − Ω(z), Ω ½ ‖z‖² (euclidean) or negative entropy (entropic).
 
-        Where there are `duals` they may be given as a further argument.
+        If `duals` is not None, duals may be given as a further argument.
         """
 
     def restricted(self, kept: Bools) -> "tuple[Marginals, Bools] | None":
-        """The same without the parts that are not kept, (parts[-1],), as if their z were 0, and which those are.
+        """The marginals of the kept parts alone, as if the z of others were 0, and which parts it keeps, maybe more.
 
-        None where all are needed; it may keep more.
+        kept: (parts[-1],).  None if all parts are needed.
         """
 
     def compiled_marginals(self) -> CompiledMarginals | None:
-        """The kernels for compiled steps; None: they are taken from Python."""
+        """The kernels for compiled steps; None: steps are taken in Python."""
 
 
 class MarginalDefaults:
-    """What marginals need not say: inherit it, and give geometries, parts, target, scores, moments and nearest."""
+    """Defaults of marginals: inherit it, and define geometries, parts, target, scores, moments and nearest."""
 
     counts: float | F64 = 1.0
 
@@ -257,7 +257,7 @@ class MarginalDefaults:
 
 
 def marginals_of(problem: BlockProblem, solver: str, geometry: str) -> Marginals:
-    """The marginals of a problem that has them in this geometry, or SettingError."""
+    """The marginals of a problem.  Raises SettingError if it has none in this geometry."""
     found = problem.marginals()
     if found is None or geometry not in found.geometries:
         raise SettingError(f"{solver} needs a problem with marginals in {geometry} geometry (see Marginals)")

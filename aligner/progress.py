@@ -27,7 +27,7 @@ Stage = Literal[
 Item = TypeVar("Item")
 
 FIRST_LINE, NEXT_LINE = 0.5, 10.0
-"""Seconds until a line of a log, and from it to the next."""
+"""Seconds until the first line of a log, and from one line to the next."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Hooks:
 
     on_corpus: called with each corpus that was recognised.  on_progress: called at each step.
     on_audit: called at each audit of the solver, with the fold that is left out, if any; training stops if it returns
-    False.  interrupted: called after each of the solver's passes; where it holds, as with Ctrl-C during the passes,
-    training ends with the weights of the last audit.  lenient: makes, of each corpus whose text alone is read, the
-    corpus to read, with broken pairs left empty, say.
+    False.  interrupted: called after each of the solver's passes; if it returns True, as with Ctrl-C during a pass,
+    training ends with the weights of the last audit.  lenient: replaces each corpus that is read for its text alone,
+    for instance by one with broken pairs left empty.
     """
 
     on_corpus: Callable[[Corpus], None] = ignore
@@ -70,12 +70,12 @@ class Hooks:
     lenient: Callable[[Corpus], Corpus] = _as_it_is
 
     def counted(self, done: float) -> None:
-        """Report the fraction of the words that is counted."""
+        """Report the fraction of the words that have been counted."""
         self.on_progress(Progress("counting", done, 1.0, "of the words"))
 
 
 def tell_passes(tell: Callable[[Progress], None]) -> Callable[[Pass], None]:
-    """A callback that reports each training pass of the translation models as `Progress`."""
+    """Make a callback that reports each training pass of the translation models as `Progress`."""
     numbers = count(1)
 
     def passed(found: Pass) -> None:
@@ -86,7 +86,7 @@ def tell_passes(tell: Callable[[Progress], None]) -> Callable[[Pass], None]:
 
 
 def tell_items(tell: Callable[[Progress], None], stage: Stage, pairs: Iterable[Item]) -> Iterator[Item]:
-    """The items, one for each pair; reports `Progress` on the way, every some thousands."""
+    """Yield the items, one for each pair, and report `Progress` after every few thousand."""
     for done, item in enumerate(pairs, 1):
         yield item
         if done % 4096 == 0:
@@ -99,7 +99,7 @@ def can_show_progress() -> bool:
 
 
 class Pace:
-    """The latest news as a line: how much of a stage is done, how fast it goes, and how long the rest will take."""
+    """The latest progress as a line: how much of a stage is done, how fast, and how long the rest will take."""
 
     def __init__(self, stage: Stage, first: float = 0.0) -> None:
         detail = f"aligner {__version__}" if stage == "starting" else ""
@@ -129,9 +129,9 @@ class Pace:
 
 @contextmanager
 def progress_bar(quiet: bool, stage: Stage = "starting", first: float = 0.0) -> Iterator[Callable[[Progress], None]]:
-    """A display on standard error: a bar on a terminal, else a line within the first second and every ten seconds.
+    """Show progress on standard error: a bar on a terminal, else a line within a second, then every ten seconds.
 
-    first: what is done of the stage before it begins.
+    first: how much of the stage is done before it begins.
     """
     if quiet:
         yield ignore

@@ -1,4 +1,4 @@
-"""Settings of commands: frozen dataclasses whose fields check themselves, and NAME=VALUE."""
+"""Settings of commands: frozen dataclasses with checked fields, and their values from NAME=VALUE."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ S = TypeVar("S", bound="DataclassInstance")
 
 
 def setting(default: Any, meaning: str = "", *, least: float = -inf, most: float = inf, shown: str = "") -> Any:
-    """A field of settings.
+    """Make a field of settings.
 
-    meaning: a line for the user, of what `--set` gives; without one the commands have an option for it.
-    least, most: of a number.  shown: the default, where it is None and another setting decides.
+    meaning: a line for the user, if `--set` can give it; without one the commands have an option for it.
+    least, most: of a number.  shown: the default as help shows it, if it is None and another setting decides.
     """
     return field(default=default, metadata={"meaning": meaning, "least": least, "most": most, "shown": shown})
 
 
 def setting_of_names(meaning: str) -> Any:
-    """A field of settings that is a mapping, empty by default: `--set` gives each value as NAME.KEY=VALUE."""
+    """Make a field of settings that is a mapping, empty by default: `--set` gives each value as NAME.KEY=VALUE."""
     return field(default_factory=dict, metadata={"meaning": meaning, "shown": ""})
 
 
 def parse_size(size: str | int) -> int:
-    """Bytes of a size like 500M or 2G, or of a number of them.  Raises SettingError."""
+    """Parse a size like 500M or 2G, or a number of bytes, as bytes.  Raises SettingError."""
     units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
     parts = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGT]?)B?", str(size).strip().upper())
     if parts is None:
@@ -41,7 +41,7 @@ def parse_size(size: str | int) -> int:
 
 
 def check(settings: DataclassInstance) -> None:
-    """Raise SettingError for a value that is not one of a Literal's, or not from the least to the most."""
+    """Raise SettingError for a value that is none of its Literal's, or not from its least to its most."""
     for name, one, hint in _fields(type(settings)):
         value, least, most = getattr(settings, name), one.metadata.get("least", -inf), one.metadata.get("most", inf)
         choices = _choices(hint)
@@ -54,7 +54,7 @@ def check(settings: DataclassInstance) -> None:
 
 
 def changed(settings: DataclassInstance) -> list[str]:
-    """The settings that are not the default, by name."""
+    """The names of the settings that are not the default."""
     return [one.name for one in fields(settings) if getattr(settings, one.name) != _default(one)]
 
 
@@ -63,9 +63,9 @@ def _default(one: Field[Any]) -> Any:
 
 
 def refuse_pairs(given: Iterable[str], *rules: tuple[str, str, str]) -> None:
-    """Raise SettingError for the first setting that is idle beside another.
+    """Raise SettingError for the first setting that has no effect together with another.
 
-    given: names of what is not the default.  rules: names, others beside which these have no effect, and why.
+    given: names of settings that are not the default.  rules: names, other names that make them idle, and why.
     """
     for names, others, why in rules:
         for name, other in product(names.split(), others.split()):
@@ -74,9 +74,9 @@ def refuse_pairs(given: Iterable[str], *rules: tuple[str, str, str]) -> None:
 
 
 def with_values(settings: S, given: Sequence[str], *others: type) -> S:
-    """The settings with what the user gives as NAME=VALUE, or as NAME.KEY=VALUE of a mapping.
+    """The settings changed by what the user gives as NAME=VALUE, or as NAME.KEY=VALUE for a mapping.
 
-    others: classes of settings whose names are left to them.  Raises SettingError on what is none of them all.
+    others: classes of settings whose names are ignored.  Raises SettingError for a name that no class has.
     """
     hints = {name: hint for name, one, hint in _fields(type(settings)) if one.metadata.get("meaning")}
     elsewhere = {name for other in others for name, one, _ in _fields(other) if one.metadata.get("meaning")}
@@ -98,7 +98,7 @@ def with_values(settings: S, given: Sequence[str], *others: type) -> S:
 
 
 def describe(*classes: type) -> Iterator[tuple[str, str]]:
-    """The names that `with_values` takes, and their meanings, each once."""
+    """Yield the names that `with_values` takes, and their meanings, each once."""
     seen: set[str] = set()
     for name, one, hint in (found for made in classes for found in _fields(made)):
         if one.metadata.get("meaning") and name not in seen:
@@ -115,7 +115,7 @@ def _fields(made: type) -> Iterator[tuple[str, Field[Any], Any]]:
 
 
 def _choices(hint: Any) -> list[str]:
-    """The names of a Literal, or of the Literals in a union."""
+    """The values of a Literal, or of the Literals in a union."""
     parts = get_args(hint)
     return [name for part in parts for name in ([part] if isinstance(part, str) else _choices(part))]
 

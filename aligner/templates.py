@@ -1,4 +1,4 @@
-"""Kernels that are written once for all problems, and compiled for each around the kernels that it hands over.
+"""Kernel templates: written once for all problems, and compiled for each problem around its own kernels.
 
 A jitted function that is passed as an argument is compiled anew in every process; a *global* of the compiled function
 is inlined into it and cached. So `fill` makes a copy of a template in which the kernels of a problem are globals.
@@ -23,22 +23,22 @@ DONE = 0
 NEGATIVE_HINGE = 1
 NOT_FINITE = 2
 POSITIVE_REWARD = 3
-"""What the kernel of an oracle returns beside a corner, see `check_code`."""
+"""Codes that an oracle's kernel returns beside a corner, see `check_code`."""
 
 _BLOCKS_AT_ONCE = 512
 """Blocks that a thread takes at once."""
 
 
 class Compiled(NamedTuple):
-    """The arrays of a problem and its kernels, functions that numba compiles; solvers are compiled around them.
+    """The arrays of a problem, and its kernels: functions that numba can compile, and solvers are compiled around.
 
     arrays: a NamedTuple of the problem's own.
     make_scratch: (arrays) -> workspaces of the oracle, of any type.
     corner: (i, arrays, w, scratch, psi) -> (code, L_i(z), H_i(z; w)) of z = argmax_z L_i(z) − w·ψ_i(z); fills psi (d,)
-    with ψ_i(z).  code: DONE, NOT_FINITE, or NEGATIVE_HINGE where the corner is worse than the target.
+    with ψ_i(z).  code: DONE, NOT_FINITE, or NEGATIVE_HINGE if the corner is worse than the target.
     sparse_corner: (i, arrays, w, scratch, cost) -> (code, m, L_i(z), H) of the z that maximises
     H = cost · L_i(z) − w·ψ_i(z); fills scratch.columns[:m] and scratch.values[:m] with ψ_i(z), where a column may be
-    more than once.  Of a problem that is `sparse`; None of others.
+    more than once.  None unless the problem is `sparse`.
     """
 
     arrays: Any
@@ -47,7 +47,7 @@ class Compiled(NamedTuple):
     sparse_corner: Any = None
 
     def fill(self, template: Callable[..., Any]) -> Any:
-        """The template's kernel around those of this problem."""
+        """The kernel that a template makes with the kernels of this problem."""
         if self.sparse_corner is None:
             return fill(template, make_scratch=self.make_scratch, corner=self.corner)
         kernels = {"make_scratch": self.make_scratch, "corner": self.corner, "sparse_corner": self.sparse_corner}
@@ -55,13 +55,13 @@ class Compiled(NamedTuple):
 
 
 class CompiledMarginals(NamedTuple):
-    """The kernels of marginals, for a compiled pass of steps in them.
+    """The kernels of a problem's `Marginals`, for compiled steps.
 
-    arrays: as of `Compiled`.
-    score: (i, arrays, w, scores): F_iᵀ w + c_i into scores.  add: (i, arrays, z, moments): moments += (F_i z, c_i·z).
-    nearest: (geometry, i, arrays, points, tolerance, duals, z): the nearest marginals into z, from and to duals.
-    squared_norm: (i, arrays) -> ‖F_i‖² of Frobenius, or another bound of the largest eigenvalue of F_iᵀF_i.
-    dual_starts: (n + 1,) where the dual variables of a block's `nearest` begin.
+    arrays: see `Compiled`.
+    score: (i, arrays, w, scores): scores = F_iᵀ w + c_i.  add: (i, arrays, z, moments): moments += (F_i z, c_i·z).
+    nearest: (geometry, i, arrays, points, tolerance, duals, z): z = the nearest marginals; updates duals, too.
+    squared_norm: (i, arrays) -> an upper bound on the largest eigenvalue of F_iᵀF_i, such as ‖F_i‖².
+    dual_starts: (n + 1,) where each block's part of all duals begins.
     """
 
     arrays: Any
@@ -72,12 +72,12 @@ class CompiledMarginals(NamedTuple):
     dual_starts: I64
 
     def fill(self, template: Callable[..., Any]) -> Any:
-        """The template's kernel around those of these marginals."""
+        """The kernel that a template makes with the kernels of these marginals."""
         return fill(template, score=self.score, add=self.add, nearest=self.nearest, squared_norm=self.squared_norm)
 
 
 def check_code(code: int, block: int) -> None:
-    """Raise what a kernel's code says of a block: AlignerError, ScoreError or ValueError."""
+    """Raise the error that a kernel's code stands for: AlignerError, ScoreError or ValueError; not for DONE."""
     if code == NEGATIVE_HINGE:
         raise AlignerError(
             f"labelled pair {block + 1}: the oracle's answer is worse than the target matching "
@@ -90,13 +90,13 @@ def check_code(code: int, block: int) -> None:
 
 
 def template(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function that is compiled by `fill` only, as kernels stand for some of its globals."""
+    """Mark a function that only `fill` compiles, which replaces some of its globals by kernels."""
     return function
 
 
 @cache
 def fill(function: Callable[..., Any], **kernels: Any) -> Any:
-    """The compiled kernel that a template makes with these kernels as its globals of their names.
+    """The compiled kernel that a template makes with these kernels as its globals of the same names.
 
     It is cached for later processes as long as the files of the kernels stay as they are; around kernels without a
     file, or that close over variables, it is compiled anew in every process.
@@ -115,7 +115,7 @@ def fill(function: Callable[..., Any], **kernels: Any) -> Any:
 
 
 def _source(function: Callable[..., Any]) -> str | None:
-    """All that is in the file of a kernel, which may call others there; None where it may be compiled from more."""
+    """The file of a kernel, which may call others there; None if there is no file, or the kernel is a closure."""
     try:
         return None if function.__closure__ else _content(inspect.getfile(function))
     except (OSError, TypeError):
@@ -134,7 +134,7 @@ sparse_corner: Any = None
 
 @template
 def block_corners(chosen, arrays, w, psi, losses):
-    """The corners of many blocks: fills psi (m, d) and losses (m,).  Returns (code, block at fault)."""
+    """Compute the corners of many blocks: psi (m, d) and losses (m,).  Returns (code, block at fault)."""
     scratch = make_scratch(arrays)
     for b in range(len(chosen)):
         code, losses[b], _ = corner(chosen[b], arrays, w, scratch, psi[b])
@@ -145,10 +145,10 @@ def block_corners(chosen, arrays, w, psi, losses):
 
 @template
 def sum_corners(first, last, arrays, w, shares, hinges, psi, losses):
-    """Sums over the corners of blocks first .. last; the corners themselves are not kept.
+    """Sum the corners of blocks first .. last; no corner is kept.
 
-    shares: (n,).  Fills hinges[first:last], and adds to psi (2, d) and losses (2,) the sums of ψ_i and L_i, then those
-    of each times its share.  Returns (code, block at fault).
+    shares: (n,).  Fills hinges[first:last]; adds the sums of ψ_i and L_i to psi[0] and losses[0], and the sums with
+    each block multiplied by its share to psi[1] and losses[1].  Returns (code, block at fault).
     """
     scratch = make_scratch(arrays)
     own = np.empty(len(w))
@@ -166,7 +166,7 @@ def sum_corners(first, last, arrays, w, shares, hinges, psi, losses):
 
 @template
 def sum_sparse_corners(first, last, arrays, w, shares, hinges, psi, losses):
-    """What `sum_corners` does, in time of what is not 0."""
+    """`sum_corners` for sparse corners, in time proportional to their nonzero entries."""
     scratch = make_scratch(arrays)
     for i in range(first, last):
         code, m, loss, hinges[i] = sparse_corner(i, arrays, w, scratch, 1.0)
@@ -181,7 +181,7 @@ def sum_sparse_corners(first, last, arrays, w, shares, hinges, psi, losses):
 
 
 def compiled_corners(kernels: Compiled, blocks: I64, w: F64) -> tuple[F64, F64]:
-    """psi (m, d) and losses (m,) of the corners of these blocks, on all cores.  Raises what `check_code` does."""
+    """The corners of these blocks, psi (m, d) and losses (m,), on all cores.  Raises the errors of `check_code`."""
     chosen = np.ascontiguousarray(blocks, np.int64)
     psi, losses = np.empty((len(chosen), len(w))), np.empty(len(chosen))
     find = kernels.fill(block_corners)

@@ -1,8 +1,8 @@
-"""Text in: bitexts, links, and the formats they come in."""
+"""Text in: bitexts, links, and their file formats."""
 
 
 class AlignerError(Exception):
-    """Base of every error that bad input or bad settings cause; anything else is a bug."""
+    """Base of every error caused by bad input or bad settings; any other exception is a bug."""
 
 
 class SettingError(AlignerError):

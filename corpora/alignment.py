@@ -19,7 +19,7 @@ Link = tuple[int, int]
 class PairLinks(NamedTuple):
     """The links of one sentence pair as 0-based (source, target) positions; possible excludes sure.
 
-    probabilities: of links, in (0, 1]; 1 of those that are not there.
+    probabilities: by link, in (0, 1]; a link that is not there has 1.
     """
 
     sure: frozenset[Link]
@@ -41,10 +41,10 @@ def check_range(links: PairLinks, n_source: int, n_target: int, path: StrPath, l
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The links of n sentence pairs, packed: those of pair i are rows offsets[i]:offsets[i + 1].
+    """The links of n sentence pairs, packed: pair i has rows offsets[i]:offsets[i + 1].
 
     Rows are sorted by (source, target) within a pair, so that equal links are equal arrays.
-    format: of the file they were read from, one of `link_files.LINK_FORMATS`; "" for links that are of no file.
+    format: of the file they were read from, one of `link_files.LINK_FORMATS`; "" for links from no file.
     """
 
     source: I32  # (m,) 0-based word positions
@@ -95,7 +95,7 @@ class Links:
         return len(self.offsets) - 1
 
     def probabilities(self, rows: slice = slice(None)) -> F32:
-        """(m,) the probabilities of some links, or of all."""
+        """The probabilities (m,) of the links in these rows, by default of all."""
         return np.ones(len(self.source[rows]), np.float32) if self.probability is None else self.probability[rows]
 
     def __getitem__(self, index: int) -> PairLinks:
@@ -110,7 +110,7 @@ class Links:
         return PairLinks(sure, possible, dict(zip(links, self.probability[rows].tolist(), strict=True)))
 
     def take(self, pairs: I64) -> "Links":
-        """The links of these pairs, (m,) indices, in their order."""
+        """The links of these pairs alone, (m,) indices, in their order."""
         return Links.from_pairs((self[int(pair)] for pair in pairs), self.format)
 
     def __iter__(self) -> Iterator[PairLinks]:

@@ -1,4 +1,4 @@
-"""Bitexts: two texts of as many sentences, as arrays of word ids."""
+"""Bitexts: two texts with the same number of sentences, as arrays of word ids."""
 
 import json
 import warnings
@@ -18,9 +18,9 @@ from corpora.ragged import I32, I64
 
 _CHUNK = 1 << 16
 PAIRS_AT_ONCE = 1000
-"""Pairs that are read at once, among which a line that is not UTF-8 is looked for."""
+"""Pairs that are read at once; if they are not UTF-8, the line at fault is searched for among them."""
 FEWEST_LINES = 20
-"""Fewer lines are not checked."""
+"""Texts with fewer lines are not checked for oddities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +51,11 @@ class Text:
 
     @property
     def lengths(self) -> I64:
-        """(n,) words in each sentence."""
+        """The number of words in each sentence, (n,)."""
         return np.diff(self.offsets)
 
     def take(self, sentences: I64) -> "Text":
-        """These sentences, (m,) indices, in their order, with the whole vocabulary."""
+        """The text of these sentences alone, (m,) indices, in their order, with the whole vocabulary."""
         offsets = np.concatenate([[0], np.cumsum(self.lengths[sentences])])
         parts = [self.ids[self.offsets[s] : self.offsets[s + 1]] for s in sentences]
         return Text(np.concatenate([np.empty(0, np.int32), *parts]), offsets, self.vocabulary, self.language)
@@ -96,7 +96,7 @@ class Bitext:
         return SentencePair(ids[0], ids[1], words[0], words[1])
 
     def take(self, pairs: I64) -> "Bitext":
-        """These pairs, (m,) indices, in their order."""
+        """The bitext of these pairs alone, (m,) indices, in their order."""
         return Bitext(self.source.take(pairs), self.target.take(pairs))
 
     def __iter__(self) -> Iterator[SentencePair]:
@@ -116,7 +116,7 @@ class Bitext:
 
 
 class WordIds(dict[bytes | str, int]):
-    """Word ids by token as it stands; the word of a new token is normalised, and numbered if it is new too."""
+    """Word ids by raw token; a new token is normalised, and its word gets the next id if it is new too."""
 
     def __init__(self, normalizer: Normalizer) -> None:
         self.normalizer = normalizer
@@ -165,7 +165,7 @@ class BitextBuilder:
         self._source, self._target = _TextBuilder(source), _TextBuilder(target)
 
     def add_lines(self, source: Sequence[bytes], target: Sequence[bytes]) -> None:
-        """Append as many lines of either side.  UnicodeDecodeError if one is not UTF-8."""
+        """Append source lines and their target lines.  UnicodeDecodeError if one is not UTF-8."""
         self._source.add_lines(source)
         self._target.add_lines(target)
 
@@ -185,7 +185,7 @@ class BitextBuilder:
         self._target.add_tokens(target)
 
     def add_pairs(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> "BitextBuilder":
-        """Append pairs of tokenised sentences; the builder itself.  TypeError on strings in place of tokens."""
+        """Append pairs of tokenised sentences and return the builder.  TypeError on strings in place of tokens."""
         for pair in pairs:
             if str in map(type, (pair, *pair)):
                 raise TypeError("a sentence is a sequence of tokens, not a string (use .split())")
@@ -193,7 +193,7 @@ class BitextBuilder:
         return self
 
     def bitext(self) -> Bitext:
-        """The pairs so far.  What is added after that raises BufferError: the arrays are not copied."""
+        """The pairs so far.  Adding more after that raises BufferError: the arrays are not copied."""
         return Bitext(self._source.text(self._languages[0]), self._target.text(self._languages[1]))
 
 
@@ -241,7 +241,7 @@ def _common_languages(corpora: Sequence[Corpus]) -> tuple[str | None, str | None
 
 
 def oddities(bitext: Bitext) -> Iterator[str]:
-    """Lines that are mostly empty, single words, hundreds of words, or the same on both sides: a message each."""
+    """Yield a message if most lines are empty, or single words, or hundreds of words, or equal on both sides."""
     full = (bitext.source.lengths > 0) & (bitext.target.lengths > 0)
     if len(full) >= FEWEST_LINES and full.mean() < 0.5:
         yield f"{1 - full.mean():.0%} of the lines are empty on a side (are these the right files?)"

@@ -19,10 +19,10 @@ import numba.core.event
 SUMS = {"reassoc", "contract", "nsz"}
 """For ``fastmath``: sums may be taken in any order; NaN and infinities keep their meaning."""
 MAXIMA = {"nnan", "nsz"}
-"""For ``fastmath``: the greatest of several numbers at a time; none is NaN, infinities keep their meaning."""
+"""For ``fastmath``: maxima may be taken of several numbers at once; none is NaN, infinities keep their meaning."""
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-"""Of all kernels. Tests for divisions by 0 and wrappers for C, which nobody calls, would be compiled, too."""
+"""Options of all kernels. They leave out tests for divisions by 0, and wrappers for C, which nobody calls."""
 
 _ROOT = Path(__file__).resolve().parent.parent
 _COMPILED = re.compile(rb"^@compiled|^@template|\(NamedTuple\):", re.MULTILINE)
@@ -37,7 +37,7 @@ _EVENTS.register("numba:compile", compilations)
 
 @contextmanager
 def before_first_compilation(act: Callable[[], None]) -> Iterator[None]:
-    """Within this block, act once, when a kernel that is not cached yet is about to be compiled."""
+    """Within this block, call `act` once, when a kernel that is not cached yet is about to be compiled."""
     waiting = [act]
 
     class Beginnings(_EVENTS.Listener):  # type: ignore[misc]
@@ -93,7 +93,7 @@ def kernel_folder() -> Path | None:
 
 
 def kept_kernels() -> int:
-    """The number of kernels that all processes have cached by now."""
+    """The number of kernels in the cache, which all processes share."""
     folder = kernel_folder()
     return 0 if folder is None else sum(1 for _ in folder.rglob("*.nbi"))
 
@@ -102,7 +102,7 @@ def _version() -> str:
     """A digest of the code of all kernels, which call each other, and of the records that they take.
 
     numba caches a kernel together with the kernels it calls but looks for changes in its own file only, and fails to
-    read what it has cached for a record that is there no longer.
+    read a kernel that was cached for a record which is no longer there.
     """
     digest = hashlib.sha256()
     for path in sorted(path for name in ("aligner", "corpora", "features") for path in (_ROOT / name).rglob("*.py")):
@@ -113,7 +113,7 @@ def _version() -> str:
 
 
 def _temporary_place() -> Path:
-    """A temporary folder of this user alone, as what is read from it is run.  Raises OSError."""
+    """A temporary folder of this user alone, as its content is executed.  Raises OSError."""
     user = getattr(os, "getuid", int)()
     place = Path(tempfile.gettempdir(), f"aligner-{user}")
     place.mkdir(mode=0o700, exist_ok=True)
@@ -123,7 +123,7 @@ def _temporary_place() -> Path:
 
 
 def _ready(folder: Path, filled: list[Path]) -> Path:
-    """A folder, made with a copy of filled ones unless it is there.  Raises OSError if it cannot be written."""
+    """The folder, made from copies of filled ones unless it exists.  Raises OSError if it cannot be written."""
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as draft:

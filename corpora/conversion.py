@@ -1,4 +1,4 @@
-"""From one format of links to another, and from two directions to one."""
+"""Convert links from one format to another, and combine files of two directions."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,11 +36,11 @@ def convert(
 ) -> None:
     """Write the links of a file, or of a corpus, in another format.
 
-    source: a links file, or a corpus in any form of `open_corpus` that has links.  to: of WRITTEN_FORMATS.
-    from_: of LINK_FORMATS, recognised if None.  text: the corpus the links belong to, which the formats with text need;
+    source: a links file, or a corpus in any form of `open_corpus` that has links.  to: one of WRITTEN_FORMATS.
+    from_: one of LINK_FORMATS, recognised if None.  text: the corpus of the links, which the formats with text need;
     links are checked against it.  languages: source and target of the corpus, as in `open_corpus`.  transpose: swap
-    source and target, of text too.  watched: yields the links as they are, and reports progress.
-    Raises CorpusError on a broken link, an unknown format, and text that is needed and not given.
+    source and target, also in the text.  watched: yields the links unchanged, and reports progress.
+    Raises CorpusError on a broken link, an unknown format, and a missing text.
     """
     for name, formats in ((to, WRITTEN_FORMATS), (from_, LINK_FORMATS)):
         if name is not None and name not in formats:
@@ -71,7 +71,7 @@ def convert(
 
 
 def _text_of(source: StrPath, from_: str | None, text: StrPath | None, languages: Languages) -> Corpus | None:
-    """The corpus with the words of these links, if there is one; of a pipe only the links are read."""
+    """The corpus with the words of these links, or None; a pipe has none, as it can be read only once."""
     if text is not None:
         return open_corpus(text, source=languages[0], target=languages[1])
     if recognize.is_stream(source):
@@ -84,7 +84,7 @@ def _text_of(source: StrPath, from_: str | None, text: StrPath | None, languages
 
 
 def files_of(path: StrPath, languages: Languages) -> list[StrPath]:
-    """The files behind the path of links or of a corpus."""
+    """The files that a path of links, or of a corpus, stands for."""
     corpus = _text_of(path, None, None, languages)
     return [path] if corpus is None else corpus.files
 
@@ -108,7 +108,7 @@ def symmetrize_files(
 ) -> Iterator[PairLinks]:
     """Combine two files of links pair by pair; possible links count as links.
 
-    Both are written source-target, unless transpose_reverse.  Raises CorpusError where one file is shorter.
+    Links of both files are source-target, unless transpose_reverse.  Raises CorpusError if one file is shorter.
     """
     there = map(transposed, open_links(reverse)) if transpose_reverse else open_links(reverse)
     for one, other in side_by_side([forward, reverse], [open_links(forward), there]):
@@ -117,7 +117,7 @@ def symmetrize_files(
 
 
 def side_by_side(files: Sequence[StrPath], streams: Sequence[Iterable[PairLinks]]) -> Iterator[tuple[PairLinks, ...]]:
-    """The links of each pair by every file.  Raises CorpusError where one is shorter."""
+    """For each pair, its links in every file.  Raises CorpusError if one file is shorter."""
     for number, row in enumerate(zip_longest(*streams)):
         ended = [links is None for links in row]
         if any(ended):

@@ -1,4 +1,4 @@
-"""A corpus that was opened: its text and links, read when they are taken."""
+"""An opened corpus, whose text and links are read as they are iterated over."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,7 +20,7 @@ from corpora.threads import usable_memory
 BYTES_A_WORD_PAIR = 185  # about, of a source word with a target word, while their sentences are aligned by weights
 
 _MOST_PAIRS = 10**9
-"""Of fewer NumPy can draw how many are of each corpus."""
+"""NumPy draws how many pairs to take of each corpus only from fewer pairs in all."""
 
 TextLine = tuple[int, bytes, bytes]  # line number, source line, target line
 Languages = tuple[str | None, str | None]
@@ -28,7 +28,7 @@ Languages = tuple[str | None, str | None]
 
 @dataclass(frozen=True)
 class Corpus:
-    """A recognised corpus; nothing of it is read before ``texts`` or ``links`` is called."""
+    """A recognised corpus; nothing is read before ``texts`` or ``links`` is called."""
 
     name: str  # as the user wrote it
     form: str  # what was recognised, in words
@@ -59,7 +59,7 @@ class Corpus:
 
     @property
     def has_labels(self) -> bool:
-        """Whether its links are taken for hand-made: not those beside it that are named as aligners' links are."""
+        """Whether it has links that count as hand-made: their file is not named as aligners' links are."""
         suffix = recognize.plain_name(self._links_file or "").rpartition(".")[2]
         return self.has_links and suffix not in recognize.OF_ALIGNERS
 
@@ -69,18 +69,18 @@ class Corpus:
         return not (recognize.is_stream(self.source_file) or recognize.is_stream(self.target_file))
 
     def rereadable(self) -> "Corpus":
-        """This corpus, which is read more than once.  Raises CorpusError where it comes from a pipe."""
+        """Return this corpus, which is to be read more than once.  Raises CorpusError if it comes from a pipe."""
         if not self.can_be_read_twice:
             pipe = self.source_file if recognize.is_stream(self.source_file) else self.target_file
             raise CorpusError(pipe, 0, "is read more than once, as no pipe can be", hint="write it to a file first")
         return self
 
     def lengths(self) -> Iterator[tuple[int, int]]:
-        """The source and target tokens of each pair, split at ASCII whitespace as links count them."""
+        """The numbers of source and target tokens of each pair, split at ASCII whitespace as links count them."""
         return word_counts(self.texts())
 
     def in_tokens(self, normalizers: tuple[Normalizer, Normalizer]) -> "Corpus":
-        """The corpus with spaces between the tokens of tokenisers, which the links of a model that has them count."""
+        """The corpus with spaces between the normalizers' tokens, so that links count those of a tokeniser, if any."""
         if not any(normalizer.tokenize for normalizer in normalizers):
             return self
 
@@ -93,9 +93,9 @@ class Corpus:
         return replace(self, texts=texts, _count=None)
 
     def shard(self, number: int, shards: int) -> "Corpus":
-        """One of so many parts with equally many pairs, the first is 1; lines keep their numbers.
+        """Shard `number`, from 1 on, of `shards` with equally many pairs; lines keep their numbers.
 
-        Raises CorpusError for what is read but once, and where there is no pair at all.
+        Raises CorpusError if the corpus can be read only once, or has no pair.
         """
         self.rereadable()
         pairs = sum(1 for _ in self.texts()) if self._count is None else self._count()
@@ -142,9 +142,9 @@ class Corpus:
 
 
 def sample(corpora: Sequence[Corpus], counts: Sequence[int], pairs: int, seed: int) -> list[Corpus]:
-    """Corpora with a random sample of so many of their pairs, in order, with their line numbers; all, if not more.
+    """Corpora with a random sample of `pairs` of their pairs, in order, with their line numbers; or all, if not more.
 
-    counts: of their pairs.
+    counts: how many pairs each corpus has.
     """
     if sum(counts) <= pairs:
         return [*corpora]
@@ -161,7 +161,7 @@ def sample(corpora: Sequence[Corpus], counts: Sequence[int], pairs: int, seed: i
 
 
 def _sample(corpus: Corpus, count: int, wanted: int, seed: str) -> Iterator[TextLine]:
-    """So many of the pairs, all as likely  [Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S]."""
+    """`wanted` of the pairs, all as likely  [Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S]."""
     draw = Random(seed).random
     for left, text in zip(range(count, 0, -1), corpus.texts(), strict=False):
         if left * draw() < wanted:

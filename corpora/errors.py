@@ -1,4 +1,4 @@
-"""The errors a user can mend, as one line: ``file:line: what (what to do)``; of a file as a whole without a line."""
+"""Errors that a user can mend, as one line: ``file:line: what (what to do)``, or ``file: ...`` for a whole file."""
 
 import os
 from functools import partial
@@ -27,19 +27,19 @@ class CorpusError(AlignerError):
 
 
 class BrokenLine(CorpusError):
-    """A line that is wrong by itself: those after it can be used."""
+    """A line that is wrong by itself: the lines after it can be used."""
 
 
 _LONGEST_QUOTE = 80
 
 
 def printable(text: str) -> str:
-    """The text on one line, with nothing in it that a terminal would obey: of a file's name, say."""
+    """The text, such as a file's name, on one line and without characters that control a terminal."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def quoted(content: bytes) -> str:
-    """Quote a file in a message: not more than a line of it, and nothing that a terminal would obey.
+    """Quote a file's content in a message: at most one line, without characters that control a terminal.
 
     >>> quoted(b"1 2\\x1b[2J"), len(quoted(b"x" * 1000))
     ("'1 2\\\\x1b[2J'", 85)

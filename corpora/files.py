@@ -33,19 +33,19 @@ PACKINGS: dict[str, tuple[bytes, Callable[..., Any]]] = {
     ".bz2": (rb"BZh[1-9](1A|\x17r)", bz2.BZ2File),
     ".zst": (rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18", open_zstd),
 }
-"""By the end of the name of what is written: a pattern of the first bytes, by which it is known when it is read."""
+"""By the suffix of packed files: a pattern of their first bytes, and what opens them packed."""
 
 _NO_TEXT = {
     rb"\xff\xfe|\xfe\xff|([^\0]\0){2}|(\0[^\0]){2}": ("UTF-16", "make it UTF-8: iconv -f UTF-16 -t UTF-8"),
     rb"PK\x03\x04": ("a zip archive or a document such as .docx", "unpack it, or save it as plain text in UTF-8"),
     rb"%PDF-|\xd0\xcf\x11\xe0": ("a document such as .pdf or .doc", "save it as plain text in UTF-8"),
 }
-"""By a pattern of the first bytes: what it is, and what to do."""
+"""By a pattern of the first bytes: what such a file is, and what to do."""
 
 _LONGEST_PART = 50  # characters, of at most 4 bytes; file systems allow 255 bytes in all
 
 _unfinished: set[Path] = set()
-"""Files that are being written, to be renamed when they are whole, and folders that are to go."""
+"""Files that are being written, to be renamed when they are whole, and temporary folders."""
 
 _spill_folder: Path | None = None
 
@@ -148,7 +148,7 @@ def count_lines(path: StrPath) -> int:
 
 
 def _pass_over(stream: BinaryIO, most: int) -> int:
-    """Read lines without looking at them; returns how many there were."""
+    """Read at most so many lines without parsing them; returns how many there were."""
     passed, size, chunk = 0, 0, b"\n"
     buffered = cast(io.BufferedReader, stream)
     while passed < most and (peeked := buffered.peek()):
@@ -162,7 +162,7 @@ def _pass_over(stream: BinaryIO, most: int) -> int:
 
 
 def _cannot_read(path: StrPath, number: int, error: Exception) -> CorpusError:
-    """number: of the last whole line."""
+    """The error for a file that cannot be read on.  number: of the last whole line."""
     if isinstance(error, EOFError):
         hint = "the file was cut off: copy or make it again"
         return CorpusError(path, number, "the compressed data ends too early", hint=hint)
@@ -205,7 +205,7 @@ def write_atomically(path: StrPath, *, force: bool = False) -> AbstractContextMa
 
 
 def write_packed(path: StrPath, *, force: bool = False) -> AbstractContextManager[BinaryIO]:
-    """`write_atomically`, packed where the name ends in one of PACKINGS; refused where in ``.zip``."""
+    """`write_atomically`, packed if the name ends in one of PACKINGS.  CorpusError if it ends in ``.zip``, too."""
     suffix = Path(path).suffix
     if suffix == ".zip":
         hint = f"name it {Path(path).stem} or {Path(path).stem}.gz, or write into a pipe"
@@ -215,7 +215,7 @@ def write_packed(path: StrPath, *, force: bool = False) -> AbstractContextManage
 
 
 def pack(suffix: str, content: bytes) -> bytes:
-    """Packed as whole files with names of this end are; what is packed may stand one after the other in a file."""
+    """The content packed like a whole file with this suffix; a file may consist of several packed contents."""
     packed = io.BytesIO()
     with _packed(suffix, nullcontext(packed)) as file:
         file.write(content)
@@ -233,7 +233,7 @@ def _packed(suffix: str, file: AbstractContextManager[BinaryIO]) -> Iterator[Bin
 
 
 def refuse_inputs(output: StrPath, inputs: Iterable[StrPath | None]) -> None:
-    """Raise CorpusError where an output would replace one of these inputs."""
+    """Raise CorpusError if an output would replace one of these inputs."""
     for path in inputs:
         if path is not None and Path(output).is_file() and Path(path).is_file() and Path(output).samefile(path):
             raise CorpusError(output, 0, "is read here, and would be replaced", hint="choose another name")
@@ -278,7 +278,7 @@ def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
 
 
 def keep_mode(replaced: Path, by: Path, least: int = 0) -> None:
-    """Give a file the permissions of the one that it is to replace, if there is one, and at least these."""
+    """Give a file the permissions of the one it is to replace, if that exists, and at least those in `least`."""
     with suppress(OSError):  # not every file system has any
         by.chmod(S_IMODE(replaced.stat().st_mode) | least)
 
@@ -294,9 +294,9 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def spilling_beside(path: StrPath) -> Iterator[None]:
-    """Within the ``with`` block, in all threads, spill files are in the folder of this output.
+    """Make spill files, of all threads, in the folder of this output within the ``with`` block.
 
-    Else, and where the output is ``-`` or a device, they are in the system's temporary folder, often held in memory.
+    Otherwise, and if the output is ``-`` or a device, the system's temporary folder has them, often held in memory.
     """
     global _spill_folder
     before, resolved = _spill_folder, Path(path).resolve()
@@ -309,12 +309,12 @@ def spilling_beside(path: StrPath) -> Iterator[None]:
 
 
 def spill_folder() -> str:
-    """The folder of the next spill file."""
+    """The folder where the next spill file will be made."""
     return tempfile.gettempdir() if _spill_folder is None else str(_spill_folder)
 
 
 def spill_file(content: str) -> IO[bytes]:
-    """A new file without a name, gone when it is closed and no longer mapped: for what is too large for memory.
+    """A new file without a name, gone when it is closed and no longer mapped: for data too large for memory.
 
     content: a word for its name, on systems where open files keep one.
     """
@@ -323,7 +323,7 @@ def spill_file(content: str) -> IO[bytes]:
 
 @contextmanager
 def spill_directory(content: str) -> Iterator[Path]:
-    """A new folder where spill files are, for files that other processes open, gone at the end with all that is in it.
+    """A new folder beside the spill files, for files that other processes open; removed with its content at the end.
 
     content: a word for its name.
     """
@@ -338,7 +338,7 @@ def spill_directory(content: str) -> Iterator[Path]:
 
 
 def remove_unfinished() -> None:
-    """Remove what `write_atomically` and `spill_directory` have not finished: for a process that ends at once."""
+    """Remove unfinished files of `write_atomically` and folders of `spill_directory`, before a process ends at once."""
     for path in [*_unfinished]:
         if path.is_dir():
             with suppress(OSError):  # workers that have not ended yet find it no more, and cannot fill it again

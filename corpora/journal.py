@@ -1,4 +1,4 @@
-"""A journal: a file of JSON lines, each on disk before it is acted upon; the end of a process loses none."""
+"""A journal: a file of JSON lines, each on disk before it takes effect; a process that ends loses none."""
 
 import errno
 import json
@@ -17,7 +17,7 @@ Entry = dict[str, Any]
 
 
 def read_journal(path: Path) -> list[Entry]:
-    """The head of a journal and its entries; a last line without its end is none.
+    """The head of a journal and its entries; a last line without a newline is not read.
 
     Raises CorpusError on a line that is not an entry.
     """
@@ -33,7 +33,7 @@ def read_journal(path: Path) -> list[Entry]:
 class Journal:
     """A journal that this process alone may add to; a new one begins with the head.
 
-    Raises CorpusError if it is open elsewhere.  hint: what to do then.  patience: seconds to wait for its end before.
+    Raises CorpusError if another process has it open, after `patience` seconds.  hint: what the user can do then.
     """
 
     def __init__(self, path: Path, head: Mapping[str, Any], hint: str, patience: float = 0.0) -> None:

@@ -1,4 +1,4 @@
-"""Counts of linked words, of which lexicons of other tools are made."""
+"""Counts of linked words, from which lexicons for other tools are made."""
 
 from array import array
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _LINKS_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class LinkCounts:
-    """Counts of the links of each word to each other, and to NULL, where it has no link.
+    """Counts of the links between source and target words; a word without a link counts as linked to NULL.
 
     words: spellings of source and target words, NULL on both sides.  source, target: (C,) the two words of each pair of
     words that are linked, in ascending order.  counts: (C,) above 0.
@@ -37,7 +37,7 @@ class LinkCounts:
 
 
 def count_links(corpus: Corpus, links: Iterable[PairLinks]) -> LinkCounts:
-    """The links of a corpus, sure and possible; words are tokens as they stand.  links: checked against the text.
+    """Count the links of a corpus, sure and possible; words are raw tokens.  links: checked against the text.
 
     Raises CorpusError on text that is not UTF-8.
     """
@@ -62,6 +62,6 @@ def count_links(corpus: Corpus, links: Iterable[PairLinks]) -> LinkCounts:
 
 
 def _merged(keys: I64, counts: F64) -> tuple[I64, F64]:
-    """Each key once, in ascending order, with the sum of its counts."""
+    """Each key once, in ascending order, and the sum of its counts."""
     found, places = np.unique(keys, return_inverse=True)
     return found, np.bincount(places, counts, len(found)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Links files in any of their formats, checked against the text they belong to; their scores, and their words."""
+"""Open links files of any format, checked against their text.  To add a format: see `corpora.formats`."""
 
 import json
 import re
@@ -24,7 +24,7 @@ LINK_FORMATS = tuple(INDEX_BASES)
 WRITTEN_FORMATS = tuple(name for name in LINK_FORMATS if name != "jsonl")  # which has scores, too
 
 KINDS = "statistical", "neural"
-"""Kinds of aligners. Of a file without a kind nothing more is known than of a statistical one."""
+"""Kinds of aligners. A file without a kind is taken for a statistical one's."""
 
 _SCORED = re.compile(rb"(\d+)[-?p](\d+):(\S+)")
 
@@ -33,7 +33,7 @@ Lengths = Iterable[tuple[int, int]]  # source and target words of each sentence 
 
 @dataclass(frozen=True, eq=False)
 class LinkStream:
-    """The links of each pair of a file, read when they are taken.  format: one of LINK_FORMATS."""
+    """The links of each pair of a file, read as they are iterated over.  format: one of LINK_FORMATS."""
 
     pairs: Iterator[PairLinks]
     format: str
@@ -56,12 +56,12 @@ def open_links(
 ) -> LinkStream:
     """The links of each pair of a file (or ``-``).
 
-    format: one of LINK_FORMATS; None: from the first lines, and talp from the name.
-    lengths: of the sentences of the text, against which the links and their number are checked.
+    format: one of LINK_FORMATS; None: recognised by the first lines, and talp by the name.
+    lengths: of the text's sentences, against which the links and their number are checked.
     sentences: in the NAACL format, the numbers of the text's sentences; None: 1, 2, ...
     probable: scores of links, in the formats that have any, are probabilities; otherwise they are ignored.
 
-    Raises CorpusError on an unknown format, a broken link, and whatever disagrees with ``lengths``.
+    Raises CorpusError on an unknown format, a broken link, and links that disagree with ``lengths``.
     """
     if format is not None and format not in LINK_FORMATS:
         known = ", ".join(LINK_FORMATS)
@@ -129,7 +129,7 @@ def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: 
 
 
 class ScoredLinks(NamedTuple):
-    """The links of one pair.  scores: of the links that have one.  words: of both sides, where they are in the file."""
+    """The links of one pair.  scores: of the links that have one.  words: of both sides, if the file has them."""
 
     links: PairLinks
     scores: dict[Link, float]
@@ -137,16 +137,16 @@ class ScoredLinks(NamedTuple):
 
 
 class ScoredStream(NamedTuple):
-    """The scored links of each pair of a file, read when they are taken.  format: one of LINK_FORMATS."""
+    """The scored links of each pair of a file, read as they are iterated over.  format: one of LINK_FORMATS."""
 
     pairs: Iterator[ScoredLinks]
     format: str
 
 
 def open_scored_links(path: StrPath, lengths: Callable[[], Lengths]) -> ScoredStream:
-    """The scored links of a file for pairs of these lengths, unless it has its own words; of a stream without scores.
+    """The scored links of a file, checked against these lengths unless it has words; links of a stream have no scores.
 
-    Raises CorpusError on a broken link, and whatever disagrees with the lengths.
+    Raises CorpusError on a broken link, and links that disagree with the lengths.
     """
     with_words = recognize.links_format(path, recognize.head(path)) == "jsonl"
     stream = open_links(path, lengths=None if with_words else lengths())

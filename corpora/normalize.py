@@ -1,4 +1,4 @@
-"""From raw tokens to the words that are counted: NFC, case, stems; and an optional tokeniser."""
+"""Normalise raw tokens to the words that are counted (NFC, case, stems), and tokenise if wanted."""
 
 import re
 import unicodedata
@@ -28,7 +28,7 @@ _LETTERS = (
     "\U00020000-\U0003ffff"
 )
 UNSPACED = re.compile(f"[{_LETTERS}](?:\u17d2.|[{_MARKS}])*")
-"""A character, with its marks, of scripts without spaces between words: Han, Kana, Thai, Lao, Khmer."""
+"""Matches a character, with its marks, of scripts without spaces between words: Han, Kana, Thai, Lao, Khmer."""
 
 
 def unaccented(word: str) -> str:
@@ -59,7 +59,7 @@ def romanized(word: str) -> str:
 
 @dataclass(frozen=True)
 class Normalizer:
-    """Splits a line into tokens, and makes of a token the word that is counted.
+    """Splits a line into tokens, and normalises a token to the word that is counted.
 
     casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace only, and take
     each UNSPACED character for a word.  stem: Snowball language, by name or ISO 639-1 code; None keeps words whole.
@@ -106,8 +106,8 @@ class Normalizer:
     def tokens(self, line: bytes | str) -> list[str]:
         """The raw tokens of a line, split at ASCII whitespace: other spaces stay inside tokens.
 
-        With ``tokenize`` it is split at any whitespace, around punctuation and UNSPACED characters; nothing else is
-        lost.
+        With ``tokenize`` it is split at any whitespace, and around punctuation and UNSPACED characters; only the
+        whitespace is lost.
 
         Raises UnicodeDecodeError on bytes that are not UTF-8.
         """
@@ -117,7 +117,7 @@ class Normalizer:
         return [token.decode() for token in content.split()]
 
     def word(self, token: str) -> str:
-        """The word of a raw token: NFC, case folded, stemmed (unless nothing of the word would be left)."""
+        """The word of a raw token: NFC, case folded, stemmed (unless the stem would be empty)."""
         if token.isascii():  # nothing to compose, and most words are
             word = token.lower() if self.casefold else token
         else:
@@ -128,7 +128,7 @@ class Normalizer:
 
 
 def without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
-    """The normalizers for text that is in tokens already: what links count is never tokenised again."""
+    """The same normalizers for tokenised text: tokens that links count are never tokenised again."""
     source, target = normalizers
     return replace(source, tokenize=False), replace(target, tokenize=False)
 

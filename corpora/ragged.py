@@ -1,4 +1,4 @@
-"""Arrays: names of their types, offsets of ragged ones, and candidate edges of sentence pairs."""
+"""Arrays: names of their types, offsets of ragged arrays, and candidate edges of sentence pairs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,14 +17,14 @@ Arrays = Mapping[str, Array]  # by name
 
 
 def edge_offsets(shapes: I64) -> I64:
-    """First edge of each pair, and the number of edges at the end, where all are there: (n + 1,) int64."""
+    """First edge of each pair, and the number of edges at the end, if every edge is a candidate: (n + 1,) int64."""
     offsets = np.zeros(len(shapes) + 1, np.int64)
     np.cumsum(shapes[:, 0] * shapes[:, 1], out=offsets[1:])
     return offsets
 
 
 def word_offsets(shapes: I64) -> I64:
-    """(n + 1, 2) first source and first target word of each pair, and the numbers of words at the end."""
+    """First source and first target word of each pair, and the numbers of words at the end: (n + 1, 2)."""
     return np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(shapes, axis=0)])
 
 
@@ -61,7 +61,7 @@ class Lists(NamedTuple):
 
     @property
     def pairs(self) -> I64:
-        """(E,) the pair of each edge."""
+        """The pair of each edge, (E,)."""
         return np.repeat(np.arange(len(self.shapes)), np.diff(self.offsets))
 
     def take(self, pairs: I64) -> "Lists":
@@ -72,7 +72,7 @@ class Lists(NamedTuple):
         return Lists(source, target, self.shapes[pairs], offsets)
 
     def find(self, pairs: I64, source: I32, target: I32) -> I64:
-        """(m,) the edges of these words of these pairs; -1 where there is no such candidate."""
+        """The candidate edges (m,) of these words of these pairs; -1 where there is no such candidate."""
         rectangles = edge_offsets(self.shapes)
         here = rectangles[self.pairs] + self.source * self.shapes[self.pairs, 1] + self.target
         wanted = rectangles[pairs] + source * self.shapes[pairs, 1] + target

@@ -1,4 +1,4 @@
-"""Open a corpus or a links file in any of its forms; nothing is read whole, and no index ever shifts."""
+"""Open a corpus in any of its forms; nothing is read whole, and pairs keep the numbers of their lines."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def open_corpus(
     target: str | None = None,
     columns: Columns | None = None,
 ) -> Corpus:
-    """Recognise a corpus from what is there.
+    """Open a corpus whose form is recognised from its files.
 
     paths: one prefix (``train`` of train.en.gz and train.fr.gz, with links in train.wa or the like), a
     folder with one prefix, a file (lines of ``source ||| target`` or with a tab for the bars, JSON objects,
@@ -42,8 +42,8 @@ def open_corpus(
     alphabetical order; of two text files with these suffixes they choose the order; otherwise they only
     name the sides.  Links are always read in the source-target order in use, never transposed.
 
-    columns: of one file, by number from 1 on in tab-separated lines and tables, or by name in JSON objects and tables,
-    where those called like the languages, or ``source`` and ``target``, are taken else.
+    columns: of one file, by number from 1 on in tab-separated lines and tables, or by name in JSON objects and tables;
+    by default there those named like the languages, or ``source`` and ``target``.
 
     Raises CorpusError if nothing, or more than one thing, is recognised.
     """
@@ -91,7 +91,7 @@ def _open_one(path: StrPath, source: str | None, target: str | None, columns: Co
 
 
 def _named_columns(source: str | None, target: str | None, names: Sequence[str]) -> Columns:
-    """The columns called like the languages, if they are there."""
+    """The columns named like the languages if both exist, else ``source`` and ``target``."""
     return (source, target) if source in names and target in names and source and target else ("source", "target")
 
 
@@ -123,7 +123,7 @@ def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
 def open_text(
     source: StrPath, target: StrPath | None = None, columns: Columns | None = None, languages: Languages = (None, None)
 ) -> Corpus:
-    """Open two text files, or what `open_corpus` recognises in one path, whose languages may be chosen."""
+    """Open two text files, or the corpus that `open_corpus` recognises in one path, in these languages."""
     if target is None:
         return open_corpus(source, source=languages[0], target=languages[1], columns=columns)
     if columns is not None:

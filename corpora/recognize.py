@@ -26,7 +26,7 @@ _LINES_OF: dict[str, Callable[[bytes], object]] = {
 
 
 def head(path: StrPath) -> list[bytes]:
-    """The first lines of a file; none of a pipe or standard input, which can be read only once."""
+    """The first lines of a file; no lines of a pipe or standard input, which can be read only once."""
     if is_stream(path):
         return []
     return list(islice(read_lines(path), HEAD_LINES))
@@ -67,7 +67,7 @@ def links_format(path: StrPath, lines: Sequence[bytes]) -> str:
 
 
 def _triples(lines: Sequence[bytes]) -> str | None:
-    """The format of a file of three lines a pair."""
+    """The format of a file if it has three lines for each pair, else None."""
     if lines and giza.COMMENT.fullmatch(lines[0].strip()):
         return "giza"
     links = [line for line in lines[2::3] if line.strip()]
@@ -77,13 +77,13 @@ def _triples(lines: Sequence[bytes]) -> str | None:
 
 
 def plain_name(path: StrPath) -> str:
-    """The name of a file without its folder and without the end of what is packed, such as ``.gz``."""
+    """The name of a file without its folder and without the suffix of packed files, such as ``.gz``."""
     name = Path(path)
     return name.stem if name.suffix in PACKINGS else name.name
 
 
 def language_of(path: StrPath) -> str | None:
-    """The language that the suffix of a text file names."""
+    """The language that the suffix of a text file names, or None."""
     suffix = plain_name(path).rpartition(".")[2]
     is_language = "." in plain_name(path) and _LANGUAGE.fullmatch(suffix) and suffix not in LINK_SUFFIXES
     return suffix if is_language else None
@@ -100,8 +100,8 @@ class PrefixFiles:
 def prefixes(folder: Path, wanted: Sequence[str] = ()) -> dict[str, PrefixFiles]:
     """The prefixes in a folder: ``prefix.LANGUAGE`` and ``prefix.wa`` or the like, plain or packed.
 
-    Of a plain and a compressed file the plain one is taken.  wanted: languages to accept however they
-    are written.  Raises CorpusError if the folder cannot be read.
+    If a file is there both plain and packed, the plain one is taken.  wanted: suffixes that are languages,
+    whatever their form.  Raises CorpusError if the folder cannot be read.
     """
     try:
         files = sorted(file for file in folder.iterdir() if not file.is_dir())

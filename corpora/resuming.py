@@ -1,4 +1,4 @@
-"""Outputs written in blocks, each of them on disk for good: after any end of the process the next one goes on."""
+"""Outputs written in blocks, each on disk for good: however a process ends, the next one goes on after its blocks."""
 
 import errno
 import io
@@ -18,12 +18,12 @@ from corpora.journal import Journal, read_journal
 PARTS_A_BLOCK = 16
 
 unfinished: set[Path] = set()
-"""Files with the blocks of outputs that are being written, which stay when the process ends."""
+"""Files of blocks of outputs that are being written; they stay when the process ends."""
 
 
 @dataclass(frozen=True)
 class _Block:
-    """An entry of the journal: where a block is, and what had been counted when it was written."""
+    """An entry of the journal: where a block is, and the counts so far when it was written."""
 
     start: int
     end: int
@@ -34,11 +34,11 @@ class _Block:
 class Blocks:
     """An output in blocks in PATH.partial, renamed when it is whole; PATH.partial.journal has a line for each block.
 
-    A block is on disk before its line is, and what of the file has no line is cut off. Blocks are packed one by one
-    where the name ends in ``.gz`` or the like.
+    A block is on disk before its line is, and content without a line is cut off. Blocks are packed one by one if the
+    name ends in ``.gz`` or the like.
 
-    patience: seconds to wait for another process to end that writes it.
-    Raises SettingError if it cannot be a file, CorpusError if one exists, unless ``force``.
+    patience: seconds to wait until another process that writes it ends.
+    Raises SettingError if the output cannot be a file, CorpusError if the file exists, unless ``force``.
     """
 
     def __init__(self, path: StrPath, *, force: bool, patience: float = 0.0) -> None:
@@ -58,9 +58,9 @@ class Blocks:
         self.counts: Sequence[int] = ()
 
     def begin(self, head: Mapping[str, Any]) -> None:
-        """Take up what there is.  head: JSON values that say of what the output is made.
+        """Begin the output, or go on after the blocks that are there.  head: JSON values that say what it is made of.
 
-        Raises CorpusError where another process is at it, or the output was begun with another head.
+        Raises CorpusError if another process writes it, or it was begun with another head.
         """
         with ExitStack() as opened:
             if not self._journal_file.exists():
@@ -102,7 +102,7 @@ class Blocks:
 
     @contextmanager
     def written(self) -> Iterator[BinaryIO]:
-        """A file for the content after the blocks that are there; the output is whole where this ends well."""
+        """A file for the content after the blocks that are there; if no exception ends it, the output is whole."""
         with self._opened:
             yield self._content
             if self._content.tell() or not self._size:
@@ -114,7 +114,7 @@ class Blocks:
             self._journal_file.unlink()
 
     def part_ends(self, counts: Sequence[int]) -> None:
-        """Note that a part of the content is written, and what has been counted so far; some parts make a block."""
+        """Note that a part of the content is written, and the counts so far; some parts make a block."""
         self.counts, self._parts = counts, self._parts + 1
         if self._parts % PARTS_A_BLOCK == 0:
             self._end_block()

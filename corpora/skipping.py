@@ -1,4 +1,4 @@
-"""Pairs that are left empty, or out, so that one line ends no work."""
+"""Pairs that are left empty, or left out, so that a single bad line does not end the work."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -8,16 +8,16 @@ from corpora.corpus import BYTES_A_WORD_PAIR, Corpus, TextLine
 from corpora.errors import BrokenLine, CorpusError
 
 MAX_LENGTH = isqrt((1 << 30) // BYTES_A_WORD_PAIR)
-"""Words of the longest side of a pair that is aligned in 1 GiB, however long the other side is."""
+"""The most words on either side with which every pair is aligned in 1 GiB."""
 
 
 @dataclass(frozen=True)
 class Skipping:
-    """Rules for leaving pairs of a corpus empty, and the pairs that were, by file and line.
+    """Rules for leaving pairs of a corpus empty, and the pairs that were left empty, by file and line.
 
-    max_length: words that a side may have.  long_pairs: what becomes of pairs with more: ``empty`` leaves them empty,
+    max_length: words that a side may have.  long_pairs: what becomes of longer pairs: ``empty`` leaves them empty,
     so that no line shifts, ``drop`` leaves them out, and ``error`` raises CorpusError for the first.
-    on_broken: called with each line that is no pair or no UTF-8; None: an error.
+    on_broken: called with each line that is no pair or not UTF-8; None: such a line is an error.
     """
 
     max_length: int = MAX_LENGTH
@@ -27,7 +27,7 @@ class Skipping:
     broken: set[tuple[str, int]] = field(default_factory=set)
 
     def __call__(self, corpus: Corpus) -> Corpus:
-        """The corpus with empty pairs for these, each noted once, however often the text is read."""
+        """The corpus by these rules; a skipped pair is noted once, however often the text is read."""
         return replace(corpus, texts=lambda: self._texts(corpus))
 
     def _texts(self, corpus: Corpus) -> Iterator[TextLine]:
@@ -59,7 +59,7 @@ class Skipping:
             yield text
 
     def summary(self) -> str:
-        """One line that says how many pairs were left empty, and why; nothing where none were."""
+        """One line that says how many pairs were left empty, and why; "" if none was."""
         left = self.broken | self.too_long
         if not left:
             return ""

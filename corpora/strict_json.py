@@ -1,11 +1,11 @@
-"""JSON as the standard has it: numbers are finite, and nothing is nested too deeply."""
+"""Parse JSON strictly: numbers are finite, integers have at most 20 digits, nesting is not too deep."""
 
 import json
 from typing import Any
 
 
 def parse_json(data: bytes | str) -> Any:
-    """Return the value of JSON.  Raises ValueError, which says why, of what is none or nobody could mean."""
+    """Return the value of JSON text.  Raises ValueError, which says why, if it is invalid or unreasonable."""
     try:
         return json.loads(
             data if isinstance(data, str) else data.decode("utf-8-sig"), parse_int=_whole, parse_constant=_no_number

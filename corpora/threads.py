@@ -1,4 +1,4 @@
-"""Threads for compiled kernels, which release the interpreter lock: how many, their memory, maps, shared properties."""
+"""Threads for compiled kernels, which release the interpreter lock: their number, memory, maps, shared properties."""
 
 import os
 import threading
@@ -50,7 +50,7 @@ def _processors() -> int:
 
 @cache
 def _quota(root: Path) -> int | None:
-    """Processors whose time the control groups of this process may use; None: no limit, or no control groups."""
+    """How many processors' time the control groups of this process allow; None: no limit, or no control groups."""
     groups = root / "sys/fs/cgroup"
     quotas = []
     for line in _content(root / "proc/self/cgroup").splitlines():
@@ -71,7 +71,7 @@ def _quota(root: Path) -> int | None:
 
 @cache
 def usable_memory() -> int:
-    """Bytes that this process may use at most: those of the machine, or of its container; 2^62 where none is known."""
+    """Bytes of memory that the machine, or this container, has; 2^62 if neither is known."""
     limits = [1 << 62]
     with suppress(AttributeError, OSError, ValueError):  # not on every system
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -90,8 +90,8 @@ def _content(path: Path) -> str:
 def map_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Like `map`, in order, on all cores, with at most a few results waiting to be taken.
 
-    An exception, also one thrown into the caller between two results, cancels what has not begun. Inside a worker of
-    another `map_threads` it is `map`, as all cores are busy already; so it is for a single item.
+    An exception, also one thrown into the caller between two results, cancels calls that have not begun. Inside a
+    worker of another `map_threads` it is `map`, as all cores are busy already, and also for a single item.
     """
     rest = iter(items)
     first = list(islice(rest, 2))
@@ -114,7 +114,7 @@ def map_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> It
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Within this block BLAS stays in the threads that call it, in the whole process.
+    """Within this block, keep BLAS in the threads that call it, in the whole process.
 
     Its own threads would wait by spinning, on the cores that ours need, and its sums depend on their number.
     """

@@ -1,1 +1,1 @@
-"""Pairs to edges: corpus statistics and the features of every word pair."""
+"""From sentence pairs to edges: statistics of a corpus, and features of word pairs."""

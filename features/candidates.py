@@ -1,4 +1,4 @@
-"""Candidates: the edges of sentence pairs that may be links; nearly all of the others are hopeless."""
+"""Candidates: the edges of sentence pairs that may be links; the other edges are hardly ever links."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ from corpora.ragged import F32, I64, Bools, Lists
 from features.word_pairs import Pairs
 
 CANDIDATES = "likely", "all"
-"""Which edges are candidates: those that `mark_likely` finds, or every edge, the reference for the former."""
+"""Which edges are candidates: those that `mark_likely` marks, or every edge, as a reference."""
 
 LEAST, LEAST_DICE = 0.005, 0.05
-"""Edges with a greater posterior by the HMM are candidates, or with a greater Dice where there are no posteriors."""
+"""Edges with a greater posterior by the HMM, or without posteriors with a greater Dice, are candidates."""
 
 
 def check_candidates(name: str) -> None:
@@ -59,7 +59,7 @@ def mark_likely(signal, highest, least, pairs, same_spelling, marks):
 
 
 def find_links(links: Links, pairs: range, tokens: Pairs) -> tuple[I64, F32]:
-    """(m,) the places of the links of some pairs of a bitext, which have these tokens, and their probabilities."""
+    """The places (m,) of links in the rectangles of some pairs of a bitext, whose tokens these are; probabilities."""
     chosen = slice(links.offsets[pairs.start], links.offsets[pairs.stop])
     pair = np.repeat(np.arange(len(pairs)), np.diff(links.offsets[pairs.start : pairs.stop + 1]))
     cells = tokens.edge_offsets[pair] + links.source[chosen] * tokens.shapes[pair, 1] + links.target[chosen]
@@ -67,13 +67,13 @@ def find_links(links: Links, pairs: range, tokens: Pairs) -> tuple[I64, F32]:
 
 
 def count_unlisted(lists: Lists, links: Links) -> int:
-    """Return how many links, of the same pairs, are no candidates."""
+    """Return how many links of the same pairs are no candidates."""
     pairs = np.repeat(np.arange(len(links)), np.diff(links.offsets))
     return int(np.count_nonzero(lists.find(pairs, links.source, links.target) < 0))
 
 
 def collect(pairs: Pairs, marks: Bools) -> tuple[I64, Lists]:
-    """(E,) the places of the marked edges in the rectangles of all, and their lists."""
+    """The places (E,) of the marked edges among all edges, and their lists."""
     offsets = np.empty_like(pairs.edge_offsets)
     source, target = np.empty((2, np.count_nonzero(marks)), np.int32)
     _collect(pairs, marks, source, target, offsets)

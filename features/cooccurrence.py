@@ -17,7 +17,7 @@ from corpora.threads import map_threads
 from features.word_pairs import Pairs, find_cells, list_occurrences, runs, sort_row
 
 MINIMUM_DICE = 0.002
-"""Cells with a smaller Dice are not kept.
+"""Cells with a smaller Dice are left out.
 
 A kept cell has C_ef >= MINIMUM_DICE / 2 · C_e, and the C_ef of a row add up to at most the words of the C_e target
 sentences: a row keeps at most 2 / MINIMUM_DICE · (mean length of the target sentences of e) cells however long the
@@ -50,9 +50,9 @@ class CooccurrenceTable:
             cells.flags.writeable = False  # as those of a model file, for which kernels need not be compiled again
 
     def dice(self, source: I32, target: I32, known: tuple[I32, I32]) -> F32:
-        """Dice(e, f) = 2 C_ef / (C_e + C_f)  [TLK05 §3] of word pairs (m,); 0 of words and cells that are not here.
+        """Dice(e, f) = 2 C_ef / (C_e + C_f)  [TLK05 §3] of word pairs (m,); 0 for a word or cell without counts.
 
-        source, target: (m,) words of any text.  known: of each side, the words of that text here, or -1.
+        source, target: (m,) words of any text.  known: for each side, the table's word for each of that text, or -1.
         """
         cells, _ = find_cells(source, target, *known, self.row_offsets, self.targets)
         found = np.flatnonzero(cells >= 0)
@@ -63,7 +63,7 @@ class CooccurrenceTable:
 
 
 class _Types(NamedTuple):
-    """Distinct words: those of sentence s from offsets[s] on.  counts: (V,) sentences of each word."""
+    """The distinct words of each sentence s, from offsets[s] on.  counts: (V,) sentences of each word."""
 
     words: I32
     offsets: I64
@@ -76,7 +76,7 @@ def count_cooccurrences(
     minimum_dice: float = MINIMUM_DICE,
     on_progress: Callable[[float], None] | None = None,
 ) -> CooccurrenceTable:
-    """Count a bitext.  on_progress is called with the fraction done.
+    """Count the co-occurrences of a bitext.  on_progress: called with the fraction done.
 
     For each source word, its sentences are walked and their target words added up in one array of V_target counters
     per thread; the row is then pruned and written out. Peak memory beyond the result and the bitext: 4 bytes for
@@ -89,7 +89,7 @@ def count_cooccurrences(
 def count_pairs(
     pairs: Pairs, n_source: int, n_target: int, minimum_dice: float, on_progress: Callable[[float], None] | None = None
 ) -> CooccurrenceTable:
-    """`count_cooccurrences` of sentence pairs with words of vocabularies of these sizes."""
+    """`count_cooccurrences` of sentence pairs whose vocabularies have these sizes."""
     n_pairs = len(pairs.edge_offsets) - 1
     source = _Types(*_distinct_words(pairs.source, pairs.source_offsets, n_source))
     target = _Types(*_distinct_words(pairs.target, pairs.target_offsets, n_target))
@@ -127,7 +127,7 @@ def count_pairs(
 def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> CooccurrenceTable:
     """Add the counts of two corpora, where the words of `more` begin with the words of `table`.
 
-    What one of the tables has left out for its small Dice stays uncounted there.
+    Cells that a table left out for their small Dice count as 0 there.
     """
     from scipy import sparse  # slow to import, and only updates of models need it
 
@@ -229,9 +229,9 @@ def _end_row(source_count, target_counts, minimum_dice, counter, touched, cell_t
 
 @compiled
 def add_rows(starts, targets, counts, source_counts, target_counts, minimum_dice):
-    """Add up counts of the same cell: cells with those of row e in starts[e] .. starts[e + 1], in any order.
+    """Add up counts of the same cell; row e has entries starts[e] .. starts[e + 1], in any order.
 
-    Returns the kept cells of each row, and their targets, ascending in each row, and counts.
+    Returns the number of kept cells of each row, and their targets, ascending in each row, and counts.
     """
     sizes = np.empty(len(starts) - 1, np.int64)
     cell_targets = np.empty(len(targets), np.int32)

@@ -1,4 +1,4 @@
-"""EdgeTable: the feature vectors of the candidates of many sentence pairs, and the grid that they are rounded to."""
+"""EdgeTable: the features of the candidates of many sentence pairs, and the grid that they are rounded to."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from corpora.files import spill_file, spill_folder
 from corpora.ragged import F32, F64, I64, Lists
 
 _EDGES_AT_ONCE = 1 << 20
-"""A table may be on disk and is not copied whole."""
+"""Edges that are worked on at once, as a table may be on disk and is not to be copied whole."""
 
 DEFAULT_MEMORY = 2 << 30
-"""Bytes of features that are held in memory; more go to an unnamed temporary file."""
+"""Bytes of features that are held in memory; larger tables go to an unnamed temporary file."""
 
 GRID = 128
-"""Steps between 0 and 1 that features are rounded to, a power of two: their sums are exact, in whatever order."""
+"""Features are multiples of 1 / GRID, a power of two: so their sums are exact, in whatever order."""
 
 Matrix = F32
-"""(E, d) features, one row an edge."""
+"""Features (E, d), a row for each edge."""
 
 Vector = F32
 """A flat buffer for features."""
@@ -30,8 +30,8 @@ Vector = F32
 class EdgeTable:
     """Features of the candidates of n pairs.
 
-    features: (E, d) float32, C-contiguous.  lists: of these edges.  names: (d,).
-    Raises ValueError where these do not fit together.
+    features: (E, d) float32, C-contiguous.  lists: the edges.  names: (d,) of the features.
+    Raises ValueError if these do not fit together.
     """
 
     features: Matrix
@@ -52,7 +52,7 @@ class EdgeTable:
         return len(self.lists.shapes)
 
     def ranges(self) -> F64:
-        """(d, 2) the least and the greatest value of each feature; 0 and 0 where there are no edges."""
+        """The least and the greatest value of each feature, (d, 2); 0 and 0 without edges."""
         if not len(self.features):
             return np.zeros((len(self.names), 2))
         firsts = range(0, len(self.features), _EDGES_AT_ONCE)
@@ -66,9 +66,9 @@ class EdgeTable:
         return self.features[first:last]
 
     def take(self, pairs: I64, *, memory: int | None = None) -> "EdgeTable":
-        """A copy of the edges of these pairs, (m,) indices, in their order.
+        """A table of these pairs alone, (m,) indices, in their order: a copy.
 
-        memory: bytes the features may take before they go to a temporary file.
+        memory: bytes that its features may take before they go to a temporary file.
         """
         parts = (self[pair] for pair in pairs.tolist())
         features = gather(parts, len(self.names), DEFAULT_MEMORY if memory is None else memory)
@@ -76,9 +76,9 @@ class EdgeTable:
 
 
 def gather(parts: Iterable[Matrix], columns: int, memory: int) -> Matrix:
-    """Join features (E, columns) of some edges at a time.
+    """Join features that come in parts (E, columns).
 
-    In a temporary file that is gone with them where they take more bytes than memory.  Raises OSError if it is full.
+    Features of more bytes than memory are mapped from a temporary file, gone with them.  OSError if the disk is full.
     """
     held: list[Matrix] = []
     size = 0

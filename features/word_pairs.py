@@ -1,4 +1,4 @@
-"""Tokens of sentence pairs, and their distinct word pairs; what is found for each of these is spread over the edges.
+"""Tokens of sentence pairs, and their distinct word pairs, whose values `spread` copies to the edges.
 
 Rows of word pairs are compressed by source word, with ascending target words.
 """
@@ -13,8 +13,8 @@ from corpora.compiled import compiled
 from corpora.ragged import I32, I64, edge_offsets
 
 _READ_AHEAD = 16
-"""Numbers in a cache line. A row that is searched for at least as many words as it has lines is read in order first, as
-the processor foresees it, and not line after line as the searches come upon them."""
+"""Numbers in a cache line. A row that is searched for more words than it has cache lines is first read in order, which
+the processor foresees, so that the searches find its lines in the cache."""
 
 
 class Pairs(NamedTuple):
@@ -31,7 +31,7 @@ class Pairs(NamedTuple):
 
     @classmethod
     def cut(cls, bitext: Bitext, first: int, last: int) -> "Pairs":
-        """Pairs first .. last of a bitext."""
+        """Cut pairs first .. last out of a bitext."""
         source, target = bitext.source.offsets[first : last + 1], bitext.target.offsets[first : last + 1]
         shapes = np.stack([np.diff(source), np.diff(target)], axis=1)
         return cls(
@@ -41,18 +41,18 @@ class Pairs(NamedTuple):
 
     @property
     def directions(self) -> tuple[tuple[I32, I64, I32, I64], ...]:
-        """The words that are generated, and the words given, each with offsets, forward and in reverse."""
+        """Forward and in reverse: the generated words and their offsets, then the given words and theirs."""
         source, target = (self.source, self.source_offsets), (self.target, self.target_offsets)
         return (*target, *source), (*source, *target)
 
     @property
     def shapes(self) -> I64:
-        """(n, 2) numbers of source and target words."""
+        """The numbers of source and target words of each pair, (n, 2)."""
         return np.stack([np.diff(self.source_offsets), np.diff(self.target_offsets)], axis=1)
 
 
 def runs(offsets: I64, at_once: int) -> Iterator[tuple[int, int]]:
-    """First and last + 1 of the rows to take at once: with at most `at_once` elements by their offsets, or one row."""
+    """Yield (first, last + 1) of rows to take at once: by their offsets at most `at_once` elements, or a single row."""
     first = 0
     while first < len(offsets) - 1:
         last = int(np.searchsorted(offsets, offsets[first] + at_once, side="right")) - 1
@@ -62,9 +62,9 @@ def runs(offsets: I64, at_once: int) -> Iterator[tuple[int, int]]:
 
 
 class WordPairs(NamedTuple):
-    """The m distinct word pairs of sentence pairs: what depends on the two words alone is found once for each of them.
+    """The m distinct word pairs of sentence pairs: values that depend on the words alone are computed once for each.
 
-    source, target: (m,) int32 words; the pairs of a source word stand in one run.
+    source, target: (m,) int32 words; the pairs of a source word are consecutive.
     of_edge: (E,) int32, the word pair of each edge.
     """
 
@@ -74,11 +74,11 @@ class WordPairs(NamedTuple):
 
     @classmethod
     def of(cls, pairs: Pairs, n_source: int, n_target: int) -> "WordPairs":
-        """Find the word pairs of sentence pairs, of n_source and n_target different words."""
+        """Find the word pairs of sentence pairs whose vocabularies have n_source and n_target words."""
         return cls(*_find(*pairs, n_source, n_target))
 
     def part(self, edges: I64) -> "tuple[WordPairs, I64]":
-        """The word pairs of some edges alone, (n,) indices, and their places among these."""
+        """The word pairs of some edges alone, (n,) indices, and their places among all word pairs."""
         of_edge = self.of_edge.take(edges)
         used = np.zeros(len(self.source), np.bool_)
         used[of_edge] = True
@@ -116,7 +116,7 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
 
 @compiled(inline="always")
 def end_of_run(source, first):
-    """Return where the word pairs of the source word of the first one end."""
+    """Return where the run of word pairs that have the first one's source word ends."""
     last = first + 1
     while last < len(source) and source[last] == source[first]:
         last += 1
@@ -125,9 +125,9 @@ def end_of_run(source, first):
 
 @compiled
 def find_cells(source, target, source_known, target_known, row_offsets, targets):
-    """The cells (m,) of word pairs in rows of ascending targets, -1 where there is none, and a number of no use.
+    """The cells (m,) of word pairs in rows of ascending targets, -1 for a pair without one, and a number of no use.
 
-    source, target: (m,) words; those of one source word stand in one run.  source_known, target_known: the row, and the
+    source, target: (m,) words; pairs of one source word are consecutive.  source_known, target_known: the row, and the
     number in `targets`, of each word, or -1.
     """
     cells = np.empty(len(source), np.int64)
@@ -154,7 +154,7 @@ def find_cells(source, target, source_known, target_known, row_offsets, targets)
 
 @compiled
 def spread(of_pairs, of_edge, out):
-    """out[e] = of_pairs[of_edge[e]]: what a word pair has, for each of its edges."""
+    """out[e] = of_pairs[of_edge[e]]: copy the value of each word pair to its edges."""
     for edge in range(len(of_edge)):
         out[edge] = of_pairs[of_edge[edge]]
 
@@ -201,7 +201,7 @@ def list_occurrences(first, last, tokens, offsets, n_words):
 
 @compiled(inline="always")
 def search_together(row, wanted, places):
-    """The place of each wanted word in a row, or -1.
+    """Find the place of each wanted word in a row, or -1, by binary search.
 
     All searches take a step before any takes the next: what they read is far apart, and is fetched at the same time.
     """

@@ -36,7 +36,7 @@ class WordTable:
         return len(self.flags)
 
     def check(self) -> None:
-        """Raises ValueError where the arrays do not fit together."""
+        """Raise ValueError if the arrays do not fit together."""
         check_offsets(self.offsets, len(self), self.letters)
         check_offsets(self.plain_offsets, len(self), self.plain_letters)
 
@@ -49,7 +49,7 @@ class WordTable:
 
     @shared_property
     def accented(self) -> Bools:
-        """(V,) whether the word differs from itself in Latin letters without accents."""
+        """Whether each word, (V,), differs from its spelling in Latin letters without accents."""
         sizes = np.diff(self.offsets)
         differs: Bools = sizes != np.diff(self.plain_offsets)
         letters = self.letters[np.repeat(~differs, sizes)]
@@ -68,7 +68,7 @@ class WordTable:
 
 
 def check_offsets(offsets: I64, rows: int, *values: Array) -> None:
-    """Raise ValueError unless offsets cut each of the values into `rows` rows."""
+    """Raise ValueError unless the offsets divide each of the arrays into `rows` rows."""
     # Compared, not subtracted: differences of int64 wrap round.
     sound = offsets.shape == (rows + 1,) and offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all()
     if not sound or any(len(v) != offsets[-1] for v in values):
@@ -76,19 +76,19 @@ def check_offsets(offsets: I64, rows: int, *values: Array) -> None:
 
 
 def check_ids(ids: I32, words: int) -> None:
-    """Raise ValueError unless all are below a number of words, and none below 0."""
+    """Raise ValueError unless all ids are from 0 to below the number of words."""
     if len(ids) and not (ids.min() >= 0 and ids.max() < words):
         raise ValueError("numbers of words do not fit the words")
 
 
 def unpack_words(letters: I32, offsets: I64) -> list[str]:
-    """The words whose code points `pack_words` gives."""
+    """The words that `pack_words` has packed."""
     text = letters.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
     return [text[start:end] for start, end in pairwise(offsets.tolist())]
 
 
 def pack_words(words: Sequence[str]) -> tuple[I32, I64]:
-    """Code points (L,) of words, one after another, and where each begins, (V + 1,)."""
+    """Pack words: their code points (L,), one word after another, and where each word begins, (V + 1,)."""
     offsets = np.zeros(len(words) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
     letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), "<i4").astype(np.int32)

@@ -182,7 +182,7 @@ def run_ours(problem: Any, solver: Any, passes: int, enough: Callable[[Audit], b
 def compare(sequences: Sequences) -> list[list[object]]:
     """The peers, and what is as good as they are."""
     from aligner.solvers import make_solver
-    from aligner.solvers.audit import ask_all, primal_value
+    from aligner.solvers.gap import ask_all, primal_value
 
     train, test = (sequences.take(np.flatnonzero((sequences.folds == 0) == held)) for held in (False, True))
     problem, chain, held_out = train.problem(1.0 / len(train)), PlainChain(train), test.problem(1.0)

@@ -1,4 +1,4 @@
-"""Compiling ahead: while a command compiles the kernels it needs first, another process compiles those it needs last.
+"""Compiling ahead: while a command compiles the kernels it needs first, another process compiles the last.
 
 Both use the same cache, where each looks before it compiles. The other process begins when the first kernel is
 compiled, so that there is none where all are cached, and ends with this one, however that ends: it reads standard
@@ -51,10 +51,10 @@ def compile_until_the_end() -> None:
 
 
 def call_kernels_of_features() -> None:
-    """Call the kernels that come after those of statistics and translation models: of features and their scores.
+    """Call the kernels of features and scores, which a command needs after those of statistics and translation models.
 
-    Another process does it while a command calls the former. Nothing has to be in step: the default model aligns
-    a pair by all features, whose word pairs and posteriors are there already.
+    Another process does it while a command calls its first kernels, independently: the default model aligns a pair
+    by all features, whose word pairs and posteriors are given here.
     """
     import numpy as np
 

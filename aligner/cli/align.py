@@ -101,7 +101,7 @@ def align_with_model(
 ) -> Sequence[int]:  # fmt: skip
     """Align a text, or standard input as it arrives; returns what `Writer.write` does.
 
-    blocks: to write into, and to go on with.
+    blocks: the output to write into, or to go on with.
     """
     output, model = writer.output, str(settings.model)
     with ExitStack() as until_written:
@@ -153,7 +153,7 @@ def align_with_model(
 def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Output) -> Sequence[int]:
     """Align a shard of a text into a file, for another process; returns what `Writer.write` does.
 
-    The part that a lost worker has left is taken up.
+    Goes on after the blocks that a lost worker has written.
     """
     from corpora.resuming import Blocks
     from corpora.skipping import MAX_LENGTH, Skipping
@@ -181,7 +181,7 @@ def align_without_model(
     source: str, target: str | None, settings: AlignSettings, skipping: "Skipping", writers: Sequence[Writer],
     on_model: "Callable[[TranslationModel], object]" = ignore,
 ) -> None:  # fmt: skip
-    """Align a text by its own statistics, and write its links, and those of both directions if there are more files.
+    """Align a text by its own statistics and write its links; further writers get the links of either direction.
 
     on_model: called with the translation models.
     """

@@ -25,7 +25,7 @@ _PAIRS_A_SHARD, _MOST_SHARDS = 1024, 128
 
 @contextmanager
 def counting_on(address: str) -> Iterator[Engine]:
-    """The engine that counts text on a cluster."""
+    """Connect to a cluster, and yield the engine that counts text there."""
     _outlive_others()
     with spill_directory("cluster") as folder, connection.connect(address) as connected:
         yield ClusterEngine(connected, folder)
@@ -41,9 +41,9 @@ def align_on_cluster(
     source: str, target: str | None, settings: AlignSettings, skipping: Skipping, writer: Writer,
     align_shard: Callable[..., Sequence[int]], address: str,
 ) -> None:  # fmt: skip
-    """Have workers align shards of a text, each into a file in a folder beside the output, and join these.
+    """Let workers align shards of a text, each into a file in a folder beside the output, and join the files.
 
-    align_shard: what a worker does, by texts, settings and an output; returns what `Writer.write` does.
+    align_shard: called by a worker with texts, settings and an output; returns what `Writer.write` does.
     """
     _outlive_others()
     output, model = writer.output, str(settings.model)

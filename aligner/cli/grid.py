@@ -14,10 +14,10 @@ COLOURS = "green: 90 % sure or more; yellow: 50 % or more; red: less"
 def draw_grid(
     source: Sequence[str], target: Sequence[str], links: Mapping[Link, float | None], gold: PairLinks | None, width: int
 ) -> Iterator[Text]:
-    """The lines of a grid, which is cut where it is wider than the width, in cells, and goes on below.
+    """The lines of a grid; if it is wider than `width` cells of the terminal, it goes on below.
 
-    links: those found, with their probabilities, which are colours.  gold: shown by shapes, and by colours where there
-    are no probabilities.
+    links: those found, with their probabilities, shown as colours.  gold: shown as shapes, and as colours if there are
+    no probabilities.
     """
     rows, columns = ([_letters(word) for word in side] for side in (source, target))
     margin = 1 + max((cell_len("".join(row)) for row in rows), default=0)
@@ -48,7 +48,7 @@ def _mark(link: Link, links: Mapping[Link, float | None], gold: PairLinks | None
 
 
 def _letters(word: str) -> list[str]:
-    """The letters of a word, each with its marks, and nothing that a terminal would obey."""
+    """The letters of a word, each with its marks, without characters that control a terminal."""
     letters: list[str] = []
     for letter in (letter if letter.isprintable() else "?" for letter in word):
         letters += [letter] if cell_len(letter) or not letters else [letters.pop() + letter]

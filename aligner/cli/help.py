@@ -1,4 +1,4 @@
-"""Help: the commands in their panels, the options that few need, and an option whose value may be left out."""
+"""Help: commands in panels (by `_PANELS` of `aligner.cli`), hidden options, an option whose value may be left out."""
 
 import re
 from itertools import pairwise
@@ -13,7 +13,7 @@ SETTINGS = {
     "align": ("aligner.model.settings", ["AlignSettings"]),
     "train": ("aligner.training.settings", ["CountSettings", "LearnSettings"]),
 }
-"""What the `--set` of a command sets."""
+"""The classes of settings that a command's `--set` changes, by command."""
 
 
 class Panels(TyperGroup):
@@ -48,7 +48,7 @@ class Align(TyperCommand):
 
 
 def show_all(context: typer.Context, wanted: bool) -> None:
-    """Print the help with the options that it leaves out, and what --set sets, and end."""
+    """Print the help with its hidden options and the settings of --set, and end the command."""
     if not wanted:
         return
     from importlib import import_module

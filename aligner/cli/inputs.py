@@ -17,7 +17,7 @@ from corpora.recognize import is_stream
 
 
 def with_others(loaded: Model, model: str, given: Sequence[str]) -> tuple[Model, list[str]]:
-    """The model for other aligners' links, and the files of these, given as FILE or KIND=FILE.
+    """The model for other aligners' links, and the files of the links, given as FILE or KIND=FILE.
 
     Raises CorpusError unless there are as many files as the model was trained with, or it has the default weights.
     """
@@ -35,7 +35,7 @@ def with_others(loaded: Model, model: str, given: Sequence[str]) -> tuple[Model,
 def open_for_model(
     loaded: Model, model: str, source: str, target: str | None, columns: tuple[str, str] | None = None
 ) -> Corpus:
-    """The corpus of a source and a target text, or of a path with columns, in the direction of a model."""
+    """Open the corpus of a source and a target text, or of one path, in the direction of a model."""
     direction = loaded.languages
     corpus = open_text(source, target, columns, direction)
     if target is None:
@@ -50,9 +50,9 @@ def open_for_model(
 def check_texts(
     corpus: Corpus, names: Sequence[str], callback: Callable[[bytes], object] = len, *, probable: bool = True
 ) -> int | None:
-    """Read text and links through once, so that errors come before the work; return its pairs, None for a stream.
+    """Read text and links once, so that errors come before the work; return the number of pairs, None for a stream.
 
-    callback: called with all text.  probable: scores of links are probabilities.
+    callback: called with all text, part by part.  probable: scores of links are probabilities.
     """
     if not corpus.can_be_read_twice:  # errors are found on the way
         return None
@@ -66,9 +66,9 @@ def check_texts(
 def open_other_tokens(
     path: str | None, corpus: Corpus, normalizers: Normalizers, outputs: Sequence[str]
 ) -> Retokenized | None:
-    """A corpus, whose tokens are by these normalizers, in the tokens of another, if one is given.
+    """Open another tokenisation of a corpus whose tokens are by these normalizers; None without a path.
 
-    Raises CorpusError where that is another text.
+    Raises CorpusError if it is another text.
     """
     if path is None:
         return None

@@ -23,7 +23,7 @@ Parameters = ParamSpec("Parameters")
 
 
 def prepare_streams() -> None:
-    """Let streams be there and take every letter; to a closed one messages are lost, but data is an OSError.
+    """Open closed standard streams and let all take every letter; a closed one drops messages, but refuses data.
 
     Python has None for a closed stream and prints to standard output instead, and the next file gets its number.
     """
@@ -39,7 +39,7 @@ def prepare_streams() -> None:
 
 
 class _Output(io.FileIO):
-    """Standard output, whose errors name it as other files' do."""
+    """Standard output whose errors have its name, as those of other files do."""
 
     def write(self, content: Any, /) -> int:
         try:
@@ -50,7 +50,7 @@ class _Output(io.FileIO):
 
 
 def say(message: str) -> None:
-    """A line for the user, on standard error."""
+    """Print a line for the user on standard error."""
     print(printable(message), file=sys.stderr, flush=True)
 
 
@@ -74,14 +74,14 @@ def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, A
 
 
 def in_options(message: str, options: Mapping[str, Any]) -> str:
-    """A message of the library in the words of a command: `force` is --force, or what --set sets, where it has that."""
+    """A message of the library with a command's options: `force` becomes --force, or --set force if it has --set."""
     given = {name.rstrip("_"): f"--{name.rstrip('_').replace('_', '-')}" for name in options}
     other = r"--set \1" if "set" in given else r"`\1`"
     return re.sub(r"`(\w+)`", lambda name: given.get(name[1]) or name.expand(other), message)
 
 
 def report_error(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> int:
-    """Say what the error was; return the exit code."""
+    """Print what the error was; return the exit code."""
     say(explain(error, options))
     try:
         sys.stdout.flush()

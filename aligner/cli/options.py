@@ -1,4 +1,4 @@
-"""The names an option may take, the options of all commands in the groups of their help, and how long ones are read."""
+"""The options of all commands, in the groups of their help; names they may take, and parsers of their values."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ def _names(literal: object) -> str:
 
 
 def read_size(size: str | int) -> int:
-    """Bytes of a size like 500M or 2G.  Raises a usage error."""
+    """Parse a size like 500M or 2G, in bytes.  Raises a usage error."""
     try:
         return parse_size(size)
     except SettingError as error:
@@ -49,7 +49,7 @@ def read_size(size: str | int) -> int:
 
 
 def parse_columns(columns: str) -> tuple[str, str]:
-    """Numbers, or names, of the columns of source and target, like 3,4.  Raises a usage error."""
+    """Parse numbers or names of the columns of source and target, like 3,4.  Raises a usage error."""
     if re.fullmatch(r"[1-9][0-9]*,[1-9][0-9]*|[^,0-9][^,]*,[^,0-9][^,]*", columns) is None:
         raise typer.BadParameter(f"{columns!r} is not S,T (give two numbers from 1 on, like 3,4, or two names)")
     source, target = columns.split(",")
@@ -57,7 +57,7 @@ def parse_columns(columns: str) -> tuple[str, str]:
 
 
 def parse_shard(shard: str) -> tuple[int, int]:
-    """Which of how many shards, like 3/8.  Raises a usage error."""
+    """Parse the number of a shard and how many there are, like 3/8.  Raises a usage error."""
     parts = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", shard)
     if parts is None or not 1 <= int(parts[1]) <= int(parts[2]):
         raise typer.BadParameter(f"{shard!r} is not I/N with I from 1 to N (give one like 3/8)")
@@ -65,7 +65,7 @@ def parse_shard(shard: str) -> tuple[int, int]:
 
 
 def named_files(given: Sequence[str]) -> tuple[list[str] | None, list[str]]:
-    """Names and files of what is given as FILE or NAME=FILE; no names where none is."""
+    """Names and files of arguments FILE or NAME=FILE; None for names if no argument has one."""
     whole = [Path(one).exists() or one.endswith("=") for one in given]
     parts = [("", "", one) if alone else one.rpartition("=") for one, alone in zip(given, whole, strict=True)]
     files = [file for *_, file in parts]
@@ -74,7 +74,7 @@ def named_files(given: Sequence[str]) -> tuple[list[str] | None, list[str]]:
 
 @contextmanager
 def skipping_pairs(longest: int | None, skip_bad: bool, long_pairs: str = "empty") -> "Iterator[Skipping]":
-    """Pairs to be left empty, or out, as these options say; at the end a message says how many there were."""
+    """The rules by which these options skip pairs; at the end a message says how many pairs were skipped."""
     from corpora.skipping import MAX_LENGTH, Skipping
 
     words = {"columns": 0, "max_length": 0}

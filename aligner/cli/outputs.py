@@ -27,7 +27,7 @@ class Output:
     """The files that links are written to, and their format.
 
     remap: a corpus, the same text in other tokens, whose links are written.  directions: prefix of two more files.
-    resume: in blocks; the blocks that are there stay.  cluster: workers that align shards, which are joined.
+    resume: write in blocks, after those that are there.  cluster: workers that align shards, which are joined.
     """
 
     path: str = "-"
@@ -44,7 +44,7 @@ class Output:
         return [self.path, *(f"{self.directions}.{end}" for end in ("fwd", "rev") if self.directions is not None)]
 
     def check(self, settings: "AlignSettings") -> None:
-        """Raise SettingError for what does not go together."""
+        """Raise SettingError for options that do not go together."""
         refuse_pairs(
             {*changed(self), *changed(settings)},
             ("directions", "model", "which has no posteriors of this text alone"),
@@ -59,7 +59,7 @@ class Output:
             raise SettingError("`cluster` joins files (name one with `output`)")
 
     def open(self) -> "list[Writer]":
-        """A writer of each file.  Raises CorpusError now, if ever, where it cannot be written."""
+        """A writer for each file.  Raises CorpusError already here if a file cannot be made."""
         from corpora.files import write_packed
 
         files = [write_packed(path, force=self.force or self.resume) for path in self.paths]
@@ -68,10 +68,10 @@ class Output:
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes links into a file, and says how many.  began: when the work did.
+    """Writes links into a file, and reports how many.  began: the time when the work began.
 
-    before: pairs, links, words and linked words that are written already.  part_ends: called with these after each
-    part.
+    before: pairs, links, words and linked words that are written already.  part_ends: called with these counts after
+    each part.
     """
 
     output: Output
@@ -86,7 +86,7 @@ class Writer:
     ) -> Sequence[int]:  # fmt: skip
         """Write the links of texts as they are found; returns the pairs, links, words and linked words.
 
-        pairs: how many there will be.  other: the text of `Output.remap`.
+        pairs: their number, if known.  other: the text of `Output.remap`.
         """
         from aligner.model.remapping import PLAIN
         from aligner.model.streaming import FORMATS

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: whenever they come, the program ends with one line and one exit code, and nothing half done.
+"""Ctrl-C and SIGTERM: whenever they come, the program ends with one line and its exit code, and no unfinished file.
 
 A signal ends the process where it is: no exception travels through compiled code, callbacks of the compiler or
 libraries being imported, which lose or wrap it, or crash with objects that it leaves half made. Once there is
@@ -28,26 +28,26 @@ _something_to_keep = False
 
 
 def listen_to_signals() -> None:
-    """From now on handle signals, but for the signals that the parent process wants ignored."""
+    """From now on handle signals, except those that the parent process has set to be ignored."""
     for signum in WORDS:
         if signal.getsignal(signum) is not signal.SIG_IGN:
             signal.signal(signum, _answer)
 
 
 def ignore_signals() -> None:
-    """Let no signal change any more how the program ends."""
+    """From now on ignore all signals, so that none changes how the program ends."""
     for signum in WORDS:
         signal.signal(signum, signal.SIG_IGN)
 
 
 def keep_what_there_is() -> None:
-    """From now on the first signal is only noted; a second one ends the process as ever."""
+    """From now on only note the first signal; a second one ends the process at once."""
     global _something_to_keep
     _something_to_keep = True
 
 
 def noted_signal() -> signal.Signals | None:
-    """The signal by which the user, or the system, wants the program to end."""
+    """The signal that was noted, if any."""
     return signal.Signals(_noted[0]) if _noted else None
 
 

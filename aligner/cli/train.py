@@ -160,7 +160,7 @@ def _normalizers(first: "Corpus", stem: bool, case_fold: bool, tokenize: bool) -
 
 
 def _save(made: "Model", path: str, *, force: bool) -> str:
-    """Write the model to a path, or beside a file that has appeared there during the work; return where it is."""
+    """Write the model to a path, or beside a file that has appeared there during the work; return its path."""
     written = path
     if not force and Path(path).is_file():
         written = next(name for number in count_up(1) if not Path(name := f"{path}.{number}").exists())

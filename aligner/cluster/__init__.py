@@ -1,1 +1,1 @@
-"""Work on other machines, by Dask distributed: the one package that imports it, and only for a cluster."""
+"""Counting and aligning on other machines, by Dask distributed, which no other package imports."""

@@ -12,7 +12,7 @@ from corpora.threads import limit_threads
 
 _LOCAL = "local:"
 _SECONDS = 10
-"""To wait for the scheduler, and then for a worker."""
+"""Seconds to wait for the scheduler, and then for a worker."""
 
 
 _MOST_PROCESSES = 1024
@@ -32,14 +32,14 @@ class ClusterError(AlignerError):
 
 
 class Connection:
-    """Workers that run tasks.  at_once: threads of the workers that were there at the beginning."""
+    """A connection to workers that run tasks.  at_once: the number of their threads at the beginning."""
 
     def __init__(self, address: str, client: Any) -> None:
         self.address, self._client = address, client
         self.at_once = sum(client.nthreads().values())
 
     def run(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Call a function of a module with each of these arguments; yield numbers of calls and results, as they come.
+        """Call a function of a module with each tuple of arguments; yield (number of call, result) as results come.
 
         The function may be called more than once with the same arguments, as workers may be lost.
         """

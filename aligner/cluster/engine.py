@@ -1,4 +1,4 @@
-"""An engine whose workers count a text, shard by shard; it adds up what they find."""
+"""An engine whose workers count a text, shard by shard; it adds up their counts."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,11 +20,11 @@ from features.translation.expectation import Settings
 from features.word_pairs import runs
 
 _CELLS_AT_ONCE = 1 << 22
-"""Cells of shards that one task merges, if they are not those of a single word."""
+"""Cells of shards that one task merges at most, unless a single word has more."""
 
 
 class ClusterEngine:
-    """Counts texts on a cluster.  folder: that all workers see, for shards and what is found of them."""
+    """Counts texts on a cluster.  folder: for shards and their counts; all workers see it."""
 
     def __init__(self, connection: Connection, folder: Path) -> None:
         self.connection, self.folder = connection, folder
@@ -32,7 +32,7 @@ class ClusterEngine:
         self._texts: list[tuple[list[ref[I32]], int, list[Shard]]] = []
 
     def shards(self, bitext: Bitext, batches: int) -> list[Shard]:
-        """The shards of a text, which are written once, whatever `Bitext` it is in."""
+        """The shards of a text, written once for all `Bitext` objects with the same arrays of ids."""
         ids = bitext.source.ids, bitext.target.ids
         for texts, parts, shards in self._texts:
             if parts == batches and all(text() is mine for text, mine in zip(texts, ids, strict=True)):
@@ -76,7 +76,7 @@ class ClusterEngine:
 
 
 class _Shards:
-    """The expectation step over the shards of a text."""
+    """Runs the expectation step over the shards of a text."""
 
     def __init__(self, engine: ClusterEngine, shards: list[Shard]) -> None:
         self.engine, self.shards = engine, shards
@@ -92,7 +92,7 @@ class _Shards:
         save(f"{self.cells}.targets", cells.targets)
 
     def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
-        """Add the sums of shards as they come; which comes first changes no bit."""
+        """Add the sums of shards as they come; their order does not change a bit."""
         assert self.cells is not None
         state = str(self.engine.folder / next(self.engine.names))
         weights = {"forward": chain.forward, "reverse": chain.reverse}

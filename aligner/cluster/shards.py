@@ -1,9 +1,11 @@
-"""Shards: parts of a text as files of word ids, in a folder that all workers see; and other arrays as files there."""
+"""Shards: parts of a text, and other arrays, as files in a folder that all workers see."""
 
 import os
 import socket
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, NamedTuple
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 
@@ -14,11 +16,11 @@ from features.translation.counting import Chunk, chunks_of, cut_chunks
 from features.word_pairs import Pairs
 
 _MOST_CHUNKS = 64
-"""Chunks of a shard at most: a worker holds one shard for each of its threads, and what is counted of it."""
+"""Chunks of a shard at most: a worker holds one shard for each of its threads, and the shard's counts."""
 
 
 class Shard(NamedTuple):
-    """Some chunks of one batch of a text.  path: of the file; others of the shard begin with it.
+    """Some chunks of one batch of a text.  path: of its file; its other files have names that begin with it.
 
     sizes: of the whole text's vocabularies.
     """
@@ -28,7 +30,7 @@ class Shard(NamedTuple):
     sizes: tuple[int, int]
 
     def read(self) -> tuple[Pairs, list[Chunk]]:
-        """The pairs with word ids of the whole text, and the chunks."""
+        """Read the pairs, with word ids of the whole text, and the chunks."""
         found = load(self.path)
         ends = found["ends"].tolist()
         pairs = Pairs(*(found[name] for name in Pairs._fields))
@@ -36,7 +38,7 @@ class Shard(NamedTuple):
 
 
 def write_shards(folder: Path, bitext: Bitext, batches: int, at_once: int) -> list[Shard]:
-    """Write a text, for so many workers at once."""
+    """Write a text as shards, for `at_once` threads of workers."""
     chunks = cut_chunks(Pairs.cut(bitext, 0, len(bitext)))
     batches = min(batches, len(chunks))
     shards: list[Shard] = []
@@ -53,7 +55,7 @@ def write_shards(folder: Path, bitext: Bitext, batches: int, at_once: int) -> li
 
 
 def save(path: str | Path, arrays: Arrays | Array) -> None:
-    """Write named arrays, or a single one, into a file, which is there as a whole or not at all."""
+    """Write named arrays, or a single one, into a file, which appears whole or not at all."""
     draft = Path(f"{path}.{socket.gethostname()}.{os.getpid()}")
     with draft.open("wb") as file:
         if isinstance(arrays, np.ndarray):
@@ -64,16 +66,15 @@ def save(path: str | Path, arrays: Arrays | Array) -> None:
 
 
 def load(path: str | Path) -> Any:
-    """The named arrays of a file; or its single array, of which is read what is looked at.
+    """The named arrays of a file, read whole; or its single array, memory-mapped.
 
-    Raises CorpusError where this machine cannot read it.
+    Raises CorpusError if this machine cannot read it.
     """
     try:
-        found = np.load(path, "r")
-        if isinstance(found, np.ndarray):
-            return np.asarray(found)
-        with found:
+        if not is_zipfile(path):
+            return np.asarray(np.lib.format.open_memmap(path, mode="r"))
+        with np.load(path) as found:
             return dict(found)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, RuntimeError, BadZipFile, TokenError) as error:
         what = f"cannot be read on {socket.gethostname()}: {getattr(error, 'strerror', None) or error}"
         raise CorpusError(path, 0, what, hint="write the output into a folder that all workers see") from error

@@ -1,4 +1,4 @@
-"""Tasks of workers: functions of shards and other files, with the same result whoever runs them, however often."""
+"""Tasks of workers: functions of shards and other files, whose results do not depend on worker or repetition."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from features.word_pairs import Pairs
 
 
 class Words(NamedTuple):
-    """Counts of the words that a shard has.  words: (n,) ascending.  counts: (n,)."""
+    """Counts of the words in a shard.  words: (n,) ascending.  counts: (n,)."""
 
     words: I64
     counts: Array
@@ -29,9 +29,9 @@ class Words(NamedTuple):
 
 
 def count_words(shard: Shard) -> tuple[Words, Words, Words]:
-    """Count co-occurrences in a shard, and leave them in files beside it.
+    """Count co-occurrences in a shard, and save them in files beside it.
 
-    Returns the sentence pairs of source words, and of target words, and the cells of source words.
+    Returns the number of sentence pairs with each source word, and each target word, and of each source word's cells.
     """
     table = count_pairs(shard.read()[0], *shard.sizes, 0.0)
     cells = Words.of(np.diff(table.row_offsets))
@@ -42,9 +42,9 @@ def count_words(shard: Shard) -> tuple[Words, Words, Words]:
 
 
 def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum_dice: float) -> tuple[I64, I32, I32]:
-    """Add up the files of `count_words` for source words first .. last, and keep the cells with the Dice.
+    """Add up the files of `count_words` for source words first .. last, and keep the cells with the least Dice.
 
-    totals: file of the sentence pairs of all words.  Returns the cells of each word, and their targets and counts.
+    totals: file with the sentence pairs of each word.  Returns each word's number of cells, their targets and counts.
     """
     found = load(totals)
     rows, targets, counts = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
@@ -64,7 +64,7 @@ def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum
 
 
 class Jumped(NamedTuple):
-    """Expected counts of one direction.  groups: (g,) groups that jumped.  inside, needs: (2, g, WIDTHS) theirs."""
+    """Expected counts of one direction.  groups: (g,) groups that jumped.  inside, needs: (2, g, WIDTHS) of groups."""
 
     null: Words
     counts: F64
@@ -75,7 +75,7 @@ class Jumped(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Expected counts of a shard; the counts of its cells are in a file."""
+    """Expected counts of a shard, except the counts of its cells, which are in a file."""
 
     forward: Jumped
     reverse: Jumped
@@ -83,9 +83,9 @@ class Sums(NamedTuple):
 
 
 def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm: bool, columns: int) -> Sums:
-    """The expectation step over a shard.  Counts of the cells there are left in a file, see `read_counts`.
+    """Run the expectation step over a shard.  Counts of its cells are saved in a file, see `read_counts`.
 
-    cells: file of the word pairs that are looked at.  state: file of probabilities.  chain: the numbers of a `Chain`.
+    cells: file of the word pairs.  state: file of their probabilities.  chain: the numbers of a `Chain`.
     """
     pairs, chunks = shard.read()
     ids, mine = cells_of(shard, pairs, chunks, cells)
@@ -109,17 +109,17 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
 
 
 def read_counts(shard: Shard, cells: str, state: str) -> tuple[I32, F64]:
-    """The cells that have edges in a shard, (c,) ascending, and their expected counts, (c, columns)."""
+    """Read the cells that have edges in a shard, (c,) ascending, and their expected counts, (c, columns)."""
     return load(f"{beside(shard, cells)}.ids"), load(beside(shard, state))
 
 
 def beside(shard: Shard, path: str) -> str:
-    """The path of the part of a file that belongs to a shard: it is unique, and late writers harm nobody."""
+    """The path of the part of a file that belongs to a shard; unique, so that late writers do no harm."""
     return f"{shard.path}.{Path(path).name}"
 
 
 def cells_of(shard: Shard, pairs: Pairs, chunks: list[Chunk], cells: str) -> tuple[I32, Cells]:
-    """The cells that have edges in a shard, (c,) ascending, and these alone; found once, and cached in a file."""
+    """The cells that have edges in a shard: ids (c,), ascending, and `Cells` of them; found once, cached in a file."""
     path = beside(shard, cells)
     if not Path(path).exists():
         every = Cells(load(cells)["row_offsets"], load(f"{cells}.targets"), shard.sizes[1])

@@ -29,7 +29,7 @@ _LENGTH_BINS = {"0-10": (0, 10), "11-20": (11, 20), "21-30": (21, 30), "31-40": 
 
 
 class LengthRow(NamedTuple):
-    """The scores of the pairs whose source length lies in one bin."""
+    """The scores of the pairs whose source length is in one bin."""
 
     lengths: str
     pairs: int
@@ -74,8 +74,8 @@ class Evaluation:
     aer, precision, recall, f1: fractions, over the corpus (micro).
     links, sure, possible: |A|, |S| and |P|, where P includes S.
     intervals: metric -> (low, high), fractions, at the given confidence.
-    lengths: where the source lengths of `by_length` come from: the text, or the links alone (see `compare`).
-    tests: against the first system, or against each before this one; none for the first itself.
+    lengths: whether the source lengths of `by_length` are from the text or the links alone (see `Judging`).
+    tests: against the first system, or against each before this one; none for the first system.
     """
 
     name: str
@@ -105,7 +105,7 @@ class Evaluation:
         return f"Evaluation({self.name}: AER {100 * self.aer:.2f} %, {figures}, {self.pairs} pairs)"
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values, an object of the list that ``aligner evaluate --format json`` prints.
+        """The evaluation as JSON values: an object of the list that ``aligner evaluate --format json`` prints.
 
         Metrics, intervals and differences are percent (0-100); p_value is a probability. `interval` is AER's,
         `intervals` has all. `possible` includes the sure links. `lengths` says whether the lengths in
@@ -128,7 +128,7 @@ class Evaluation:
         }
 
     def to_row(self) -> dict[str, Any]:
-        """Pairs, links, and each metric with its interval, in percent."""
+        """A table row: pairs, links, and each metric with its interval, in percent."""
         found = self.to_dict()
         row = {name: found[name] for name in ("pairs", "links", *Scores._fields)}
         for metric, (low, high) in found["intervals"].items():
@@ -136,20 +136,20 @@ class Evaluation:
         return row
 
     def _repr_html_(self) -> str:
-        """The figures and AER by sentence length, for notebooks."""
+        """HTML for notebooks: the figures, and AER by sentence length."""
         from aligner.pages.notebook import draw_evaluation
 
         return draw_evaluation(self.to_dict(), repr(self))
 
     def to_frame(self) -> Any:
-        """A pandas frame of `to_row`; needs pandas."""
+        """The row of `to_row` as a pandas frame; needs pandas."""
         import pandas
 
         return pandas.DataFrame(self.to_row(), index=[self.name])
 
 
 def in_percent(values: Mapping[str, Any], *fractions: str) -> dict[str, Any]:
-    """The values; the named ones, which are fractions or None, become percents."""
+    """The values, where the named ones, fractions or None, become percents."""
     return {name: 100 * value if name in fractions and value is not None else value for name, value in values.items()}
 
 
@@ -165,9 +165,9 @@ def evaluate(gold: AnyLinks, answers: AnyLinks, *, baseline: AnyLinks | None = N
 
 @dataclass(frozen=True)
 class Judging:
-    """The settings of a comparison.  Raises ValueError where they are out of range.
+    """The settings of a comparison.  Raises ValueError if they are out of range.
 
-    text: the corpus that links are of, in the languages source and target; or these are of a text given as gold.
+    text: the corpus of the links.  source, target: its languages, or those of a text given as gold.
     source_lengths: (n,) tokens of each source sentence. Without it and without a text the length of a pair is taken
         to be 1 + the greatest source position linked in the gold or by any system (0 if there is no link).
     all_pairs: test each pair of systems, see `PairedTest.holm`.
@@ -200,9 +200,9 @@ def compare(
     """Judge the links of systems against one gold; every system but the first is also tested against the first.
 
     gold: may also be the prefix of texts and links, of the languages source and target.
-    systems: by their names, or with `names` in the same order; without, files are called
+    systems: by their names, or with `names` in the same order; files without names are called
         by `short_names`.
-    gold_name: of what is not a file, for messages and the signature.  settings: see `Judging`.
+    gold_name: of gold that is not a file, for messages and the signature.  settings: see `Judging`.
 
     Raises CorpusError on a broken file, if the gold is empty or a system has another number of pairs, and ValueError
     for settings out of range.
@@ -268,7 +268,7 @@ def compare(
 def _tests(
     titles: Sequence[str], overall: Sequence[Scores], resampled: Scores, how: Judging
 ) -> dict[tuple[int, int], PairedTest]:
-    """The tests of systems, each against the first, or against all before it.  resampled: (h, resamples)."""
+    """Test systems, each against the first, or against all before it.  resampled: (h, resamples)."""
 
     def test(index: int, other: int) -> PairedTest:
         differences = resampled.aer[index] - resampled.aer[other]
@@ -301,7 +301,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 
 def _read(links: AnyLinks, **known: Any) -> Links:
-    """known: of the sentences, see `read_links`."""
+    """Read links from a path, or pack them from a sequence.  known: arguments of `read_links` about sentences."""
     if isinstance(links, str | os.PathLike):
         return read_links(links, **known)
     if isinstance(links, Links):
@@ -325,7 +325,7 @@ def _by_length(system: I64, lengths: I64) -> tuple[LengthRow, ...]:
 
 
 def _signature(gold: Links, hypothesis: Links, gold_name: str, how: Judging) -> str:
-    """All that changes the figures; AERs with different signatures are not comparable."""
+    """The settings that change the figures; AERs with different signatures are not comparable."""
     parts = {
         "gold": f"{PurePath(gold_name).name},{_reading(gold)}",
         "links": _reading(hypothesis),
@@ -341,6 +341,6 @@ def _signature(gold: Links, hypothesis: Links, gold_name: str, how: Judging) -> 
 
 
 def _reading(links: Links) -> str:
-    """The format links were read in, the number of a sentence's first word, and whether any link is only possible."""
+    """The format of links, the number of a sentence's first word there, and whether any link is only possible."""
     read_as = f"{links.format},base-{INDEX_BASES[links.format]}" if links.format else "arrays"
     return f"{read_as},{'all-sure' if links.sure.all() else 'sure-and-possible'}"

@@ -24,7 +24,7 @@ _DRAWS = 2_000_000  # sentence draws held at a time, to bound memory
 
 
 class Scores(NamedTuple):
-    """Fractions between 0 and 1, arrays of one shape (scalars for one corpus)."""
+    """Scores as fractions between 0 and 1: arrays of one shape, scalars for one corpus."""
 
     aer: F64
     precision: F64
@@ -69,7 +69,7 @@ def _cells(links: Links, start: int, stop: int, height: int, width: int) -> tupl
 
 
 def _distinct(cells: I64) -> I64:
-    """The cells in order, each once. (np.unique hashes integers since numpy 2.3: far slower here.)"""
+    """The cells in order, each once. (np.unique hashes integers since numpy 2.3, which is far slower here.)"""
     ordered: I64 = np.sort(cells)
     is_first: Bools = np.diff(ordered, prepend=-1) != 0
     return ordered[is_first]
@@ -97,7 +97,7 @@ def scores(counts: npt.ArrayLike) -> Scores:
 
 
 def error_rate(gold: Links, found: Links) -> float:
-    """AER, a fraction."""
+    """The AER of found links over the whole corpus, as a fraction."""
     return float(scores(count(gold, found).sum(axis=0)).aer)
 
 

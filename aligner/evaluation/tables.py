@@ -55,7 +55,7 @@ def format_text(evaluations: Sequence[Evaluation], layout: str = "text") -> str:
 
 
 def format_csv(evaluations: Sequence[Evaluation]) -> str:
-    """A line for each evaluation, see `Evaluation.to_row`."""
+    """Format evaluations as CSV, a line for each, see `Evaluation.to_row`."""
     lines, file = [{"name": evaluation.name, **evaluation.to_row()} for evaluation in evaluations], io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(lines[:1])  # the names of the columns
     csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerows(line.values() for line in lines)
@@ -78,7 +78,7 @@ def _lengths(evaluations: Sequence[Evaluation]) -> tuple[list[str], list[list[st
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns two spaces apart; the first is set left, the others right."""
+    """Format a table: columns two spaces apart, the first set left, the others right."""
     lines = [header, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     return "\n".join(
@@ -102,7 +102,7 @@ LAYOUTS = {"text": format_table, "markdown": _markdown, "latex": _latex}
 
 
 def format_evaluations(evaluations: Sequence[Evaluation], format: str) -> str:
-    """The evaluations of one `compare` call as json, as csv, or in one of LAYOUTS."""
+    """Format the evaluations of one `compare` call as json, as csv, or in one of LAYOUTS."""
     formats = {"json": format_json, "csv": format_csv}
     return formats[format](evaluations) if format in formats else format_text(evaluations, format)
 

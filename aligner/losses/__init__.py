@@ -1,1 +1,1 @@
-"""Structured losses over matchings: what solvers minimise.  Arrays only, no words."""
+"""Structured losses, over matchings and label sequences, which solvers minimise.  Arrays only, no words."""

@@ -13,10 +13,10 @@ class ChainBlocks(NamedTuple):
     """The arrays of sequences of tokens.
 
     columns, values: the features of all tokens, those of token t at starts[t] : starts[t + 1].  labels: (N,) the right
-    ones.  offsets: (n + 1,) where sequences begin.  n_inputs: p.  n_labels: M.  biases: whether there are any.
+    labels.  offsets: (n + 1,) where sequences begin.  n_inputs: p.  n_labels: M.  biases: whether labels have biases.
 
-    Weights are those of feature c and label y at c·M + y, then of labels a, b of neighbours at p·M + a·M + b, then,
-    if there are biases, M of each label, M of the first of a sequence and M of the last.
+    The weight of feature c and label y is at c·M + y, that of neighbouring labels a, b at p·M + a·M + b; then, if there
+    are biases, M weights of all labels, M of a sequence's first label and M of its last.
     """
 
     columns: I32
@@ -63,7 +63,7 @@ def chain_scratch(chain):
 
 @compiled
 def token_scores(i, chain, w, cost, scores):
-    """scores[t, y] of the labels of sequence i, and the cost where they are wrong."""
+    """Set scores[t, y] to the scores of the labels of sequence i, plus the cost if they are wrong."""
     M, p = chain.n_labels, chain.n_inputs
     first, last = chain.offsets[i], chain.offsets[i + 1]
     bias = (p + M) * M
@@ -95,9 +95,9 @@ def token_scores(i, chain, w, cost, scores):
 
 @compiled
 def best_path(T, steps, scratch):
-    """The path of greatest score, into scratch.path, and its score  [Viterbi 1967].  steps: (M·M,) of neighbours.
+    """Find the path of greatest score, write it to scratch.path and return its score  [Viterbi 1967].
 
-    Which neighbour was best is found again on the way back, for one label of each token.
+    steps: (M·M,) scores of neighbouring labels.  Best neighbours are found again on the way back, one for each token.
     """
     M = scratch.scores.shape[1]
     scratch.ahead[0] = scratch.scores[0]
@@ -124,7 +124,7 @@ def best_path(T, steps, scratch):
 
 @compiled
 def answer(i, chain, w, cost, scratch):
-    """The best labels of sequence i, into scratch.path, where each wrong one adds `cost`; returns their score."""
+    """Find the best labels of sequence i if each wrong one adds `cost`, in scratch.path; returns their score."""
     M, T = chain.n_labels, chain.offsets[i + 1] - chain.offsets[i]
     token_scores(i, chain, w, cost, scratch.scores)
     begin = chain.n_inputs * M
@@ -133,7 +133,7 @@ def answer(i, chain, w, cost, scratch):
 
 @compiled
 def corner_entries(i, chain, path, columns, values):
-    """ψ_i of this path as columns, some more than once, and values; returns (how many there are, L_i)."""
+    """Write ψ_i of this path as columns, some more than once, and values; returns (how many there are, L_i)."""
     M, p, biases = chain.n_labels, chain.n_inputs, chain.biases
     first, last = chain.offsets[i], chain.offsets[i + 1]
     bias, n, wrong = (p + M) * M, 0, 0
@@ -164,7 +164,7 @@ def corner_entries(i, chain, path, columns, values):
 
 @compiled
 def sparse_chain_corner(i, chain, w, scratch, cost):
-    """The corner argmax_z cost · L_i(z) − w·ψ_i(z) of a block by its entries: (code, how many, L_i(z), the maximum)."""
+    """Find the entries of a block's corner argmax_z cost · L_i(z) − w·ψ_i(z): (code, how many, L_i(z), the maximum)."""
     T = chain.offsets[i + 1] - chain.offsets[i]
     if not np.isfinite(answer(i, chain, w, cost / T, scratch)):
         return NOT_FINITE, 0, 0.0, 0.0
@@ -177,7 +177,7 @@ def sparse_chain_corner(i, chain, w, scratch, cost):
 
 @compiled
 def chain_corner(i, chain, w, scratch, psi):
-    """The same with psi (d,): (code, L_i(z), H_i(z; w))."""
+    """Find a block's corner as psi (d,): (code, L_i(z), H_i(z; w))."""
     code, n, loss, hinge = sparse_chain_corner(i, chain, w, scratch, 1.0)
     psi[:] = 0.0
     for e in range(n):
@@ -187,7 +187,7 @@ def chain_corner(i, chain, w, scratch, psi):
 
 @compiled
 def chain_corners(chosen, chain, w, ends, columns, values, losses):
-    """The entries of the corners of many blocks, one after the other, those of the b-th up to ends[b].
+    """Find the entries of the corners of many blocks, one after the other; those of the b-th end at ends[b].
 
     Returns (code, block at fault).
     """
@@ -205,7 +205,7 @@ def chain_corners(chosen, chain, w, ends, columns, values, losses):
 
 @compiled
 def best_labels(chain, w, labels):
-    """The best labels of all sequences, one after the other, (N,)."""
+    """Find the best labels of all sequences, one after the other, (N,)."""
     scratch = chain_scratch(chain)
     for i in range(len(chain.offsets) - 1):
         answer(i, chain, w, 0.0, scratch)
@@ -214,7 +214,7 @@ def best_labels(chain, w, labels):
 
 @compiled
 def log_sum(values):
-    """log Σ exp(values)."""
+    """Return log Σ exp(values)."""
     most = values[0]
     for y in range(1, len(values)):
         most = max(most, values[y])
@@ -226,9 +226,9 @@ def log_sum(values):
 
 @compiled
 def chain_marginals(T, M, points, marginals):
-    """The marginals of p(z) ∝ exp ⟨points, z⟩ over the labellings of a chain, and log Σ exp  [forward-backward].
+    """Compute the marginals of p(z) ∝ exp ⟨points, z⟩ over a chain's labellings by forward-backward; return log Σ exp.
 
-    points, marginals: (T·M + (T − 1)·M·M,), of the labels of each token and then of each two neighbours.
+    points, marginals: (T·M + (T − 1)·M·M,), for the labels of each token, then for each pair of neighbouring labels.
     """
     ahead, back = np.empty((T, M)), np.zeros((T, M))
     terms = np.empty(M)
@@ -260,7 +260,7 @@ def chain_marginals(T, M, points, marginals):
 
 @compiled
 def chain_scores(chosen, chain, w, starts, scores):
-    """F_iᵀ w + c_i of the parts of these blocks, those of the b-th from starts[b] on."""
+    """scores = F_iᵀ w + c_i of the parts of these blocks, those of the b-th from starts[b] on."""
     M = chain.n_labels
     steps = w[chain.n_inputs * M :]
     for b in range(len(chosen)):
@@ -304,7 +304,7 @@ def chain_moments(chosen, chain, z, starts, moments):
 
 @compiled
 def all_marginals(chosen, chain, points, starts, marginals):
-    """`chain_marginals` of these blocks."""
+    """Call `chain_marginals` for each of these blocks."""
     for b in range(len(chosen)):
         T = chain.offsets[chosen[b] + 1] - chain.offsets[chosen[b]]
         own = slice(starts[b], starts[b + 1])

@@ -12,7 +12,7 @@ from corpora.ragged import F32, F64, U8, Bools, Lists
 OTHER = 0
 POSSIBLE = 1
 SURE = 2
-"""What gold says of an edge."""
+"""Labels of an edge by gold."""
 
 HINGE_TOLERANCE = 1e-9
 
@@ -43,10 +43,10 @@ def add_costs(costs, scores):
 
 
 class Blocks(NamedTuple):
-    """The arrays of a matching problem: what compiled solvers work on.
+    """The arrays of a matching problem, for compiled solvers.
 
-    features: (E, d) float32.  lists: of the edges.  labels: (E,) uint8, OTHER, POSSIBLE or SURE.
-    costs: (E,) what linking each edge adds to the loss.  target_costs: (n,) the same of the target matchings.
+    features: (E, d) float32.  lists: the edges.  labels: (E,) uint8, OTHER, POSSIBLE or SURE.
+    costs: (E,) what linking each edge adds to the loss.  target_costs: (n,) their sums over the target matchings.
     gold: (n, d + r) summed features of the target matchings.
     source_capacity, target_capacity: the most links of a word; r = source_capacity + target_capacity − 2 columns, the
     last ones, are of link rewards, see `aligner.losses.capacity.Fertility`.
@@ -72,7 +72,7 @@ class Scratch(NamedTuple):
 
 @compiled
 def matching_scratch(blocks):
-    """Scratch for the largest of the blocks."""
+    """Make scratch for the largest of the blocks."""
     first, last = np.int64(0), len(blocks.lists.shapes)  # no literal, for which more would be compiled
     _, edges = largest(blocks.lists, first, last)
     flow = make_flow(blocks.lists, first, last, blocks.target_capacity)
@@ -81,7 +81,7 @@ def matching_scratch(blocks):
 
 @compiled
 def augmented_scores(i, blocks, w, scores):
-    """The loss-augmented scores of a block's edges, into scores."""
+    """Set scores to the loss-augmented scores of a block's edges."""
     first, last = blocks.lists.offsets[i], blocks.lists.offsets[i + 1]
     score_edges(blocks.features[first:last], w, scores)
     add_costs(blocks.costs[first:last], scores)
@@ -119,7 +119,7 @@ def fill_corner(i, linked, blocks, psi):
 
 @compiled
 def fill_corners(chosen, linked, blocks, psi, losses):
-    """The corners of some blocks from their matchings, one after another: psi (m, d + r) and losses (m,)."""
+    """Compute the corners of some blocks, psi (m, d + r) and losses (m,), from matchings, one after another."""
     start = 0
     for b in range(len(chosen)):
         losses[b] = fill_corner(chosen[b], linked[start:], blocks, psi[b])
@@ -128,7 +128,7 @@ def fill_corners(chosen, linked, blocks, psi, losses):
 
 @compiled
 def matching_corner(i, blocks, w, scratch, psi):
-    """The corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [LJSP13].
+    """Find the corner argmax_z L_i(z) - w·ψ_i(z) of a block, by the assignment oracle  [LJSP13].
 
     Fills psi (d + r,) = ψ_i(z).  Returns (code, L_i(z), H_i(z; w)).
     """

@@ -5,21 +5,21 @@ import numpy as np
 from corpora.compiled import SUMS, compiled
 
 LEAST_CURVATURE = 1e-4
-"""Edges whose z answers less to their score, nearly all, are left out of the curvature, needed only roughly."""
+"""Edges whose z rises less with their score, nearly all, are left out of the curvature, needed only roughly."""
 
 SINGULAR = 1e-9
-"""Share of a diagonal entry below which what is left of it is rounding: the word's price follows from others'."""
+"""A smaller remainder of a diagonal entry, relative to it, is rounding: the word's price follows from others'."""
 
 
 @compiled(fastmath=SUMS)
 def add_pairs(first, last, features, lists, starts, pull, slopes, u, v, gradient, curvature):
     """Add up F pull, and F V Fᵀ, of pairs first .. last.
 
-    V = H − H A (AᵀHA)⁻¹ AᵀH is how z answers to the scores, H = diag(slopes) if there were no capacities, and A the
-    incidence of the words whose capacity binds, those with a price.
+    V = H − H A (AᵀHA)⁻¹ AᵀH is the derivative of z by the scores; without capacities it is H = diag(slopes).  A is
+    the incidence of the words whose capacity binds, those with a price.
 
-    features: (E, d), columns of F.  pull, slopes: (E,).  u, v: (ΣJ,) and (ΣK,) prices, whose pair begins at starts
-    (n + 1, 2).  gradient: (d,).  curvature: (d, d), of which only the lower triangle is added to.
+    features: (E, d), columns of F.  pull, slopes: (E,).  u, v: (ΣJ,) and (ΣK,) prices, where pairs begin at starts
+    (n + 1, 2).  gradient: (d,).  curvature: (d, d), only its lower triangle is added to.
     """
     d = features.shape[1]
     row = np.empty(d)
@@ -57,7 +57,7 @@ def add_pairs(first, last, features, lists, starts, pull, slopes, u, v, gradient
 
 @compiled(fastmath=SUMS)
 def subtract_bound(system, bound, curvature):
-    """Subtract boundᵀ system⁻¹ bound, by Cholesky's factors, in place; what is singular has no part in it."""
+    """Subtract boundᵀ system⁻¹ bound, by Cholesky's factors, in place; singular rows of the system are left out."""
     m, d = bound.shape
     for p in range(m):
         pivot = system[p, p]

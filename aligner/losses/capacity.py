@@ -1,4 +1,4 @@
-"""Fertility: what a word's second, third... link is worth, with weights that are learnt  [LTKJ06 §3]."""
+"""Fertility: learnt rewards, at most 0, for a word's second, third... link  [LTKJ06 §3]."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from corpora.ragged import F64
 
 @dataclass(frozen=True)
 class LinkRewards:
-    """What a second, third... link of any word of a side is worth: ρ_2, ρ_3..., at most 0 and not rising.
+    """The rewards of a second, third... link of any word of a side: ρ_2, ρ_3..., at most 0 and not rising.
 
-    A side without any has one link a word.  Raises ValueError on others.
+    A side without rewards has one link a word.  Raises ValueError on other rewards.
     """
 
     source: tuple[float, ...] = ()
@@ -25,13 +25,13 @@ class LinkRewards:
 
 @dataclass(frozen=True)
 class Fertility:
-    """How many links words may have, and the columns whose weights are the prices of each link after the first.
+    """How many links words may have, and the columns whose weights make the rewards of links after the first.
 
     The t-th link of any word of a side is worth ρ_t = Σ_{u=2..t} v_u, with weights v_u <= 0 of its side: so ρ is at
     most 0 and does not rise with t, and the best alignment is a min-cost flow. Then
     Σ_{t=2..deg} ρ_t = Σ_u v_u max(0, deg − u + 1): linear in v, with a column for each side and u.
 
-    source_capacity, target_capacity: links that a word may have.  Raises ValueError where one is below 1.
+    source_capacity, target_capacity: links that a word may have.  Raises ValueError if one is below 1.
     """
 
     source_capacity: int = 1
@@ -43,7 +43,7 @@ class Fertility:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the columns: side and which link.
+        """The names of the columns: side and which link.
 
         >>> Fertility(3, 2).names
         ('source:2', 'source:3', 'target:2')
@@ -52,7 +52,7 @@ class Fertility:
         return tuple(f"{side}:{link}" for side, capacity in sides for link in range(2, capacity + 1))
 
     def rewards(self, weights: F64) -> LinkRewards:
-        """ρ_2, ρ_3... of each side.  weights: of the columns, at most 0.  Raises ValueError on others."""
+        """The rewards ρ_2, ρ_3... of each side.  weights: of the columns, at most 0.  Raises ValueError on others."""
         if weights.shape != (len(self.names),) or not (weights <= 0).all():
             raise ValueError(f"weights of fertility must be {len(self.names)} numbers that are at most 0")
         cut = self.source_capacity - 1

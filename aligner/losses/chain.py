@@ -21,12 +21,12 @@ from corpora.threads import shared_property
 class ChainProblem(MarginalDefaults, BlockDefaults):
     """A structured SVM over label sequences with the normalised Hamming loss  [LJSP13 §6].
 
-        score of a labelling y = Σ_t x_t·w_{y_t} + Σ_t v(y_t, y_{t+1}), and with `biases` those of labels, of the first
-        label and of the last;    L(z) = the share of labels that are wrong;    ψ(z) = φ(x, y) − φ(x, z)
+        score of a labelling y = Σ_t x_t·w_{y_t} + Σ_t v(y_t, y_{t+1}), plus, with `biases`, one for each label, for the
+        first and for the last;    L(z) = the share of labels that are wrong;    ψ(z) = φ(x, y) − φ(x, z)
 
     arrays: see `_chain_kernels.ChainBlocks`.  regularization: λ > 0.
-    Corners are sparse rows: those of a sentence touch few of a million weights.
-    The oracle is Viterbi's, in O(T M²) for T tokens and M labels; `nearest` is forward-backward, as dear.
+    Corners are sparse rows: a sentence's corners touch few of a million weights.
+    The oracle is Viterbi's, in O(T M²) for T tokens and M labels; `nearest` is forward-backward, as expensive.
     """
 
     arrays: kernels.ChainBlocks
@@ -45,11 +45,11 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         n_labels: int | None = None,
         biases: bool = False,
     ) -> "ChainProblem":
-        """A problem of sequences one after the other.
+        """Make a problem of sequences that lie one after the other.
 
         features: (N, p) of all tokens, an array or a scipy.sparse one.  labels: (N,) from 0 on.  lengths: (n,) of the
-        sequences, >= 1.  n_labels: M; as many as there are in the labels by default.  Raises ValueError where they do
-        not fit or are not finite, SettingError for a λ that is not above 0.
+        sequences, >= 1.  n_labels: M; by default 1 + the greatest label.  Raises ValueError if arguments do not fit or
+        are not finite, SettingError unless λ > 0.
         """
         if not 0 < regularization < np.inf:
             raise SettingError(f"regularization must be a number above 0, not {regularization}")
@@ -98,7 +98,7 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         return Compiled(self.arrays, kernels.chain_scratch, kernels.chain_corner, kernels.sparse_chain_corner)
 
     def rehearsal(self) -> "ChainProblem":
-        """The shortest sequence."""
+        """The problem of the shortest sequence."""
         shortest = int(np.diff(self.arrays.offsets).argmin())
         return self.take(np.array([shortest]))
 
@@ -114,7 +114,7 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         )  # fmt: skip
 
     def corners(self, blocks: I64, w: F64) -> Corners:
-        """argmax_z L_i(z) − w·ψ_i(z) for each of these blocks.  Raises ScoreError where w is not finite."""
+        """For each block, the corner argmax_z L_i(z) − w·ψ_i(z).  Raises ScoreError if w is not finite."""
         chosen = np.ascontiguousarray(blocks, np.int64)
         tokens = self.arrays.starts[self.arrays.offsets]
         most = int((2 * np.diff(tokens) + 5 * np.diff(self.arrays.offsets) + 4)[chosen].sum())
@@ -129,7 +129,7 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         return Corners(rows, losses)
 
     def predict(self, w: F64) -> I32:
-        """(N,) the labels of greatest score; raises ValueError where w does not fit."""
+        """The labels (N,) of greatest score.  Raises ValueError if w does not fit."""
         if w.shape != (self.n_features,):
             raise ValueError(f"{w.shape} weights for {self.n_features} features")
         labels = np.empty_like(self.arrays.labels)
@@ -137,7 +137,7 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         return labels
 
     def error(self, w: F64) -> float:
-        """The share of all tokens that are labelled wrong."""
+        """The share of all tokens that w labels wrong."""
         return float(np.mean(self.predict(w) != self.arrays.labels))
 
     # What `Marginals` ask for.
@@ -149,7 +149,7 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
 
     @shared_property
     def counts(self) -> F64:
-        """1 of two neighbours, −1 of a label between two: of the first and last the neighbours tell all."""
+        """1 for pairs of neighbouring labels, −1 for inner labels, 0 for the first and last, 1 for a single label."""
         T, M = np.diff(self.arrays.offsets), self.arrays.n_labels
         found = np.ones(self.parts[-1])
         for first, length in zip(self.parts[:-1].tolist(), T.tolist(), strict=True):

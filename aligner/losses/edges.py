@@ -1,4 +1,4 @@
-"""What problems of matchings know of edges and links, and solvers of such problems.  No words here."""
+"""The protocols of edges and links for problems of matchings, and of such problems for solvers.  No words here."""
 
 from typing import Protocol, Self, runtime_checkable
 
@@ -12,7 +12,7 @@ from corpora.ragged import F32, I32, I64, Bools, Lists
 class Edges(Protocol):
     """The features of the listed edges of n pairs.
 
-    features: (E, d), C-contiguous.  lists: of the edges, which no matching has others of.  names: (d,).
+    features: (E, d), C-contiguous.  lists: the edges, the only ones that matchings may have.  names: (d,) of features.
     """
 
     @property
@@ -27,14 +27,14 @@ class Edges(Protocol):
     def __len__(self) -> int: ...
 
     def take(self, pairs: I64, *, memory: int | None = None) -> Self:
-        """A copy of the edges of these pairs, (m,) indices, in their order.
+        """The edges of these pairs alone, (m,) indices, in their order: a copy.
 
         memory: bytes the features may take before they go to a temporary file; None: as many as usual.
         """
 
 
 class Links(Protocol):
-    """The gold links of n pairs: those of pair i are links offsets[i] : offsets[i + 1], of words source and target."""
+    """The gold links of n pairs: pair i has links offsets[i] : offsets[i + 1], between words source and target."""
 
     @property
     def source(self) -> I32: ...
@@ -53,7 +53,7 @@ class Links(Protocol):
 
 @runtime_checkable
 class EdgeProblem(BlockProblem, Protocol):
-    """A block problem over matchings whose edges are at hand, as `hinge.MatchingProblem` is: see there."""
+    """A block problem over matchings that gives its edges and oracle; see `hinge.MatchingProblem`."""
 
     @property
     def arrays(self) -> Blocks: ...
@@ -63,7 +63,7 @@ class EdgeProblem(BlockProblem, Protocol):
 
 
 def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
-    """The problem, if its edges are at hand and all there is to it.  Raises SettingError."""
+    """Return the problem as an EdgeProblem.  Raises SettingError if it is none, or words may have several links."""
     if not isinstance(problem, EdgeProblem):
         raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
     if problem.n_nonpositive:

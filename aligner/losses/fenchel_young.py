@@ -1,4 +1,4 @@
-"""FenchelYoungProblem: links as the most likely point of the matching polytope, near weights that are known before."""
+"""FenchelYoungProblem: link probabilities on the matching polytope, by weights near known ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,17 +23,17 @@ _EDGES_AT_ONCE = 1 << 14
 """Edges of the pairs that a thread takes at once; their sums are added up in order, whatever the number of threads."""
 
 _ACCURACY = 1e-10
-"""Gap of a nearest point, which the certificate allows for."""
+"""Duality gap of nearest points, which the certificate takes into account."""
 
 
 class Regularizer(NamedTuple):
     """A convex Ω(z), the sum of temperature · omega(z) − offset · z of each edge's z in [0, 1].
 
-    Both are such that the z of a score of 0 is ½ and rises by ¼, as the logistic function does: so weights that are
-    log-odds mean the same to all.
+    At a score of 0 z is ½ and rises by ¼, like the logistic function: so weights that are log-odds mean the same for
+    every regularizer.
 
-    geometry: of `matching.projection`, which finds the maximisers of ⟨x, z⟩ − omega(z).  omega: of z.
-    conjugate: max_z z x − omega(z), of x.  slope: how fast its maximiser rises with x.
+    geometry: of `matching.projection`, which finds the maximisers of ⟨x, z⟩ − omega(z).  omega: a function of z.
+    conjugate: max_z z x − omega(z), a function of x.  slope: how fast its maximiser rises with x.
     """
 
     geometry: str
@@ -66,22 +66,22 @@ REGULARIZERS: Final = {
 
 @dataclass(frozen=True, eq=False)
 class FenchelYoungProblem:
-    """A Fenchel-Young loss of labelled pairs on the matching polytope, towards known weights  [BMN20].
+    """A Fenchel-Young loss of labelled pairs on the matching polytope, with weights drawn towards known ones  [BMN20].
 
         min_w  λ/2 ‖w − w₀‖² + 1/n Σ_i FY(F_iᵀw + c_i; y_i),     FY(s; y) = max_{z ∈ Z} ⟨s, z⟩ − Ω(z) + Ω(y) − ⟨s, y⟩
 
-    Z has the matchings in which a word has `links` links, or as many as gold gives it. The loss is convex and smooth,
-    with the gradient F_i (z*_i − y_i): z* are link probabilities that respect the matching. By regularizer Ω:
+    Z is the hull of matchings in which a word has at most `links` links, or as many as in gold. The loss is convex and
+    smooth, with the gradient F_i (z*_i − y_i): z* are link probabilities that respect capacities. Regularizers Ω:
     fermi-dirac, z* = σ(s − prices), logistic regression of each link except that a word's links compete; euclidean,
-    SparseMAP [NMBC18], which is certain of most edges.
-    Without `links` every edge is a case of its own: with fermi-dirac, logistic regression.
+    SparseMAP [NMBC18], where z* of most edges is 0 or 1.
+    Without `links` nothing limits a word: with fermi-dirac this is logistic regression of each edge.
 
-    Few labels teach more this way than by maximum margin, as every edge counts, and not only those of the worst
+    From few labels this learns more than maximum margin, as every edge counts, not only the edges of the worst
     matching; and w₀, learnt from other languages' gold, needs no data.
 
     edges: features of n pairs.  labels: (E,) uint8, OTHER, POSSIBLE or SURE; possible ones are left out.
     prior: (d,) = w₀.  regularization: λ > 0.  miss_cost: −c of sure links, false_cost: c of edges outside gold.
-    capacity: links that a word may have where the weights are used, at no price.  prior_name: of w₀, for the signature.
+    capacity: links that a word may have when the weights are used, with rewards of 0.  prior_name: for the signature.
     """
 
     edges: Edges
@@ -110,9 +110,9 @@ class FenchelYoungProblem:
         capacity: int = 1,
         regularizer: str = "fermi-dirac",
     ) -> "FenchelYoungProblem":
-        """training_links: `links`.
+        """Make the problem of gold links; training_links is `links`.
 
-        Raises SettingError for costs or λ that cannot work, ValueError where the arguments do not fit.
+        Raises SettingError for costs or λ that cannot work, ValueError if the arguments do not fit.
         """
         costs.check(regularization)
         start = Prior.of(edges, prior)
@@ -146,7 +146,7 @@ class FenchelYoungProblem:
         return None
 
     def weights(self, w: F64) -> F64:
-        """The solver's answer."""
+        """The weights of a solver's w: w itself."""
         return w
 
     def link_rewards(self, w: F64) -> LinkRewards:
@@ -156,24 +156,24 @@ class FenchelYoungProblem:
 
     @shared_property
     def gold(self) -> F64:
-        """(E,) y: 1 of sure links."""
+        """y (E,): 1 for sure links, else 0."""
         return np.asarray(self.labels == _kernels.SURE, np.float64)
 
     @shared_property
     def costs(self) -> F64:
-        """(E,) c, −∞ of possible links, which are no part of the polytope."""
+        """c (E,): −∞ for possible links, which are no part of the polytope."""
         return np.array([self.false_cost, -np.inf, -self.miss_cost])[self.labels]
 
     @shared_property
     def _words(self) -> tuple[I64, I64, I64]:
-        """The source and target word of each edge, (E,), numbered through all pairs; where those of pairs begin."""
+        """The source and target word of each edge, (E,), numbered through all pairs; where each pair's words begin."""
         lists = self.edges.lists
         starts, pair = word_offsets(lists.shapes), lists.pairs
         return starts[pair, 0] + lists.source, starts[pair, 1] + lists.target, starts
 
     @shared_property
     def _capacities(self) -> tuple[F64, F64]:
-        """(ΣJ,) and (ΣK,) links of each word."""
+        """The capacities (ΣJ,) and (ΣK,) of source and target words."""
 
         def of_side(words: I64, number: int) -> F64:
             free = np.bincount(words, minlength=number) if self.links is None else self.links
@@ -183,7 +183,7 @@ class FenchelYoungProblem:
         return of_side(rows, starts[-1, 0]), of_side(columns, starts[-1, 1])
 
     def sums(self, w: F64, start: Nearest | None = None) -> Sums:
-        """The loss at w.  start: nearest points of weights nearby."""
+        """The loss at w, and its derivatives.  start: nearest points of weights nearby."""
         regularizer = REGULARIZERS[self.regularizer]
         features, lists, y = self.edges.features, self.edges.lists, self.gold
         rows, columns, starts = self._words

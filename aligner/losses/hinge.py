@@ -1,4 +1,4 @@
-"""MatchingProblem: the structured SVM of word alignment, in the blocks and corners that solvers see."""
+"""MatchingProblem: the structured SVM of word alignment, as blocks and corners for solvers."""
 
 from collections import deque
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ _EDGES_AT_ONCE = 1 << 17
 class Costs(NamedTuple):
     """Costs of a loss.  miss: c⁺, of a sure link left out.  false: c⁻, of a link outside gold.
 
-    possible: c°, which a possible link takes off the hinge loss.
+    possible: c°, by which a possible link lowers the hinge loss.
     """
 
     miss: float = 3.0
@@ -35,7 +35,7 @@ class Costs(NamedTuple):
     possible: float = 10.0
 
     def check(self, regularization: float) -> None:
-        """Raise SettingError for costs, or a λ beside them, that cannot work."""
+        """Raise SettingError if a cost is not >= 0, or λ not > 0, or one is not finite."""
         if not (np.isfinite(regularization) and regularization > 0):
             raise SettingError(f"regularization must be a number above 0, not {regularization}")
         for name, value in self._asdict().items():
@@ -47,14 +47,14 @@ HINGE_COSTS = Costs()
 
 
 class Prior(NamedTuple):
-    """Known weights of edges, (d,) w₀, and their name."""
+    """Known weights w₀ (d,) of edges' features, and their name."""
 
     weights: F64
     name: str = "given"
 
     @classmethod
     def of(cls, edges: Edges, prior: "Prior | None") -> "Prior":
-        """The prior, 0 if there is none.  Raises ValueError where it does not fit."""
+        """The prior, or weights of 0 for None.  Raises ValueError if it does not fit the edges."""
         if prior is None:
             return cls(np.zeros(len(edges.names)), "none")
         if prior.weights.shape != (len(edges.names),):
@@ -63,7 +63,7 @@ class Prior(NamedTuple):
 
 
 def score_all(edges: Edges, w: F64) -> F64:
-    """(E,) w·φ of all edges, on all cores."""
+    """The scores w·φ (E,) of all edges, computed on all cores."""
     scores = np.empty(len(edges.features))
 
     def work(first: int) -> None:
@@ -75,10 +75,10 @@ def score_all(edges: Edges, w: F64) -> F64:
 
 
 def label_edges(edges: Edges, links: Links) -> U8:
-    """(E,) labels, OTHER, POSSIBLE or SURE.  Links that are no listed edges are left out.
+    """Return the labels (E,) of edges, OTHER, POSSIBLE or SURE.  Links that are no listed edges are left out.
 
-    Listed for their gold they would teach that what looks so unlikely is linked, as no others of the kind are there.
-    Raises SettingError where there are no pairs, ValueError where edges and links do not fit or are not finite.
+    Listing edges so unlikely only if they are links would teach that unlikely edges are links.
+    Raises SettingError without pairs, ValueError if edges and links do not fit or features are not finite.
     """
     if len(links) != len(edges):
         raise ValueError(f"{len(links)} pairs of links for {len(edges)} pairs of edges")
@@ -104,10 +104,10 @@ class MatchingProblem:
 
     edges: features of n pairs.  labels: (E,) uint8, OTHER, POSSIBLE or SURE, where SURE marks the target matching.
     gold: (n, d) summed features of the target matchings.
-    prior: (d,) = w₀, towards which weights are drawn, λ/2 ‖w − w₀‖²: solvers see v = w − w₀, of which `weights` makes
-    w, and edges that cost w₀·φ more to link.  prior_name: of w₀, for the signature.
+    prior: (d,) = w₀, towards which weights are drawn, λ/2 ‖w − w₀‖²: solvers see v = w − w₀, which `weights` turns into
+    w, and each edge's cost has w₀·φ added.  prior_name: the name of w₀, for the signature.
     regularization: λ > 0.  miss_cost: c⁺, of a sure link left out.  false_cost: c⁻, of a link outside gold.
-    possible_cost: c°, which a possible link takes off the loss:
+    possible_cost: c°, by which a possible link lowers the loss:
 
         L(z) = Σ_{jk ∈ S} c⁺ (1 − z(j,k)) + Σ_{jk ∉ P} c⁻ z(j,k) − Σ_{jk ∈ P∖S} c° z(j,k),    L(y) = 0.
 
@@ -115,7 +115,7 @@ class MatchingProblem:
     adds to the hinge, and what looks like a sure link is taught to be none. With a large c° the oracle never takes one:
     it is as if gold said nothing of them, which is what it does.
     links_lost: sure links beyond the capacities of the target matching; they count as possible.
-    fertility: the links a word may have, and columns of their prices, which follow those of the edges and have weights
+    fertility: the links a word may have, and columns of their rewards, which follow the edges' columns and have weights
     of at most 0.
     """
 
@@ -195,11 +195,11 @@ class MatchingProblem:
         return len(self.edges)
 
     def weights(self, v: F64) -> F64:
-        """w of a solver's answer: (d,) of edges, and then what prices there are."""
+        """The weights w of a solver's v: d of edges' features, then those of fertility, if any."""
         return v + np.append(self.prior, np.zeros(self.n_nonpositive))
 
     def link_rewards(self, w: F64) -> LinkRewards:
-        """What further links of a word are worth with these weights, of which the last are prices."""
+        """The rewards of a word's further links by these weights, the last of which are fertility's."""
         return self.fertility.rewards(w[len(w) - self.n_nonpositive :])
 
     @property
@@ -208,7 +208,7 @@ class MatchingProblem:
 
     @property
     def capacity(self) -> int:
-        """The links that a word may have, on the side where it may have more."""
+        """The links that a word may have, on the side that allows more."""
         return max(self.fertility.source_capacity, self.fertility.target_capacity)
 
     @property
@@ -231,13 +231,13 @@ class MatchingProblem:
 
     @shared_property
     def costs(self) -> F64:
-        """(E,) what linking an edge adds to the loss, and its score by the prior."""
+        """What linking each edge, (E,), adds to the loss, plus its score by the prior."""
         by_label = np.array([self.false_cost, -self.possible_cost, -self.miss_cost])[self.labels]
         return by_label if not self.prior.any() else by_label + score_all(self.edges, self.prior)
 
     @shared_property
     def target_costs(self) -> F64:
-        """(n,) the costs of the target matchings."""
+        """The sums (n,) of costs over the target matchings."""
         of_target = self.costs * (self.labels == _kernels.SURE)
         return np.bincount(self.edges.lists.pairs, of_target, self.n_blocks).astype(np.float64)
 
@@ -268,15 +268,15 @@ class MatchingProblem:
         return Compiled(self.arrays, _kernels.matching_scratch, _kernels.matching_corner)
 
     def rehearsal(self) -> "MatchingProblem | None":
-        """The smallest pair that has edges."""
+        """The problem of the smallest pair that has edges."""
         sizes = np.diff(self.edges.lists.offsets)
         return self.take(np.array([np.argmin(np.where(sizes > 0, sizes, sizes.max() + 1))]))
 
     def corners(self, blocks: I64, w: F64) -> Corners:
-        """argmax_z H_i(z; w) for each of these blocks, H_i(z; w) = L_i(z) − w·ψ_i(z)  [LJSP13].
+        """For each block, the corner argmax_z H_i(z; w), H_i(z; w) = L_i(z) − w·ψ_i(z)  [LJSP13].
 
-        Raises ScoreError where w is not finite, ValueError where a weight of fertility is above 0, and AlignerError
-        where an exact oracle answers worse than the target: the oracle or the features are wrong.
+        Raises ScoreError if w is not finite, ValueError if a weight of fertility is above 0, and AlignerError if an
+        exact oracle's corner is worse than the target: the oracle or the features are wrong.
         """
         compiled = self.compiled()
         if compiled is not None:
@@ -295,12 +295,12 @@ class MatchingProblem:
         return found
 
     def exact_corners(self, blocks: I64, w: F64) -> Corners:
-        """`corners`, but by the assignment oracle where the chosen one is approximate  [LJSP13]."""
+        """`corners`, but by the assignment oracle if the chosen one is approximate  [LJSP13]."""
         exact = self if self.oracle.exact else replace(self, oracle=get_oracle("assignment"))
         return exact.corners(blocks, w)
 
     def _fill(self, chosen: I64, w: F64, psi: F64, losses: F64) -> None:
-        """The corners of these blocks, by any oracle."""
+        """Compute the corners of these blocks by any oracle."""
         if not np.isfinite(w).all():
             check_code(NOT_FINITE, -1)
         arrays, lists, rewards = self.arrays, self.edges.lists.take(chosen), self.link_rewards(w)
@@ -317,6 +317,6 @@ class MatchingProblem:
 
 
 def take_values(values: npt.NDArray[Value], offsets: I64, pairs: I64) -> npt.NDArray[Value]:
-    """The values, (E,), of the edges of these pairs alone, (m,) indices, in their order."""
+    """Of values (E,), take those of the edges of these pairs, (m,) indices, in their order."""
     parts = [values[offsets[pair] : offsets[pair + 1]] for pair in pairs.tolist()]
     return np.concatenate([values[:0], *parts])

@@ -1,4 +1,4 @@
-"""Kernels on the features of two edges, and sums of them: scores in a space that is never computed."""
+"""Kernel functions of the features of two edges, and weighted sums of kernels: scores in an implicit space."""
 
 import inspect
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from corpora.ragged import F32, F64
 from corpora.threads import map_threads
 
 _VALUES_AT_ONCE = 1 << 18
-"""Kernel values that a thread computes at once: about a millisecond, far more than to start a thread takes."""
+"""Kernel values that a thread computes at once: about a millisecond, far more than starting a thread takes."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Linear:
     name: ClassVar[str] = "linear"
 
     def values(self, x: F64, y: F64) -> F64:
-        """(E, M) K of all rows of x (E, d) and y (M, d)."""
+        """K (E, M) of all rows of x (E, d) and y (M, d)."""
         return x @ y.T
 
 
@@ -66,14 +66,14 @@ class RBF:
 
 
 Kernel = Linear | Polynomial | RBF
-"""K(x, y) = Φ(x)·Φ(y) of the features x, y of two edges, for some Φ that is never computed."""
+"""A kernel K(x, y) = Φ(x)·Φ(y) of the features x, y of two edges, for some Φ that is never computed."""
 
 KERNELS: dict[str, Callable[..., Kernel]] = {"linear": Linear, "polynomial": Polynomial, "rbf": RBF}
-"""What makes each kernel, from the options it has."""
+"""The constructor of each kernel, which takes its options."""
 
 
 def make_kernel(name: str, **options: Any) -> Kernel:
-    """A kernel by its name and options.  Raises SettingError for a name, an option or a value that it cannot have."""
+    """Make a kernel by its name and options.  SettingError for an unknown name or option, or an impossible value."""
     if name not in KERNELS:
         raise SettingError(f"unknown kernel {name!r} (choose from {', '.join(KERNELS)})")
     make = KERNELS[name]
@@ -89,9 +89,9 @@ def kernel_signature(kernel: Kernel) -> str:
 
 
 def expand(kernel: Kernel, support: F32, coefficients: F64, features: F32) -> F64:
-    """(E,) Σ_m coefficients[m] K(support[m], φ) of edges with these features φ, (E, d)  [LJSP13 App. B.5].
+    """Return (E,) Σ_m coefficients[m] K(support[m], φ) of edges with these features φ, (E, d)  [LJSP13 App. B.5].
 
-    On all cores. The sums are BLAS's: the last bits of an edge's may differ with the edges beside it.
+    On all cores. BLAS computes the sums: the last bits of an edge's sum may depend on the edges beside it.
     """
     kept = support.astype(np.float64)
     rows = max(1, _VALUES_AT_ONCE // max(1, len(kept)))

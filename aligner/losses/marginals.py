@@ -1,10 +1,10 @@
-"""Marginals of matchings: what methods on the saddle point ask of them, by their edges' features."""
+"""Marginals of matchings, by the features of their edges, for methods on the saddle point."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.losses import _part_kernels as kernels
+from aligner.losses import _marginal_kernels as kernels
 from aligner.losses._corner_kernels import Blocks
 from aligner.matching.projection import GEOMETRIES
 from aligner.templates import NOT_FINITE, CompiledMarginals, check_code
@@ -12,12 +12,12 @@ from corpora.ragged import F64, I64, Bools
 from corpora.threads import shared_property
 
 _ACCURACY = 1e-12
-"""Duality gap of a projection, beyond what rounding hides of it."""
+"""Duality gap of a projection, beyond its rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
 class MatchingMarginals:
-    """The marginals of matchings, as `aligner.problem.Marginals`; see `_part_kernels` for what their parts are."""
+    """The marginals of matchings, as `aligner.problem.Marginals`; their parts: see `_marginal_kernels`."""
 
     arrays: Blocks
 
@@ -50,7 +50,7 @@ class MatchingMarginals:
 
     @shared_property
     def _dual_starts(self) -> I64:
-        """One for each word, and for each further link that words of a side may have."""
+        """Where each block's dual variables begin: one for each word, and each further link that a side allows."""
         further = self.arrays.source_capacity + self.arrays.target_capacity - 2
         return np.concatenate([[0], np.cumsum(self.arrays.lists.shapes.sum(axis=1) + further)])
 
@@ -78,7 +78,7 @@ class MatchingMarginals:
         return found
 
     def restricted(self, kept: Bools) -> "tuple[MatchingMarginals, Bools]":
-        """That a further link is not taken is always kept."""
+        """The marginals of the kept edges; the parts for links that are not taken are always kept."""
         arrays, lists = self.arrays, self.arrays.lists
         of_edges = np.repeat(self.parts[:-1] - lists.offsets[:-1], np.diff(lists.offsets)) + np.arange(
             len(arrays.labels)

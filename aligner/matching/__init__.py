@@ -20,14 +20,14 @@ from aligner.errors import ScoreError, SettingError
 from corpora.ragged import F64, Bools, Lists
 
 _FOR_KERNELS: Final = ("C", "E", "W")
-"""Arrays that are copied unless they are contiguous and can be written: kernels are compiled for no other kind."""
+"""Other arrays are copied: kernels are compiled only for contiguous ones that can be written."""
 
 
 class Task(NamedTuple):
-    """Lists of edges whose best matchings are asked for.
+    """Lists of edges whose best matchings are wanted.
 
     scores: (E,) of the edges.  lists: their words, rows the source and columns the target words of each pair.
-    source_rewards: (B - 1,) of the second link of a row and on, which may have B.  target_rewards: of columns likewise.
+    source_rewards: (B - 1,) of the second to B-th link of a row, at most B.  target_rewards: of columns likewise.
     """
 
     scores: F64
@@ -42,14 +42,14 @@ class Task(NamedTuple):
 
 
 Match = Callable[[Task, Bools], None]
-"""Fills (E,) which edges are linked.  No score is NaN or +inf."""
+"""Sets (E,) which edges are linked.  No score is NaN or +inf."""
 
 
 @dataclass(frozen=True)
 class Oracle:
     """A way to find best matchings.
 
-    exact: whether its answer is the optimum.  several: whether words may have several links.
+    exact: whether its matchings are optimal.  several: whether words may have several links.
     """
 
     name: str
@@ -65,10 +65,10 @@ class Oracle:
 
 
 _MODULES = {
-    "assignment": ("aligner.matching.assignment", True, True),
-    "scipy": ("aligner.matching.scipy_assignment", True, False),
-    "flow": ("aligner.matching.flow", True, True),
-    "lp": ("aligner.matching.linprog", True, True),
+    "assignment": ("aligner.matching.bmatching", True, True),
+    "scipy": ("aligner.matching.scipy_reference", True, False),
+    "flow": ("aligner.matching.flow_reference", True, True),
+    "lp": ("aligner.matching.linprog_reference", True, True),
     "greedy": ("aligner.matching.greedy", False, True),
 }
 ORACLES = tuple(_MODULES)
@@ -76,7 +76,7 @@ ORACLES = tuple(_MODULES)
 
 @cache
 def get_oracle(name: str) -> Oracle:
-    """The oracle of that name; its libraries are imported now and not before.  Raises SettingError."""
+    """Return the oracle of this name; its libraries are imported now and not before.  Raises SettingError."""
     if name not in _MODULES:
         raise SettingError(f"unknown oracle {name!r} (choose from {', '.join(ORACLES)})")
     path, exact, several = _MODULES[name]
@@ -91,16 +91,16 @@ def best_matchings(
     *,
     oracle: str | Oracle = "assignment",
 ) -> Bools:
-    """Best matching of each of many lists of edges; words may have several links, at decreasing rewards.
+    """Find the best matching of each of many lists of edges; words may have several links, at decreasing rewards.
 
     argmax_z Σ_jk s(j,k) z(j,k) + Σ_j Σ_{t=2..deg(j)} ρ_t + Σ_k Σ_{t=2..deg(k)} σ_t   [LTKJ06 §3]
 
     scores: (E,) of the listed edges, any sign; -inf forbids an edge, as if it were not listed.
-    source_rewards: (B - 1,) ρ_2, ρ_3 ... of any row, 0 >= ρ_2 >= ρ_3 >= ..., where B links are the most a row may have.
+    source_rewards: (B - 1,) ρ_2, ρ_3 ... of any row, 0 >= ρ_2 >= ρ_3 >= ..., where B is the capacity of a row.
     target_rewards: (C - 1,) σ_2, σ_3 ... of any column likewise.
     Returns (E,) which edges are linked.
-    Raises ScoreError on NaN or +inf, naming the pair, ValueError where the arrays do not fit or rewards are not as
-    said, and SettingError for an oracle that knows one link a word only.
+    Raises ScoreError on NaN or +inf, naming the pair, ValueError if arrays do not fit or rewards are not as above, and
+    SettingError for an oracle with a capacity of one link only.
     """
     return answer(make_task(scores, lists, source_rewards, target_rewards), oracle)
 
@@ -108,13 +108,13 @@ def best_matchings(
 def make_task(
     scores: npt.ArrayLike, lists: Lists, source_rewards: npt.ArrayLike = (), target_rewards: npt.ArrayLike = ()
 ) -> Task:
-    """The task of `best_matchings`, checked."""
+    """Make the task of `best_matchings` from its arguments, which are checked."""
     flat = check_scores(scores, lists, "best matching")
     return Task(flat, lists, check_rewards("source", source_rewards), check_rewards("target", target_rewards))
 
 
 def answer(task: Task, oracle: str | Oracle) -> Bools:
-    """(E,) which edges this oracle links.  Raises SettingError for one that cannot do what the task asks."""
+    """Return (E,) which edges this oracle links.  SettingError if the task allows words more links than it can find."""
     chosen = oracle if isinstance(oracle, Oracle) else get_oracle(oracle)
     if task.several:
         chosen.check_several()
@@ -124,9 +124,9 @@ def answer(task: Task, oracle: str | Oracle) -> Bools:
 
 
 def check_scores(scores: npt.ArrayLike, lists: Lists, what: str) -> F64:
-    """(E,) scores for kernels.
+    """Return scores (E,) as kernels take them.
 
-    Raises ValueError where they do not fit, and ScoreError on NaN or +inf, by which no `what` exists.
+    Raises ValueError if they do not fit the lists, and ScoreError on NaN or +inf.  what: does not exist then.
     """
     flat = np.require(scores, np.float64, _FOR_KERNELS)
     if flat.shape != (lists.offsets[-1],):
@@ -138,7 +138,7 @@ def check_scores(scores: npt.ArrayLike, lists: Lists, what: str) -> F64:
 
 
 def check_rewards(side: str, given: npt.ArrayLike) -> F64:
-    """The rewards of further links of a side.  Raises ValueError."""
+    """Return the rewards of a side's further links as kernels take them.  Raises ValueError if they are impossible."""
     rewards = np.require(given, np.float64, _FOR_KERNELS)
     if rewards.ndim != 1 or not (np.isfinite(rewards).all() and (np.diff(rewards, prepend=0.0) <= 0).all()):
         raise ValueError(f"{side} rewards must be finite, at most 0, and must not rise with the links of a word")

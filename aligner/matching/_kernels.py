@@ -19,11 +19,11 @@ from corpora.ragged import F64, I64, Bools
 class Flow(NamedTuple):
     """Scratch of the b-matching kernels. The nodes of the flow are the J rows, then the K columns.
 
-    Edges of positive score, row by row: row j has those from starts[j] to starts[j + 1].  row, column: their nodes.
-    place: theirs among the listed edges.
+    Edges of positive score, row by row: row j has edges starts[j] to starts[j + 1].  row, column: their nodes.
+    place: their places among the listed edges.
     joined: (N, capacity) the edges linked to each column, the first degree[k] of a row in use.
-    price: dual variables.  label: distance in a search, where `unscanned` is the same until the node is scanned, +inf
-    from then on; parent: the edge that a node was reached by.
+    price: dual variables.  label: distance in a search; unscanned: the same until the node is scanned, +inf from then
+    on; parent: the edge that a node was reached by.
     """
 
     starts: I64
@@ -43,7 +43,7 @@ class Flow(NamedTuple):
 
 @compiled
 def largest(lists, first, last):
-    """(the longest side, the most edges) of pairs first .. last, each at least 1."""
+    """Return (the longest side, the most edges) of pairs first .. last, each at least 1."""
     words, edges = 1, 1
     for i in range(first, last):
         words = max(words, max(lists.shapes[i, 0], lists.shapes[i, 1]))
@@ -53,7 +53,7 @@ def largest(lists, first, last):
 
 @compiled
 def make_flow(lists, first, last, target_capacity):
-    """Scratch for the largest of pairs first .. last."""
+    """Make scratch for the largest of pairs first .. last."""
     words, edges = largest(lists, first, last)
     nodes = 2 * words
     return Flow(
@@ -75,7 +75,7 @@ def make_flow(lists, first, last, target_capacity):
 
 @compiled(inline="always")
 def begin(scores, source, target, J, K, flow):
-    """No links, and the edges of positive score."""
+    """Begin with no links, and with the edges of positive score."""
     size = 0
     rows = 0
     for e in range(len(scores)):
@@ -95,7 +95,7 @@ def begin(scores, source, target, J, K, flow):
 
 @compiled(inline="always")
 def write_links(J, flow, linked):
-    """Which of the listed edges are linked."""
+    """Set linked to which of the listed edges are linked."""
     linked[:] = False
     for e in range(flow.starts[J]):
         linked[flow.place[e]] = flow.linked[e]
@@ -103,7 +103,7 @@ def write_links(J, flow, linked):
 
 @compiled(inline="always")
 def reward(rewards, links):
-    """ρ of the next link of a word that has `links` already: 0 of the first."""
+    """Return ρ of the next link of a word that has `links` already; the first has 0."""
     return rewards[links - 1] if links > 0 else 0.0
 
 
@@ -117,11 +117,11 @@ def least(labels):
 
 @compiled(inline="always")
 def search(source, length, J, K, source_rewards, target_rewards, flow):
-    """The shortest way for one more unit of flow into row `source`, on reduced costs; updates the duals.
+    """Find the shortest path for one more unit of flow into row `source`, on reduced costs; updates the duals.
 
-    length: of leaving the unit out.  Dijkstra, alternating between rows, which take up edges, and columns, which give
-    links back, until the unit leaves through a column below its capacity or a row that makes do with a link less.
-    Returns the node where it leaves; `source`: it is not worth it.
+    length: the cost of leaving the unit out.  Dijkstra's method, alternating between rows, which take up edges, and
+    columns, which give links back, until the unit leaves through a column below capacity or a row that gives up a link.
+    Returns the node where it leaves; `source`: the unit is best left out.
     """
     capacity = len(target_rewards) + 1
     price, label, unscanned = flow.price, flow.label, flow.unscanned
@@ -212,12 +212,12 @@ def augment(source, exit_node, J, flow):
 
 @compiled
 def bmatch_block(scores, source, target, J, K, source_rewards, target_rewards, flow, linked):
-    """Best b-matching of the listed edges of one pair, (E,), into linked (E,).
+    """Find the best b-matching of the listed edges of one pair, (E,), and write it to linked (E,).
 
     Successive shortest paths: the links that rows may have are allowed one after another, and one unit of flow keeps
     the flow optimal each time. A row's next link is worth no more than one it does without, so that ends the row.
 
-    source_rewards: (capacity - 1,) ρ of the second link and on.  target_rewards: σ likewise.
+    source_rewards: (capacity - 1,) ρ from the second link on.  target_rewards: σ likewise.
     Also leaves optimal duals >= 0, u (J,) then v (K,), in flow.price: the score of the matching is
     Σ_j Σ_t max(0, u_j + ρ_t) + Σ_k Σ_t max(0, v_k + σ_t) + Σ_jk max(0, s(j,k) - u_j - v_k), with ρ_1 = σ_1 = 0.
     """
@@ -242,7 +242,7 @@ def bmatch_block(scores, source, target, J, K, source_rewards, target_rewards, f
 
 @compiled
 def bmatch_blocks(scores, lists, first, last, source_rewards, target_rewards, linked):
-    """Best b-matchings of pairs first .. last, into linked (E,)."""
+    """Find the best b-matchings of pairs first .. last, and write them to linked (E,)."""
     flow = make_flow(lists, first, last, len(target_rewards) + 1)
     for i in range(first, last):
         edges = slice(lists.offsets[i], lists.offsets[i + 1])
@@ -254,11 +254,11 @@ def bmatch_blocks(scores, lists, first, last, source_rewards, target_rewards, li
 
 @compiled
 def bmatch_blocks_greedily(scores, lists, source_rewards, target_rewards, linked):
-    """Matchings of all pairs, best edge first, by what it adds at the time; into linked (E,).
+    """Match all pairs greedily, always by the edge that adds most at the time, and write it to linked (E,).
 
     At least half of the best score. Let O be an optimum that holds all links taken so far, and (j, k) the next, which
-    adds m. Put it into O, in place of a later link of row j and one of column k, where O has such: as neither added
-    more than m to what was taken, O loses m at most, and in the end no link of O adds anything.
+    adds m. Put it into O, in place of a later link of row j and one of column k, if O has such links: as neither added
+    more than m to the links taken, O loses m at most, and in the end no link of O adds anything.
     """
     source_capacity, target_capacity = len(source_rewards) + 1, len(target_rewards) + 1
     flow = make_flow(lists, np.int64(0), len(lists.shapes), target_capacity)

@@ -1,4 +1,4 @@
-"""Compiled kernels of a projection's Newton steps on the prices of the shorter side."""
+"""Compiled kernels of a projection's Newton steps on the dual variables (prices) of the shorter side."""
 
 import numpy as np
 
@@ -6,17 +6,17 @@ from aligner.matching._price_kernels import EUCLIDEAN, FERMI_DIRAC
 from corpora.compiled import SUMS, compiled
 
 FLAT = 1e-15
-"""Curvature in directions that have none, where all words of a component are at capacity."""
+"""Curvature assumed in directions without any, in which all words of a component are at capacity."""
 
 JAMMED = 0.1
-"""A price that would be all gone after this fraction of a Newton step goes to 0 in it, whatever the others do."""
+"""A price that reaches 0 within this fraction of a Newton step is set to 0 by it, whatever the others do."""
 
 
 @compiled(fastmath=SUMS)
 def derivatives(geometry, values, u, v, capacity, ceiling, weights, excess, curvature, answers):
-    """First and second derivatives: each row's sum of z beyond its capacity, and dz/dx of the edges.
+    """Compute first and second derivatives: each row's sum of z beyond its capacity, and dz/dx of the edges.
 
-    answers: 1 / the column's sum of dz/dx, by which its price answers to the rows'; 0 where it stays at 0.
+    answers: 1 / the column's sum of dz/dx, how its price follows the rows' prices; 0 if it stays at 0.
     """
     rows, columns = values.shape
     for k in range(columns):
@@ -44,11 +44,11 @@ def derivatives(geometry, values, u, v, capacity, ceiling, weights, excess, curv
 
 @compiled(fastmath=SUMS)
 def solve_tight(n, tight, curvature, answers, idle, system, diagonal, step):
-    """Newton's step of the n tight rows, in place of their excess in `step`; answers[k] = 1 / (Aᵀ1)_k, or 0 where not.
+    """Solve for Newton's step of the n tight rows, which replaces their excess in `step`.
 
-    (diag(A 1) - A diag(1 / Aᵀ1) Aᵀ) step = excess, whose matrix has no entry above 0 beside the diagonal and row sums
-    >= 0. It is eliminated without a subtraction  [Grassmann, Taksar and Heyman 1985]: the row sums are kept in place of
-    the diagonal, so that a chain of words that are nearly all matched is as exact as any v.
+    (diag(A 1) - A diag(answers) Aᵀ) step = excess, answers[k] = 1 / (Aᵀ1)_k or 0. The matrix has row sums >= 0 and no
+    entry above 0 off the diagonal, so it is eliminated without a subtraction  [Grassmann, Taksar and Heyman 1985]: row
+    sums are kept instead of the diagonal, and a chain of words that are nearly all matched is as exact as any other.
     """
     columns = len(answers)
     for p in range(n):
@@ -83,9 +83,9 @@ def solve_tight(n, tight, curvature, answers, idle, system, diagonal, step):
 
 @compiled(fastmath=SUMS)
 def newton_step(geometry, values, u, v, capacity, ceiling, weights, longest):
-    """Newton's step for the rows' prices, the columns' being the best at any of these, no entry beyond `longest`.
+    """Return Newton's step for the rows' prices, no entry beyond `longest`; the columns' prices follow as the best.
 
-    The rows beyond capacity or with a price take part, and the columns with a price answer.
+    Rows beyond capacity or with a price take part, and the prices of columns that have one follow.
     """
     rows, columns = values.shape
     excess, step, diagonal, tight = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows, np.int64)

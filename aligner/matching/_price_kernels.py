@@ -1,4 +1,4 @@
-"""Compiled kernels of a projection's prices: the best of one side at given prices of the other, and their gap.
+"""Compiled kernels of a projection's prices: the best prices of one side at given prices of the other, and the gap.
 
 A word's price is the multiplier of its capacity, >= 0: u of rows, v of columns. With x = value - u - v, the EUCLIDEAN
 z of an edge is clip(x, 0, ceiling), the FERMI_DIRAC one 1 / (1 + exp(-x)), and the ENTROPIC one min(exp(x), ceiling),
@@ -16,7 +16,7 @@ FERMI_DIRAC = 2
 
 @compiled(fastmath=SUMS, inline="always")
 def price_sums(geometry, value, other, price, ceiling):
-    """(sum of the z of a word's edges, not ENTROPIC, and how fast it falls with the price)."""
+    """Return (sum of the z of a word's edges, how fast it falls with the word's price); not for ENTROPIC."""
     total = 0.0
     between = 0.0
     if geometry == FERMI_DIRAC:
@@ -36,7 +36,7 @@ def price_sums(geometry, value, other, price, ceiling):
 
 @compiled
 def best_price(geometry, value, other, price, capacity, ceiling):
-    """The p >= 0 of one word at which its z, not ENTROPIC, sum up to <= capacity, and = if p > 0.
+    """Return the price p >= 0 of a word at which its z sum up to <= capacity, and = if p > 0; not for ENTROPIC.
 
     Newton's method from `price` on a falling function, between bounds that it narrows.
     """
@@ -71,7 +71,7 @@ def best_price(geometry, value, other, price, capacity, ceiling):
 
 @compiled(fastmath={"contract"})  # not reassociated: that would undo the rounding
 def exponentials(x, bits, answers):
-    """answers = exp(x), to 1e-15, where -708 < x <= 708; 0 below, exp(708) above.  The compiler's own has no vectors.
+    """answers = exp(x), to 1e-15, for -708 < x <= 708; 0 below, exp(708) above.  The compiler's exp is not vectorised.
 
     Cody and Waite's reduction to |r| <= log(2)/2 by adding and subtracting 1.5 · 2^52, which rounds, and Taylor's
     polynomial; the rounded number is shifted into the exponent.  bits: scratch.
@@ -107,7 +107,7 @@ def exponentials(x, bits, answers):
 
 @compiled
 def scale_price(prices, j, factor):
-    """Lower a price by log(factor), but not below 0; returns the factor that it could be lowered by."""
+    """Lower a price by log(factor), but not below 0; returns the factor for which that was possible."""
     price = prices[j] - np.log(factor)
     if price > 0.0:
         prices[j] = price
@@ -119,7 +119,7 @@ def scale_price(prices, j, factor):
 
 @compiled
 def best_factor(weights, total, capacity, ceiling):
-    """The f at which sum min(f · weights, ceiling) = capacity, +inf if there is none.  total: sum of the weights.
+    """Return the f at which sum min(f · weights, ceiling) = capacity, or +inf.  total: sum of the weights.
 
     Newton's method on a concave, rising, piecewise linear function, from below.
     """
@@ -146,9 +146,9 @@ def best_factor(weights, total, capacity, ceiling):
 
 @compiled(fastmath=SUMS)
 def fit_rows(geometry, values, u, v, capacity, ceiling, weights):
-    """The rows' best prices at these prices of the columns, in place; weights of ENTROPIC are scaled with them.
+    """Set the rows' prices to the best at these prices of the columns; weights of ENTROPIC are scaled with them.
 
-    Returns the largest factor of the weights: those that had vanished are not right after a very large one.
+    Returns the largest factor of the weights: after a very large one, weights that had vanished are not right.
     """
     rows, columns = weights.shape
     largest = 1.0
@@ -168,7 +168,7 @@ def fit_rows(geometry, values, u, v, capacity, ceiling, weights):
 
 @compiled(fastmath=SUMS)
 def fit_columns(geometry, across, u, v, capacity, ceiling, weights):
-    """The columns' best prices at these prices of the rows, in place; like `fit_rows`."""
+    """Set the columns' prices to the best at these prices of the rows; see `fit_rows`."""
     rows, columns = weights.shape
     if geometry != ENTROPIC:
         for k in range(columns):
@@ -190,7 +190,7 @@ def fit_columns(geometry, across, u, v, capacity, ceiling, weights):
 
 @compiled(fastmath=SUMS)
 def fill_weights(values, u, v, exponents, bits, weights):
-    """ENTROPIC: weights = exp(values - u - v)."""
+    """Set weights = exp(values - u - v), for ENTROPIC."""
     rows, columns = values.shape
     for j in range(rows):
         for k in range(columns):
@@ -201,7 +201,7 @@ def fill_weights(values, u, v, exponents, bits, weights):
 
 @compiled(fastmath=SUMS)
 def raise_to_top(across, u, v):
-    """The lowest prices of the columns at which no value - u - v is above 0."""
+    """Set the columns' prices to the lowest at which no value - u - v is above 0."""
     for k in range(len(v)):
         top = 0.0
         for j in range(len(u)):
@@ -212,7 +212,7 @@ def raise_to_top(across, u, v):
 
 @compiled(fastmath=SUMS)
 def dual_objective(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights):
-    """sum h(values - u - v) + u·capacities + v·capacities, to be minimised, where h' gives z."""
+    """Return sum h(values - u - v) + u·capacities + v·capacities, to be minimised, where h' gives z."""
     rows, columns = values.shape
     objective = 0.0
     for k in range(columns):
@@ -233,8 +233,8 @@ def dual_objective(geometry, values, u, v, u_capacity, v_capacity, ceiling, weig
 
 @compiled(fastmath=SUMS)
 def make_feasible(geometry, values, u, v, u_capacity, v_capacity, ceiling, weights, plan):
-    """plan = the z of these prices, scaled into the polytope.  Returns its duality gap, a sum of terms >= 0, and what
-    the gap would be if every x were wrong by 1: the sums of words whose prices are not 0 would be wrong by so much.
+    """Set plan = the z of these prices, scaled into the polytope.  Returns its duality gap, a sum of terms >= 0, and
+    the gap if every x were wrong by 1, when the sums of words whose prices are not 0 would be wrong by so much.
 
     An edge's term z·log z - z - z·x + exp(x) of ENTROPIC, where z = f·exp(x), is bounded by exp(x)·(1 - f)². That of
     FERMI_DIRAC, the divergence of z = f·p from p = 1 / (1 + exp(-x)), is by (p - z) (x - log(z / (1 - z))).

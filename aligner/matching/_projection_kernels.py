@@ -12,33 +12,33 @@ from aligner.matching._price_kernels import ENTROPIC, EUCLIDEAN, FERMI_DIRAC
 from corpora.compiled import compiled
 
 START = 16.0
-"""The largest score from which prices are searched from nothing."""
+"""The largest score at which the search starts from prices of 0."""
 
 PATIENCE = 20
-"""Iterations from given prices, before they are found to be of no use."""
+"""Iterations from given prices, before the search starts anew from 0."""
 
 GROWTH = 4.0
 """Larger scores are reached by this factor at a time: doubled scores have nearly doubled prices."""
 
 LOOSE = 0.1
-"""Gap at which a smaller scale of the scores is left."""
+"""Gap at which the search goes on to a larger scale of the scores."""
 
 ROUNDING = 1.2e-16
-"""The error of a score less its prices, relative to the highest score."""
+"""The rounding error of a score minus its prices, relative to the highest score."""
 
 LOST = 1e100
-"""A factor of weights after which those that had vanished are computed anew."""
+"""After a larger factor, weights that had vanished are computed anew."""
 
 VANISHED = -70.0
 """ENTROPIC: the exponential of this and of less is lost to rounding beside a capacity."""
 
 HALVINGS = 12
-"""Of a Newton step that raises the dual objective, before it is given up for this iteration."""
+"""Halvings of a Newton step that raises the dual objective, before it is given up for this iteration."""
 
 
 @compiled
 def maximum(values):
-    """The largest entry, here as `copy`: what NumPy has takes long to compile."""
+    """Return the largest entry; like `copy` it is here because NumPy's function takes long to compile."""
     top = -np.inf
     for row in values:
         for x in row:
@@ -54,7 +54,7 @@ def copy(values, other):
 
 @compiled
 def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, limit, plan):
-    """Best prices from those given, in place, and the plan; rows <= columns.
+    """Improve the given prices in place to the best, and compute the plan; rows <= columns.
 
     Returns (whether the tolerance is reached, gap, iterations).
     """
@@ -120,7 +120,7 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
 
 @compiled
 def orient(q, rows, columns, scale, values, across):
-    """values = scale · q in a rectangle, -inf where no edge is listed, and across its transpose."""
+    """Set values = scale · q in a rectangle, -inf where no edge is listed, and across to its transpose."""
     for j in range(len(values)):
         for k in range(len(across)):
             values[j, k] = -np.inf
@@ -135,7 +135,7 @@ def orient(q, rows, columns, scale, values, across):
 def search_from_nothing(
     geometry, q, rows, columns, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance, limit, plan
 ):
-    """`search` without prices to start from: by smaller scores first."""
+    """`search` from prices of 0: with smaller scores first."""
     scale = 1.0
     highest = -np.inf
     for x in q:
@@ -168,7 +168,7 @@ def scale_prices(u, v, factor):
 
 @compiled
 def number_words(words, kept, n_kept, numbers, found):
-    """Number the words of the kept edges: numbers of words, found: the words by number.  Returns how many."""
+    """Number the words of the kept edges: numbers[word], found[number].  Returns how many there are."""
     numbers[:] = -1
     n = 0
     for e in range(n_kept):
@@ -184,12 +184,12 @@ def number_words(words, kept, n_kept, numbers, found):
 def project_block(
     geometry, q, source, target, row_capacity, column_capacity, row_price, column_price, ceiling, tolerance, limit, z
 ):
-    """The point of the polytope nearest to q (E,), into z (E,), from these prices (J,) and (K,), in place.
+    """Find the point z (E,) of the polytope nearest to q (E,), starting from prices (J,) and (K,), which it updates.
 
-    The search leaves out edges that must be 0, as prices only lower q, and those that are the only one of both words.
-    source, target: (E,) the rows and columns of the listed edges.  prices: all 0 where none are known.
-    geometry: EUCLIDEAN, or ENTROPIC with q = log u + the logarithm to add.
-    ceiling: the limit of an edge; +inf where all words of a side have a capacity of 1, which implies it.
+    The search leaves out edges that must be 0, as prices only lower q, and edges that are the only one of both words.
+    source, target: (E,) the rows and columns of the listed edges.  prices: 0 unless better ones are known.
+    geometry: EUCLIDEAN, FERMI_DIRAC, or ENTROPIC with q = log u + the logarithm to add.
+    ceiling: the limit of an edge; +inf if all words of a side have a capacity of 1, which implies it.
     tolerance: of the duality gap.  Returns (whether it is reached, gap, iterations).
     """
     kept, n = np.empty(len(q), np.int64), 0
@@ -264,7 +264,7 @@ def project_block(
 
 @compiled
 def take_words(words, price, capacity, own_price, own_capacity):
-    """The prices and capacities of these words, whose prices are set to 0.  Returns whether any was above 0."""
+    """Take the prices and capacities of these words and set the prices to 0.  Returns whether any was above 0."""
     known = False
     for j in range(len(own_price)):
         own_price[j], own_capacity[j] = price[words[j]], capacity[words[j]]

@@ -1,4 +1,4 @@
-"""What the reference oracles share: one pair at a time, in Python."""
+"""Helpers of the reference oracles, which work on one pair at a time, in Python."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from corpora.ragged import F64, I32, I64, Bools
 
 
 class Positive(NamedTuple):
-    """The edges of a pair that score above 0, of which there are some.
+    """The edges of a pair that score above 0, at least one.
 
     J, K: words of the pair.  rows, columns: (E,) positions.  scores: (E,).
     """
@@ -21,7 +21,7 @@ class Positive(NamedTuple):
 
 
 def match_one_by_one(best: Callable[[Positive, F64, F64], Bools | I64], task: Task, linked: Bools) -> None:
-    """Fill linked with the answers of best(edges, rewards), which of the edges are links; see `Match`."""
+    """Fill linked pair by pair: best(edges, rewards) says which edges of a pair are links; see `Match`."""
     for (J, K), first, last in zip(
         task.lists.shapes.tolist(), task.lists.offsets, task.lists.offsets[1:], strict=False
     ):

@@ -1,7 +1,7 @@
-"""A heuristic oracle: best edge first, at least half of the best score.
+"""A heuristic oracle: best edge first, with at least half of the best score.
 
-Half of a score is no share of a hinge, which is a score less that of the target and may be near 0: what [LJSP13 §5]
-promises of approximate oracles is not promised of this one. Gaps are certified with exact matchings all the same.
+Half of a score is no share of a hinge, which is a score minus the target's and may be near 0: so the guarantee of
+[LJSP13 §5] for approximate oracles does not hold. Gaps are certified with exact matchings all the same.
 """
 
 from aligner.matching import Task
@@ -10,9 +10,9 @@ from corpora.ragged import Bools
 
 
 def match(task: Task, linked: Bools) -> None:
-    """Fast, and at least half of the best score; that bounds no share of a block's gap.
+    """Fast, with at least half of the best score, which bounds no share of a block's gap.
 
-    Of tied edges any may come first. With several links a word the edge that adds most is next, with the rewards it
-    brings.
+    Of tied edges any may come first. If words may have several links, the next edge is the one that adds most, rewards
+    included.
     """
     bmatch_blocks_greedily(task.scores, task.lists, task.source_rewards, task.target_rewards, linked)

@@ -1,4 +1,4 @@
-"""Nearest points of the matching polytope, in three geometries, of whole batches of lists of edges.
+"""Nearest points of the matching polytope in three geometries, for many lists of edges at once.
 
 Z = { 0 <= z <= 1 : Σ_k z(j,k) <= capacity of row j,  Σ_j z(j,k) <= capacity of column k }
 
@@ -8,11 +8,11 @@ Z = { 0 <= z <= 1 : Σ_k z(j,k) <= capacity of row j,  Σ_j z(j,k) <= capacity o
 - Fermi-Dirac: argmin Σ z log z + (1 − z) log(1 − z) − z·q: z = 1 / (1 + exp(u_j + v_k − q)), links as of logistic
   regression where no capacity binds  [BMN20].
 
-The dual variables u, v >= 0, prices of the words, are found exactly: sweeps, each the best prices of all rows and then
-of all columns, and between them Newton steps on the prices of the shorter side, for a piecewise quadratic function
-for Euclidean (which ends at the exact answer) and of a smooth one for the others. What is returned is feasible but for
-rounding, and its own duality gap bounds how far it is from the nearest point: ½ ‖z − z*‖² <= gap, as KL(z* ‖ z) <= gap
-for entropic.
+The dual variables u, v >= 0, prices of the words, are found by sweeps, each the best prices of all rows and then of all
+columns, and between them Newton steps on the prices of the shorter side, of a piecewise quadratic function for
+Euclidean (which ends at the exact answer) and of a smooth one for the others. The returned point is feasible but for
+rounding, and its duality gap bounds how far it is from the nearest point: ½ ‖z − z*‖² <= gap, or KL(z* ‖ z) <= gap for
+entropic.
 """
 
 from collections import deque
@@ -33,9 +33,9 @@ GEOMETRIES: Final = {"euclidean": EUCLIDEAN, "entropic": ENTROPIC, "fermi-dirac"
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Nearest points of n polytopes and how they were found.
+    """Nearest points of n polytopes, and how they were found.
 
-    z: (E,), stacked as the scores were.  u: (ΣJ,) dual variables of the rows.  v: (ΣK,) of the columns.
+    z: (E,), in the order of the scores.  u: (ΣJ,) dual variables of the rows.  v: (ΣK,) of the columns.
     gaps: (n,) duality gaps.  iterations: (n,) sweeps and Newton steps.  converged: (n,) whether gap <= tolerance.
     """
 
@@ -58,13 +58,13 @@ def nearest_points(
     tolerance: float = 1e-12,
     max_iterations: int = 200,
 ) -> Nearest:
-    """The point of Z nearest to each of many lists of edges, in one of the GEOMETRIES; entropic scores are log z' + s.
+    """The point of Z nearest to each list's scores, in one of the GEOMETRIES; entropic scores are log z' + s.
 
     scores: (E,) of the listed edges, as in `best_matchings`; -inf forbids an edge, as if it were not listed.
-    row_capacity, column_capacity: >= 1, of every word or one for all, (ΣJ,) and (ΣK,).
-    start: prices to go on from, for instance of the last call with scores nearly the same.
-    tolerance: of the duality gap, beyond what rounding hides of it.  max_iterations: for each pair.
-    Raises ScoreError on NaN or +inf, naming the pair, and ValueError where the arguments do not fit.
+    row_capacity, column_capacity: >= 1, one for each word, (ΣJ,) and (ΣK,), or one for all.
+    start: where to start from, for instance the result of the last call with nearly the same scores.
+    tolerance: of the duality gap, beyond its rounding error.  max_iterations: for each pair.
+    Raises ScoreError on NaN or +inf, naming the pair, and ValueError if the arguments do not fit.
     """
     flat = check_scores(scores, lists, "nearest point")
     row_starts, column_starts = word_offsets(lists.shapes).T

@@ -6,7 +6,7 @@ from corpora.compiled import compiled
 from features.table import GRID
 
 _EDGES_AT_ONCE = 512
-"""So few that their scores stay in the fastest cache."""
+"""Edges that are scored at once, so few that their scores stay in the fastest cache."""
 
 
 @compiled
@@ -23,7 +23,7 @@ def add_scores(features, w, scores):
 
 @compiled
 def add_rounded_scores(features, w, scores):
-    """`add_scores` of features (d, E) that are rounded as `features.table.round_to_grid` does it; for many scores."""
+    """`add_scores` of features (d, E), rounded here as `features.table.round_to_grid` does it; for many edges."""
     for first in range(0, len(scores), _EDGES_AT_ONCE):
         some = scores[first : first + _EDGES_AT_ONCE]
         for c in range(len(features)):

@@ -11,20 +11,20 @@ from corpora.alignment import Links, PairLinks
 from corpora.ragged import F64, Lists
 
 UNANIMOUS = 1000.0
-"""Added to the score of an edge that all systems are sure of: no price outweighs it."""
+"""Added to the score of an edge with probability 1 by all systems: no price outweighs it."""
 
 NAMES = "agree", "doubt", "beside"
-"""What `agreement` says of an edge."""
+"""The columns of `agreement`."""
 
 _PAIRS_AT_ONCE = 1024
 
 
 def combine(rows: Iterable[Sequence[PairLinks]]) -> Iterator[PairLinks]:
-    """The consensus of systems, pair by pair: the best b-matching of the edges that some system links.
+    """Yield the consensus of systems, pair by pair: the best b-matching of the edges that some system links.
 
-    A further link of a word has a price; what all systems are sure of is linked whatever it costs. So the consensus of
-    one system, or of copies of it, is its links; of a system with probabilities, those above about a half.
-    rows: the links of a pair by each system; possible ones are links, too.
+    A further link of a word has a price; edges with probability 1 by all systems are always linked. So the consensus of
+    one system, or of copies of it, is its links; if it has probabilities, those above about a half.
+    rows: for each pair, its links by each system; possible ones are links, too.
     """
     known = default_weights().consensus
     weights, price = np.array([known[name] for name in NAMES]), known["price"]
@@ -34,7 +34,7 @@ def combine(rows: Iterable[Sequence[PairLinks]]) -> Iterator[PairLinks]:
 
 
 def decode(lists: Lists, found: F64, weights: F64, price: float) -> Links:
-    """The best b-matchings of edges with these columns of NAMES.  price: at most 0, of each further link of a word."""
+    """Find the best b-matchings of edges by their columns `found`.  price: of each further link of a word, <= 0."""
     scores = found @ weights + UNANIMOUS * (found[:, 0] == 1.0)
     # Words without an edge are left out: a position may be anything, where no text bounds it.
     places = [np.unique(lists.pairs << 32 | side, return_inverse=True) for side in (lists.source, lists.target)]
@@ -48,11 +48,11 @@ def decode(lists: Lists, found: F64, weights: F64, price: float) -> Links:
 
 
 def agreement(systems: Sequence[Links]) -> tuple[Lists, F64]:
-    """The edges that some system links, and (E, 3) the columns of NAMES.
+    """The edges that some system links, and the columns of NAMES, (E, 3).
 
     m is the mean probability, over the systems that link anything in the pair.
-    agree: 2m - 1.  doubt: 4m (1 - m), 1 where opinions are divided and 0 where there is but one.  beside: this, times
-    the mean m of (j-1, k-1) and (j+1, k+1): edges that are doubted are decided by what stands beside them.
+    agree: 2m - 1.  doubt: 4m (1 - m), from 0 if all agree to 1 if half of them do.  beside: doubt times the mean m of
+    (j-1, k-1) and (j+1, k+1): doubtful edges are decided by the edges next to them.
     """
     pair = np.concatenate([np.repeat(np.arange(len(one)), np.diff(one.offsets)) for one in systems])
     places = [np.concatenate([getattr(one, side) for one in systems]) for side in ("source", "target")]

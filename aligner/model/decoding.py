@@ -19,9 +19,9 @@ from corpora.ragged import F64, I64, Lists
 class Alignment:
     """The links of one sentence pair.
 
-    links: 0-based (source, target) positions in ascending order.  scores: of each link; the higher, the surer. By a
-    model with a calibration they are probabilities that the link is right, in (0, 1), see `calibration.Calibration`;
-    by others their scores, above 0.  Iterating, len() and ``in`` are those of the links.
+    links: 0-based (source, target) positions in ascending order.  scores: of each link; the higher, the surer. If the
+    model has a calibration they are probabilities that the link is right, in (0, 1), see `calibration.Calibration`;
+    otherwise scores, above 0.  Iterating, len() and ``in`` are those of the links.
     """
 
     links: tuple[tuple[int, int], ...]
@@ -29,7 +29,7 @@ class Alignment:
 
     @property
     def score(self) -> float:
-        """Mean score of the links: of probabilities, the expected precision.  0 of no links."""
+        """The mean score of the links, 0 without links; if scores are probabilities, the expected precision."""
         return sum(self.scores) / len(self.scores) if self.scores else 0.0
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
@@ -49,7 +49,7 @@ class Alignment:
         return f"Alignment('{self}', score {self.score:.4g})"
 
     def _repr_html_(self) -> str:
-        """A matrix of the numbers of words, for notebooks; `aligner.pages.notebook.Drawing` has words."""
+        """HTML for notebooks: a matrix of the numbers of words; `aligner.pages.notebook.Drawing` has words."""
         from aligner.pages.notebook import draw_positions
 
         return draw_positions(self)
@@ -60,7 +60,7 @@ class Alignments:
     """The alignments of n sentence pairs, packed: the links of pair i are rows bounds[i]:bounds[i + 1].
 
     shapes: (n, 2) numbers of source and target words.  fit: (n, 3) log probability per word by translation models, nan
-    without any; see `features.translation.posteriors.Posteriors.fit`.  Iterating gives each as `Alignment`.
+    without them; see `features.translation.posteriors.Posteriors.fit`.  Iterating gives each as `Alignment`.
     """
 
     source: I64  # (m,) word positions, ascending by (source, target) within a pair
@@ -72,13 +72,13 @@ class Alignments:
 
     @classmethod
     def of(cls, links: Links, scores: F64, shapes: I64) -> "Alignments":
-        """Links and the score of each."""
+        """Make alignments of links and the score of each link."""
         source, target = links.source.astype(np.int64), links.target.astype(np.int64)
         return cls(source, target, scores, links.offsets, shapes, np.full((len(shapes), 3), np.nan))
 
     @classmethod
     def join(cls, parts: "Sequence[Alignments]") -> "Alignments":
-        """Those of all parts, one after the other."""
+        """Join the alignments of all parts, one after the other."""
         nothing = np.empty(0, np.int64)
         counts = np.concatenate([nothing, *(np.diff(part.bounds) for part in parts)])
         return cls(
@@ -98,14 +98,14 @@ class Alignments:
 
     @property
     def linked(self) -> I64:
-        """(n,) words of either side of each pair that have a link."""
+        """The number of words of each pair, of both sides, that have a link, (n,)."""
         pair = np.repeat(np.arange(len(self)), np.diff(self.bounds)) << 32
         words = np.concatenate([np.unique(pair | side) >> 32 for side in (self.source, self.target)])
         return np.bincount(words, minlength=len(self)).astype(np.int64)
 
     @property
     def unlinked(self) -> F64:
-        """(n,) share of the words of each pair that have no link, 1 of no words."""
+        """The share of each pair's words that have no link, (n,); 1 for a pair without words."""
         return np.asarray(1.0 - self.linked / np.maximum(self.shapes.sum(axis=1), 1))
 
     @overload
@@ -113,7 +113,7 @@ class Alignments:
     @overload
     def __getitem__(self, pair: slice) -> list[Alignment]: ...
     def __getitem__(self, pair: int | slice) -> Alignment | list[Alignment]:
-        """The alignment of a pair (negative counts from the end), IndexError beyond the last; or those of a slice."""
+        """The alignment of a pair (negative counts from the end), IndexError beyond the last; or a list for a slice."""
         if isinstance(pair, slice):
             return [self[one] for one in range(len(self))[pair]]
         rows = slice(*self.bounds[range(len(self))[pair] :][:2])
@@ -137,12 +137,12 @@ class Alignments:
 
 
 def best_alignments(scores: F64, lists: Lists, rewards: LinkRewards) -> Alignments:
-    """The best alignment of every pair.  scores: (E,) of the candidates; no other edge is a link."""
+    """Return the best alignment of every pair.  scores: (E,) of the candidates; no other edge is a link."""
     linked = np.flatnonzero(best_matchings(scores, lists, rewards.source, rewards.target))
     bounds, sure = np.searchsorted(linked, lists.offsets), np.ones(len(linked), np.bool_)
     return Alignments.of(Links(lists.source[linked], lists.target[linked], sure, bounds), scores[linked], lists.shapes)
 
 
 def decode_edges(edges: Edges, weights: F64, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen
-    """Return the best alignment of every pair of a table by (d,) weights; rewards: of further links of a word."""
+    """Return the best alignment of every pair of a table by weights (d,).  rewards: for further links of a word."""
     return best_alignments(score_table(weights, edges.features), edges.lists, rewards)

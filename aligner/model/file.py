@@ -64,7 +64,7 @@ def write_model(file: BinaryIO, header: Mapping[str, Any], arrays: Mapping[str, 
 
 
 def is_model(path: StrPath) -> bool:
-    """Whether a path is of a file that begins as models do."""
+    """Whether a path is a file that begins as model files do."""
     if not Path(path).is_file():
         return False
     with Path(path).open("rb") as file:
@@ -72,10 +72,10 @@ def is_model(path: StrPath) -> bool:
 
 
 def read_model(path: StrPath, *, copy: bool = False) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Header and arrays of a model file; the arrays are read-only maps of the file, or of a copy in memory.
+    """Read header and arrays of a model file; the arrays are read-only maps of the file, or of a copy in memory.
 
     All contents are checked against their checksums, which also brings the pages in before the first use.
-    Raises ModelError, a line for the user, on anything that is not a whole and sound model of a known format.
+    Raises ModelError, a line for the user, on anything that is not a whole and undamaged model of a known format.
     """
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - a path of any kind

@@ -9,11 +9,11 @@ from corpora.bitext import FEWEST_LINES, Text, oddities
 from corpora.corpus import TextLine
 
 FEWEST_WORDS, MOST_WORDS = 50, 1000
-"""Words of either side that are looked at."""
+"""Fewest words of a side that are judged, and most that are looked up."""
 
 
 class Acquaintance:
-    """Gives lines of text as they are, and tells once of what looks wrong, unknown words and swapped sides."""
+    """Passes lines of text on unchanged, and warns once of unknown words, swapped sides and other oddities."""
 
     def __init__(self, model: Model, tell: Callable[[str], None]) -> None:
         self._model, self._tell, self._judged = model, tell, False

@@ -28,7 +28,7 @@ from features.statistics import CorpusStatistics
 
 PAIRS_AT_ONCE = 1024
 """Pairs per task of a text that is aligned as it is read. With more, short texts would leave cores idle; with fewer,
-what is done once a task, in Python, would cost."""
+the work in Python for each task would take too much time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Model:
     weights: (d,) of the features' columns.  normalizers, languages: of source and target; languages as the corpus named
     them, or None.
     record: JSON values about the training: corpus, fingerprint, solver, gap, AER…
-    rewards: of the second link of a word and on.  calibration: of the scores of links, which are probabilities then.
+    rewards: for the second and further links of a word.  calibration: turns scores of links into probabilities.
     """
 
     weights: F64
@@ -54,7 +54,7 @@ class Model:
         return f"Model({', '.join(f'{name}={value}' for name, value in self.info().items() if value is not None)})"
 
     def info(self) -> dict[str, Any]:
-        """What the model was made of, as JSON values, None where nobody recorded it.
+        """Facts about the model and its training, as JSON values, None where none is recorded.
 
         aer: of held-out pairs, in %.  text_fingerprint: equal for equal text.
         """
@@ -84,7 +84,7 @@ class Model:
         return replace(self, weights=weights, calibration=calibration)
 
     def with_candidates(self, candidates: str) -> "Model":
-        """The model with other edges to look at, see `features.candidates.CANDIDATES`.  Raises SettingError."""
+        """The model with other candidates, one of `features.candidates.CANDIDATES`.  Raises SettingError."""
         return replace(self, features=replace(self.features, candidates=candidates))
 
     def align(
@@ -94,7 +94,7 @@ class Model:
 
         links: other aligners' links of the pair, a set or a mapping to probabilities for each file the model was
         trained with.
-        Raises AlignerError where these are missing or out of range; TypeError on strings instead of tokens.
+        Raises AlignerError if links are missing or out of range; TypeError on strings instead of tokens.
         """
         # Not by way of threads, which take longer to start than a sentence to align.
         packed = [Links.from_sets([pair_links]) for pair_links in links]
@@ -121,9 +121,9 @@ class Model:
             yield from aligned
 
     def warm_up(self) -> "Model":
-        """Compile or load now all that aligning needs, so that the first answer comes as fast as others; the model.
+        """Compile or load now all that aligning needs, so that the first pair is as fast as others; return the model.
 
-        That may take a minute where no command has aligned before.
+        That may take a minute if no command has aligned on this machine before.
         """
         words = [list(islice(ids, 3)) for ids in (self.statistics.source_ids, self.statistics.target_ids)]
         for source, target in ((words[0], words[1]), (["\0"], ["\0"]), ([], [])):
@@ -148,7 +148,7 @@ class Model:
     def align_text(self, bitext: Bitext, links: Sequence[Links] = ()) -> Iterator[Alignments]:
         """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
 
-        links: as in `align_bitext`.  Raises AlignerError where these do not fit the model or the bitext.
+        links: as in `align_bitext`.  Raises AlignerError if they do not fit the model or the bitext.
         """
         self.check_links(bitext, links)
         text = self.features.encode(bitext, self.statistics, links)
@@ -159,9 +159,9 @@ class Model:
         return self._finished(batch, best_alignments(scores, batch.lists, self.rewards))
 
     def score_bitext(self, bitext: Bitext, links: Links) -> Alignments:
-        """The scores of these links of a bitext made by `builder`, and the rest of what `align_bitext` finds.
+        """Score given links of a bitext made by `builder`: the result of `align_bitext`, with these links.
 
-        Raises AlignerError where they do not fit the bitext, and where the model needs other aligners' links.
+        Raises AlignerError if they do not fit the bitext, or the model needs other aligners' links.
         """
         self._check_files(0)
         _check_range(bitext, links)
@@ -177,15 +177,15 @@ class Model:
         return self._finished(batch, Alignments.of(links, scores, batch.lists.shapes))
 
     def _finished(self, batch: EdgeBatch, found: Alignments) -> Alignments:
-        """With probabilities for scores, where there is a calibration, and what translation models say of the pairs."""
+        """Add the fit by translation models, and replace scores by probabilities if there is a calibration."""
         scores = found.scores if self.calibration is None else self.calibration.probabilities(found.scores, 0.0)
         fit = found.fit if batch.models is None else batch.models.hmm.fit
         return replace(found, scores=scores, fit=fit)
 
     def link_counts(self) -> LinkCounts:
-        """How often words are linked in the corpus of the model, as its translation models expect.
+        """The expected counts of linked words in the model's corpus, by its translation models.
 
-        Raises AlignerError where no feature has made it learn a lexicon of words.
+        Raises AlignerError if it has no lexicon of words, because no feature needed one.
         """
         translation = self.statistics.translation
         if translation is None or "words" not in translation.lexicons:
@@ -193,7 +193,7 @@ class Model:
         return translation.link_counts()
 
     def check_links(self, bitext: Bitext, links: Sequence[Links]) -> None:
-        """Raise AlignerError unless these are links of other aligners as the model needs them for a bitext."""
+        """Raise AlignerError unless these are the other aligners' links that the model needs for a bitext."""
         self._check_files(len(links))
         for other in links:
             _check_range(bitext, other)
@@ -239,8 +239,8 @@ def _check_range(bitext: Bitext, links: Links) -> None:
 def load(path: StrPath, *, copy: bool = False) -> Model:
     """Open a model file.  Raises ModelError, a line for the user, on anything else.
 
-    copy: into memory. A file that is mapped instead may be replaced by rename, but never be written into: that ends the
-    process.
+    copy: read it into memory. Otherwise it is mapped, and may be replaced by rename, but never be written into, which
+    would end the process.
     """
     header, arrays = read_model(path, copy=copy)
     try:

@@ -1,4 +1,4 @@
-"""Links put on another tokenisation of the text: by the characters that tokens of both share."""
+"""Move links to another tokenisation of the text, by the characters that tokens of both share."""
 
 import os
 import unicodedata
@@ -18,27 +18,27 @@ from corpora.errors import CorpusError, quoted
 from corpora.normalize import Normalizer
 
 PLAIN: Normalizers = Normalizer(), Normalizer()
-"""What makes tokens by spaces."""
+"""Normalizers that split tokens at spaces only."""
 
 Visible = tuple[list[str], list[str]]  # of our tokens, and of the others
 
 _SPACE = "\u2581"
-"""What SentencePiece and others write for a space."""
+"""The character that SentencePiece and others write for a space."""
 
 _SAME = "each line must be the same text as the line that is aligned, in other tokens"
 
 
 @lru_cache(1 << 16)
 def visible(token: str) -> str:
-    """The characters that count: those one can see, decomposed (NFKD) and case folded, as tokenisers change such."""
+    """The visible characters of a token, decomposed (NFKD) and case folded, as tokenisers may change both."""
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", token).casefold())
     return "".join(c for c in folded if c.isprintable() and c not in (" ", _SPACE))
 
 
 def compare(tokens: Iterable[str], others: Iterable[str]) -> Visible:
-    """The visible characters of tokens and of those of another tokenisation of the same sentence.
+    """The visible characters of a sentence's tokens, and of its tokens in another tokenisation.
 
-    Raises ValueError, with what differs first, where they are not of the same text.
+    Raises ValueError, with the first difference, if these are not the same text.
     """
     ours, theirs = list(map(visible, tokens)), list(map(visible, others))
     texts = "".join(ours), "".join(theirs)
@@ -50,7 +50,7 @@ def compare(tokens: Iterable[str], others: Iterable[str]) -> Visible:
 
 
 def shared(ours: Sequence[str], theirs: Sequence[str]) -> list[list[int]]:
-    """The tokens of another tokenisation of a text with which each token has a character in common.
+    """For each token, the tokens of another tokenisation of the text that have a character in common with it.
 
     >>> shared(["don't", "go"], ["do", "n't", "go"])
     [[0, 1], [2]]
@@ -65,7 +65,7 @@ def shared(ours: Sequence[str], theirs: Sequence[str]) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Retokenized:
-    """A corpus and the same text in other tokens, which spaces divide.  normalizers: that make tokens of the corpus."""
+    """A corpus, tokenised by normalizers, and the same text in other tokens, divided by spaces."""
 
     corpus: Corpus
     normalizers: Normalizers
@@ -80,10 +80,10 @@ class Retokenized:
     def remapped(
         self, parts: Iterable[tuple[Sequence[TextLine], Alignments]]
     ) -> Iterator[tuple[list[TextLine], Alignments]]:
-        """Texts of the corpus and their alignments, as those of the other tokens.
+        """Turn texts of the corpus and their alignments into the other tokens and their alignments.
 
-        Where tokens are linked, all that they share characters with are, at the highest of the scores.  A pair that was
-        left empty stays empty.  Raises CorpusError where the text is not the same.
+        If tokens are linked, all other tokens that share characters with them are, with the highest of the scores.  A
+        pair that was left empty stays empty.  Raises CorpusError if the text is not the same.
         """
         one, two = tee(parts)
         every = self._compared(chain.from_iterable(texts for texts, _ in one))
@@ -97,7 +97,7 @@ class Retokenized:
         next(every, None)  # there is none, or a complaint
 
     def _compared(self, texts: Iterable[TextLine]) -> Iterator[tuple[TextLine, list[Visible]]]:
-        """The other text of each line, and the characters of both sides."""
+        """For each line, the other text, and the visible characters of both texts' tokens, for both sides."""
         others, line = self.other.texts(), 0
         for _, *ours in texts:
             if (other := next(others, None)) is None:

@@ -30,11 +30,11 @@ def score_batch(weights: F64, features: FeatureSet, batch: EdgeBatch) -> F64:
 
 
 def exact_weights(weights: F64) -> F64:
-    """Return weights rounded so that their products with features, and all sums of these, are exact.
+    """Return weights rounded so that their products with features, and all sums of such products, are exact.
 
     Then a score is the same to the last bit in whatever order, and of however many parts, it is summed. Features are
-    whole numbers of steps 1 / GRID; the weights are rounded to whole numbers of a step so long that no sum is of 2^53
-    steps: by less than 1e-11 of the sum of their absolute values.
+    whole multiples of 1 / GRID; weights are rounded to multiples of a step so long that no sum reaches 2^53 steps:
+    each changes by less than 1e-11 of the sum of their absolute values.
     """
     total = np.abs(weights).sum()
     if not 1e-280 < total < np.inf:  # as good as nothing, of which a step would be 0

@@ -34,7 +34,7 @@ def _scored(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignmen
 
 
 def pair_object(source: Sequence[str], target: Sequence[str], alignment: Alignment) -> dict[str, object]:
-    """JSON values: the tokens of a pair, [i, j, score] links and their mean score."""
+    """A pair as JSON values: its tokens, links [i, j, score] and their mean score."""
     links = [[j, k, round(score, 4)] for (j, k), score in zip(alignment.links, alignment.scores, strict=True)]
     return {"source": source, "target": target, "links": links, "score": round(alignment.score, 4)}
 
@@ -61,29 +61,29 @@ FORMATS: dict[str, Callable[[Normalizers, Sequence[TextLine], Alignments], bytes
     "jsonl": _jsonl,
     "tsv": _tsv,
 }
-"""Output formats: ``i-j``; ``i-j:score``; a `pair_object`; the `fit` of a pair, in three columns, its share of words
-without a link, the mean score of its links, and ``i-j``.
+"""Formats of ``align``: ``i-j``; ``i-j:score``; a `pair_object`; and the `fit` of a pair in three columns, its share of
+words without a link, the mean score of its links, and ``i-j``.
 
-One line a pair.  Only jsonl looks at the text.
+One line for each pair.  Only jsonl contains the text.
 """
 
 
 class LinksFile(NamedTuple):
-    """Another aligner's links as they are read.  path: for errors.  pairs: a stream, one item a sentence pair."""
+    """Another aligner's links as they are read.  path: for errors.  pairs: a stream, one item for each pair."""
 
     path: str
     pairs: Iterator[PairLinks]
 
     @classmethod
     def open(cls, path: str, lengths: Iterable[tuple[int, int]] | None = None, *, probable: bool = True) -> "LinksFile":
-        """lengths: of the sentences, where they can be read beforehand; NAACL links need them to be complete.
+        """Open a file of links.  lengths: of the sentences, if they can be read beforehand, as NAACL links need.
 
         probable: scores of links are probabilities.
         """
         return cls(path, open_links(path, lengths=lengths, probable=probable).pairs)
 
     def take(self, lines: list[TextLine]) -> Links:
-        """The links of these lines.  Raises CorpusError where they end, or leave the sentences."""
+        """Read the links of these lines.  Raises CorpusError if they end, or leave the sentences."""
         pairs = list(islice(self.pairs, len(lines)))
         if len(pairs) < len(lines):
             line = lines[len(pairs)][0] - 1
@@ -104,10 +104,10 @@ _ONE_EACH = "give one line for each pair, empty ones too"
 def align_lines(
     model: Model, corpus: Corpus, texts: Iterator[TextLine], links: Sequence[LinksFile] = (), *, given: bool = False
 ) -> Iterator[tuple[list[TextLine], Alignments]]:
-    """Lines of a corpus and their alignments, many lines at a time; batches run on all cores, in order.
+    """Align lines of a corpus; yields many lines and their alignments at a time; batches run on all cores, in order.
 
-    links: other aligners' links, a stream for each file the model was trained with; or one of links that are given, to
-    be scored.
+    links: other aligners' links, a stream for each file the model was trained with; or, with `given`, a single stream
+    of links to be scored.
     Raises CorpusError on text that is not UTF-8.
     """
 
@@ -126,7 +126,7 @@ def align_lines(
 
 
 def kept(corpus: Corpus) -> Corpus:
-    """The corpus, if it is in files; else one that can be read again, with its lines in a spill file."""
+    """The corpus, if it can be read twice; else one that can, with its lines in a spill file."""
     if corpus.can_be_read_twice:
         return corpus
     with spill_file("text") as copy:
@@ -149,7 +149,7 @@ def kept(corpus: Corpus) -> Corpus:
 
 
 def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:
-    """The text of a corpus of which this many pairs were read before.  Raises CorpusError where there are fewer now."""
+    """Read the text of a corpus again, which had this many pairs before.  Raises CorpusError if it has fewer now."""
     number = line = 0
     for text in corpus.texts():
         yield text
@@ -162,12 +162,11 @@ def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:
 def align_arriving(
     model: Model, corpus: Corpus, stream: BinaryIO, links: Sequence[LinksFile], watched: Watch, skipping: Skipping
 ) -> Iterator[tuple[list[TextLine], Alignments]]:
-    """Align lines of standard input as they arrive, in parts as those of `align_lines`.
+    """Align lines of standard input as they arrive, in parts like those of `align_lines`.
 
-    A reader who waits for an answer to the line just written gets it: nothing is held back to fill a batch.
-    corpus: parses the lines.  watched: gives the texts of each read as they are, see `acquaintance.Acquaintance`.
-    Raises CorpusError on a line that is no pair and on text that is not UTF-8, after the answers to all lines before
-    it.
+    A process that waits for the links of the line it has written gets them: nothing is held back to fill a batch.
+    corpus: parses the lines.  watched: passes the texts on unchanged, see `input_checks.Acquaintance`.
+    Raises CorpusError on a line that is no pair, or not UTF-8, after the links of all lines before it.
     """
     number = 0
     for arrived in arriving_lines(stream, "-"):
@@ -179,7 +178,7 @@ def align_arriving(
 
 
 def _sound(corpus: Corpus, lines: Sequence[bytes], first: int, skipping: Skipping) -> Iterator[list[TextLine]]:
-    """The texts of lines; those before a broken line, then its CorpusError.  first: a number."""
+    """Yield the texts of lines, up to a broken line, which raises its CorpusError.  first: number of the first line."""
     try:
         texts = list(skipping(replace(corpus, texts=lambda: corpus.parse(lines, "-", first))).texts())
         corpus.check_utf8(texts)
@@ -192,9 +191,9 @@ def _sound(corpus: Corpus, lines: Sequence[bytes], first: int, skipping: Skippin
 
 
 def check_corpus(corpus: Corpus, told: Callable[[bytes], object] = len) -> int:
-    """Read a corpus through once, so that bad text is found before anything is written; returns its pairs.
+    """Read a corpus once, so that bad text is found before anything is written; returns the number of pairs.
 
-    told: hears of all text, a digest of which says whether it is the same.
+    told: called with all text, part by part, for a digest.
     Raises CorpusError on sides of unequal length, text that is not UTF-8, and pairs that are too long.
     """
     texts, pairs = corpus.texts(), 0

@@ -1,7 +1,7 @@
-"""Pages of one file: a template with the styles, the scripts and the data that it needs inside.
+"""Render pages as one file: a template that contains the styles, the scripts and the data that it needs.
 
 The files are in ``templates`` and ``static``. Scripts are ES modules; the top of each says what it is for, and
-``types.d.ts`` what goes between them.
+``types.d.ts`` has the types that they share.
 """
 
 import json
@@ -31,9 +31,9 @@ def _read(name: str) -> str:
 
 @cache
 def bundle(module: str) -> str:
-    """A module of ``static`` and all that it imports as one module that imports nothing.
+    """Bundle a module of ``static`` and all that it imports into one module without imports.
 
-    Each keeps a scope of its own and stands after those that it imports, which must be without circles.
+    Each keeps a scope of its own and comes after the modules that it imports, which must not be circular.
     """
     scopes: dict[str, str] = {}
 
@@ -60,11 +60,11 @@ def render(
     connects: bool = False,
     **values: Any,
 ) -> str:
-    """A page that opens from disk, or a page that may send requests to its own server.
+    """Render a page that opens from disk, or that may send requests to its own server.
 
     data: JSON values, which the scripts find in the element ``data``.  module, styles: names in ``static``.
     connects: whether it may send requests to the server that it came from, and to no other.
-    values: of the template; what they say is escaped. No script or style but these is run, and nothing is loaded.
+    values: of the template, escaped. No other script runs, no other style applies, and nothing is loaded.
     """
     environment = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined)
     script, style = bundle(module), "\n".join(map(_read, styles))
@@ -76,7 +76,7 @@ def render(
 
 
 def embedded(data: object) -> Markup:
-    """JSON for an element of script: with no ``<`` it can neither end it nor begin a comment."""
+    """JSON for a script element: without ``<``, it can neither end the element nor begin a comment."""
     return Markup(json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 

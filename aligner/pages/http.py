@@ -1,4 +1,4 @@
-"""HTTP of annotate and serve: the socket, a server that idle clients cannot stop, its own addresses, and refusals."""
+"""HTTP of annotate and serve: the socket, a server that idle clients cannot block, checks of addresses, refusals."""
 
 import asyncio
 import errno
@@ -23,20 +23,20 @@ from aligner.errors import AlignerError
 from aligner.progress import ignore
 
 SECONDS_TO_ASK = 30.0
-"""In which a new connection must have sent the head of its request."""
+"""Seconds within which a new connection must have sent the head of its request."""
 
 SECONDS_TO_READ = 30
-"""In which the body of a request must have come."""
+"""Seconds within which the body of a request must have come."""
 
 BACKLOG = 256
-"""Connections that wait to be taken."""
+"""Connections that may wait to be accepted."""
 
 _AT_ONCE = 16
-"""Connections that are taken before any of them is served, so that those beyond the descriptors' limit can go first.
-While there are no descriptors left, asyncio tries as many a second, though each fails."""
+"""Connections that are accepted before any is served, so that those beyond the limit of descriptors are closed first.
+While no descriptor is left, asyncio tries as many a second, though each fails."""
 
 _KEPT_FREE = 64
-"""Descriptors that connections leave to all else, if there are more than twice as many."""
+"""Descriptors that are not used for connections, if there are more than twice as many."""
 
 _FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -45,7 +45,7 @@ _HEADERS = {
     "Cache-Control": "no-store", "Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 }  # fmt: skip
-"""Of every response: browsers do not store it, show it in another page, or send its address to others."""
+"""Headers of every response: browsers do not store it, show it in another page, or send its address to others."""
 
 _STRANGER = "asked by a name that is not allowed here (use the address that the command printed, or allow this name)"
 
@@ -55,8 +55,8 @@ def application(
 ) -> ASGIApp:
     """Serve these routes to requests for our own address, and refuse others in JSON.
 
-    is_own: whether the headers of a request have a name of ours: a page of another server whose name leads here, and
-    pages of other origins, get nothing then.  callback: called with the path and the status of each response.
+    is_own: whether a request's headers have one of our names, so that pages of other origins, or of a server whose
+    name leads here, are refused.  callback: called with the path and the status of each response.
     """
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse, Exception: _refuse})
     stranger = JSONResponse({"error": _STRANGER}, 403)
@@ -84,8 +84,8 @@ async def _refuse(request: Request, error: Exception) -> Response:
 class Server(uvicorn.Server):
     """Serves requests by an application, until `should_exit` is set.
 
-    A connection without a request is closed after a while, and sooner, the oldest first, where descriptors run out.
-    complain: called with a line, once a minute, where no connection can be taken.
+    A connection without a request is closed after a while, and sooner, the oldest first, if descriptors run out.
+    complain: called with a line, once a minute, if no connection can be accepted.
     """
 
     def __init__(self, app: ASGIApp, complain: Callable[[str], None], **settings: Any) -> None:
@@ -136,11 +136,11 @@ class _Protocol(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is open, and no request is being read or served."""
+        """Whether the connection is open, and no request is being read or served."""
         return not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete)
 
     def _watch(self) -> None:
-        """Wait for a request from the first moment without one on, whatever comes meanwhile."""
+        """Start or stop the time limit for the next request, which runs from the first idle moment."""
         if self._waits is not None and not self.is_idle:
             self._waits.cancel()
             self._waits = None
@@ -160,7 +160,7 @@ def _most_connections() -> float:
 
 
 async def read_body(request: Request, most: int) -> bytes:
-    """The body of a request.  Raises HTTPException where it is too large, or does not come."""
+    """Read the body of a request.  Raises HTTPException if it is too large, or does not come."""
     body = bytearray()
     try:
         async with asyncio.timeout(SECONDS_TO_READ):
@@ -175,9 +175,9 @@ async def read_body(request: Request, most: int) -> bytes:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open a socket for HTTP; port 0 is any that is free.  AlignerError where it cannot be used.
+    """Open a socket for HTTP; port 0 is any free one.  Raises AlignerError if it cannot be used.
 
-    From now on a client that hangs up in the middle of an answer does not end this process.
+    From now on a client that hangs up in the middle of a response does not end this process.
     """
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Pictures in notebooks: what the page of a report draws, in a frame that shares nothing with the notebook."""
+"""Drawings in notebooks: those of the report, in a frame that shares nothing with the notebook."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from corpora.alignment import Link, PairLinks
 
 @dataclass(frozen=True)
 class Drawing:
-    """The links of one pair, drawn where it is the last value of a cell.
+    """The links of one pair; a notebook draws it if it is the last value of a cell.
 
     source, target: the words.  links: (source, target) positions; those of an `Alignment` have scores.
-    gold: to judge them by.  view: lines or matrix.
+    gold: to compare the links with.  view: lines or matrix.
     """
 
     source: Sequence[str]

@@ -1,4 +1,4 @@
-"""A report as one file of HTML: the links of systems for the pairs of a text, beside each other and beside gold."""
+"""A report as one HTML file: the links of systems for the pairs of a text, beside each other and gold."""
 
 import re
 from base64 import b64encode
@@ -30,7 +30,7 @@ Sentences = tuple[list[str], list[str]]  # the words of a source and of a target
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The links of one system.  scores: (m,) in the order of the links, between 0 and 1; None where it has none."""
+    """The links of one system.  scores: (m,) in the order of the links, between 0 and 1; None if it has none."""
 
     name: str
     links: Links
@@ -42,7 +42,7 @@ class Pairs:
     """The pairs of a report.
 
     words: of each source and of each target sentence.  gold: None without.  gold_name: as the user wrote it.
-    languages: the ends of the names of the texts, or None.
+    languages: the suffixes of the texts, or None.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Pairs:
     gold_name: str
 
     def evaluate(self, **settings: Any) -> list[Evaluation]:
-        """The figures of the systems by `compare`; none without gold.  settings: of the bootstrap, see `Judging`."""
+        """The evaluations of the systems by `compare`; [] without gold.  settings: of the bootstrap, see `Judging`."""
         if self.gold is None:
             return []
         found, names = [system.links for system in self.systems], [system.name for system in self.systems]
@@ -69,9 +69,9 @@ def read_pairs(
 ) -> Pairs:  # fmt: skip
     """Read two texts, files of links, and gold links.
 
-    names: of the systems, else the ends of their paths. The words are those of the first file that has words (jsonl).
-    tokenize: else they are those of a model that tokenises, not those between spaces.
-    Raises SettingError on too many systems, CorpusError on what is broken or does not fit together.
+    names: of the systems, else `short_names`. Words are those of the first file that has words (jsonl), if any.
+    tokenize: otherwise words are tokens of a model that tokenises, not split at spaces.
+    Raises SettingError on too many systems, CorpusError on files that are broken or do not fit together.
     """
     if len(systems) > MOST_SYSTEMS:
         raise SettingError(f"{len(systems)} systems are too many for one report (give at most {MOST_SYSTEMS})")
@@ -107,7 +107,7 @@ def _system(name: str, format: str, scored: Sequence[ScoredLinks]) -> System:
 
 
 def _check_words(file: str, own: Sequence[Sentences], words: Sequence[Sentences]) -> None:
-    """Raise CorpusError unless the words of a file are the words of all pairs, and without blanks, which part words."""
+    """Raise CorpusError unless a file has as many words as all pairs, and no word has a blank, which divides words."""
     for line, (sides, others) in enumerate(zip_longest(own, words), 1):
         if sides is None or others is None or [*map(len, sides)] != [*map(len, others)]:
             raise CorpusError(file, line, "has not the words of this pair", hint="do the files belong together?")
@@ -121,9 +121,9 @@ def write_page(
     *,
     model: tuple[str, Mapping[str, Any]] | None = None,
 ) -> str:
-    """The HTML of a report, which needs no other file and no network.
+    """Return the HTML of a report, which needs no other file and no network.
 
-    evaluations: of `Pairs.evaluate`.  model: its name, and its record.
+    evaluations: by `Pairs.evaluate`.  model: its name, and its record.
     """
     data = {
         "pairs": len(pairs.words[0]),
@@ -157,7 +157,7 @@ def write_page(
 
 
 def language_code(language: str | None) -> str | None:
-    """The language, where it is a code that the attribute ``lang`` can have."""
+    """The language, if it is a code that the attribute ``lang`` can have, else None."""
     return language if language and _CODE.fullmatch(language) else None
 
 
@@ -166,7 +166,7 @@ def _packed_links(links: Links) -> dict[str, Any]:
 
 
 def _packed(values: Array | None) -> dict[str, str] | None:
-    """Little-endian bytes in base64: floats of 32 bits, whole numbers of as few as hold them."""
+    """Pack values as little-endian bytes in base64: floats in 32 bits, whole numbers in as few as they need."""
     if values is None:
         return None
     small = np.float32 if values.dtype.kind == "f" else np.min_scalar_type(int(values.max(initial=0)))

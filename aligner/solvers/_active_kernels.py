@@ -1,4 +1,4 @@
-"""Compiled kernels of away, pairwise and blended steps of blocks, on sets of corners that each block keeps."""
+"""Compiled kernels of away, pairwise and blended steps, on sets of corners that each block keeps."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ PAIRWISE = 2
 BLENDED = 3
 
 FULL = 8
-"""A block, or the pool, cannot keep another corner: nothing was done for this block."""
+"""Code: a block, or the pool, cannot keep another corner; nothing was done for this block."""
 
 SHARE_OF_BLOCK = 0.25
 SHARE_OF_ALL = 0.01
@@ -23,7 +23,7 @@ SHARE_OF_ALL = 0.01
 
 
 class Pool(NamedTuple):
-    """The corners each block keeps: those of its active set, weight > 0, and others for use in place of the oracle.
+    """The corners each block keeps: its active set, with weights > 0, and others to use instead of the oracle.
 
     slots: (n, limit) places in the pool, the first counts[i] of a row in use.  counts: (n,).
     vectors: (P, d) ψ/(λn).  losses: (P,) L/n.  weights: (P,) α, summing to 1 in each block.
@@ -50,7 +50,7 @@ def drop_corner(i, slot, pool):
 
 @compiled
 def make_room(i, limit, pool):
-    """Drop the oldest corner without weight where a block has reached the limit; False if none is."""
+    """Make room for a corner of a block, which at its limit drops the oldest one without weight; False if it cannot."""
     if pool.counts[i] >= min(limit, pool.slots.shape[1]) or pool.n_free[0] == 0:
         for slot in range(pool.counts[i]):
             if pool.weights[pool.slots[i, slot]] == 0.0:
@@ -61,9 +61,9 @@ def make_room(i, limit, pool):
 
 @compiled
 def kept_extremes(i, regularization, w, pool):
-    """Of a block's corners: (place of the best, its H/n, place of the worst of the active set, its H/n) at w.
+    """Find a block's best corner and its H/n at w, the same for the active set's worst, and for the active set's best.
 
-    The next values are the place of the best of the active set, its H/n, and the size of the active set.
+    Returns the place and H/n of each of the three, and the size of the active set.
     """
     best, worst, top, active = -1, -1, -1, 0
     highest, lowest, upmost = -np.inf, np.inf, -np.inf
@@ -85,7 +85,7 @@ def kept_extremes(i, regularization, w, pool):
 
 @compiled
 def active_step(i, towards, kind, line_search, keep, regularization, direction, point, pool):
-    """A step of block i, given the place of the corner the oracle or the pool has named  [LJ15 Alg. 1 and 2; TTP22].
+    """Take a step of block i, towards the corner at this place or another way  [LJ15 Alg. 1 and 2; TTP22].
 
     kind: FORWARD, AWAY, PAIRWISE or BLENDED; all but the first need line search.  keep: whether corners of weight 0
     stay.  direction: (d,) scratch.
@@ -137,7 +137,7 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
 
 @compiled
 def kept_answer(i, gaps, regularization, point, pool):
-    """The place of a kept corner that is good enough in place of the oracle's, or -1  [OAD16 §3.2]."""
+    """Return the place of a kept corner that is good enough to use instead of the oracle's, or -1  [OAD16 §3.2]."""
     best, highest = kept_extremes(i, regularization, point.w, pool)[:2]
     gap = kernels.block_gap(i, highest * len(point.block_loss), point.w, regularization, point)
     enough = max(SHARE_OF_BLOCK * gaps.last[i], SHARE_OF_ALL * gaps.total[0] / len(gaps.last))
@@ -146,9 +146,9 @@ def kept_answer(i, gaps, regularization, point, pool):
 
 @compiled
 def take_answer(i, psi, loss, regularization, point, pool):
-    """The place of the oracle's corner in the block's set, where it may be new; psi = ψ_i is overwritten.
+    """Return the place of the oracle's corner in the block's set, added if it is new; psi = ψ_i is overwritten.
 
-    Matchings with one ψ and one loss are one corner here.
+    Matchings with the same ψ and loss count as one corner.
     """
     n = len(point.block_loss)
     for c in range(len(psi)):
@@ -168,7 +168,7 @@ def take_answer(i, psi, loss, regularization, point, pool):
 
 
 class Rule(NamedTuple):
-    """Which steps are taken, and how.
+    """The rule by which steps are taken.
 
     kind: FORWARD, AWAY, PAIRWISE or BLENDED.  cached: whether kept corners may stand in for the oracle.  limit: of the
     corners a block keeps for that.  average: of the iterates.
@@ -187,7 +187,7 @@ corner: Any = None
 
 @template
 def active_steps(order, start, gaps, rule, arrays, regularization, point, pool):
-    """Steps with the problem's oracle, from position `start` of the order on.
+    """Take steps with the problem's oracle, from position `start` of the order on.
 
     Returns (code, block at fault, position reached, oracle calls).
     """
@@ -213,7 +213,7 @@ def active_steps(order, start, gaps, rule, arrays, regularization, point, pool):
 
 @compiled
 def settle(point, pool):
-    """Make the weights of each block sum to 1 again and the point anew from them, free of rounding errors."""
+    """Make the weights of each block sum to 1 again, and compute the point from them, free of rounding errors."""
     point.v[:] = 0.0
     point.loss[0] = 0.0
     for i in range(len(pool.counts)):
@@ -238,7 +238,7 @@ def settle(point, pool):
 def take_answers(blocks, start, psi, losses, regularization, point, pool):
     """Take the corners psi (m, d), losses (m,) of these blocks into the pool, from position `start` on.
 
-    psi is overwritten.  Returns the position reached: of a block whose corner the pool cannot keep, or m.
+    psi is overwritten.  Returns the position of the first block whose corner the pool cannot keep, or m.
     """
     for b in range(start, len(blocks)):
         if not make_room(blocks[b], pool.slots.shape[1], pool):
@@ -249,9 +249,9 @@ def take_answers(blocks, start, psi, losses, regularization, point, pool):
 
 @compiled
 def away_steps(order, regularization, direction, point, pool):
-    """A step of each of these blocks: towards the best corner it has or away from the worst of its active set.
+    """Take a step of each block, towards its best corner or away from the worst of its active set.
 
-    Corners without weight after it are dropped.  direction: (d,) scratch.
+    Corners that are left without weight are dropped.  direction: (d,) scratch.
     """
     for t in range(len(order)):
         i = order[t]

@@ -16,7 +16,7 @@ SUFFIX = 3
 
 @compiled
 def average_weight(average, step):
-    """Weight of the iterate after step 0, 1, 2… in its average; 0 where there is no average.
+    """Return the weight of the iterate after step 0, 1, 2… in its average; 0 without an average.
 
     UNIFORM: 1 / (k + 1).  WEIGHTED: 2 / (k + 2)  [LJSP13 §4].  SUFFIX: the uniform average since the last power
     of 2, which holds the last half or less of the iterates  [LJSP13 §5, Rakhlin et al. 2012].
@@ -38,7 +38,7 @@ class Point(NamedTuple):
 
     v: (d,) = Σ_i block_w[i].  w: (d,) = clip(v), the last n_nonpositive cut to at most 0, see `BlockProblem`.
     loss: (1,) = Σ_i block_loss[i].  block_w: (n, d).  block_loss: (n,).  mean_v: (d,).  mean_loss: (1,).
-    steps: (1,) those done so far.
+    steps: (1,) how many so far.
     """
 
     v: F64
@@ -53,7 +53,7 @@ class Point(NamedTuple):
 
 
 class Gaps(NamedTuple):
-    """The last known gap of each block, and their sum.  last: (n,) >= 0, +inf where not known yet.  total: (1,)."""
+    """The last known gap of each block, and their sum.  last: (n,) >= 0, +inf if not known yet.  total: (1,)."""
 
     last: F64
     total: F64
@@ -61,7 +61,7 @@ class Gaps(NamedTuple):
 
 @compiled
 def set_gap(gaps, i, gap):
-    """Write down a block's gap; rounding may have made it negative."""
+    """Store a block's gap, or 0 if rounding has made it negative."""
     gap = max(0.0, gap)
     gaps.total[0] += gap - (gaps.last[i] if np.isfinite(gaps.last[i]) else 0.0)
     gaps.last[i] = gap
@@ -89,7 +89,7 @@ def move_block(i, gamma, direction, loss_gain, point):
 
 @compiled
 def best_length(slope, curvature, longest):
-    """The γ in [0, longest] for which γ · slope − γ²/2 · curvature is greatest."""
+    """Return the γ in [0, longest] for which γ · slope − γ²/2 · curvature is greatest."""
     if curvature > 0.0:
         return min(longest, max(0.0, slope / curvature))
     return longest if slope > 0.0 else 0.0  # the corner has the same w: only the loss can differ
@@ -97,9 +97,9 @@ def best_length(slope, curvature, longest):
 
 @compiled(fastmath=SUMS)
 def best_step(regularization, direction, loss_gain, w, longest):
-    """The step of greatest dual gain along (direction, loss_gain), within [0, longest].
+    """Return the step of greatest dual gain along (direction, loss_gain), within [0, longest].
 
-    The dual gains γ (loss_gain − λ direction·w) − γ²/2 λ‖direction‖²  [LJSP13 Alg. 4], or more where w is clipped.
+    The dual gains γ (loss_gain − λ direction·w) − γ²/2 λ‖direction‖²  [LJSP13 Alg. 4], or more if w is clipped.
     """
     slope = loss_gain
     curvature = 0.0
@@ -111,14 +111,14 @@ def best_step(regularization, direction, loss_gain, w, longest):
 
 @compiled
 def fixed_step(point):
-    """2n/(k + 2n) at step k  [LJSP13 Alg. 4]."""
+    """Return 2n/(k + 2n) at step k  [LJSP13 Alg. 4]."""
     n = len(point.block_loss)
     return 2.0 * n / (point.steps[0] + 2.0 * n)
 
 
 @compiled
 def forward_step(i, psi, corner_loss, line_search, regularization, point):
-    """A step of a block towards a corner  [LJSP13 Alg. 4]; psi = ψ_i is overwritten, corner_loss = L_i."""
+    """Take a step of a block towards a corner  [LJSP13 Alg. 4]; psi = ψ_i is overwritten, corner_loss = L_i."""
     n = len(point.block_loss)
     share = 1.0 / (regularization * n)
     for c in range(len(psi)):
@@ -133,7 +133,7 @@ def forward_step(i, psi, corner_loss, line_search, regularization, point):
 
 @compiled(fastmath=SUMS)
 def block_gap(i, hinge, w, regularization, point):
-    """The block's share of the duality gap at w  [LJSP13 eq. 9]: H_i/n − (ℓ_i − λ w_i·w)."""
+    """Return the block's share of the duality gap at w  [LJSP13 eq. 9]: H_i/n − (ℓ_i − λ w_i·w)."""
     value = point.block_loss[i]
     for c in range(len(w)):
         value -= regularization * point.block_w[i, c] * w[c]
@@ -142,7 +142,7 @@ def block_gap(i, hinge, w, regularization, point):
 
 @compiled
 def count_step(average, point):
-    """Take the iterate up into the average."""
+    """Count a step, and add the iterate to the average."""
     rho = average_weight(average, point.steps[0])
     if rho > 0.0:
         for c in range(len(point.v)):
@@ -157,7 +157,7 @@ corner: Any = None
 
 @template
 def forward_steps(order, gaps, line_search, average, arrays, regularization, point):
-    """Forward steps of blocks in this order, with the problem's oracle.  Returns (code, block at fault)."""
+    """Take forward steps of blocks in this order, with the problem's oracle.  Returns (code, block at fault)."""
     scratch = make_scratch(arrays)
     psi = np.empty(len(point.w))
     for i in order:

@@ -10,23 +10,23 @@ from corpora.compiled import compiled
 from corpora.ragged import F64
 
 LEAST = 1e-12
-"""ENTROPIC: what z is raised to before its logarithm is taken, so that what has vanished may come back."""
+"""ENTROPIC: least z of which the logarithm is taken, so that parts that have vanished may come back."""
 
 ACCURACY = 1e-12
-"""Gap of a projection. An answer that is less exact is still feasible, and the line search makes the most of it."""
+"""Duality gap of a projection. A less exact one is still feasible, and line search makes the best of it."""
 
 FALL = 0.1
 """The most that a block's curvature falls by from one step to the next, so that one flat step is not trusted."""
 
 FLATTEST = 1e-5
-"""The least curvature, relative to its bound: beyond, a projection would drown in its own prices."""
+"""The least curvature, relative to its bound: with less, rounding errors of prices would swamp a projection."""
 
 
 class MarginalPoint(NamedTuple):
-    """A point of the marginal dual, changed in place, and what the steps know of the blocks.
+    """A point of the marginal dual, changed in place, and the curvature along each block's next step.
 
-    z: (P,) the marginals of all blocks.  v: (d,) = Σ_i F_i (y_i − z_i) / (λn), of which w is clipped.
-    bounds: (n,) of the largest eigenvalue of F_iᵀF_i, > 0.  curvatures: (n,) of the next steps, 1/length but for λn.
+    z: (P,) the marginals of all blocks.  v: (d,) = Σ_i F_i (y_i − z_i) / (λn); w = clip(v).
+    bounds: (n,) on the largest eigenvalue of F_iᵀF_i, > 0.  curvatures: (n,) of the next steps, λn/length.
     """
 
     z: F64
@@ -43,7 +43,7 @@ squared_norm: Any = None
 
 @template
 def curvature_bounds(arrays, bounds):
-    """bounds[i] = `squared_norm` of each block; 1 where it is 0."""
+    """bounds[i] = `squared_norm` of each block; 1 if it is 0."""
     for i in range(len(bounds)):
         found = squared_norm(i, arrays)
         bounds[i] = found if found > 0.0 else 1.0
@@ -51,23 +51,23 @@ def curvature_bounds(arrays, bounds):
 
 @compiled
 def next_curvature(met, present, bound):
-    """The curvature of a block's next step, after one that met this one."""
+    """Return the curvature for a block's next step; the last step assumed `present` and met `met`."""
     return max(met, FALL * present, FLATTEST * bound)
 
 
 @compiled
 def logarithms(z, points):
-    """points = log z, of z of at least LEAST."""
+    """points = log max(z, LEAST)."""
     for e in range(len(z)):
         points[e] = np.log(max(z[e], LEAST))
 
 
 @template
 def projected_steps(order, geometry, spectral, arrays, parts, scale, n_nonpositive, duals, dual_starts, point):
-    """A step of each of these blocks: towards z_i + ∇_i/L_i, projected, as far as the dual gains  [Nesterov 2012].
+    """Take a step of each block towards the projection of z_i + ∇_i/L_i, as far as the dual gains  [Nesterov 2012].
 
-    parts: (n + 1,) where those of a block begin in z.  scale: λn.  duals: of the last projections, those of block i
-    from dual_starts[i] on.  spectral: whether a block's next step takes the curvature that this one met.
+    parts: (n + 1,) where each block begins in z.  scale: λn.  duals: of the last projections, those of block i from
+    dual_starts[i] on.  spectral: whether a block's next step has the curvature that this one met.
     Returns (code, block at fault).
     """
     most, d = np.int64(0), len(point.v) - n_nonpositive

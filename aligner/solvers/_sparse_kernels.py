@@ -1,4 +1,4 @@
-"""Compiled kernels of block-coordinate Frank-Wolfe where each block touches few of the features."""
+"""Compiled kernels of block-coordinate Frank-Wolfe for problems whose blocks touch few features each."""
 
 from typing import Any, NamedTuple
 
@@ -8,17 +8,17 @@ from corpora.compiled import compiled
 from corpora.ragged import F64, I64
 
 FULL = 8
-"""The shares have no room for another block's: nothing was done for it."""
+"""Code: the shares have no room for another corner; nothing was done for its block."""
 
 
 class SparsePoint(NamedTuple):
     """A dual point and its running average, changed in place  [LJSP13 §5: the union of supports].
 
     v: (d,) = Σ_i of the blocks' shares.  w: (d,) = clip(v).  loss: (1,), block_loss: (n,).
-    behind: (d,), scale: (1,), of which the average of v is v − scale · behind: what a step does not touch stays as it
-    is.  mean_loss: (1,).  steps: (1,).
-    columns, values: (P,) those of block i at begins[i] : begins[i] + sizes[i], with room for rooms[i].
-    end: (1,) of all rooms.  corner: (d,) a workspace of zeros.  seen: (d,) by which of the visits, (1,), last.
+    behind: (d,), scale: (1,): the average of v is v − scale · behind, so that a step changes only the entries that it
+    touches.  mean_loss: (1,).  steps: (1,).
+    columns, values: (P,), for block i at begins[i] : begins[i] + sizes[i], with room for rooms[i].
+    end: (1,) of all rooms.  corner: (d,) zeros, a workspace.  seen: (d,) the last of the visits, (1,), to each column.
     """
 
     v: F64
@@ -43,7 +43,7 @@ class SparsePoint(NamedTuple):
 
 @compiled
 def make_room(i, more, point):
-    """Room for so many more entries of a block, at the end if need be; False if there is none."""
+    """Make room for so many more entries of a block, at the end if need be; False if there is none."""
     size = point.sizes[i]
     if size + more <= point.rooms[i]:
         return True
@@ -62,7 +62,7 @@ def make_room(i, more, point):
 
 @compiled
 def change_entry(column, change, point):
-    """Change v, and what hangs on it, in one coordinate."""
+    """Change v, and the arrays that follow from it, in one coordinate."""
     v = point.v[column] + change
     point.v[column] = v
     point.w[column] = v if column < len(point.v) - point.n_nonpositive else min(0.0, v)
@@ -72,9 +72,9 @@ def change_entry(column, change, point):
 
 @compiled
 def sparse_step(i, columns, values, corner_loss, line_search, average, regularization, point):
-    """A forward step of a block towards the corner ψ_i of these entries, L_i  [LJSP13 Alg. 4].
+    """Take a forward step of a block towards the corner with these entries of ψ_i  [LJSP13 Alg. 4].
 
-    columns: some may be there more than once.  Returns False, with nothing done, if there is no room.
+    columns: may repeat.  corner_loss: L_i.  Returns False, with nothing done, if there is no room.
     """
     n, begin, end = len(point.block_loss), point.begins[i], point.begins[i] + point.sizes[i]
     share, corner = 1.0 / (regularization * n), point.corner
@@ -139,7 +139,7 @@ sparse_corner: Any = None
 
 @template
 def sparse_steps(order, start, line_search, average, arrays, regularization, point):
-    """Forward steps of blocks from position `start` of the order on.
+    """Take forward steps of blocks from position `start` of the order on.
 
     Returns (code, block at fault, position reached, entries of its corner).
     """
@@ -157,7 +157,7 @@ def sparse_steps(order, start, line_search, average, arrays, regularization, poi
 
 @compiled
 def settle_sparse(point):
-    """Make v anew from the blocks' shares, free of rounding errors; the average stays where it is."""
+    """Compute v anew from the blocks' shares, free of rounding errors; the average does not change."""
     free = len(point.v) - point.n_nonpositive
     if point.scale[0] > 0.0:
         for c in range(len(point.v)):

@@ -1,4 +1,4 @@
-"""Compiled kernels of the stochastic subgradient method: steps, averages, and what each block has got of them."""
+"""Compiled kernels of the stochastic subgradient method: steps, averages, and each block's weight in them."""
 
 from typing import Any, NamedTuple
 
@@ -11,10 +11,10 @@ from corpora.ragged import F64, I64
 
 
 class Walk(NamedTuple):
-    """The iterate v_k = 1/k Σ_t ψ_t/λ, which is the mean of the corners met at the visits t = 1…k, and its average.
+    """The iterate v_k = 1/k Σ_t ψ_t/λ, the mean of the corners found at visits t = 1…k, and its average.
 
-    The average Σ_j u_j v_j / Σ_j u_j over j ≤ k holds visit t with the weight (A_k − A_{t−1}) / Σ_j u_j, where
-    A_k = Σ_j u_j / j: so all there is to keep of both are sums, to which a visit adds what is not 0 of ψ_t.
+    In the average Σ_j u_j v_j / Σ_j u_j over j ≤ k, visit t has the weight (A_k − A_{t−1}) / Σ_j u_j, where
+    A_k = Σ_j u_j / j: so both are kept as sums, to which a visit adds the nonzero entries of ψ_t.
     sums: (d,) Σ_t ψ_t/λ.  behind: (d,) Σ_t A_{t−1} ψ_t/λ.  loss_sum, loss_behind: (1,), the same of ℓ.
     w: (d,) = clip(v_k), the last n_nonpositive cut to at most 0.  steps: (1,), k.  visits: (n,), of each block.
     reach: (1,) A_k.  total: (1,) Σ_j u_j.  credit: (n,), the sum of A_{t−1} over a block's visits.
@@ -35,7 +35,7 @@ class Walk(NamedTuple):
 
 @compiled
 def count_visit(i, loss, average, walk):
-    """Count a visit of block i, whose corner has this loss; returns the A_{k−1} that its ψ_i goes behind with."""
+    """Count a visit of block i, whose corner has this loss; returns A_{k−1}, the factor of its ψ_i in `behind`."""
     k = walk.steps[0] + 1
     rho = average_weight(average, k - 1)
     if rho == 1.0:  # the average begins here: what visits before gave to v_k all blocks have in full
@@ -57,7 +57,7 @@ def count_visit(i, loss, average, walk):
 
 @compiled
 def visit(i, psi, loss, average, regularization, walk):
-    """The step v ← (1 − γ) v + γ ψ_i/λ, γ = 1/k at visit k, and the same for ℓ; takes it up into the average."""
+    """Take the step v ← (1 − γ) v + γ ψ_i/λ, γ = 1/k at visit k, and the same for ℓ; adds it to the average."""
     before = count_visit(i, loss, average, walk)
     for c in range(len(psi)):
         walk.sums[c] += psi[c] / regularization
@@ -86,7 +86,7 @@ def visit_blocks(order, average, arrays, regularization, walk):
 
 @template
 def visit_sparsely(order, average, arrays, regularization, walk):
-    """The same in time of what is not 0: the oracle finds k L_i(z) − (k v_k)·ψ_i(z) greatest."""
+    """`visit_blocks` in time proportional to nonzero entries: the oracle maximises k L_i(z) − (k v_k)·ψ_i(z)."""
     scratch = make_scratch(arrays)
     for i in order:
         code, m, loss, _ = sparse_corner(i, arrays, walk.sums, scratch, max(1.0, walk.steps[0]))

@@ -1,4 +1,4 @@
-"""Answers that need not be exact, for any problem, and what they promise  [LJSP13 App. C]."""
+"""Approximate oracles for any problem, with their convergence guarantee  [LJSP13 App. C]."""
 
 from dataclasses import dataclass, field
 from math import inf
@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from aligner.errors import SettingError
 from aligner.problem import BlockDefaults, BlockProblem, Corners, OfProblem
-from aligner.solvers.audit import ask
+from aligner.solvers.gap import ask
 from corpora.ragged import F64, I64
 from corpora.threads import shared_property
 
@@ -18,7 +18,7 @@ _KEPT = 5
 
 @dataclass(eq=False)
 class Approximate(OfProblem, BlockDefaults):
-    """A problem whose oracle is asked for a part of the answers only; the others are corners that blocks keep.
+    """A problem whose oracle is called for only some of its answers; the others are corners that blocks keep.
 
     Let step k be of size γ_k = 2n/(νk + 2n), or by line search, towards an answer z of block i, drawn uniformly, with
 
@@ -28,14 +28,14 @@ class Approximate(OfProblem, BlockDefaults):
 
         E[D* − D_k] <= γ_k Q,    Q = (1 + δ)/ν · Σ_i D_i²/(λn²) + D* − D_0                    [LJSP13 Thm. C.1]
 
-    and the weighted average, as the best of all iterates, has at most the gap 6n Q/(ν (k + 1)) in the mean [Thm. C.3].
+    and the expected gap of the weighted average, or of the best iterate, is at most 6n Q/(ν (k + 1))  [Thm. C.3].
 
-    share: ν, the chance that the oracle is asked. Otherwise the best corner kept is the answer, towards which line
-    search does not lose: so the step gains ν times what an exact one does, in the mean, or more.
-    error: δ. An exact answer at w' is at w within D_i ‖w − w'‖ of the best; while that is no more than the error that
-    is allowed, it is taken again.  diameters: (n,) D_i or more, or one number; which an error needs.
-    Memory: a problem has one, of d numbers for each corner kept; so each solving needs a new one, and takes single
-    blocks in turn, as `Block` does.  asked: answers of the oracle, of all `steps`.
+    share: ν, the probability that the oracle is called. Otherwise the answer is the best kept corner, towards which
+    line search never loses: so on average a step gains at least ν times as much as an exact one.
+    error: δ. An exact answer at w' is at w within D_i ‖w − w'‖ of the best; while that is at most the error that is
+    allowed, it is taken again.  diameters: (n,) D_i or more, or one number; required with an error.
+    State: the problem keeps corners, d numbers each; so each run needs a new problem, and takes single blocks in turn,
+    as `Block` does.  asked: how many answers, of all `steps`, were oracle calls.
     Audits are exact: the certificate holds whatever the answers are.
     """
 
@@ -68,7 +68,7 @@ class Approximate(OfProblem, BlockDefaults):
 
     @shared_property
     def _reach(self) -> F64:
-        """(n,) how far w may go from that of an exact answer at a step of size 1: ½ δ D_i/(λn)."""
+        """How far w may move, (n,), from where a block's answer was exact, at a step of size 1: ½ δ D_i/(λn)."""
         reach = 0.5 * self.error / (self.regularization * self.n_blocks)
         return np.broadcast_to(reach * np.asarray(self.diameters if self.error else 0.0, np.float64), self.n_blocks)
 

@@ -1,4 +1,4 @@
-"""Averages: which mean of the iterates is the answer."""
+"""Averages: which mean of the iterates a solver returns."""
 
 from enum import Enum
 
@@ -6,7 +6,7 @@ from aligner.solvers import _block_kernels as kernels
 
 
 class Average(Enum):
-    """Which iterate is judged and returned."""
+    """Which iterate, or mean of iterates, is audited and returned."""
 
     NONE = "none"
     UNIFORM = "uniform"
@@ -15,6 +15,6 @@ class Average(Enum):
 
     @property
     def code(self) -> int:
-        """Its code in the kernels."""
+        """The code of this average in the kernels."""
         codes = {Average.NONE: kernels.LAST, Average.UNIFORM: kernels.UNIFORM, Average.WEIGHTED: kernels.WEIGHTED}
         return codes.get(self, kernels.SUFFIX)

@@ -14,8 +14,8 @@ from aligner.problem import BlockProblem
 from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers import sparse
-from aligner.solvers.audit import Answers, ask, ask_all, clip, judge
 from aligner.solvers.averages import Average
+from aligner.solvers.gap import Answers, ask, ask_all, audit_at, clip
 from aligner.solvers.orders import ByGap, Order, Permuted
 from aligner.solvers.points import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.records import Audit, DualPoint, Origin
@@ -28,11 +28,11 @@ _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""
 
 _SWEEPS_BETWEEN_REFRESHES = 2
-"""Sweeps by gap after which all gaps are asked for anew. [OAD16] do so after 10; on word alignment 2 takes the fewest
-oracle calls, those of refreshing included, because a few steps move w, and with it the gaps of all blocks."""
+"""Sweeps by gap after which all gaps are computed anew. [OAD16] do so after 10; on word alignment 2 takes the fewest
+oracle calls, refreshing included, because a few steps move w, and with it the gaps of all blocks."""
 
 _DRAWS_A_SWEEP = 16
-"""Times a sweep that blocks are drawn by the gaps known then."""
+"""How often in a sweep blocks are drawn, each time by the latest gaps."""
 
 _KEPT = 20
 """Corners that a block keeps, at most, to use in place of the oracle; more only if they all have weight."""
@@ -40,10 +40,10 @@ _KEPT = 20
 
 @dataclass(eq=False)
 class BlockState:
-    """The dual point and, where the solver uses them, the gaps and corners of the blocks.
+    """The dual point and, if the solver uses them, the gaps and corners of the blocks.
 
-    sweeps: since all gaps were last asked for.
-    cheap: steps on corners that the oracle was not asked for.
+    sweeps: since all gaps were last computed.
+    cheap: steps towards corners without an oracle call.
     """
 
     origin: Origin
@@ -61,11 +61,11 @@ class Block:
 
     Guarantee: with forward steps in uniform order the expected gap falls as O(1/k) after k steps  [LJSP13 Thm. 3];
     with line search the dual never falls; away and pairwise steps converge linearly  [OAD16 App. B].
-    repeats: steps in a row of each block drawn, each with the oracle's answer at the w of the last  [RSSS06].
-    cache: each block keeps corners and uses the best of them where it promises enough, instead of the oracle
-    [OAD16 §3.2]; worth it where the oracle is dear.
-    Solver memory: n · d numbers for the blocks' shares of w, and d more for each corner kept; where corners are sparse
-    2 numbers for each feature that those of a block have touched, see `sparse`.
+    repeats: steps in a row of each drawn block, each with an oracle call at the w of the last  [RSSS06].
+    cache: each block keeps corners and uses the best of them, if its gap is large enough, instead of the oracle
+    [OAD16 §3.2]; worth it if the oracle is expensive.
+    Solver memory: n · d numbers for the blocks' shares of w, and d more for each kept corner; with sparse corners
+    2 numbers for each feature that a block's corners have touched, see `sparse`.
     """
 
     order: Order = Permuted()  # noqa: RUF009 - frozen
@@ -86,7 +86,7 @@ class Block:
 
     @property
     def _is_forward(self) -> bool:
-        """Whether nothing is known of a block but its share."""
+        """Whether only its share is kept of each block, no gap and no corners."""
         plain = isinstance(self.step, Forward) and not isinstance(self.order, ByGap)
         return plain and not self.cache
 
@@ -147,7 +147,7 @@ class Block:
         return calls
 
     def _compiled_steps(self, compiled: Compiled, state: BlockState, order: I64) -> int:
-        """Steps of blocks in this order; returns the oracle calls."""
+        """Take a step of each block in this order; returns the oracle calls."""
         arrays, regularization = compiled.arrays, state.origin.regularization
         if state.pool is None:
             code, block = compiled.fill(kernels.forward_steps)(
@@ -169,7 +169,7 @@ class Block:
         return calls
 
     def _generic_steps(self, problem: BlockProblem, state: BlockState, order: I64) -> int:
-        """The same steps on corners that the problem gives one by one, with any oracle."""
+        """`_compiled_steps` with any oracle, called from Python for one block at a time."""
         point, gaps, regularization = state.point, state.gaps, problem.regularization
         direction = np.empty(len(point.w))
         calls = 0
@@ -216,7 +216,7 @@ class Block:
         used = not averaged and self._is_stale(state)
         if used:
             self._refresh(state, answers)
-        found = judge(problem, w, float(loss[0]), answers, used=used)
+        found = audit_at(problem, w, float(loss[0]), answers, used=used)
         return replace(found, cheap=state.cheap)
 
     def dual_point(self, problem: BlockProblem, state: BlockState | SparseState) -> DualPoint:

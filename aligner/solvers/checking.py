@@ -1,4 +1,4 @@
-"""check_problem(): what solvers take for granted of a problem, tried on some of its blocks."""
+"""check_problem(): test on some blocks of a problem what solvers rely on."""
 
 from itertools import product
 from typing import NamedTuple
@@ -7,23 +7,23 @@ import numpy as np
 
 from aligner.errors import OracleError
 from aligner.problem import BlockProblem, Marginals, check_sizes
-from aligner.solvers.audit import ask, ask_all, clip
+from aligner.solvers.gap import ask, ask_all, clip
 from corpora.ragged import F64, I64, Bools
 
 _ROUNDING = 1e-7
-"""Differences of H_i that are taken for rounding, relative to the largest terms of H_i."""
+"""Differences of H_i that count as rounding, relative to the largest terms of H_i."""
 
 _MARGINAL_ROUNDING = 1e-5
-"""The same of marginals, which projections know less well."""
+"""`_ROUNDING` for marginals, which projections compute less exactly."""
 
 _SHARP = 1e3
-"""What scores are multiplied by to have answers near a corner."""
+"""Factor of scores with which marginals are near a corner."""
 
 _MOST_NUMBERS = 1 << 22
 
 
 class _Met(NamedTuple):
-    """The corners of some blocks at w, psi (m, d) and losses (m,), and H of them there."""
+    """The corners of some blocks at w: psi (m, d) and losses (m,)."""
 
     w: F64
     psi: F64
@@ -34,25 +34,25 @@ class _Met(NamedTuple):
         return hinges
 
     def rounding(self, w: F64) -> F64:
-        """(m,) how far H may be off."""
+        """The rounding error (m,) of H at w, at most."""
         terms: F64 = np.abs(self.losses) + np.abs(self.psi) @ np.abs(w)
         return _ROUNDING * np.maximum(1.0, terms)
 
 
 def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> None:
-    """Try out what solvers take for granted of a problem; to be called once, when a problem has been written.
+    """Test what solvers rely on in a problem; to be called once, when a problem has been written.
 
-    blocks: how many, drawn at random, are asked about, at five weights; fewer where there are millions of features.
-    Raises OracleError, with one line, where
+    blocks: how many, drawn at random, are tested, at five weights; fewer if there are millions of features.
+    Raises OracleError, with one line, if
 
     - sizes, λ, or the shapes and types of corners are wrong, or corners are not finite;
-    - an oracle's answer depends on the company of other blocks or on earlier calls, or its arguments are changed;
-    - H_i(z) = L_i(z) − w·ψ_i(z) of an answer of `exact_corners` is below 0, which the target has, or below that of a
-      corner met at other weights: a sign is wrong, or something else than H_i is maximised;
-    - an answer of `corners` is better than that of `exact_corners`;
-    - compiled passes find other answers;
-    - of marginals, see `Marginals`: shapes are wrong, `moments` is not what `scores` is the gradient of, or a point
-      of `nearest` has more than the best corner.
+    - a block's corner depends on which other blocks are asked for, or on earlier calls, or arguments are changed;
+    - H_i(z) = L_i(z) − w·ψ_i(z) of a corner of `exact_corners` is below 0, the target's value, or below that of a
+      corner found at other weights: a sign is wrong, or something else than H_i is maximised;
+    - a corner of `corners` is better than the one of `exact_corners`;
+    - compiled passes find other corners;
+    - `Marginals` have wrong shapes, or `scores` is not the gradient of `moments`, or a point of `nearest` has a
+      greater H_i than the best corner.
     """
     check_sizes(problem)
     n, d = problem.n_blocks, problem.n_features
@@ -78,7 +78,7 @@ def check_problem(problem: BlockProblem, *, blocks: int = 20, seed: int = 0) -> 
 
 
 def answers_are_best(problem: BlockProblem, w: F64, blocks: int = 16) -> bool:
-    """Whether the first blocks' exact answers at w are as good there as the targets and their answers at −w, 0, ±1."""
+    """Whether the first blocks' exact corners at w are as good there as the targets and their corners at −w, 0, ±1."""
     chosen = np.arange(min(problem.n_blocks, blocks, max(2, _MOST_NUMBERS // len(w))))
     signs = np.sign(np.random.default_rng(0).standard_normal(len(w)))
     ways = [w, *(clip(way, problem.n_nonpositive) for way in (-w, 0.0 * w, signs, -signs))]
@@ -92,7 +92,7 @@ def answers_are_best(problem: BlockProblem, w: F64, blocks: int = 16) -> bool:
 
 
 def differ_in_strength(one: BlockProblem, other: BlockProblem) -> bool:
-    """Whether two problems are one but for λ: the maxima of H_i at some w, which λ has no part in, are the same."""
+    """Whether two problems differ in λ at most: the maxima of H_i at some w, which do not depend on λ, are the same."""
     w = clip(np.random.default_rng(0).standard_normal(one.n_features), one.n_nonpositive)
     first, second = ask_all(one, w).hinges, ask_all(other, w).hinges
     return bool(np.abs(first - second).max() <= _ROUNDING * max(1.0, np.abs(first).max()))
@@ -108,7 +108,7 @@ def _first(chosen: I64, wrong: Bools) -> int:
 
 
 def _ask(problem: BlockProblem, chosen: I64, w: F64, *, exact: bool) -> _Met:
-    """The corners of these blocks, after some tries that must make no difference."""
+    """The corners of these blocks, after a check that repeated and single calls find the same."""
     name = "exact_corners()" if exact else "corners()"
     given, asked = chosen.copy(), w.copy()
     together = ask(problem, given, asked, exact=exact)

@@ -21,19 +21,19 @@ from corpora.ragged import F64, I64
 
 
 class Domain(Enum):
-    """The convex hull of which atoms."""
+    """The domain of x: the convex hull of some atoms."""
 
     L1_BALL = "l1-ball"
-    """±r e_j: all x with ‖x‖₁ ≤ r, where the search starts at 0."""
+    """Atoms ±r e_j: all x with ‖x‖₁ ≤ r, where the search starts at 0."""
     SIMPLEX = "simplex"
-    """r e_j: all x ≥ 0 that add up to r, where the search starts at r e_0."""
+    """Atoms r e_j: all x ≥ 0 that add up to r, where the search starts at r e_0."""
 
 
 @dataclass(frozen=True, eq=False)
 class LeastSquares(BlockDefaults):
-    """min ½‖Ax − b‖² over a domain: a problem of one block, moved so that the start has ψ = 0 and L = 0.
+    """The problem min ½‖Ax − b‖² over a domain, of one block, moved so that the start has ψ = 0 and L = 0.
 
-    columns: (p, N) those of A, each contiguous.  start: (N,) A times the start.  target: (N,) b less that.
+    columns: (p, N) those of A, each contiguous.  start: (N,) A times the start.  target: (N,) b minus `start`.
     losses: (p,) L of the atoms r e_j.
     """
 
@@ -49,7 +49,7 @@ class LeastSquares(BlockDefaults):
 
     @classmethod
     def of(cls, matrix: npt.ArrayLike, target: npt.ArrayLike, domain: Domain, radius: float) -> "LeastSquares":
-        """For matrix, target and errors see `least_squares`."""
+        """Make the problem; for matrix, target and errors see `least_squares`."""
         if not (np.isfinite(radius) and radius > 0):
             raise SettingError(f"radius must be a number above 0, not {radius}")
         columns = np.ascontiguousarray(np.asarray(matrix, np.float64).T)
@@ -71,11 +71,11 @@ class LeastSquares(BlockDefaults):
 
     @property
     def n_atoms(self) -> int:
-        """Columns; in the ℓ1-ball each stands for both of its signs."""
+        """The number of columns; in the ℓ1-ball each stands for both of its signs."""
         return len(self.columns)
 
     def _atom(self, column: int, sign: float) -> tuple[F64, float]:
-        """ψ and L of an atom."""
+        """Return ψ and L of an atom."""
         return sign * self.radius * self.columns[column] - self.start, sign * float(self.losses[column])
 
     def best_of(self, atoms: I64, w: F64) -> Corners:
@@ -92,7 +92,7 @@ class LeastSquares(BlockDefaults):
         return Corners(psi[None], np.array([loss]))
 
     def coefficients(self, pool: Pool) -> F64:
-        """x (p,), the mixture of atoms that a pool holds; atoms of equal image, as of equal columns, are one."""
+        """x (p,), the mixture of atoms in a pool; atoms with equal Ax, as of equal columns, count as one."""
         x = np.zeros(self.n_atoms)
         for place in pool.slots[0, : pool.counts[0]]:
             column, sign = self._find(pool.vectors[place], float(pool.losses[place]))
@@ -100,7 +100,7 @@ class LeastSquares(BlockDefaults):
         return x
 
     def _find(self, psi: F64, loss: float) -> tuple[int, float]:
-        """The column and sign of an atom: a pool keeps both numbers of it as they were given.  Sign 0: of the start."""
+        """The column and sign of an atom, found by its ψ and L, which a pool keeps unchanged; sign 0 for the start."""
         for sign in (1.0, -1.0) if self.domain is Domain.L1_BALL else (1.0,):
             for column in np.flatnonzero(sign * self.losses == loss):
                 if np.array_equal(self._atom(int(column), sign)[0], psi):
@@ -110,7 +110,7 @@ class LeastSquares(BlockDefaults):
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """x (p,), feasible but for rounding, ½‖Ax − b‖² at it, and how far that is above the minimum, at most.
+    """The solution x (p,), feasible but for rounding, its objective ½‖Ax − b‖², and a bound on its excess, the gap.
 
     trace: of the search, with D as the dual.
     """
@@ -132,12 +132,12 @@ def least_squares(
     stop: Stop = Stop(gap=1e-9, passes=1000),  # noqa: B008 - frozen
     seed: int = 0,
 ) -> Fit:
-    """min ½‖Ax − b‖² over the ℓ1-ball or simplex of this radius, by randomised away-step Frank-Wolfe  [KPd18 Alg. 3].
+    """Minimise ½‖Ax − b‖² over an ℓ1-ball or simplex, by randomised away-step Frank-Wolfe  [KPd18 Alg. 3].
 
-    matrix: (N, p), without a copy where it is float64 and Fortran-contiguous.  target: (N,).
-    stop: its gap is relative to max(1, ½‖b‖² − ½‖Ax − b‖²), b less A times the start; a pass looks at all atoms once.
-    The lasso, min ½‖Ax − b‖² + a‖x‖₁, is this problem over the ℓ1-ball of the radius ‖x‖₁ of its solution.
-    Raises SettingError for a radius that is not above 0, ValueError where the arrays do not fit or are not finite.
+    matrix: A (N, p), not copied if it is float64 and Fortran-contiguous.  target: b (N,).
+    stop: with the start x₀, gap is relative to max(1, ½‖b − Ax₀‖² − ½‖Ax − b‖²); a pass looks at every atom once.
+    The lasso, min ½‖Ax − b‖² + a‖x‖₁ with solution x*, is this problem over the ℓ1-ball of radius ‖x*‖₁.
+    Raises SettingError unless 0 < radius < ∞, ValueError for arrays that do not fit or are not finite.
     """
     problem = LeastSquares.of(matrix, target, domain, radius)
     state = solver.init(problem, np.random.default_rng(seed))

@@ -7,14 +7,14 @@ import numpy as np
 
 from aligner.problem import BlockProblem
 from aligner.solvers._block_kernels import best_length
-from aligner.solvers.audit import Answers, ask_all, judge
+from aligner.solvers.gap import Answers, ask_all, audit_at
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.simplex import Mixture
 from corpora.ragged import F64
 
 
 class Correction(Enum):
-    """What is done with the weights of the corners found so far when the oracle has named the next one, s."""
+    """How the weights of the corners so far are corrected when the oracle has found the next corner, s."""
 
     AWAY = "away-frank-wolfe"
     """Towards s, or away from the worst corner in use, whichever promises more  [LJ15 Alg. 1]."""
@@ -28,7 +28,7 @@ class Correction(Enum):
 
 @dataclass(eq=False)
 class CorrectiveState:
-    """A mixture of batch corners, and the oracle's answers at its w where an audit had them."""
+    """A mixture of batch corners, and the oracle's answers at its w if an audit had them."""
 
     origin: Origin
     mixture: Mixture
@@ -37,10 +37,10 @@ class CorrectiveState:
 
 @dataclass(frozen=True)
 class Corrective:
-    """Batch Frank-Wolfe over a kept set of batch corners, one corner a pass  [LJ15].
+    """Batch Frank-Wolfe over a kept set of batch corners, with one more corner in each pass  [LJ15].
 
-    A batch corner is a vertex of the product of the n simplices of the dual, and all there is to know of it is
-    w_s = Σ_i ψ_i(z_i)/(λn) and ℓ_s = Σ_i L_i(z_i)/n; the target's is w = 0, ℓ = 0, where it starts.
+    A batch corner is a vertex of the product of the n simplices of the dual, given by w_s = Σ_i ψ_i(z_i)/(λn) and
+    ℓ_s = Σ_i L_i(z_i)/n; the search starts at the target's, w = 0 and ℓ = 0.
 
     Guarantee: the dual never falls, and the gap falls linearly [LJ15 Thm. 1]. All but FULL search along their line
     exactly, up to the length at which a corner loses all its weight and is dropped; linear means in those steps that
@@ -76,7 +76,7 @@ class Corrective:
     def audit(self, problem: BlockProblem, state: CorrectiveState) -> Audit:
         w = state.mixture.w
         state.answers = ask_all(problem, w)
-        return judge(problem, w, state.mixture.loss, state.answers, used=True)
+        return audit_at(problem, w, state.mixture.loss, state.answers, used=True)
 
     def dual_point(self, problem: BlockProblem, state: CorrectiveState) -> DualPoint:
         return state.mixture.dual_point
@@ -85,7 +85,7 @@ class Corrective:
 def shift_weight(mixture: Mixture, corner: int, regularization: float, correction: Correction) -> None:
     """One away, pairwise or blended step of a mixture, by exact line search; corners without weight are dropped.
 
-    corner: the place of the one the oracle named.  With gradient g_c = ℓ_c − λ w·w_c at the weights x and a the corner
+    corner: the place of the oracle's corner s.  With gradient g_c = ℓ_c − λ w·w_c at the weights x and a the corner
     of least g in use, the direction is e_s − e_a for pairwise steps, as far as x_a goes; else e_s − x, as far as 1, if
     g_s − x·g ≥ x·g − g_a, or x − e_a, as far as x_a / (1 − x_a)  [LJ15 Alg. 1 and 2]. Blended steps are pairwise with
     the best corner in use in place of s, if that promises as much as e_s − x, and else along that  [TTP22 Alg. 1].

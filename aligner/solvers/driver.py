@@ -26,28 +26,28 @@ Solvable = TypeVar("Solvable", bound=Problem, contravariant=True)
 
 
 class Solver(Protocol[Solvable, State]):
-    """A frozen configuration; everything that changes is in the state it makes."""
+    """A frozen configuration of a solver; everything that changes is in the state it makes."""
 
     @property
     def signature(self) -> str: ...
 
     def init(self, problem: Solvable, rng: np.random.Generator) -> State:
-        """The state before the first step."""
+        """Make the state before the first step."""
         ...
 
     def sweep(self, problem: Solvable, state: State) -> int:
-        """One effective pass over the blocks; returns the number of oracle calls."""
+        """Make one effective pass over the blocks; returns the number of oracle calls."""
         ...
 
     def audit(self, problem: Solvable, state: State) -> Audit:
-        """Judge the present answer exactly, by one oracle call for each block; its arrays are copies.
+        """Compute the objective of the present answer exactly, by one oracle call for each block; arrays are copies.
 
-        What the oracle says is the solver's to use: `Audit.used` tells that it does.
+        The solver may use these oracle calls for its next step, and sets `Audit.used` if it does.
         """
         ...
 
     def dual_point(self, problem: Solvable, state: State) -> DualPoint | None:
-        """Where the state is in the dual; None if it keeps no single point."""
+        """The dual point of the state; None if it keeps no single point."""
         ...
 
 
@@ -67,9 +67,9 @@ def solve(
     callback: called after each audit with its numbers and weights; solving stops if it returns False.
     measure: called at each audit with its weights, for `TracePoint.measured`; it takes no time of solving.
     state: to go on from, made by the solver's `init` and changed in place; by default a new one. At another λ
-    the solver resumes it; SettingError where it cannot, or the state is of another solver or problem.
+    the solver resumes it; SettingError if it cannot, or the state is of another solver or problem.
     Each audit evaluates the objective exactly, by one oracle call for each block. The answer is the best iterate of all
-    audits; the least primal less the greatest dual certifies it.
+    audits; the least primal minus the greatest dual certifies it.
     """
     if not (hasattr(solver, "sweep") and isinstance(stop, Stop)):
         raise SettingError(f"solver {solver!r} and stop {stop!r} (make_solver makes solvers, Stop says when to end)")
@@ -132,7 +132,7 @@ def solve(
 
 
 class _Judged(NamedTuple):
-    """An audit, the best so far, and the greatest dual so far."""
+    """The last audit, the best audit so far, and the greatest dual value so far."""
 
     point: TracePoint
     last: Audit
@@ -141,7 +141,7 @@ class _Judged(NamedTuple):
 
 
 def _rehearse(problem: Problem, solver: Solver[Any, Any]) -> None:
-    """Let the solver compile, or load, its kernels before the clock starts, on a problem of one block."""
+    """Let the solver compile, or load, its kernels on a small problem, before the clock starts."""
     with suppress(AlignerError):  # what is wrong is told when it is met in the problem itself
         small = problem.rehearsal()
         if small is not None:
@@ -152,7 +152,7 @@ def _rehearse(problem: Problem, solver: Solver[Any, Any]) -> None:
 
 
 def _take_up(problem: Any, solver: Any, state: Any) -> None:
-    """Make a state that was given one of this problem, if it is the solver's and differs in λ only."""
+    """Take over a given state for this problem.  SettingError unless it is of this solver and differs in λ only."""
     from aligner.solvers.checking import differ_in_strength  # which loads numba
 
     own = Origin(solver, problem)
@@ -168,7 +168,7 @@ def _take_up(problem: Any, solver: Any, state: Any) -> None:
 
 
 def _believable(problem: Problem, w: F64) -> bool:
-    """Whether the answers of an oracle that is called from Python stand a small trial; compiled ones have tests."""
+    """Whether the corners of an oracle in Python pass a small test; compiled oracles count as tested."""
     if not isinstance(problem, BlockProblem) or problem.compiled() is not None:
         return True
     from aligner.solvers.checking import answers_are_best  # which loads numba

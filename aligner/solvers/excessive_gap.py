@@ -11,21 +11,21 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.problem import BlockProblem, Marginals, marginals_of
-from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
+from aligner.solvers.gap import ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import sum_blocks
 from corpora.ragged import F64, I64
 
 _LEAST = 1e-300
-"""What is divided by, or the logarithm taken of, at least."""
+"""Least divisor, and least argument of a logarithm."""
 
 
 @dataclass(eq=False)
 class SmoothState:
     """w (d,), and a dual point α by its moments (d + 1,), the mean of (F_i z_i, c_i·z_i).
 
-    of_target: those of y.  answers: those of the smoothed oracle at w; None before the first step.
-    smoothing: μ_0.  spread: of the entropies, the mean.  start: the first gap.  steps: k.
+    of_target: moments of y.  answers: moments of the smoothed oracle's z at w; None before the first step.
+    smoothing: μ_0.  spread: S, the mean entropy at most.  start: the first gap.  steps: k.
     """
 
     origin: Origin
@@ -49,7 +49,7 @@ class SmoothState:
         return self.left * (self.smoothing * self.spread + self.start)
 
     def dual(self, problem: BlockProblem, moments: F64) -> tuple[F64, float]:
-        """(v, ℓ) of a dual point with these moments."""
+        """Return (v, ℓ) of a dual point with these moments."""
         moved = moments - self.of_target
         return -moved[:-1] / problem.regularization, float(moved[-1])
 
@@ -82,7 +82,7 @@ class ExcessiveGap:
         return f"excessive-gap|smoothing:{'adaptive' if self.smoothing is None else format(self.smoothing, 'g')}"
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SmoothState:
-        """w = 0, all mass on the targets.  Raises SettingError without marginals."""
+        """Begin at w = 0, with all mass on the targets.  Raises SettingError without marginals."""
         marginals, n = marginals_of(problem, "excessive-gap", "entropic"), problem.n_blocks
         smoothing = 1.0 if self.smoothing is None else self.smoothing  # the first audit makes it adaptive
         target = marginals.target
@@ -120,7 +120,7 @@ class ExcessiveGap:
 
 
 def _smoothed(marginals: Marginals, w: F64, smoothing: float) -> F64:
-    """The moments of the answers z_i(w, μ), the mean over blocks."""
+    """The moments of the smoothed answers z_i(w, μ), as the mean over blocks."""
 
     def find(blocks: I64, own: slice) -> F64:
         points = marginals.scores(blocks, w) / max(smoothing, _LEAST)
@@ -131,7 +131,7 @@ def _smoothed(marginals: Marginals, w: F64, smoothing: float) -> F64:
 
 
 def _entropy(marginals: Marginals, blocks: I64, own: slice) -> float:
-    """At least the greatest entropies of these blocks' answers: Σ (z − z log z) over the marginals where they are.
+    """An upper bound on the sum of these blocks' greatest entropies: Σ (z − z log z) of the most even marginals.
 
     Of several numbers the joint entropy is at most the sum of those of each, and −(1 − z) log(1 − z) <= z.
     """

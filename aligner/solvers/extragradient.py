@@ -8,7 +8,7 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.problem import BlockProblem, marginals_of
-from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
+from aligner.solvers.gap import ask_all, clip, dual_value, primal_value
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import (
     Look,
@@ -26,17 +26,17 @@ from corpora.ragged import F64
 
 _FIRST = 5
 _SHARE = 0.25
-"""Sweeps before the first look at the gap, for restarts; and from one to the next, so many or this share of all."""
+"""For restarts the gap is computed after so many sweeps, then again after so many more, or this share of all."""
 
 _ENOUGH = 0.2
 _LITTLE = 0.8
 _TOO_LONG = 0.36
-"""When to begin anew: the gap has fallen to this share, or to this share and rises again, or after this share of all
-iterations  [Applegate et al. 2021 §3.2, PDLP]."""
+"""The steps restart if the gap has fallen to the share _ENOUGH, or to _LITTLE and rises again, or after the share
+_TOO_LONG of all iterations  [Applegate et al. 2021 §3.2, PDLP]."""
 
 
 class Candidate(NamedTuple):
-    """An answer: w (d,) and (F z, c·z) (d + 1,), its upper and its lower value."""
+    """A candidate for the answer: w (d,), (F z, c·z) (d + 1,), and its upper and lower value."""
 
     w: F64
     of_z: F64
@@ -50,14 +50,14 @@ class Candidate(NamedTuple):
 
 @dataclass(eq=False)
 class SaddleState:
-    """The state of `Extragradient`, in whose notation it is written: sums stand for û, s and the average, O(d) memory.
+    """The state of `Extragradient`, in its notation: sums stand for û, s and the average, O(d) memory.
 
-    everything: all marginals.  present: those worked with.  stored: what restarts keep of each part; None without them.
+    everything: all marginals.  present: those worked with.  stored: numbers of each part, for restarts; else None.
     norm: ‖F‖₂.  weight: the primal weight ω.  center_w: (d,) the w of û.
     sum_w (d,), sum_z (d + 1,), total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η since û.
-    ahead_w (d,), of_ahead (d + 1,): the w of v, and (F z, c·z) of v.  point_w, of_point: the same of u.
+    ahead_w (d,), of_ahead (d + 1,): w of v, and (F z, c·z) of v.  point_w, of_point: w and (F z, c·z) of u.
     step: η, relative to 1/L.  tries: steps tried.  sweeps: iterations so far.  since: those since the last restart.
-    next_check: the sweep of the next look at the gap.  best: û, once there was a restart.  last_gap: at the last look.
+    next_check: the sweep when the gap is computed next.  best: û, after a restart.  last_gap: as it was last computed.
     """
 
     origin: Origin
@@ -89,7 +89,7 @@ class SaddleState:
 
     @property
     def lipschitz(self) -> float:
-        """L = ‖F‖₂/√n of J's gradient, where the distance in z is the mean over pairs."""
+        """The Lipschitz constant L = ‖F‖₂/√n of J's gradient, if the distance in z is the mean over blocks."""
         return (self.norm if self.norm > 0.0 else 1.0) / sqrt(self.n)
 
     @property
@@ -101,7 +101,7 @@ class SaddleState:
         return 1.0 / (self.weight * self.lipschitz)
 
     def force(self, of_z: F64, count: float) -> F64:
-        """Σ ∇_w of the bilinear part at iterates that count so much together: (Σ F z − count Σ_i f_i(y_i))/n."""
+        """Σ ∇_w of the bilinear part over iterates of total weight count: (Σ F z − count Σ_i f_i(y_i))/n."""
         force: F64 = (of_z[:-1] - count * self.start.of_target[:-1]) / self.n
         return force
 
@@ -135,7 +135,7 @@ class Extragradient:
     the gap. From there parts that have no share of z and lower the dual are left out until they do not, see `restrict`.
 
     Guarantee: the gap is at most `Audit.bound` = (D_w/ω + ω D_z) L / Σ η, with D the largest distance from û, or,
-    without a radius, that to the best w against the average z [N07 Thm. 2]; none is told once parts were left out, or
+    without a radius, that to the best w against the average z [N07 Thm. 2]; it is None once parts were left out, or
     after a restart, from where convergence is linear with a rate not known. A sweep is one iteration: three projections
     a block (two in the stored form), repeated if the step went too far. It asks the oracle only where restarts need to
     know the gap.
@@ -156,7 +156,7 @@ class Extragradient:
         return "|".join([*parts, "restarts"] if self.restarts else parts)
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SaddleState:
-        """û: w = 0, and the target z = y, mixed with all parts for entropic.  Raises SettingError without marginals."""
+        """Begin at û: w = 0, z = y, mixed with all parts for entropic.  Raises SettingError without marginals."""
         marginals = marginals_of(problem, "extragradient", self.projection.value)
         spans = Spans.of(marginals, self.projection.value)
         start = measure_start(spans, problem.n_features)
@@ -200,7 +200,7 @@ class Extragradient:
         return 2 * problem.n_blocks
 
     def _move(self, problem: BlockProblem, state: SaddleState, center: F64, force: F64, count: float) -> F64:
-        """argmin_w force·w + count Ψ(w) + ‖w − center‖²/(2 w_step)."""
+        """Return argmin_w force·w + count Ψ(w) + ‖w − center‖²/(2 w_step)."""
         w = clip(center - state.w_step * force, problem.n_nonpositive)
         if self.radius is None:
             w /= 1.0 + state.w_step * count * problem.regularization
@@ -209,7 +209,7 @@ class Extragradient:
         return w if size <= self.radius else w * (self.radius / size)
 
     def _adapt(self, state: SaddleState, look: Look, point_w: F64, ahead_w: F64) -> bool:
-        """Whether the step was not too long; and how long the next one is, by the rule of PDLP."""
+        """Set the length of the next step by the rule of PDLP, and return whether this one was not too long."""
         n, step = state.n, state.step
         past, coming = point_w - state.ahead_w, ahead_w - point_w
         twist = (state.of_ahead - look.of_point)[:-1] @ coming + (look.of_ahead - look.of_point)[:-1] @ past
@@ -221,8 +221,8 @@ class Extragradient:
         state.step = max(1.0, min(shrunk, (1.0 + (state.tries + 1.0) ** -0.6) * step))
         return lead <= allowed or step <= 1.0  # η = 1/L is never too long, but for rounding
 
-    def _judge(self, problem: BlockProblem, state: SaddleState, w: F64, of_z: F64) -> Candidate:
-        """Upper and lower value, max_z J(w, z) by the oracle and min_w J(w, z) in closed form  [TLJ06]."""
+    def _values(self, problem: BlockProblem, state: SaddleState, w: F64, of_z: F64) -> Candidate:
+        """Compute the upper value max_z J(w, z) by the oracle, and the lower min_w J(w, z) in closed form  [TLJ06]."""
         answers = ask_all(problem, w)
         moved = (state.start.of_target - of_z) / problem.n_blocks
         loss = -float(moved[-1])
@@ -233,8 +233,8 @@ class Extragradient:
         return Candidate(w, of_z, float(answers.hinges.mean()), lower)
 
     def _consider_restart(self, problem: BlockProblem, state: SaddleState, stored: Stored) -> None:
-        average = self._judge(problem, state, state.sum_w / state.total, state.sum_z / state.total)
-        last = self._judge(problem, state, state.point_w.copy(), state.of_point)
+        average = self._values(problem, state, state.sum_w / state.total, state.sum_z / state.total)
+        last = self._values(problem, state, state.point_w.copy(), state.of_point)
         best = min(average, last, key=lambda candidate: candidate.gap)
         before, state.last_gap = state.last_gap, best.gap
         first = state.best.gap if state.best is not None else inf
@@ -251,7 +251,7 @@ class Extragradient:
         state.best, state.last_gap = best, inf
 
     def audit(self, problem: BlockProblem, state: SaddleState) -> Audit:
-        """The average since û; where û of the last restart is better, that one, and the better of the lower values."""
+        """Audit the average since û, or û of the last restart if it is better, with the better of the lower values."""
         w, of_z, bound = state.center_w, state.of_ahead, None  # û before the first step
         if state.total > 0.0:
             w, of_z = state.sum_w / state.total, state.sum_z / state.total
@@ -259,7 +259,7 @@ class Extragradient:
                 best_w = clip(-state.force(of_z, 1.0) / problem.regularization, problem.n_nonpositive)
                 of_w = 0.5 * (float(best_w @ best_w) if self.radius is None else self.radius**2)
                 bound = (of_w / state.w_step + state.start.span / state.z_step) / state.total
-        answers = [self._judge(problem, state, w, of_z), *([] if state.best is None else [state.best])]
+        answers = [self._values(problem, state, w, of_z), *([] if state.best is None else [state.best])]
         best, lower = min(answers, key=lambda answer: answer.upper), max(answer.lower for answer in answers)
         steps = f"step 1/L times {state.step:.3g}, L = {state.lipschitz:.6g}, primal weight {state.weight:.4g}"
         notes = [f"‖F‖₂ = {state.norm:.6g}; {steps}"]
@@ -270,7 +270,7 @@ class Extragradient:
         return Audit(best.w.copy(), best.upper, lower, bound=bound, notes=tuple(notes))
 
     def dual_point(self, problem: BlockProblem, state: SaddleState) -> DualPoint:
-        """The mean of z; its marginals are not kept."""
+        """The dual point of the mean of z; its marginals are not kept."""
         of_z = state.sum_z / state.total if state.total > 0.0 else state.of_ahead
         moved = (state.start.of_target - of_z) / problem.n_blocks
         return DualPoint(moved[:-1] / problem.regularization, -float(moved[-1]))

@@ -1,4 +1,4 @@
-"""FenchelYoung: the smooth loss of any problem with marginals: logistic regression, conditional random fields.
+"""FenchelYoung: a smooth loss for any problem with marginals, such as logistic regression, conditional random fields.
 
 [LMP01] Lafferty, McCallum and Pereira 2001, Conditional random fields.
 [GS10] Gimpel and Smith 2010, Softmax-margin CRFs.
@@ -26,8 +26,8 @@ class FenchelYoung(OfProblem):
 
     With Ω the negative entropy it is −log p(y_i): logistic regression of classes, a conditional random field of
     chains [LMP01].  temperature: τ > 0; the hinge loss is its limit at 0 with a margin of 1.
-    margin: κ, how much of the problem's losses counts; 1 is the softmax margin [GS10].
-    Raises SettingError where the problem has no entropic marginals, or weights that must not be above 0.
+    margin: κ, the factor of the problem's losses; 1 is the softmax margin [GS10].
+    Raises SettingError if the problem has no entropic marginals, or has weights that must not be above 0.
     """
 
     problem: BlockProblem
@@ -65,11 +65,11 @@ class FenchelYoung(OfProblem):
 
     @shared_property
     def _costs(self) -> F64:
-        """(parts[-1],) c."""
+        """The losses c of all parts, (parts[-1],)."""
         return self._spans.marginals.scores(np.arange(self.n_blocks), np.zeros(self.n_features))
 
     def sums(self, w: F64, start: Any = None) -> Sums:
-        """Return the mean loss at w and its gradient, without the regulariser; ScoreError where w is not finite."""
+        """Return the mean loss at w and its gradient, without the regulariser.  ScoreError if w is not finite."""
         marginals, target, costs, tau = self._spans.marginals, self._target, self._costs, self.temperature
 
         def omega(z: F64, own: slice) -> float:

@@ -6,8 +6,8 @@ import numpy as np
 
 from aligner.problem import BlockProblem
 from aligner.solvers._block_kernels import average_weight, best_length
-from aligner.solvers.audit import Answers, ask_all, clip, judge
 from aligner.solvers.averages import Average
+from aligner.solvers.gap import Answers, ask_all, audit_at, clip
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import Forward
 from corpora.ragged import F64
@@ -15,9 +15,9 @@ from corpora.ragged import F64
 
 @dataclass(eq=False)
 class BatchState:
-    """The dual point (v, loss), its average, the passes done, and the oracle's answers where an audit had them.
+    """The dual point (v, loss), its average, the passes done, and the oracle's answers at w if an audit had them.
 
-    v: (d,), of which `clip` makes w.
+    v: (d,); w is clip(v).
     """
 
     origin: Origin
@@ -29,13 +29,13 @@ class BatchState:
     answers: Answers | None = None
 
     def ask(self, problem: BlockProblem) -> tuple[Answers, int]:
-        """The oracle's answers at the iterate, and how many calls they cost now."""
+        """The oracle's answers at the iterate, and the number of calls that this takes."""
         if self.answers is not None:
             return self.answers, 0
         return ask_all(problem, clip(self.v, problem.n_nonpositive), exact=False), problem.n_blocks
 
     def advance(self, v: F64, loss: float, average: Average) -> None:
-        """Go on to the next iterate and take it up into the average."""
+        """Go on to the next iterate and add it to the average."""
         self.v, self.loss, self.answers = v, loss, None
         rho = average_weight(average.code, self.passes)
         self.mean_v = self.mean_v + rho * (v - self.mean_v)
@@ -43,19 +43,19 @@ class BatchState:
         self.passes += 1
 
     def audit(self, problem: BlockProblem, average: Average) -> Audit:
-        """Judge the iterate, and keep the answers for the next step, or judge the average."""
+        """Audit the iterate, and keep the answers for the next step; or audit the average."""
         averaged = average is not Average.NONE and self.passes > 0
         v, loss = (self.mean_v, self.mean_loss) if averaged else (self.v, self.loss)
         w = clip(v, problem.n_nonpositive)
         answers = ask_all(problem, w)
         if not averaged:
             self.answers = answers
-        return judge(problem, w, loss, answers, used=not averaged)
+        return audit_at(problem, w, loss, answers, used=not averaged)
 
 
 @dataclass(frozen=True)
 class FrankWolfe:
-    """One step a pass towards the corner of all blocks together  [LJSP13 Alg. 2].
+    """Batch Frank-Wolfe: one step for each pass, towards the corner of all blocks together  [LJSP13 Alg. 2].
 
     v ← (1 − γ) v + γ v_s with v_s = 1/(λn) Σ_i ψ_i(z_i) of the oracle's answers; γ by line search, or 2/(k + 2).
     Guarantee: gap O(1/k) after k passes  [Jaggi 2013 Thm. 2]; with line search the dual never falls. Memory: O(d).
@@ -63,7 +63,7 @@ class FrankWolfe:
 
     With 2/(k + 2) this is batch subgradient descent on the primal, w ← w − γ/λ (λw − 1/n Σ_i ψ_i(z_i))  [LJSP13 §4]:
     gap O(1/k) for the weighted average  [Lacoste-Julien, Schmidt and Bach 2012]; the objective may rise on the way.
-    Where weights must not be above 0 the steps are those of v, of which w is clipped: dual averaging  [Xiao 2010].
+    If weights must not be above 0, the steps are taken in v, and w = clip(v): dual averaging  [Xiao 2010].
     """
 
     step: Forward = Forward()  # noqa: RUF009 - frozen

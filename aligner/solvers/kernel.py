@@ -20,17 +20,17 @@ from aligner.templates import NEGATIVE_HINGE, NOT_FINITE, check_code
 from corpora.ragged import F32, F64, Lists
 
 _LEAST = 1e-12
-"""A gap that is told as this, where it is less."""
+"""A smaller gap counts as this in the bound that a note gives."""
 
 
 @dataclass(eq=False)
 class KernelState:
-    """moved: (E,) = y - z, from the target matchings y to the marginals z of the dual point.  mean: (E,) its average.
+    """The dual point by moved (E,) = y - z, target matchings minus marginals.  mean: (E,) its average.
 
     The weights in the kernel's space are w = Σ_e moved[e] Φ(φ_e) / (λn), and the losses ℓ = -Σ_e costs[e] moved[e] / n,
-    because L_i is linear in z and 0 at y.  steps: those done.
-    answers: of each block, the matchings beside the target that have weight: those answered since a step of length 1.
-    squared_radius: R² of the answers that audits have met, the largest ‖ψ_i‖² in the kernel's space.
+    because L_i is linear in z and 0 at y.  steps: the number of steps taken.
+    answers: for each block, the matchings with weight beside the target: those found since its last step of length 1.
+    squared_radius: R², the largest ‖ψ_i‖² in the kernel's space of the matchings that audits have found.
     """
 
     origin: Origin
@@ -50,15 +50,15 @@ class KernelState:
 class KernelBlock:
     """Block-coordinate Frank-Wolfe in the feature space of a kernel on edges  [LJSP13 Alg. B.1].
 
-    The features of a matching are a sum over its edges, so that the dual variables of all matchings of a block come
-    down to their marginals: one number for each edge that the target or some answer of the oracle has, the support.
-    These are the expansion of the weights in the kernel.
+    The features of a matching are a sum over its edges, so that the dual variables of a block's matchings reduce to
+    their marginals: one number for each edge of the target or of some answer of the oracle, the support. The marginals
+    are the coefficients of the weights' expansion in the kernel.
 
-    Guarantee: as of `Block` with forward steps; with the linear kernel its iterates, too. Steps add one matching each,
-    so that O(R²/(λε)) matchings are enough for a gap of ε, R the longest ψ_i; a note tells these, and the edges.
-    Time of a pass: as many values of the kernel as edges × support. Solver memory: two numbers for each edge, and
-    the matchings that have weight.
-    The weights it returns are coefficients (E,) of the edges, mostly 0: the others have the support.
+    Guarantee: as of `Block` with forward steps, and with the linear kernel its iterates. Each step adds one matching,
+    so that O(R²/(λε)) matchings are enough for a gap of ε, R the longest ψ_i; a note gives that number, and the edges.
+    Time of a pass: edges × support values of the kernel. Solver memory: two numbers for each edge, and the matchings
+    that have weight.
+    It returns coefficients (E,) of the edges as weights, 0 outside the support.
     """
 
     kernel: Kernel = RBF()  # noqa: RUF009 - frozen
@@ -93,7 +93,7 @@ class KernelBlock:
         return problem.n_blocks
 
     def _step(self, problem: EdgeProblem, edges: Blocks, state: KernelState, block: int) -> None:
-        """The step of BCFW: along the direction to the oracle's answer the dual gains γ · slope - γ²/2 · curvature."""
+        """Take a step of BCFW: towards the oracle's answer the dual gains γ · slope - γ²/2 · curvature."""
         scale = problem.regularization * problem.n_blocks
         rows = slice(edges.lists.offsets[block], edges.lists.offsets[block + 1])
         labels = edges.labels[rows]
@@ -144,7 +144,7 @@ class KernelBlock:
         return Audit(coefficients, primal, dual, notes=(note,))
 
     def _longest(self, edges: Blocks, surplus: F64) -> float:
-        """The largest ‖ψ_i‖² of matchings that have so much more than the targets of each edge."""
+        """The largest ‖ψ_i‖² of the matchings that differ from the targets by `surplus` (E,)."""
         longest = 0.0
         for first, last in pairwise(edges.lists.offsets.tolist()):
             changed = first + np.flatnonzero(surplus[first:last])
@@ -153,20 +153,20 @@ class KernelBlock:
         return longest
 
     def dual_point(self, problem: BlockProblem, state: KernelState) -> DualPoint:
-        """Its v are coefficients of the edges."""
+        """The dual point, where v has coefficients of the edges."""
         edges = edges_of(problem, "kernel-bcfw").arrays
         scale = problem.regularization * problem.n_blocks
         loss = -float(edges.costs @ state.moved) / problem.n_blocks
         return DualPoint(state.moved / scale, loss, marginals=(edges.labels == SURE) - state.moved)
 
     def _scores(self, edges: Blocks, coefficients: F64, features: F32) -> F64:
-        """Σ_e coefficients[e] K(φ_e, ·) of edges with these features."""
+        """The scores Σ_e coefficients[e] K(φ_e, ·) of edges with these features."""
         support = np.flatnonzero(coefficients)
         return expand(self.kernel, edges.features[support], coefficients[support], features)
 
 
 def _best(oracle: str | Oracle, scores: F64, lists: Lists) -> F64:
-    """Best matchings as (E,) 0 and 1.  Raises ScoreError where the scores are not finite."""
+    """Find the best matchings, (E,) of 0 and 1.  Raises ScoreError if a score is not finite."""
     if not np.isfinite(scores).all():  # the oracles take -inf for a forbidden edge
         check_code(NOT_FINITE, -1)
     return best_matchings(scores, lists, oracle=oracle).astype(np.float64)
@@ -178,6 +178,6 @@ def kernel_block(
     bandwidth: float | None = None,
     **options: Any,
 ) -> KernelBlock:
-    """The solver with the kernel of this name and its parameters."""
+    """Make the solver with the kernel of this name and its parameters."""
     given = {name: value for name, value in (("degree", degree), ("bandwidth", bandwidth)) if value is not None}
     return KernelBlock(make_kernel(kernel, **given), **options)

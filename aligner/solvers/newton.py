@@ -13,19 +13,19 @@ from aligner.solvers.records import Audit, DualPoint
 from corpora.ragged import F64
 
 _SUFFICIENT = 1e-4
-"""Share of the decrease that the slope promises which a step must reach  [Armijo 1966]."""
+"""The share that a step must reach of the decrease predicted by the slope  [Armijo 1966]."""
 
 _SHORTEST = 1e-9
-"""Shorter steps change nothing but rounding."""
+"""The shortest step that is tried; shorter ones only change rounding errors."""
 
 
 _PAIRS = 20
-"""Last steps, and what they changed of the gradient, that stand for a curvature that is not known."""
+"""How many last steps, with their changes of the gradient, replace an unknown curvature."""
 
 
 @dataclass(eq=False)
 class NewtonState:
-    """w: (d,).  sums: at w.  stalled: no step lowers the objective any more but by rounding.
+    """The weights w (d,), and the sums there.  stalled: no step lowers the objective any more but by rounding.
 
     pairs: the last steps and changes of the objective's gradient, the latest last.
     """
@@ -48,8 +48,8 @@ class Newton:
 
     Guarantee: the objective is strongly convex and its gradient Lipschitz, and it falls with every step, for smooth Ω
     at last quadratically. (The curvature of nearly flat edges is left out of the step, which makes the last steps
-    linear, at a small rate.) The same sums in the same order whatever the number of cores. Where the problem does not
-    know its curvature the steps are those of limited-memory BFGS [LN89], and linear.
+    linear, at a small rate.) Sums are taken in the same order whatever the number of cores. If the problem does not
+    give its curvature, steps are those of limited-memory BFGS [LN89], and convergence is linear.
     """
 
     @property
@@ -57,17 +57,17 @@ class Newton:
         return "newton"
 
     def init(self, problem: SmoothProblem, rng: np.random.Generator) -> NewtonState:
-        """At the prior."""
+        """Begin at the prior weights."""
         w = problem.prior.copy()
         return NewtonState(w, problem.sums(w))
 
     def resume(self, problem: SmoothProblem, state: NewtonState) -> None:
-        """Go on from the same w in a problem of another λ: the sums are the same."""
+        """Go on from the same w in a problem with another λ: the sums are the same."""
         state.stalled = False
         state.pairs.clear()
 
     def sweep(self, problem: SmoothProblem, state: NewtonState) -> int:
-        """One step; no oracle is asked."""
+        """Take one step; no oracle is called."""
         if state.stalled:
             return 0
         slope = _slope(problem, state.w, state.sums)
@@ -103,12 +103,12 @@ def _primal(problem: SmoothProblem, w: F64, sums: Sums) -> float:
 
 
 def _slope(problem: SmoothProblem, w: F64, sums: Sums) -> F64:
-    """(d,) the gradient of the objective."""
+    """The gradient (d,) of the objective."""
     return sums.gradient + problem.regularization * (w - problem.prior)
 
 
 def _newton_step(problem: SmoothProblem, state: NewtonState, slope: F64) -> F64:
-    """The inverse curvature of the objective, or what the last steps tell of it [LN89 Alg. 2.1], times the slope."""
+    """The slope times the inverse curvature of the objective, or its estimate by the last steps [LN89 Alg. 2.1]."""
     curvature = state.sums.curvature
     if curvature is not None:
         whole = np.tril(curvature) + np.tril(curvature, -1).T

@@ -30,7 +30,7 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Cyclic:
-    """The blocks in their own order, every pass; the fastest to read, the slowest where neighbours are alike."""
+    """The blocks in their own order, every pass; the fastest to read, the slowest if neighbours are alike."""
 
     name: str = "cyclic"
 
@@ -41,7 +41,7 @@ class Cyclic:
 @dataclass(frozen=True)
 class ByGap:
     """Each block drawn in proportion to its last known gap  [OAD16 §3.1]; the first pass, which finds the gaps, is
-    permuted. Gaps grow stale while other blocks move w, so the solver asks for all of them anew every few passes."""
+    permuted. Gaps grow stale while other blocks move w, so the solver computes all of them anew every few passes."""
 
     name: str = "gap"
 
@@ -50,7 +50,7 @@ class ByGap:
         return rng.permutation(n_blocks)
 
     def redraw(self, gaps: F64, size: int, rng: np.random.Generator) -> I64:
-        """Some of the blocks (size,) with these gaps (n,) >= 0; any if all are 0."""
+        """Draw blocks (size,) in proportion to gaps (n,) >= 0, or uniformly if all are 0."""
         return rng.choice(len(gaps), size, p=gaps / gaps.sum() if gaps.any() else None)
 
 
@@ -58,6 +58,6 @@ Visiting = Uniform | Permuted | Cyclic
 Order = Visiting | ByGap
 
 VISITING_ORDERS: dict[str, Visiting] = {order.name: order for order in (Uniform(), Permuted(), Cyclic())}
-"""Those of solvers that know no gaps of blocks."""
+"""The orders of solvers that do not compute gaps of blocks."""
 
 ORDERS: dict[str, Order] = {**VISITING_ORDERS, "gap": ByGap()}

@@ -1,4 +1,4 @@
-"""The dual point of the blocks, and the corners that they keep, where solvers begin."""
+"""Make, enlarge and rescale the dual point of the blocks, and the corners that they keep."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ from aligner.solvers._block_kernels import Point
 from aligner.solvers.records import Active, DualPoint
 
 _MOST_BYTES = 1 << 31
-"""Of the shares of all blocks, where the corners are sparse."""
+"""Most bytes of the shares of all blocks, if corners are sparse."""
 
 _SLOTS = 8
 """Corners that a block can keep at first."""
 
 
 def new_point(problem: BlockProblem) -> Point:
-    """All mass on the targets: w = 0, ℓ = 0.  Raises SettingError where corners are sparse and this is not worth it."""
+    """The point with all mass on the targets: w = 0, ℓ = 0.  SettingError if corners are sparse and it is too large."""
     n, d = problem.n_blocks, problem.n_features
     if problem.sparse and 8 * n * d > _MOST_BYTES:
         raise SettingError(
@@ -36,7 +36,7 @@ def new_point(problem: BlockProblem) -> Point:
 
 
 def new_pool(n_blocks: int, n_features: int) -> Pool:
-    """Each block with its target as the only corner: ψ = 0, L = 0, weight 1."""
+    """Make the pool where each block has its target as the only corner: ψ = 0, L = 0, weight 1."""
     size = 2 * n_blocks
     slots = np.zeros((n_blocks, _SLOTS), np.int64)
     slots[:, 0] = np.arange(n_blocks)
@@ -52,7 +52,7 @@ def new_pool(n_blocks: int, n_features: int) -> Pool:
 
 
 def larger_pool(pool: Pool, block: int) -> Pool:
-    """The same corners, with slots for more of this block."""
+    """The pool with the same corners, and slots for more corners of this block."""
     if pool.counts[block] >= pool.slots.shape[1]:
         pool = pool._replace(slots=np.concatenate([pool.slots, np.zeros_like(pool.slots)], axis=1))
     if pool.n_free[0] == 0:
@@ -64,7 +64,7 @@ def larger_pool(pool: Pool, block: int) -> Pool:
 
 
 def of_blocks(point: Point, pool: Pool | None) -> DualPoint:
-    """The point with what each block adds to it, and its corners where they are kept."""
+    """The dual point with each block's share of it, and its corners if there is a pool."""
     active = None
     if pool is not None:
         kept = np.arange(pool.slots.shape[1]) < pool.counts[:, None]
@@ -76,6 +76,6 @@ def of_blocks(point: Point, pool: Pool | None) -> DualPoint:
 
 
 def rescale(point: Point, pool: Pool | None, ratio: float) -> None:
-    """The same dual point at another λ, to which the old one has this ratio: v(α) and the corners grow by it."""
+    """Move the same dual point to another λ: v(α) and the corners are multiplied by ratio, the old λ over the new."""
     for vectors in (point.v, point.w, point.block_w, *([] if pool is None else [pool.vectors])):
         vectors *= ratio

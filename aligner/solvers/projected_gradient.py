@@ -9,7 +9,7 @@ from aligner.errors import OracleError
 from aligner.matching.projection import GEOMETRIES
 from aligner.problem import BlockProblem, marginals_of
 from aligner.solvers import _projected_kernels as kernels
-from aligner.solvers.audit import ask_all, clip, judge
+from aligner.solvers.gap import ask_all, audit_at, clip
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import Projection, Spans, sum_blocks
@@ -17,20 +17,20 @@ from aligner.templates import CompiledMarginals, check_code
 from corpora.ragged import F64
 
 _ROUNDS = 10
-"""Of the power method for the norm of a block's features."""
+"""Rounds of the power method for the norm of a block's features."""
 
 _SPREAD = 0.01
-"""Of the entropic start: the weight of the most even marginals beside the target, so that no part has none."""
+"""Weight of the most even marginals beside the target in the entropic start, so that no part has 0."""
 
 _MORE = 1e-5
-"""What marginals may be better than the best corner, relative to their terms: projections are no more exact."""
+"""How much better marginals may be than the best corner, relative to their terms: the error of projections."""
 
 _BLOCKS_AT_ONCE = 512
 """Blocks of one compiled call, between which Ctrl-C is heard."""
 
 
 class GradientStep(Enum):
-    """How far along its gradient a block goes, before the projection."""
+    """How far a block steps along its gradient, before the projection."""
 
     LIPSCHITZ = "lipschitz"
     """1/L_i, L_i = ‖F_i‖²/(λn²) the Lipschitz constant of ∇_i, or more: of matchings by the norm of Frobenius;
@@ -43,7 +43,7 @@ class GradientStep(Enum):
 
 @dataclass(eq=False)
 class MarginalState:
-    """A point of the marginal dual.  duals: of all blocks' projections; None if steps are not compiled."""
+    """A point of the marginal dual.  duals: dual variables of all projections; None if steps are not compiled."""
 
     origin: Origin
     rng: np.random.Generator
@@ -55,18 +55,18 @@ class MarginalState:
 
 @dataclass(frozen=True)
 class ProjectedGradient:
-    """Projected gradient steps of one block at a time, on marginals z_i in place of weights of answers.
+    """Projected gradient steps of one block at a time, on marginals z_i instead of weights of corners.
 
     Features are linear in z, so the dual is D(z) = ℓ(z) − λ/2 ‖w(z)‖² with w(z) = Σ_i F_i (y_i − z_i)/(λn). Its
     gradient in z_i is 1/n times the loss-augmented scores, F_iᵀw + c_i. A step goes from z_i towards
     Π_Z(z_i + ∇_i/L_i), as far as the dual gains, Π_Z the nearest point by Euclidean distance or by divergence: with
-    `projection` entropic it is block-coordinate exponentiated gradient. No oracle is asked but for audits; an inexact
+    `projection` entropic it is block-coordinate exponentiated gradient. Only audits call the oracle; an inexact
     projection is feasible all the same.
 
     Guarantee: the dual never falls. With Euclidean steps 1/L_i in uniform order the expected suboptimality after k
     steps is at most n/(n + k) · (D* − D(y) + 1/2 Σ_i L_i ‖y_i − z_i*‖²)  [Lu and Xiao 2015 Thm. 1, which sharpens
     Nesterov's].
-    Solver memory: a number for each part, and of matchings one for each word. Their steps are compiled.
+    Solver memory: a number for each part, and for matchings, whose steps are compiled, one for each word.
     """
 
     order: Uniform | Permuted = Permuted()  # noqa: RUF009 - frozen
@@ -82,7 +82,7 @@ class ProjectedGradient:
         return f"projected-gradient|order:{self.order.name}|step:{self.step.value}|projection:{self.projection.value}"
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> MarginalState:
-        """z = y, where w = 0 and ℓ = 0, mixed with all parts for entropic.  Raises SettingError without marginals."""
+        """Begin at z = y, w = 0, ℓ = 0, mixed with all parts for entropic.  Raises SettingError without marginals."""
         geometry, n = self.projection.value, problem.n_blocks
         spans = Spans.of(marginals_of(problem, self._name, geometry), geometry)
         z = np.array(spans.marginals.target, np.float64)
@@ -126,7 +126,7 @@ class ProjectedGradient:
         return 0
 
     def _step(self, problem: BlockProblem, state: MarginalState, i: int, scale: float) -> None:
-        """See `kernels.projected_steps`."""
+        """Take a step of block i; see `kernels.projected_steps`."""
         spans, point, block = state.spans, state.point, np.array([i])
         rows = spans.rows((i, i + 1))
         z = point.z[rows]
@@ -158,7 +158,7 @@ class ProjectedGradient:
         answers = ask_all(problem, w)
         if state.compiled is None:
             _check_feasible(state, w, answers.hinges)
-        return judge(problem, w, loss, answers)
+        return audit_at(problem, w, loss, answers)
 
     def dual_point(self, problem: BlockProblem, state: MarginalState) -> DualPoint:
         loss = self._settle(problem, state)
@@ -166,11 +166,11 @@ class ProjectedGradient:
 
 
 def _check_feasible(state: MarginalState, w: F64, hinges: F64) -> None:
-    """Raise OracleError where marginals of a block are better at w than its best corner: they are no mixture of any."""
+    """Raise OracleError if a block's marginals are better at w than its best corner: they are no mixture of corners."""
     spans = state.spans
 
     def excess(span: tuple[int, int]) -> F64:
-        """What the marginals of each block have more than its best corner, beyond what projections are off."""
+        """How much better each block's marginals are than its best corner, beyond the error of projections."""
         marginals, rows, blocks = spans.marginals, spans.rows(span), np.arange(*span)
         owner = np.repeat(blocks - span[0], np.diff(marginals.parts[span[0] : span[1] + 1]))
         terms = marginals.scores(blocks, w) * (state.point.z[rows] - marginals.target[rows])
@@ -185,7 +185,7 @@ def _check_feasible(state: MarginalState, w: F64, hinges: F64) -> None:
 
 
 def _largest_eigenvalue(spans: Spans, i: int, d: int) -> float:
-    """Of F_iᵀF_i, from below: 96 % of it or more in trials, by the power method; 1 where they are all 0."""
+    """The largest eigenvalue of F_iᵀF_i, from below (96 % or more in trials), by the power method; 1 if F_i is 0."""
     marginals, block = spans.marginals, np.array([i])
     costs = marginals.scores(block, np.zeros(d))
     x, found = np.random.default_rng(0).standard_normal(len(costs)), 0.0

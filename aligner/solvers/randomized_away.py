@@ -1,4 +1,4 @@
-"""Randomised away-step Frank-Wolfe: the oracle is asked about a random part of the domain only  [KPd18 Alg. 3]."""
+"""Randomised away-step Frank-Wolfe: the oracle is called on random parts of the domain only  [KPd18 Alg. 3]."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -9,7 +9,7 @@ from aligner.errors import SettingError
 from aligner.problem import BlockProblem, Corners
 from aligner.solvers import _active_kernels as kernels
 from aligner.solvers._block_kernels import Point
-from aligner.solvers.audit import ask, ask_all, judge
+from aligner.solvers.gap import ask, ask_all, audit_at
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.points import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.records import Audit, DualPoint, Origin
@@ -18,13 +18,13 @@ from corpora.ragged import F64, I64
 
 @runtime_checkable
 class AtomicProblem(Protocol):
-    """A problem of one block whose oracle can be asked about some of its atoms."""
+    """A problem of one block whose oracle can be called for some of its atoms."""
 
     @property
     def n_atoms(self) -> int: ...
 
     def best_of(self, atoms: I64, w: F64) -> Corners:
-        """One corner: the best among these atoms, (m,) below n_atoms."""
+        """The best corner among these atoms, (m,) below n_atoms."""
         ...
 
 
@@ -40,19 +40,19 @@ class RandomizedState:
 
 @dataclass(frozen=True)
 class RandomizedAway:
-    """Away-step Frank-Wolfe with the oracle over a random part of the domain and all of the active set  [KPd18 Alg. 3].
+    """Away-step Frank-Wolfe with the oracle over a random part of the domain and the active set  [KPd18 Alg. 3].
 
-    In each round the oracle is asked about a random `sample` of the blocks at the present w, in one call, and its
-    corners join the sets that the blocks keep. Then every block with a choice steps once, asked or not: towards the
+    In each round the oracle is called for a random `sample` of the blocks at the present w, at once, and its corners
+    join the sets that the blocks keep. Then every block with a choice, in the sample or not, steps once: towards the
     best of its own corners or away from the worst of its active set, whichever promises more, by exact line search;
     a corner that loses all its weight is dropped. Steps are cheap beside the oracle, so a small sample is a good one:
-    its answers are fresh, and weights are near their optimum before the oracle is asked again. In a problem of one
-    block, see `atomic`, the sample is of its atoms, and a round is one iteration of the source.
+    its corners are fresh, and weights are near their optimum before the oracle is called again. In a problem of one
+    block, see `AtomicProblem`, the sample is of its atoms, and a round is one iteration of the source.
 
     order: whether the parts are drawn independently, as theory assumes, or cut from a permutation a pass; faster.
     sample: share of the blocks, or atoms, of a round, in (0, 1].
     Guarantee: the dual never falls. In uniform order the expected gap falls linearly, as (1 − η²ρ)^(k/2) after k
-    rounds for atoms, η the share that is asked about, ρ the constant of the deterministic method  [KPd18, LJ15 Thm. 1].
+    rounds for atoms, η the sample's share, ρ the constant of the deterministic method  [KPd18, LJ15 Thm. 1].
     Solver memory: n · d numbers for the blocks' shares of w, and d for each corner in use.
     """
 
@@ -101,7 +101,7 @@ class RandomizedAway:
 
     def audit(self, problem: BlockProblem, state: RandomizedState) -> Audit:
         w = state.point.w.copy()
-        return judge(problem, w, float(state.point.loss[0]), ask_all(problem, w))
+        return audit_at(problem, w, float(state.point.loss[0]), ask_all(problem, w))
 
     def dual_point(self, problem: BlockProblem, state: RandomizedState) -> DualPoint:
         return of_blocks(state.point, state.pool)

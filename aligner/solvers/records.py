@@ -1,4 +1,4 @@
-"""What solving takes and gives: limits, statuses, the history, the result."""
+"""Records of solving: limits, statuses, the history, the result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from corpora.ragged import F64, I64
 
 
 class Status(Enum):
-    """Why solving ended."""
+    """The reason why solving ended."""
 
     CONVERGED = "the duality gap is within the tolerance"
     PASSES = "the limit of passes was reached"
@@ -27,10 +27,10 @@ class Stop:
     """When to stop.
 
     gap: relative tolerance, gap <= gap · max(1, |primal|).  passes: effective passes over the blocks.
-    seconds: of solving; compilation does not count, nor do audits where the solver has no use for them.
+    seconds: of solving; compilation does not count, nor do audits that the solver has no use for.
     audit_growth: the next audit comes after this many times the passes of the last one, but at least one pass later.
-    An audit is one more pass of oracle calls: at 1.25 the first passes are all audited, later about one in five.
-    interrupted: asked after each pass; if it holds, solving ends as by Ctrl-C.
+    An audit is one more pass of oracle calls: at 1.25 the first passes are all audited, later fewer and fewer.
+    interrupted: called after each pass; if it returns True, solving ends as by Ctrl-C.
     """
 
     gap: float = 1e-3
@@ -42,15 +42,15 @@ class Stop:
 
 @dataclass(frozen=True)
 class TracePoint:
-    """One audit.
+    """The figures of one audit.
 
-    passes: sweeps of the solver so far.  oracle_calls: that moved the solver on, one for each block and question.
+    passes: sweeps of the solver so far.  oracle_calls: those that solving used, one for each block and call.
     audit_calls: those that only measured.  seconds: of solving.  primal, dual: P(w) and D at the present iterate.
-    gap: the certificate, the least primal less the greatest dual of all audits so far: the best iterate is no further
+    gap: the certificate, the least primal minus the greatest dual of all audits so far: the best iterate is no further
     from the optimum.  relative_gap: gap / max(1, |least primal|).
-    bound: what theory promises of the gap, in the mean over seeds, where it promises something.
-    cheap_steps: those so far on corners that the oracle was not asked for: kept ones, or greedy ones.
-    measured: what `solve` was asked to measure of w, such as the error on held-out text.
+    bound: the gap that theory guarantees, on average over seeds; None without a guarantee.
+    cheap_steps: steps so far without an oracle call, towards kept corners.
+    measured: the result of the argument `measure` of `solve`, such as the error on held-out text.
     """
 
     passes: float
@@ -70,7 +70,7 @@ class TracePoint:
 class Active:
     """The corners of positive weight in a dual point.
 
-    blocks: (m,) whose they are; -1 for corners of all blocks at once.  weights: (m,), 1 in sum over each block.
+    blocks: (m,) the block of each; -1 for corners of all blocks at once.  weights: (m,), 1 in sum over each block.
     v: (m, d) = ψ_i(z)/(λn), or the sum of that over all blocks.  losses: (m,) = L_i(z)/n, or the sum.
     """
 
@@ -82,11 +82,11 @@ class Active:
 
 @dataclass(frozen=True, eq=False)
 class DualPoint:
-    """A feasible point α of the dual, by what its solver keeps of it; the solver's own arrays, not copies.
+    """A feasible point α of the dual, in the solver's own arrays, not copies; None for what it does not keep.
 
-    v: (d,) = Σ_i Σ_z α_i(z) ψ_i(z)/(λn), of which `audit.clip` makes w.  loss: ℓ = Σ_i Σ_z α_i(z) L_i(z)/n.
+    v: (d,) = Σ_i Σ_z α_i(z) ψ_i(z)/(λn); `gap.clip` makes w.  loss: ℓ = Σ_i Σ_z α_i(z) L_i(z)/n.
     active: its corners.  marginals: (E,) z of the parts of all blocks, see `aligner.problem.Marginals`.
-    block_v, block_losses: what each block adds to v, n of them, and to the loss, (n,).
+    block_v, block_losses: each block's share of v, n rows, and of the loss, (n,).
     """
 
     v: F64
@@ -98,7 +98,7 @@ class DualPoint:
 
 
 class Origin:
-    """Whose a solver's state is: of which signature and problem, at which λ; a pickle leaves the problem out."""
+    """The origin of a solver's state: the solver's signature, the problem and λ; a pickle leaves the problem out."""
 
     def __init__(self, solver: Any, problem: Any) -> None:
         self.signature, self.problem, self.regularization = solver.signature, problem, problem.regularization
@@ -113,8 +113,8 @@ class Audit:
     """Exact values of the objective at a solver's answer.
 
     w: the answer.  primal, dual: P(w), and D at a feasible dual point of the solver's.
-    used: whether the solver moves on from the oracle's answers given here, so that they count as solving.
-    bound, cheap: see `TracePoint`.  notes: what a user should know of how the figures came about.
+    used: whether the solver uses the audit's oracle calls for its next step, so that they count as solving.
+    bound, cheap: see `TracePoint`.  notes: for the user, on how the figures came about.
     """
 
     w: F64
@@ -128,11 +128,11 @@ class Audit:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The weights (d,) of the best audit, why solving ended, all audits, what was solved how, and notes for the user.
+    """The result of solving: weights (d,) of the best audit, status, all audits, signature, and notes for the user.
 
-    The best audit has the least primal; of equal ones it is the last. Of a kernelised solver the weights are
-    coefficients of the training edges  (see `solvers.kernel`).
-    dual_point: where the solver stood at the end, if it keeps one; of solvers that average it is not the average.
+    The best audit has the least primal; among equals it is the last. With a kernel method weights are coefficients of
+    the training edges  (see `solvers.kernel`).
+    dual_point: the solver's last, if it keeps one; if the solver averages, it is not the average.
     """
 
     w: F64

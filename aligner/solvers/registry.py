@@ -1,4 +1,4 @@
-"""The names of solvers, and the options that a user may give each of them; nothing is imported before it is made."""
+"""The names of solvers, and the options that a user may give each; a solver is imported when it is made."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no"
 class Entry:
     """How a named solver is made.
 
-    config: its class, or what makes one, as module:name of this package, or itself.
-    options: what may be given, each with the type of its values, or module:name of a dictionary or an Enum of choices.
+    config: its class, or a function that makes one; or either as module:name of this package.
+    options: by name, the type of their values, or module:name of a dictionary or an Enum of choices.
     preset: values of options, as a user writes them, or of other fields of the class, as module:name.
     weights: whether its solution is a weight of each feature; a kernel method's is one of each edge.
-    marginals: whether it knows only problems that have them, see `aligner.problem.Marginals`.
+    marginals: whether it solves only problems that have `aligner.problem.Marginals`.
     """
 
     config: str | Callable[..., Any]
@@ -69,7 +69,7 @@ SOLVERS: Mapping[str, Entry] = {
 
 
 def find_solver(name: str) -> Entry:
-    """One of SOLVERS, or the `Entry` that another package has under ``aligner.solvers``.  SettingError otherwise."""
+    """Find a solver in SOLVERS, or among other packages' entry points ``aligner.solvers``.  SettingError if unknown."""
     entry = SOLVERS.get(name) or next((p.load() for p in entry_points(group="aligner.solvers", name=name)), None)
     if entry is None:
         raise SettingError(f"unknown solver {name!r} (choose from {', '.join(SOLVERS)}, or install it)")
@@ -77,7 +77,7 @@ def find_solver(name: str) -> Entry:
 
 
 def make_solver(name: str = "bcfw", **options: Any) -> Solver[BlockProblem, Any]:
-    """Make the solver of this name with these options; those that are None are left to their defaults.
+    """Make the solver of this name with these options; an option that is None has its default.
 
     options: values, or strings as a user writes them: numbers, yes or no, names of choices.
     Raises SettingError for a name, an option or a value that is not known.
@@ -97,7 +97,7 @@ def make_solver(name: str = "bcfw", **options: Any) -> Solver[BlockProblem, Any]
 
 
 def choices(kind: type | str) -> dict[str, Any] | None:
-    """The values of an option of this kind by their names; None: numbers, or anything."""
+    """The values of an option of this kind by their names; None if it has no names, as a number."""
     if kind is bool:
         return _WORDS
     if isinstance(kind, type):
@@ -111,7 +111,7 @@ def _resolve(path: str | Callable[..., Any]) -> Any:
 
 
 def _read(option: str, kind: type | str, value: Any) -> Any:
-    """The value of an option that is meant."""
+    """The value of an option, from a string or as it is given."""
     if kind is bool and isinstance(value, bool):
         return value
     known = choices(kind)

@@ -16,7 +16,7 @@ from corpora.ragged import F64
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Weights (d,) that are good enough for all λ from smallest to largest.  passes: it took to find them."""
+    """Weights (d,) that are good enough for all λ from smallest to largest.  passes: needed to find them."""
 
     largest: float
     smallest: float
@@ -35,10 +35,10 @@ def regularization_path(
     stop: Stop = Stop(passes=1000),  # noqa: B008 - frozen
     seed: int = 0,
 ) -> Iterator[Piece]:
-    """Pieces from the largest λ down to the smallest, each with P_λ(w) − P_λ* <= error at all its λ.
+    """Yield pieces from the largest λ down to the smallest, each with P_λ(w) − P_λ* <= error at all its λ.
 
     A solution at λ, w with the dual point (v, ℓ), is kept at λ' < λ, where α shrinks to (λ'/λ) α, the rest of each
-    block on its target. That has the same v and the loss (λ'/λ) ℓ, so that the gap grows linearly,
+    block on its target. There v is the same and the loss is (λ'/λ) ℓ, so that the gap grows linearly,
 
         gap(λ') = gap(λ) + (λ − λ') (ℓ/λ − (‖w‖² + ‖clip(v)‖²)/2),
 
@@ -47,8 +47,8 @@ def regularization_path(
 
     problem_at: the problem with this λ, all else equal.  error: not relative, in the units of the losses.
     stop: limits of each piece.  A solver with ``resume`` goes on from the dual point of the piece before.
-    Raises SettingError for numbers that cannot be, for solvers that keep no dual point or tell of their average, and
-    where a piece is not solved within `stop`.
+    Raises SettingError for impossible numbers, for solvers that keep no dual point or return an average, and if a
+    piece is not solved within `stop`.
     """
     if not (0 < smallest <= largest < inf and error > 0 and 0 < share < 1):
         raise SettingError("smallest and largest must be ordered and above 0, error above 0, and share between 0 and 1")

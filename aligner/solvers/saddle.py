@@ -1,4 +1,4 @@
-"""The saddle function of a structured SVM on the marginals of its blocks: the steps in z, many blocks at a time."""
+"""Steps in z on the saddle function of a structured SVM, in the marginals of many blocks at a time."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,25 +14,25 @@ from corpora.ragged import F64, I64, Bools
 from corpora.threads import map_threads
 
 _PARTS_AT_ONCE = 1 << 13
-"""Parts that a thread takes at once; what they add up to is added in order, so that it is the same on all machines."""
+"""Parts that a thread takes at once; their sums are added in order, so that results are the same on all machines."""
 
 _LARGE_SPAN = 1 << 18
-"""The same where sums are all that is kept of them."""
+"""Parts that a thread takes at once if only sums over them are kept."""
 
 _SPREAD = 0.01
-"""Of the entropic start: what all parts have, beside the target, so that none is 0."""
+"""Weight of all parts together, beside the target, in the entropic start, so that no part is 0."""
 
 _LEAST = 1e-300
-"""What z is raised to before its logarithm is taken."""
+"""Least z of which the logarithm is taken."""
 
 _LITTLE = 1e-9
-"""A share of z that is as good as none, entropic."""
+"""Entropic z that counts as 0."""
 
 _ENOUGH_LESS = 0.8
-"""The share of parts that has to go, if none are to come, before they do."""
+"""If no part comes back, parts are left out only when fewer than this share remain."""
 
 _LARGE = 10.0
-"""Times as many as a block has parts: points so far out are nearest to an answer of nearly most parts."""
+"""Points of this times a block's number of parts are nearest to z with nearly the largest sum."""
 
 Span = tuple[int, int]
 
@@ -47,10 +47,10 @@ class Projection(Enum):
 
 
 class Step(NamedTuple):
-    """The weights of an iteration.
+    """The weights of an iteration, for its steps in z.
 
     sum_w, total: Σ η u_w and Σ η before it, which stand for s_z.  ahead_w: v_w.  point_w: u_w.  size: η.
-    z_step: of a score.
+    z_step: the factor of scores.
     """
 
     sum_w: F64
@@ -62,7 +62,7 @@ class Step(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What a step has found.  of_point, of_ahead: (d + 1,) Σ_i (F_i z_i, c_i·z_i) of u_z and of the next v_z.
+    """The result of a step.  of_point, of_ahead: (d + 1,) Σ_i (F_i z_i, c_i·z_i) of u_z and of the next v_z.
 
     moved: 1/n Σ_i [d(u_i, v_i) + d(next v_i, u_i)].
     """
@@ -74,9 +74,9 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """û_z and the target y, as (d + 1,) Σ_i (F_i z_i, c_i·z_i).
+    """The start û_z and the target y, each as (d + 1,) Σ_i (F_i z_i, c_i·z_i).
 
-    span: 1/n Σ_i max d(z_i, û_i), at most.  loss: 1/n Σ_i max L_i, at most.
+    span, loss: upper bounds on 1/n Σ_i max d(z_i, û_i) and 1/n Σ_i max L_i.
     """
 
     of_target: F64
@@ -87,11 +87,11 @@ class Start:
 
 @dataclass(eq=False)
 class Stored:
-    """What the stored form keeps of every part (P,).
+    """The numbers that the stored form keeps for every part (P,).
 
-    center: points of û_z, which is begun.  total: Σ η u_z since.  z: the last u_z.  ahead: v_z.
-    pull: Σ η (F_iᵀ u_w + c_i) since.  next_pull, next_ahead: of the step that is tried.
-    duals: of each span's v_z.  kept: which of all parts these are.
+    begun: û_z.  center: its points.  total: Σ η u_z since.  z: the last u_z.  ahead: v_z.
+    pull: Σ η (F_iᵀ u_w + c_i) since.  next_pull, next_ahead: pull and v_z after the step that is tried.
+    duals: dual variables of each span's v_z.  kept: which parts are not left out.
     """
 
     center: F64
@@ -109,28 +109,28 @@ class Stored:
         self.begin(self.center, self.begun)
 
     def begin(self, center: F64, z: F64) -> None:
-        """Begin anew at z, whose points are center."""
+        """Begin anew at û_z = z, whose points are center."""
         self.center, self.begun, self.ahead, self.z = center, z, z.copy(), z.copy()
         self.total, self.pull, self.next_pull, self.next_ahead = np.zeros((4, len(z)))
 
     def accept(self, size: float) -> None:
-        """Take the step that was tried."""
+        """Accept the step that was tried."""
         self.total += size * self.z
         self.pull, self.next_pull = self.next_pull, self.pull
         self.ahead, self.next_ahead = self.next_ahead, self.ahead
 
 
 def spans_of(parts: I64, at_once: int = _PARTS_AT_ONCE) -> list[Span]:
-    """First and last block of what is worked on at once."""
+    """Divide blocks into spans (first, last + 1) that are worked on at once, with about `at_once` parts each."""
     cuts = np.searchsorted(parts, np.arange(0, int(parts[-1]), at_once)).tolist()
     cuts = sorted({0, *cuts, len(parts) - 1})
     return [*pairwise(cuts)]
 
 
 def sum_blocks(marginals: Marginals, work: Callable[[I64, slice], Sum]) -> Sum:
-    """The sum over all blocks of what `work` makes of some of them and of the slice of their parts.
+    """Sum work(blocks, slice of their parts) over all blocks.
 
-    It is called for many at a time, in threads, and adds up in order.
+    It is called for many blocks at a time, in threads; results are added in order.
     """
     spans = spans_of(marginals.parts, _LARGE_SPAN)
     return total_of(map_threads(lambda span: work(np.arange(*span), slice(*marginals.parts[list(span)])), spans))
@@ -164,19 +164,19 @@ class Spans(NamedTuple):
         return counts[rows] if isinstance(counts, np.ndarray) else counts
 
     def points(self, z: F64, rows: slice, least: float = _LEAST) -> F64:
-        """Points whose nearest is z: ∇Ω(z), entropic of at least so much."""
+        """The points ∇Ω(z), whose nearest is z; entropic z are raised to `least` at least."""
         if self.geometry == "euclidean":
             return z
         return self.counts(rows) * np.log(np.maximum(z, least))
 
     def distance(self, z: F64, points: F64, other: F64, other_points: F64, rows: slice) -> float:
-        """d(z, other): ½ ‖z − other‖², or the Kullback-Leibler divergence."""
+        """The distance d(z, other): ½ ‖z − other‖², or the Kullback-Leibler divergence."""
         if self.geometry == "euclidean":
             return 0.5 * float((z - other) @ (z - other))
         return float(z @ (points - other_points) + (self.counts(rows) * (other - z)).sum())
 
     def start(self, span: Span) -> F64:
-        """Points of û_z: of the target, or of the target and a little of every part."""
+        """The points of the first û_z: the target, for entropic mixed with a little of every part."""
         rows = self.rows(span)
         target = self.marginals.target[rows]
         if self.geometry == "euclidean":
@@ -185,18 +185,18 @@ class Spans(NamedTuple):
         return self.points((1.0 - _SPREAD) * target + _SPREAD / np.repeat(sizes, sizes), rows)
 
     def pull(self, span: Span, sum_w: F64, total: float) -> F64:
-        """Σ η (F_iᵀ u_w + c_i), by Σ η u_w and Σ η."""
+        """Σ η (F_iᵀ u_w + c_i), from Σ η u_w and Σ η."""
         if total == 0.0:
             return np.zeros(self.size(span))
         return total * self.marginals.scores(np.arange(*span), sum_w / total)
 
     def gather(self, work: Callable[[Span], F64]) -> F64:
-        """What it makes of every span, one after the other."""
+        """The results of `work` for every span, one after the other."""
         return np.concatenate([np.zeros(0), *map_threads(work, self.spans)])
 
 
 def total_of(terms: Iterator[Sum]) -> Sum:
-    """Their sum, in their order."""
+    """The sum of the terms, in their order."""
     total = next(terms)
     for term in terms:
         total += term
@@ -225,7 +225,7 @@ def feature_norm(spans: Spans, d: int) -> float:
 
 
 def measure_start(spans: Spans, d: int) -> Start:
-    """Where the steps begin and how far they may lead."""
+    """Compute where the steps begin and how far they may lead."""
     marginals = spans.marginals
 
     def work(span: Span) -> F64:
@@ -258,9 +258,9 @@ def measure_start(spans: Spans, d: int) -> Start:
 
 
 def look_ahead(spans: Spans, stored: Stored | None, step: Step) -> Look:
-    """u_z = T(v_z, −F(v)) and the next v_z = T(û_z, s), on all cores  [TLJ06 Fig. 2].
+    """Compute u_z = T(v_z, −F(v)) and the next v_z = T(û_z, s), on all cores  [TLJ06 Fig. 2].
 
-    Without what is stored v_z itself is computed anew.  Raises ScoreError where weights are not finite.
+    If stored is None, v_z is computed anew, too.  Raises ScoreError if weights are not finite.
     """
     marginals, z_step = spans.marginals, step.z_step
 
@@ -293,11 +293,11 @@ def look_ahead(spans: Spans, stored: Stored | None, step: Step) -> Look:
 def restrict(
     everything: Spans, present: Spans, stored: Stored, weights: Sequence[F64], sum_w: F64, total: float
 ) -> Spans:
-    """Leave out the parts that have no share of û_z, of the mean of u_z or of the last one, and that lower the dual at
-    each of these weights; and take up those that were left out and do not.
+    """Leave out parts that have no share of û_z, of the mean u_z or of the last u_z, and that lower the dual at each of
+    these weights; take back parts that were left out but do not lower it.
 
-    A part that wrongly is left out comes back, as s_z is linear in w and so known; its center is `_LITTLE`. What it
-    costs that it was away is seen by the gap, for which the oracle knows all parts and z is in the hull.
+    A part that is wrongly left out comes back, as s_z is linear in w and so known; its center is `_LITTLE`. The gap
+    includes the loss by its absence, as the oracle uses all parts and z is in the hull.
     """
 
     def wanted(span: Span) -> F64:

@@ -1,4 +1,4 @@
-"""Signs that weights must have, for any problem."""
+"""Sign constraints on the weights of any problem."""
 
 from dataclasses import dataclass
 
@@ -13,11 +13,11 @@ from corpora.threads import shared_property
 class Signed(OfProblem, BlockDefaults):
     """A problem some of whose weights may not be below, or not above, 0.
 
-    Solvers know weights that must not be above 0, and take them to be the last: here columns are put in that order, and
-    those of the others' sign are turned round. `weights` makes w of the problem within of a solver's answer.
+    Solvers allow that the last weights must not be above 0: here constrained columns are moved to the end, and those
+    that must be >= 0 are negated. `weights` turns a solver's w into weights of the wrapped problem.
 
-    positive, negative: columns whose weights must be >= 0, or <= 0.  Raises ValueError where they are none, or not
-    different, or have weights that the problem itself keeps from being above 0.
+    positive, negative: columns whose weights must be >= 0, or <= 0.  Raises ValueError if one does not exist, is there
+    twice, or has a weight that the problem itself keeps from being above 0.
     """
 
     problem: BlockProblem
@@ -44,13 +44,13 @@ class Signed(OfProblem, BlockDefaults):
 
     @shared_property
     def _order(self) -> tuple[I64, F64]:
-        """Which column stands where, and by what it is multiplied."""
+        """The order of the columns, and the sign by which each is multiplied."""
         free = [c for c in range(self.n_features) if c not in set(self._constrained)]
         order = np.array([*free, *self._constrained])
         return order, np.where(np.isin(order, self.positive), -1.0, 1.0)
 
     def weights(self, w: F64) -> F64:
-        """Weights of the problem within."""
+        """The weights of the wrapped problem."""
         order, signs = self._order
         own = np.empty_like(w)
         own[order] = signs * w

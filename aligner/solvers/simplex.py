@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligner.solvers.audit import clip
+from aligner.solvers.gap import clip
 from aligner.solvers.records import Active, DualPoint
 from corpora.ragged import F64, Bools
 
@@ -15,15 +15,15 @@ _ROUNDING = 1e-15
 """Gaps below this are rounding, relative to the entries of the points that have weight."""
 
 _PATIENCE = 10
-"""Rounds in a row without a greater value after which it is within rounding, too."""
+"""Rounds in a row without a greater value after which the gap counts as rounding, too."""
 
 
 def best_mixture(gram: F64, gains: F64, start: F64, rays: int = 0) -> F64:
-    """The weights x that maximise gains·x − ½ x·gram x over the simplex, from a feasible start.
+    """Find the weights x that maximise gains·x − ½ x·gram x over the simplex, from a feasible start.
 
     gram: (m, m) symmetric, positive semidefinite, of any rank.  gains, start: (m,).
-    rays: the last of the m weights that need not add up to 1 with the others, but only be >= 0; orthogonal to one
-    another, not 0, and without gain.
+    rays: how many of the weights, the last ones, must only be >= 0 and not add up to 1 with the others; their vectors
+    are orthogonal to one another and not 0, their gains are 0.
     Rounds of one pairwise step [LJ15 Alg. 2], which cannot stall, and Newton steps among the points of positive
     weight, which make it exact after finitely many changes of them. The value never falls. It ends when
     the gap max_i g_i − x·g, of the gradient g, is rounding, or steps are too many.
@@ -58,7 +58,7 @@ def best_mixture(gram: F64, gains: F64, start: F64, rays: int = 0) -> F64:
 
 
 def _newton_step(gram: F64, gains: F64, weights: F64, points: int) -> bool:
-    """One Newton step among the points and rays of positive weight; returns whether one fell to 0 and stopped it."""
+    """Take a Newton step among points and rays of positive weight; returns whether a weight that fell to 0 ended it."""
     support = np.flatnonzero(weights > 0.0)
     of_points = support < points
     x, matrix = weights[support], gram[np.ix_(support, support)]
@@ -86,8 +86,8 @@ class Mixture:
     """Points of the dual, each by its v and ℓ, and the weights of their mixture, which is a dual point again.
 
     points: (m, d).  losses: (m,).  weights: (m,) in the simplex. At first only the target, v = 0 and ℓ = 0.
-    n_nonpositive: the last coordinates of w are those of v cut to at most 0, see `aligner.problem.BlockProblem`.
-    Points that agree in both are one: the dual cannot tell them apart.
+    n_nonpositive: so many last coordinates of w are those of v cut to at most 0, see `aligner.problem.BlockProblem`.
+    Points with the same v and ℓ are kept once: their dual values are the same.
     """
 
     points: F64
@@ -109,14 +109,14 @@ class Mixture:
 
     @property
     def dual_point(self) -> DualPoint:
-        """The mixture, whose points are of all blocks at once."""
+        """The dual point of the mixture; its corners are of all blocks at once."""
         used = self.weights > 0.0
         none = np.full(np.count_nonzero(used), -1)
         active = Active(none, self.weights[used], self.points[used], self.losses[used])
         return DualPoint(self.weights @ self.points, self.loss, active)
 
     def find(self, point: F64, loss: float) -> int:
-        """The place of this point, which is added with weight 0 if it is new."""
+        """Return the place of this point, which is added with weight 0 if it is new."""
         places = np.flatnonzero((self.losses == loss) & (self.points == point).all(axis=1))
         if len(places):
             return int(places[0])
@@ -126,14 +126,14 @@ class Mixture:
         return len(self.weights) - 1
 
     def keep(self, chosen: Bools) -> None:
-        """Forget all other points; they must have no weight."""
+        """Keep the chosen points only; the others must have weight 0."""
         self.points, self.losses, self.weights = self.points[chosen], self.losses[chosen], self.weights[chosen]
 
     def optimise(self, regularization: float) -> None:
         """Move to the mixture of greatest D = ℓ − λ/2 ‖clip(v)‖².
 
-        What is cut off v is the p >= 0 in its last coordinates for which ‖v − p‖ is least: so it is maximised together
-        with the weights, as the weights of rays along −e_c.
+        Clipping subtracts from v the p >= 0 in its last coordinates for which ‖v − p‖ is least: so p is optimised, too,
+        as weights of rays along −e_c.
         """
         points, rays = self.points, self.n_nonpositive
         free = points.shape[1] - rays

@@ -1,4 +1,4 @@
-"""Block-coordinate Frank-Wolfe with sparse shares: memory in proportion to what the corners of each block touch."""
+"""Block-coordinate Frank-Wolfe with sparse shares: memory in proportion to the features that blocks' corners touch."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from aligner.problem import BlockProblem
 from aligner.solvers import _sparse_kernels as kernels
-from aligner.solvers.audit import ask, ask_all, clip, judge
 from aligner.solvers.averages import Average
+from aligner.solvers.gap import ask, ask_all, audit_at, clip
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.templates import Compiled, check_code
 from corpora.ragged import I64
@@ -16,12 +16,12 @@ _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""
 
 _LEAST_ROOM = 1 << 20
-"""Entries of the shares that there is room for beside twice those in use."""
+"""Room for entries of the shares, in addition to twice those in use."""
 
 
 @dataclass(eq=False)
 class SparseState:
-    """The dual point."""
+    """The state of the solver: its dual point and random numbers."""
 
     origin: Origin
     rng: np.random.Generator
@@ -29,7 +29,7 @@ class SparseState:
 
 
 def init(origin: Origin, problem: BlockProblem, rng: np.random.Generator) -> SparseState:
-    """All mass on the targets."""
+    """Begin with all mass on the targets."""
     n, d = problem.n_blocks, problem.n_features
     (v, w, behind, corner), (begins, sizes, rooms) = np.zeros((4, d)), np.zeros((3, n), np.int64)
     point = kernels.SparsePoint(
@@ -56,7 +56,7 @@ def init(origin: Origin, problem: BlockProblem, rng: np.random.Generator) -> Spa
 
 
 def resume(origin: Origin, state: SparseState) -> None:
-    """The same dual point at the problem's λ; averages and decreasing steps begin anew."""
+    """Move the dual point to the new λ; averages and decreasing steps begin anew."""
     point, shrinkage = state.point, state.origin.regularization / origin.regularization
     for vectors in (point.v, point.w, point.values):
         vectors *= shrinkage
@@ -64,7 +64,7 @@ def resume(origin: Origin, state: SparseState) -> None:
 
 
 def sweep(problem: BlockProblem, state: SparseState, order: I64, *, line_search: bool, average: Average) -> int:
-    """Steps of blocks in this order."""
+    """Take a step of each block in this order."""
     compiled = problem.compiled()
     for first in range(0, len(order), _BLOCKS_AT_ONCE):
         some = order[first : first + _BLOCKS_AT_ONCE]
@@ -101,7 +101,7 @@ def _generic_steps(problem: BlockProblem, state: SparseState, order: I64, line_s
 
 
 def _enlarge(state: SparseState, block: int, more: int) -> None:
-    """Twice the room, and that for so many more entries of a block, after the shares have moved together."""
+    """Make room for `more` entries of a block: compact the shares, and double their room."""
     point = state.point
     begins = np.cumsum(point.sizes) - point.sizes
     kept = np.repeat(point.begins - begins, point.sizes) + np.arange(point.sizes.sum())
@@ -119,7 +119,7 @@ def audit(problem: BlockProblem, state: SparseState, average: Average) -> Audit:
     v = point.v - point.scale[0] * point.behind if averaged else point.v
     w = clip(v, problem.n_nonpositive)
     loss = point.mean_loss if averaged else point.loss
-    return judge(problem, w, float(loss[0]), ask_all(problem, w))
+    return audit_at(problem, w, float(loss[0]), ask_all(problem, w))
 
 
 def dual_point(state: SparseState) -> DualPoint:

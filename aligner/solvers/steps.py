@@ -29,7 +29,7 @@ class Forward:
 
 @dataclass(frozen=True)
 class Away:
-    """Step towards the oracle's corner or away from the worst of the active set, whichever promises more.
+    """Step towards the oracle's corner or away from the active set's worst, whichever promises more.
 
     Guarantee: the expected gap falls linearly, exp(−ρk), with a constant of the polytope  [LJ15 Alg. 1; OAD16 App. B].
     """

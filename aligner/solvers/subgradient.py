@@ -6,8 +6,8 @@ import numpy as np
 
 from aligner.problem import BlockProblem
 from aligner.solvers import _subgradient_kernels as kernels
-from aligner.solvers.audit import ask, ask_all, clip, dual_value, primal_value
 from aligner.solvers.averages import Average
+from aligner.solvers.gap import ask, ask_all, clip, dual_value, primal_value
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.simplex import Mixture
@@ -20,7 +20,7 @@ _BLOCKS_AT_ONCE = 4096
 
 @dataclass(eq=False)
 class WalkState:
-    """The walk so far, and dual points it has met, mixed for the greatest dual value."""
+    """The walk so far, and the mixture of its dual points of greatest dual value."""
 
     origin: Origin
     rng: np.random.Generator
@@ -32,18 +32,18 @@ class WalkState:
 class StochasticSubgradient:
     """Stochastic subgradient descent with the Pegasos step [Shalev-Shwartz et al. 2007; Ratliff et al. 2007].
 
-    w ← (1 − γ) w + γ ψ_i(z)/λ, γ = 1/k at visit k, z the oracle's answer of block i at w  [LJSP13 §3]. The whole
-    pass is compiled where the problem allows. Where weights must not be above 0 this is v, and w is clip(v).
+    w ← (1 − γ) w + γ ψ_i(z)/λ, γ = 1/k at visit k, z the oracle's answer for block i at w  [LJSP13 §3]. The whole
+    pass is compiled if the problem has kernels. If weights must not be above 0, the walk is in v, and w is clip(v).
 
     Guarantee: in uniform order the expected suboptimality is O(log k / k), and O(1/k) for the suffix average
-    [Rakhlin et al. 2012]. Solver memory: O(d) and two numbers for each block, and what the certificate keeps.
+    [Rakhlin et al. 2012]. Solver memory: O(d), two numbers for each block, and the points of the certificate.
 
-    Certificate: visits put more weight on some blocks than on others, m_i on block i (n · visits_i / k of the last
-    iterate), where a dual point has 1 on each; so (w, ℓ) is none. But c (w, ℓ), with c = 1/max_i m_i, is one if the
-    rest 1 − c m_i of each block's weight goes on some corner: the oracle's answers at w, which an audit asks for.
-    All weight on these answers, the batch corner, is another dual point, and a good one where w is nearly optimal.
-    The dual value belongs to the best mixture of all such points so far, so it never falls; those of no use to the
-    mixture are forgotten, which leaves about d of them, d numbers each.
+    Certificate: visits put more weight on some blocks than on others, m_i on block i (n · visits_i / k for the last
+    iterate); a dual point has 1 on each, so (w, ℓ) is none. But c (w, ℓ), with c = 1/max_i m_i, becomes one if the
+    rest 1 − c m_i of each block's weight goes to some corner: the oracle's answer at w, which an audit computes.
+    All weight on these answers, the batch corner, is another dual point, and a good one if w is nearly optimal.
+    The dual value is that of the best mixture of all such points so far, so it never falls; points without weight in
+    the mixture are dropped, which leaves about d points of d numbers each.
     """
 
     order: Visiting = Permuted()  # noqa: RUF009 - frozen
@@ -104,7 +104,7 @@ class StochasticSubgradient:
 
 
 def iterate(walk: kernels.Walk, *, averaged: bool) -> tuple[F64, float]:
-    """(v, ℓ) of the average or of the last iterate; 0 before any step."""
+    """Return (v, ℓ) of the average or of the last iterate; 0 before any step."""
     reach, total = (walk.reach[0], walk.total[0]) if averaged else (1.0, float(max(1, walk.steps[0])))
     behind = 1.0 if averaged else 0.0
     v: F64 = (reach * walk.sums - behind * walk.behind) / total
@@ -114,7 +114,7 @@ def iterate(walk: kernels.Walk, *, averaged: bool) -> tuple[F64, float]:
 def block_weights(walk: kernels.Walk, *, averaged: bool) -> F64:
     """The weight m_i (n,) of each block in the average or in the last iterate, 1 on average; 0 before any step.
 
-    The last iterate holds n · visits_i / k of block i; the average n (visits_i A_k − Σ_t A_{t−1}) / Σ_j u_j, where t
+    In the last iterate m_i = n · visits_i / k; in the average m_i = n (visits_i A_k − Σ_t A_{t−1}) / Σ_j u_j, where t
     runs over the visits of the block  (`Walk`).
     """
     n = len(walk.visits)

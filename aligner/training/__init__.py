@@ -1,1 +1,1 @@
-"""Training: from labels to a model."""
+"""Training: from statistics and labelled pairs to a model."""

@@ -1,4 +1,4 @@
-"""Ablation of the features of a model: weights, how far they move a score, and what is lost without them."""
+"""Ablation of the features of a model: weights, effects on scores, and AER without each feature."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from corpora.ragged import F64
 from features.table import EdgeTable
 
 FERTILITY_FAMILY = "fertility"
-"""Name of the rewards for further links of a word in place of a family: they are no columns of edges."""
+"""The family's name for rewards of further links of a word, which are no columns of edges."""
 
 
 @dataclass(frozen=True)
 class FeatureReport:
-    """A column of a model.
+    """A feature of a model, one column.
 
-    low, high: the values it takes on the labelled pairs, or None where they are not known.
+    low, high: its least and greatest value on the labelled pairs, or None if not known.
     ablation: AER on gold with its weight at 0, minus AER with it, as a fraction; None without gold.
     """
 
@@ -34,13 +34,13 @@ class FeatureReport:
 
     @property
     def effect(self) -> float | None:
-        """|weight| · (high − low): how far it can move the score of an edge."""
+        """How far the feature can move the score of an edge: |weight| · (high − low)."""
         return None if self.low is None or self.high is None else abs(self.weight) * (self.high - self.low)
 
 
 @dataclass(frozen=True)
 class FamilyReport:
-    """All columns of a family.  ablation: as for a feature, with all its weights at 0; fertility: one link a word."""
+    """A family of features.  ablation: as for a feature, by all its weights; for fertility, by one link a word."""
 
     name: str
     columns: int
@@ -49,9 +49,9 @@ class FamilyReport:
 
 @dataclass(frozen=True)
 class ModelReport:
-    """features: by falling effect (by |weight| where ranges are not known).  families: in the order of the columns.
+    """A report on a model's features, by falling effect (or |weight|), and families, in the order of the columns.
 
-    aer: on gold, a fraction, with all of them; None without gold.  pairs: of gold, or those the ranges are of.
+    aer: on gold, a fraction, with all features; None without gold.  pairs: of gold, or those of which ranges are known.
     """
 
     features: tuple[FeatureReport, ...]
@@ -66,14 +66,14 @@ def describe_model(
     *,
     on_progress: Callable[[int, int], None] = ignore,
 ) -> ModelReport:
-    """Weights, ranges and, with gold, ablation deltas of a model.
+    """Report the weights, ranges and, with gold, ablation deltas of a model's features.
 
     gold: labelled pairs, see `inputs.read_labelled`; without it ranges are those that training recorded.
-    on_progress: called with the alignments of gold that are done, and with how many there will be.
+    on_progress: called with the number of alignments of gold that are done, and how many there will be.
 
-    Features are extracted once; an ablation decodes all pairs with some weights at 0, and learns no weight anew: what
-    others could make up for counts as lost.
-    Raises AlignerError where links or gold do not fit.
+    Features are extracted once; an ablation decodes all pairs with some weights at 0 and learns none anew, though
+    other weights might make up for the loss.
+    Raises AlignerError if links or gold do not fit.
     """
     names, weights = model.features.names, model.weights
     families = model.features.groups
@@ -107,7 +107,7 @@ def describe_model(
 
 
 def _error(edges: EdgeTable, gold: Links, weights: F64, without: Sequence[int], rewards: LinkRewards) -> float:
-    """AER, a fraction, without some columns."""
+    """The AER, as a fraction, without some columns."""
     kept = weights.copy()
     kept[list(without)] = 0.0
     found = decode_edges(edges, kept, rewards).to_links()

@@ -1,4 +1,4 @@
-"""Learning at one λ from all pairs, and cross-validation: the AER of pairs that were held out, and their links."""
+"""Learn at one λ from all pairs, and cross-validate: the AER of held-out pairs, and their links."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ _ENDED = Status.INTERRUPTED, Status.CALLBACK
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """The solution on all pairs, and what the solutions without each fold find in the pairs of the fold.
+    """The solution on all pairs, and the links of each fold's pairs by the solution without that fold.
 
     interrupted: by Ctrl-C; there may be fewer finished folds than planned.
-    All else is of the finished folds, 0 or None where there are none.
+    The other fields are of the finished folds, 0 or None without any.
     aer: a fraction, of their pairs together.  standard_error: of the AER, over the choice of pairs, by bootstrap.
     held_out: the links found in their pairs.
     fold_passes, fold_seconds: of their solutions together.  fold_gap: the largest relative gap of one.
@@ -48,7 +48,7 @@ class CrossValidation:
 
 
 class _Fold(NamedTuple):
-    """The links that the solution without a fold finds in its pairs.  counts: (m, 5).  end: its last audit."""
+    """The links of a fold's pairs by the solution without it.  counts: (m, 5).  end: the solution's last audit."""
 
     counts: I64
     judged: JudgedLinks
@@ -66,19 +66,19 @@ def cross_validate(
     memory: int = DEFAULT_MEMORY,
     callback: Callable[[TracePoint, int | None], bool | None] = ignore,
 ) -> CrossValidation:
-    """Solve on all pairs, then without each fold of a plan, and judge the latter solutions on what was held out.
+    """Solve on all pairs, then without each fold of a plan, and evaluate the latter solutions on the held-out pairs.
 
     links: gold of the pairs, sure and possible, as it is evaluated.  stop: for each solution.
     seed: of the solver, and of the folds, which are parts of the pairs, each held out once.
-    memory: bytes of features to hold; a fold's copy that goes beyond is on disk.
-    callback: called at each audit with the fold left out, from 1 on, None: all pairs are used; if it returns False all
-    ends as by Ctrl-C.
+    memory: bytes of features to hold in memory; a larger copy for a fold is on disk.
+    callback: called at each audit with the fold left out, from 1 on, or None for the solution on all pairs; if it
+    returns False, all ends as by Ctrl-C.
 
-    Ctrl-C leaves the finished folds, and of the solution on all pairs the best audit. Memory: the features of one fold
+    After Ctrl-C the result has the finished folds, and the best audit on all pairs. Memory: the features of one fold
     and its remainder are copied at a time, so as much as the features take.
 
-    Raises SettingError for weights that are not finite, OracleError for an oracle that is wrong, and KeyboardInterrupt
-    if there is no audit yet.
+    Raises SettingError for weights that are not finite, OracleError for a wrong oracle, and KeyboardInterrupt before
+    the first audit.
     """
 
     def solution(part: LabelledProblem, fold: int | None) -> Result:
@@ -123,7 +123,7 @@ def cross_validate(
 
 
 def edge_weights(problem: LabelledProblem, w: F64) -> F64:
-    """Return the weights of edges' features in a solution w, without the rewards of further links of a word."""
+    """Return the weights of edges' features in a solution w, without those of further links of a word."""
     return problem.weights(w)[: len(problem.edges.names)]
 
 
@@ -131,7 +131,7 @@ def _hold_out(
     problem: LabelledProblem, links: Links, held_out: I64, plan: Plan, memory: int,
     solution: Callable[[LabelledProblem], Result],
 ) -> _Fold:  # fmt: skip
-    """Solve on all other pairs and judge the solution on these, (m,) ascending."""
+    """Solve without the held-out pairs, (m,) ascending, and evaluate the solution on them."""
     size = problem.edges.features.nbytes
     memory = size if 2 * size <= memory else 0  # features that are too large themselves are on disk
     rest = problem.take(np.setdiff1d(np.arange(len(links)), held_out), memory=memory)

@@ -1,4 +1,4 @@
-"""Figures of training, and of a model's features, as text and as JSON. Nothing here prints."""
+"""Format the figures of training, and of a model's features, as text and as JSON. Nothing here prints."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -11,7 +11,7 @@ from aligner.training.ablation import ModelReport
 
 
 def format_audit(point: TracePoint) -> str:
-    """The figures of one audit, a line."""
+    """Format the figures of one audit as a line."""
     bound = "" if point.bound is None else f" (bound {point.bound:.2e})"
     cheap = f" ({point.cheap_steps:,} steps without)" if point.cheap_steps else ""
     return (
@@ -22,18 +22,18 @@ def format_audit(point: TracePoint) -> str:
 
 
 def format_values(values: Mapping[str, Any]) -> str:
-    """Names and values, two columns."""
+    """Format names and values as two columns."""
     return "\n".join(f"{name.replace('_', ' '):<28}{_shown(value)}" for name, value in values.items())
 
 
 def format_training(record: Mapping[str, Any]) -> str:
-    """The figures of a training, two columns, AERs in percent."""
+    """Format the figures of a training as two columns, AERs in percent."""
     long = "trace", "feature_ranges", "default_weights"
     return format_values({name: value for name, value in record.items() if name not in long})
 
 
 def summarize_training(record: Mapping[str, Any]) -> str:
-    """Return what training has come to, a line in plain words."""
+    """Return the result of training as a line in plain words."""
     if record.get("updates"):
         return f"{record['updates'][-1]['pairs']:,} pairs of text added; the weights stay."
     if "labelled_pairs" not in record:
@@ -48,13 +48,13 @@ def summarize_training(record: Mapping[str, Any]) -> str:
 
 
 def format_interruption(record: Mapping[str, Any]) -> str:
-    """Whose weights the model of an interrupted training has."""
+    """Say which weights the model of an interrupted training has."""
     saved, folds = "the best weights so far are saved", record["folds"]
     return f"{saved}; {record['finished_folds']} of {folds} folds were held out" if folds else saved
 
 
 def format_features(report: ModelReport) -> str:
-    """The families and the features of a model, two tables; AERs and their differences in percent."""
+    """Format the families and the features of a model as two tables; AERs and their differences in percent."""
     columns = [
         [family.name, str(family.columns), *([] if report.aer is None else [_difference(family.ablation)])]
         for family in report.families
@@ -80,7 +80,7 @@ def format_features(report: ModelReport) -> str:
 
 
 def features_to_dict(report: ModelReport) -> dict[str, Any]:
-    """The same as JSON values; AERs and their differences in percent, None without gold."""
+    """The families and features of a model as JSON values; AERs and differences in percent, None without gold."""
     features = [{**asdict(feature), "effect": feature.effect} for feature in report.features]
     return {
         **in_percent({"aer": report.aer}, "aer"),

@@ -27,7 +27,7 @@ Paths = StrPath | Sequence[StrPath]
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Labelled pairs.  links: gold, a pair each.  others: other aligners' links.  available: pairs before sampling."""
+    """Labelled pairs.  links: gold.  others: other aligners' links, if any.  available: pairs before sampling."""
 
     bitext: Bitext
     links: Links
@@ -35,7 +35,7 @@ class Labelled:
     available: int
 
     def sampled(self, most: int, seed: int) -> "Labelled":
-        """The pairs, or a random sample of the greatest number allowed, in their order."""
+        """The pairs, or a random sample of `most` of them, in their order."""
         if self.available <= most:
             return self
         sample = np.sort(np.random.default_rng(seed).choice(self.available, most, replace=False))
@@ -45,9 +45,9 @@ class Labelled:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Opened inputs: corpora to count, and corpora to learn from, which may be the same, or none.
+    """Opened inputs: corpora to count, and labelled corpora to learn from, which may be the same, or none.
 
-    given: whether the labelled pairs were given apart.  links: of other aligners, of them, each as FILE or KIND=FILE.
+    given: whether labelled corpora were given apart.  links: other aligners' links of them, each FILE or KIND=FILE.
     """
 
     texts: tuple[Corpus, ...]
@@ -60,7 +60,7 @@ class Inputs:
         cls, corpora: Paths, gold: Paths = (), links: Paths = (), *, languages: Languages = (None, None),
         hooks: Hooks = Hooks(),  # noqa: B008 - frozen
     ) -> "Inputs":  # fmt: skip
-        """Recognise them; see `train.train`.  Raises AlignerError where there is none or something is missing."""
+        """Recognise the inputs of `train.train`.  Raises AlignerError if there is no corpus or a file is missing."""
         texts = open_corpora(corpora, languages, hooks)
         labelled = tuple(corpus for corpus in texts if corpus.has_labels)
         if gold:
@@ -79,7 +79,7 @@ class Inputs:
         ]
 
     def read(self, count: CountSettings, hooks: Hooks) -> tuple[Bitext, Labelled | None, dict[str, Any]]:
-        """The text to count, the labelled pairs if there are any, and JSON values that say what was read."""
+        """Read the text to count and the labelled pairs, if any; also returns JSON values that say what was read."""
         tokenized = any(normalizer.tokenize for normalizer in count.normalizers)
         if tokenized and self.labelled and not self.given:
             raise SettingError("the links of a corpus count its own tokens (leave `tokenize` out, or give `gold`)")
@@ -106,7 +106,7 @@ class Inputs:
 def open_corpora(
     corpora: Paths, languages: Languages, hooks: Hooks, like: Sequence[Corpus] = ()
 ) -> tuple[Corpus, ...]:  # fmt: skip
-    """Recognise corpora; nothing is read yet.  Raises AlignerError where there is none or something is missing."""
+    """Recognise corpora; no text is read yet.  Raises AlignerError if there is no corpus or a file is missing."""
     texts = tuple(_open_in_order(group, languages, like) for group in group_corpora(as_list(corpora)))
     if not texts:
         raise SettingError("there is no corpus (give at least one)")
@@ -116,7 +116,7 @@ def open_corpora(
 
 
 def _open_in_order(group: Sequence[str], languages: Languages, like: Sequence[Corpus]) -> Corpus:
-    """A corpus in these languages; if none is chosen, in the order of the first that it is to be like, if of both."""
+    """Open a corpus in these languages; if none is chosen, in the order of the first of `like`, if it has both."""
     found = open_corpus(group, source=languages[0], target=languages[1])
     source, target = found.source_language, found.target_language
     turned = [(text.target_language, text.source_language) for text in like[:1]] == [(source, target)]
@@ -124,18 +124,18 @@ def _open_in_order(group: Sequence[str], languages: Languages, like: Sequence[Co
 
 
 def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], hooks: Hooks) -> Bitext:
-    """The text alone of opened corpora."""
+    """Read the text of opened corpora, without links."""
     return read_bitext(texts, *normalizers, lambda pairs: hooks.on_progress(Progress("reading", pairs, None, "pairs")))
 
 
 TEXT_FACTS = (
     "date", "corpora", "priors", "sample", "fingerprint", "pairs", "source_tokens", "target_tokens", "updates",
 )  # fmt: skip
-"""What a model's record says of its text: what `corpus_record` writes, and updates."""
+"""The keys of a model's record that are about its text: those of `corpus_record`, and updates."""
 
 
 def corpus_record(texts: Sequence[Corpus], bitext: Bitext, settings: CountSettings | None = None) -> dict[str, Any]:
-    """JSON values that say what text was counted."""
+    """The record of the text that was counted, as JSON values."""
     given: dict[str, Any] = {}
     if settings is not None:
         given = {"priors": settings.priors, "sample": settings.sample}
@@ -151,7 +151,7 @@ def corpus_record(texts: Sequence[Corpus], bitext: Bitext, settings: CountSettin
 
 
 def read_labelled(corpora: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], links: Paths = ()) -> Labelled:
-    """Labelled pairs alone, for a model with these normalizers.  links: files of other aligners' links of the pairs.
+    """Read labelled pairs for a model with these normalizers.  links: files of other aligners' links of the pairs.
 
     Raises CorpusError on bad data.
     """
@@ -161,7 +161,7 @@ def read_labelled(corpora: Sequence[Corpus], normalizers: tuple[Normalizer, Norm
 
 
 def as_list(paths: Paths) -> list[str]:
-    """One path or several as a list of strings."""
+    """Make one path or several a list of strings."""
     return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
 
 
@@ -180,7 +180,7 @@ def _read_others(files: Paths, bitext: Bitext) -> tuple[Links, ...]:
 
 
 def _check_languages(bitext: Bitext, labelled: Bitext, gold: Corpus) -> None:
-    """Raise CorpusError where gold's languages are known and the corpus has others.
+    """Raise CorpusError if gold's languages are known and the corpus has others.
 
     A suffix of one letter, as in the NAACL format's ``.e`` and ``.f``, names a side and no language.
     """

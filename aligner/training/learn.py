@@ -33,9 +33,9 @@ SOLVER_BYTES_PER_EDGE = 230
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A model and how it came to be: ``model.record`` holds the figures.
+    """A trained model and the solver's result; ``model.record`` has the figures.
 
-    result: the solver's history that ended in the weights that were learnt, None where nothing was solved.
+    result: of the solver, for the learnt weights; None if nothing was solved.
     interrupted: by Ctrl-C.
     """
 
@@ -63,7 +63,7 @@ def learn(
 ) -> Training:
     """Learn weights from labelled pairs by the statistics of a text, which is not read again.
 
-    The default weights are kept where they make no more errors in held-out pairs than what was learnt
+    The default weights are kept if they make no more errors in held-out pairs than learnt weights
     (``record["default_aer"]``).
 
     labelled: gold, see `inputs.read_labelled`.  text: its languages and normalizers.

@@ -29,16 +29,16 @@ def train(
     links: Paths = (),
     hooks: Hooks = Hooks(),  # noqa: B008 - frozen
 ) -> Training:
-    """Count corpora, learn weights from labelled pairs, and return the model and how it came to be.
+    """Count corpora, learn weights from labelled pairs, and return the model with the solver's result.
 
     corpora: paths in any form of `corpora.readers.open_corpus`; two consecutive texts of one language each make one.
-    gold: the labelled pairs, in the same forms, with links; without it the corpora that carry links are used, and where
-    there are none the default weights, with a warning. These are kept, too, where they make no more errors in held-out
-    pairs than what was learnt (``record["default_aer"]``). The text of gold is not counted, so that its words look as
-    those of new text will.
+    gold: the labelled pairs, in the same forms, with links; by default the corpora that have links, and without any the
+    default weights are used, with a warning. They are kept, too, if they make no more errors in held-out pairs than
+    learnt weights (``record["default_aer"]``). The text of gold is not counted, so that its words are as new to the
+    model as those of new text.
     learn, count: such as ``LearnSettings(loss="hinge", max_passes=20)``.
     links: files of other aligners' links of the labelled pairs, in order, each as FILE or KIND=FILE, see
-    `corpora.link_files.KINDS`; features of its own each.
+    `corpora.link_files.KINDS`; each has its own features.
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings.
     """
@@ -49,7 +49,7 @@ def train(
 def train_on(
     inputs: Inputs, settings: LearnSettings, count: CountSettings, hooks: Hooks, engine: Engine = THIS_MACHINE
 ) -> Training:
-    """`train`, on what is open.  engine: who counts the corpora."""
+    """`train` on opened inputs.  engine: counts the corpora."""
     started = time.perf_counter()
     lexicons = feature_set(settings, inputs.kinds).lexicons
     for corpus in inputs.texts:
@@ -85,7 +85,7 @@ def train_on(
 
 
 def update_model(model: Model, corpora: Paths, *, hooks: Hooks = Hooks()) -> Model:  # noqa: B008 - frozen
-    """The model with the statistics of more corpora added, whose text alone is read; the weights stay as they are.
+    """Add the statistics of more corpora to a model; only their text is read, and the weights do not change.
 
     See `features.statistics.CorpusStatistics.updated`.
     """
@@ -93,7 +93,7 @@ def update_model(model: Model, corpora: Paths, *, hooks: Hooks = Hooks()) -> Mod
 
 
 def update_on(model: Model, texts: Sequence[Corpus], hooks: Hooks) -> Model:
-    """`update_model`, with what is open."""
+    """`update_model` on opened corpora."""
     bitext = read_texts(texts, model.normalizers, hooks)
     on_pass = tell_passes(hooks.on_progress)
     statistics = model.statistics.updated(bitext, on_progress=hooks.counted, on_pass=on_pass)
@@ -104,7 +104,7 @@ def update_on(model: Model, texts: Sequence[Corpus], hooks: Hooks) -> Model:
 def learn_on(model: Model, inputs: Inputs, settings: LearnSettings, hooks: Hooks) -> Training:
     """Learn weights from labelled pairs by the statistics of a model, whose text is not read again.
 
-    Raises AlignerError on bad data and bad settings, and where there are no labelled pairs.
+    Raises AlignerError on bad data or bad settings, and without labelled pairs.
     """
     if not inputs.labelled:
         raise SettingError("there are no labelled pairs to learn from (give a text with its links)")

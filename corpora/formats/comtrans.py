@@ -1,4 +1,4 @@
-"""The NLTK *comtrans* format: three lines a sentence pair, namely source, target and Pharaoh links."""
+"""The NLTK *comtrans* format: three lines for each sentence pair: source, target and Pharaoh links."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -11,7 +11,7 @@ from corpora.formats.pharaoh import format_links, parse_links
 
 
 class ComtransPair(NamedTuple):
-    """A sentence pair as it stands in the file."""
+    """A pair of the file, its links parsed."""
 
     source: bytes
     target: bytes

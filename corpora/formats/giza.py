@@ -1,4 +1,4 @@
-"""GIZA++ ``A3.final``: three lines a sentence pair.
+"""GIZA++ ``A3.final``: three lines for each sentence pair.
 
 A comment with the lengths and the score; the target tokens; and the source tokens, NULL first, each
 with the 1-based positions of its target tokens: ``NULL ({ 2 }) house ({ 1 3 })``.

@@ -23,7 +23,7 @@ _SEPARATOR = re.compile(rb"(?<!\S)\|\|\|(?!\S)|\t")
 
 
 def split_joint(line: bytes) -> list[bytes]:
-    """The parts of a line between its ``|||`` tokens and tabs: two of a good line."""
+    """The parts of a line between its ``|||`` tokens and tabs; a good line has two."""
     return [part.strip() for part in _SEPARATOR.split(line)]
 
 
@@ -32,9 +32,9 @@ def parse_joints(
 ) -> Iterator[tuple[int, bytes, bytes]]:
     """The number, source and target of each line, numbered from the first on; a blank line is an empty pair.
 
-    columns: of tab-separated lines, or of JSON objects; those of a field within a field have a point between.
-    Raises BrokenLine unless there is exactly one ``|||`` or one tab, or there are the columns; the lines after it can
-    still be taken.
+    columns: of tab-separated lines, or of JSON objects, where ``outer.inner`` is a field within a field.
+    Raises BrokenLine unless a line has exactly one ``|||`` or one tab, or has the columns; the iterator can still be
+    used for the lines after it.
     """
     split: Callable[[bytes], tuple[bytes, bytes]] = _halves
     if columns is not None:
@@ -62,7 +62,7 @@ def are_numbers(columns: Columns) -> bool:
 
 
 class _WrongError(Exception):
-    """A message on a line, and a hint."""
+    """What is wrong with a line, and a hint."""
 
 
 def _halves(line: bytes) -> tuple[bytes, bytes]:

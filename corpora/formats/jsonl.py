@@ -1,4 +1,4 @@
-"""The output of ``aligner align --format jsonl``: an object a line, of whose values tokens and links are read."""
+"""The output of ``aligner align --format jsonl``: an object a line, whose tokens and links are read."""
 
 import json
 import re

@@ -13,11 +13,11 @@ _LINES_AT_ONCE = 1 << 16
 
 
 class LexiconFormat(NamedTuple):
-    """The names of a format's files, and its numbers.
+    """The suffixes of a format's files, and how probabilities are computed and pruned.
 
-    suffixes: of the file of target words given source words, and of the other direction, if there is one.
-    kind: of numbers, in which counts are divided.  least: share of the count of a word's best translation, below which
-    others are left out.
+    suffixes: of the file of target words given source words, and of the other direction's, if there is one.
+    kind: the type of number in which counts are divided.  least: translations of a word with a smaller share of the
+    count of its best one are left out.
     """
 
     suffixes: tuple[str, ...]
@@ -36,8 +36,8 @@ LEXICON_FORMATS: Mapping[str, LexiconFormat] = {
 def write_lexicon(files: Sequence[BinaryIO], links: LinkCounts, to: str, best: int | None = None) -> None:
     """Write the files of one of LEXICON_FORMATS; each word's lines stand together, the most probable first.
 
-    best: how many of each word's translations to keep.  Lexicons that are cut, by this or by their format, are without
-    NULL.  What remains keeps its probabilities.
+    best: how many of each word's translations to keep.  Lexicons that are pruned, by this or by their format, have no
+    NULL.  The remaining lines keep their probabilities.
     """
     _, kind, least = LEXICON_FORMATS[to]
     ids = links.source, links.target
@@ -60,13 +60,13 @@ def write_lexicon(files: Sequence[BinaryIO], links: LinkCounts, to: str, best: i
 
 
 def _probabilities(counts: F64, given: I64, kind: npt.DTypeLike) -> F64:
-    """(C,) of the other word of each pair, given this one."""
+    """The probabilities (C,) of the other word of each pair, given this one."""
     totals = np.bincount(given, counts).astype(kind)
     return np.asarray(counts.astype(kind) / totals[given], np.float64)
 
 
 def _chosen(links: LinkCounts, given: int, least: float, best: int | None) -> I64:
-    """Rows by the word that is given, and the rows of one word from the most to the least probable."""
+    """The rows to write, sorted by the given word, and for one word from the most to the least probable."""
     sides = (links.source, links.target)[:: 1 if given == 0 else -1]
     rows = np.lexsort((sides[1], -links.counts, sides[0]))
     if best is None and least == 0.0:

@@ -16,14 +16,14 @@ _ROWS = 8192  # at once, of a row group
 
 
 def kind_of_table(path: StrPath) -> str | None:
-    """The kind of a table by the first bytes of its file, None of other files."""
+    """The kind of a table by the first bytes of its file, or None if it is no table."""
     with Path(path).open("rb") as file:
         head = file.read(8)
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
 
 
 class Table:
-    """A table in a file of some kind.  names: of its columns.
+    """A table in a Parquet or Arrow file.  names: of columns.
 
     Raises SettingError without pyarrow, CorpusError on a damaged file.
     """
@@ -47,7 +47,7 @@ class Table:
     def parse(self, columns: Columns, start: int = 0) -> Iterator[tuple[int, bytes, bytes]]:
         """The number, source and target of each row, from 1 on.  start: rows to pass over.
 
-        Raises BrokenLine for a row without text, those after it can still be taken; CorpusError for missing columns.
+        Raises BrokenLine for a row without text, but goes on with the next; CorpusError for missing columns.
         """
         if are_numbers(columns):
             named = {str(number): name for number, name in enumerate(self.names, 1)}

@@ -1,4 +1,4 @@
-"""Files packed by zstd, of one frame or several, by the package zstandard."""
+"""Files packed by zstd, with one frame or several, through the package zstandard."""
 
 import io
 from typing import Any, BinaryIO, cast
@@ -9,7 +9,7 @@ _PACKED_BYTES = 1 << 12  # at once: they may be 32,000 times as many unpacked
 
 
 def open_zstd(file: BinaryIO, mode: str) -> io.RawIOBase:
-    """The unpacked content to read or to write, as gzip.GzipFile.  SettingError without the package."""
+    """Open packed content to read or to write it unpacked, as gzip.GzipFile does.  SettingError without the package."""
     try:
         import zstandard
     except ModuleNotFoundError as error:
@@ -22,7 +22,7 @@ def open_zstd(file: BinaryIO, mode: str) -> io.RawIOBase:
 
 
 class _Reader(io.RawIOBase):
-    """The content of frames; those of the package take a file that was cut off for a whole one."""
+    """Reads the content of all frames; the package's own readers take a file that was cut off for a whole one."""
 
     def __init__(self, file: BinaryIO, package: Any) -> None:
         self._file, self._error = file, package.ZstdError

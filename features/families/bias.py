@@ -7,5 +7,5 @@ NAMES = ("bias",)
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
-    """1 for every edge."""
+    """Fill the column with 1 for every edge."""
     out[:] = 1.0

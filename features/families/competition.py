@@ -1,4 +1,4 @@
-"""Competition: how an edge's Dice stands against its rivals, the other edges of its two words."""
+"""Competition: how an edge's Dice compares with its rivals, the other edges of its two words."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ NAMES = "rank_row", "rank_column", "margin_row", "margin_column", "share_row", "
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
-    """The standing of the edge in its row (the edges of its source word) and its column (of its target word).
+    """Rank, margin and share of the edge in its row (its source word's edges) and column (its target word's edges).
 
     rank: 1 / (1 + number of edges with a higher Dice), in (0, 1].  margin: Dice less the best rival's, in [-1, 1].
     share: Dice over the best in the row or column, in [0, 1].
@@ -20,7 +20,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
 
 
 def fill_standing(batch: EdgeBatch, values: Vector, out: Matrix) -> None:
-    """The columns of NAMES for any values >= 0 of all edges, in rectangles, in place of Dice."""
+    """Fill the columns of NAMES by any values >= 0 of all edges, in rectangles, instead of Dice."""
     _stand(values, batch.lists, batch.tokens.edge_offsets, out.T)
 
 

@@ -1,4 +1,4 @@
-"""Context: posteriors of the edges next to an edge, and where the links of the words around it lead."""
+"""Context: posteriors of the edges next to an edge, and how far it is from where links of nearby words point."""
 
 import numpy as np
 
@@ -16,9 +16,9 @@ NAMES = (
 LEXICONS = tuple(KINDS)
 _STEPS = np.concatenate([DIAGONAL, [(0, -1), (0, 1), (-1, 0), (1, 0)]])
 ANCHOR = 0.5
-"""An edge whose posterior is above is an anchor: what is near it should be linked alike."""
+"""An edge with a greater posterior is an anchor: edges near it should continue its diagonal."""
 REACH = 6
-"""Deviations of this many words and more are all the same."""
+"""Deviations of more words count as this many."""
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
@@ -43,7 +43,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
 
 @compiled
 def _find_anchors(soft, source_offsets, target_offsets, offsets, anchor, before, after):
-    """The target word of each source word's anchor or -1, and where the anchors before and after it lead the word."""
+    """Find each source word's anchor, a target word or -1, and the target words the anchors around it point to."""
     for i in range(len(offsets) - 1):
         first, last = source_offsets[i], source_offsets[i + 1]
         K = target_offsets[i + 1] - target_offsets[i]

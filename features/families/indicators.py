@@ -1,4 +1,4 @@
-"""Indicators of single words: what no feature of all words can say of *the*, *not* or *de*."""
+"""Indicators of single words: *the*, *not* or *de* link in ways that features of all words cannot express."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ from features.table import Matrix
 
 
 def most_frequent(text: Text, most: int) -> tuple[str, ...]:
-    """The `most` words that occur most often in a text, from the most frequent on; of equals the first."""
+    """The `most` most frequent words of a text, the most frequent first; among equals the one seen first."""
     counts = np.bincount(text.ids, minlength=len(text.vocabulary))
     ids = np.argsort(-counts, kind="stable")[:most]
     return tuple(text.vocabulary.words[i] for i in ids.tolist() if counts[i])
 
 
 def fill(batch: EdgeBatch, side: int, words: Sequence[str], out: Matrix) -> None:
-    """A column for each of these words: 1 where it is the edge's source word, side 0, or its target word, side 1."""
+    """Fill a column for each word: 1 where it is the edge's source word (side 0) or target word (side 1), else 0."""
     vocabulary = (batch.text.source_words, batch.text.target_words)[side]
     places = np.full(len(vocabulary.index), -1, np.int32)
     for place, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""Kinds of words: frequent, short, punctuation, numbers, and words that stand more than once in the sentence."""
+"""Kinds of words: frequent, punctuation, numeric, unknown, repeated in the sentence (more in `orthography`)."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from features.translation.lexicon import KINDS
 from features.words import NUMERIC, PUNCTUATION
 
 SHARES = (0.02, 0.1, 0.3)
-"""Words in at least so large a share of the sentence pairs of the corpus are frequent, ever more so."""
+"""A word is frequent, to three degrees, in at least this share of the corpus's sentence pairs."""
 
 _PER_WORD = (*(f"frequent_{share:g}" for share in SHARES), "punctuation", "numeric", "unknown", "repeated")
 
@@ -23,7 +23,7 @@ LEXICONS = tuple(KINDS)
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
-    """Indicators of the kinds of both words, and what the posterior s (`families.hmm`) is worth for some kinds.
+    """Indicators of the kinds of both words, and the posterior s (`families.hmm`) for some kinds alone.
 
     frequent_x: the word is in at least a share x of the corpus's sentence pairs.  punctuation: it has no letter or
     digit.  numeric: it has a digit.  unknown: the corpus does not have it.  repeated: it stands in its sentence again.

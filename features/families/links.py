@@ -1,4 +1,4 @@
-"""Links: what other aligners say of an edge, two columns for each of them."""
+"""Links: whether other aligners link an edge, two columns for each aligner."""
 
 from collections.abc import Iterable
 
@@ -10,11 +10,11 @@ from features.candidates import find_links
 from features.table import Matrix
 
 NAMES = "", ":pair"
-"""Ends of the columns' names."""
+"""Suffixes of the columns' names."""
 
 
 def numbered(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Names of other aligners, of these kinds of `corpora.link_files.KINDS`.
+    """Number other aligners of these kinds (`corpora.link_files.KINDS`), as names.
 
     >>> numbered(["neural", "statistical"])
     ('neural-1', 'statistical-2')
@@ -23,11 +23,11 @@ def numbered(kinds: Iterable[str]) -> tuple[str, ...]:
 
 
 def fill(batch: EdgeBatch, links: Links, out: Matrix) -> None:
-    """The probability that the other aligner gives the edge, 0 of no link  [TLK05 §4]; and whether it links the pair.
+    """The other aligner's probability of the edge, 0 without a link  [TLK05 §4]; and 1 if it links the pair at all.
 
-    Where that is 1 an edge that is no link of the other aligner is denied by it; an aligner that says nothing of the
-    pair, or nothing at all, has zeros alone.
-    links: of the whole bitext the batch is cut from.
+    Where the second is 1, an edge without a link is one that the other aligner rejects; an aligner without links in the
+    pair has zeros alone.
+    links: of the whole bitext that the batch is cut from.
     """
     values = np.zeros(batch.tokens.edge_offsets[-1], np.float32)
     cells, probabilities = find_links(links, batch.pairs, batch.tokens)

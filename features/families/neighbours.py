@@ -1,4 +1,4 @@
-"""Neighbours: the standing of the edges next to an edge, because translations come in runs."""
+"""Neighbours: Dice of the edges next to an edge, as links often continue along the diagonal."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ NAMES = (
     "best_before", "best_after", "best_before_crossed", "best_after_crossed",
 )  # fmt: skip
 DIAGONAL = np.array([(-1, -1), (1, 1), (-1, 1), (1, -1)])
-"""Steps to the neighbours: before, after, and the crossed ones."""
+"""Steps to the neighbours: before, after, and crossed before and after."""
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
@@ -26,7 +26,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
 
 @compiled
 def fill_neighbours(values, lists, offsets, steps, out):
-    """Values of the edges beside the listed ones, 0 outside the pair: out[c] those of (j, k) + steps[c].
+    """Copy the values of each listed edge's neighbours: out[c] has those of (j, k) + steps[c], 0 outside the pair.
 
     values: (E,) of all edges, in rectangles.  steps: (C, 2).
     """
@@ -41,7 +41,7 @@ def fill_neighbours(values, lists, offsets, steps, out):
 
 @compiled(fastmath=MAXIMA)
 def find_mutual_best(values, shapes, offsets):
-    """1 where a value, in rectangles, is above 0 and nothing in its row or column is higher, else 0."""
+    """Return 1 where a value, in rectangles, is above 0 and the highest of its row and column, else 0."""
     out = np.empty(len(values), np.float32)
     widest = 1
     for i in range(len(shapes)):

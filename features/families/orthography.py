@@ -1,4 +1,4 @@
-"""Orthography: how alike two words look."""
+"""Orthography: how alike two words look; also whether both are short, numbers or punctuation."""
 
 import numpy as np
 
@@ -16,11 +16,11 @@ OF_WORD_PAIRS = True
 SHORT = 3
 """Words with at most this many letters are short."""
 LONGEST = 1000
-"""Letters between the common ends that are searched for a common subsequence: time grows with the square."""
+"""Of longer words only so many letters are searched for a common subsequence: time grows with the square."""
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
-    """Likeness of the two normalised words e and f, in Latin letters without accents but for exact; each in [0, 1].
+    """How alike the two normalised words are, in Latin letters without accents except for exact; each in [0, 1].
 
     hamming: differing letters of the words padded to equal length, over that length (the seeds' feature).
     exact: the words are equal.  exact_unaccented: they are equal in Latin letters without accents.
@@ -82,10 +82,10 @@ def shared_letters(a, b):
 
 @compiled(inline="always")
 def common_subsequence(a, b, prefix, suffix, lengths):
-    """Length of the longest common subsequence; prefix, suffix: those of the common ones.
+    """Length of the longest common subsequence.  prefix, suffix: lengths of the common prefix and suffix.
 
-    Between these, a row of the textbook's table at a time where `a` has a bit for each letter  [Hyyrö 2004]: zero bits
-    are the places at which the length grows.  lengths: len(b) + 1 zeros or more, given back as zeros, for longer words.
+    Between these, if `a` has at most 64 letters, its row of the textbook's table is the bits of a number  [Hyyrö 2004]:
+    the length grows at zero bits.  lengths: len(b) + 1 zeros or more, zeros again in the end, for longer words.
     """
     suffix = min(suffix, min(len(a), len(b)) - prefix)
     a, b = a[prefix : len(a) - suffix][:LONGEST], b[prefix : len(b) - suffix][:LONGEST]

@@ -1,4 +1,4 @@
-"""Position: how far an edge lies from the diagonal of the sentence pair."""
+"""Position: how far an edge is from the diagonal of the sentence pair."""
 
 import numpy as np
 

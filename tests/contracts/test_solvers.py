@@ -30,10 +30,10 @@ from aligner.losses.chain import ChainProblem
 from aligner.losses.hinge import MatchingProblem, Prior
 from aligner.matching import ORACLES, get_oracle
 from aligner.solvers import SOLVERS, Status, make_solver
-from aligner.solvers.audit import ask_all, clip, dual_value, primal_value
 from aligner.solvers.averages import Average
 from aligner.solvers.block import Block
 from aligner.solvers.frank_wolfe import FrankWolfe
+from aligner.solvers.gap import ask_all, clip, dual_value, primal_value
 from aligner.solvers.orders import Permuted
 from aligner.solvers.steps import Forward
 

@@ -1,1 +1,1 @@
-"""Gold links by hand: what an annotator has made of each pair, kept at once, and the page to do it on."""
+"""Gold links by hand: the page to make them on, and the store of each annotator's work."""

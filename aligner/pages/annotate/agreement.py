@@ -14,8 +14,8 @@ from corpora.alignment import Link, Links
 class Agreement:
     """Agreement on the pairs that both have accepted.
 
-    aer, f1: fractions, of the other judged by one, and of one judged by the other.  kappa: Cohen's, over all cells of
-    the matrices of words, each none, possible or sure.  same, different: the pairs with equal links, and the others.
+    aer, f1: fractions, of `other` with `one` as gold, and the other way round.  kappa: Cohen's, over all cells of the
+    matrices of words, each none, possible or sure.  same, different: the pairs with equal links, and the others.
     """
 
     pairs: int
@@ -27,7 +27,7 @@ class Agreement:
 
 
 def agreement(one: Mapping[int, Annotation], other: Mapping[int, Annotation], text: SourceText) -> Agreement:
-    """The agreement of two annotators, who have accepted these pairs."""
+    """The agreement of two annotators, by the pairs that each has accepted."""
     common = sorted(one.keys() & other.keys())
     both = [Links.from_pairs(works[pair].links for pair in common) for works in (one, other)]
     judged = [scores(count(gold, found).sum(axis=0)) for gold, found in (both, both[::-1])]
@@ -45,7 +45,7 @@ def agreement(one: Mapping[int, Annotation], other: Mapping[int, Annotation], te
 
 
 def kappa(table: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> float:
-    """Cohen's kappa of a table of counts, (k, k): (p_o − p_e) / (1 − p_e), and 1 where there is one category only.
+    """Cohen's kappa of a table of counts, (k, k): (p_o − p_e) / (1 − p_e), and 1 if there is one category only.
 
     >>> kappa(np.array([[20, 5], [10, 15]]))
     0.4
@@ -57,7 +57,7 @@ def kappa(table: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> float:
 
 
 def merged(one: Annotation, other: Annotation) -> Annotation:
-    """The work to begin with where two differ: the links of both, sure where both are sure."""
+    """The annotation to begin with where two differ: the links of both, sure where both are sure."""
     sure = one.sure & other.sure
     linked = (one.sure | one.possible) & (other.sure | other.possible)
     null = one.null[0] & other.null[0], one.null[1] & other.null[1]

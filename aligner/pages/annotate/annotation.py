@@ -1,4 +1,4 @@
-"""The text that is annotated, and the work of an annotator on a pair."""
+"""The text to annotate, and an annotator's links of one pair."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ Status = Literal["open", "accepted", "skipped"]
 
 
 class AnnotationError(AlignerError):
-    """A request that makes no sense for the pair it is about."""
+    """A request that does not fit the pair it is about."""
 
 
 def whole(number: object) -> int:
-    """A number of JSON, if it is a whole one, and neither true nor false.  Raises AnnotationError."""
+    """Return a JSON value that is a whole number.  Raises AnnotationError for others, also for true and false."""
     if type(number) is not int:
         raise AnnotationError(f"{number!r} is no whole number")
     return number
@@ -27,7 +27,7 @@ def whole(number: object) -> int:
 class SourceText:
     """The text to annotate.
 
-    name: its source file.  languages: ends of the names of files.  sentences: n pairs, tokens joined by single blanks.
+    name: its source file.  languages: suffixes of files.  sentences: n pairs, tokens joined by single blanks.
     digest: equal for equal sentences.
     """
 
@@ -52,9 +52,9 @@ class SourceText:
 
 @dataclass(frozen=True)
 class Annotation:
-    """The work of an annotator on a pair.
+    """An annotator's links of one pair, with status and comment.
 
-    suggested: links that nobody has looked at; they are sure once the pair is accepted.
+    suggested: links by a model; accepting the pair makes them sure.
     null: the source and the target words that translate nothing.
     """
 
@@ -77,7 +77,7 @@ class Annotation:
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any], lengths: tuple[int, int]) -> "Annotation":
-        """Read the work in a request or a journal.  Raises AnnotationError unless it fits a pair of these lengths."""
+        """Read an annotation from JSON values.  Raises AnnotationError unless it fits a pair of these lengths."""
         try:
             sure, possible, suggested = (
                 frozenset((whole(j), whole(k)) for j, k in given[name]) for name in ("sure", "possible", "suggested")

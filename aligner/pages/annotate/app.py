@@ -1,4 +1,4 @@
-"""The page of an annotator and its server, for this machine and whoever has the token in the address."""
+"""The page of an annotator and its server, for browsers on this machine whose address has the token."""
 
 import io
 from collections.abc import Awaitable, Callable
@@ -25,11 +25,11 @@ from corpora.strict_json import parse_json
 HOST = "127.0.0.1"
 
 MOST_BYTES = 1 << 20
-"""Of the body of a request."""
+"""Most bytes of a request's body."""
 
 
 def application(session: Session, token: str, port: int) -> ASGIApp:
-    """Serve, all under /TOKEN/, the page, JSON that it requests, and the accepted pairs in each format."""
+    """Serve the page, the JSON that it requests, and the accepted pairs in each format, all under /TOKEN/."""
     answers = {
         "GET": {
             "pair": session.pair, "words": session.words, "agreements": session.agreements,
@@ -59,7 +59,7 @@ def application(session: Session, token: str, port: int) -> ASGIApp:
         return Response(stream.getvalue(), media_type="text/plain", headers={"Content-Disposition": name})
 
     def is_own(headers: Headers) -> bool:
-        """Whether it comes from our own page: no other name of this machine, no page of another origin."""
+        """Whether a request comes from our own page, not by another name of this machine or from another origin."""
         host = headers.get("host")
         return host in (f"{HOST}:{port}", f"localhost:{port}") and headers.get("origin") in (None, f"http://{host}")
 

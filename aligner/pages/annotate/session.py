@@ -32,10 +32,10 @@ from corpora.readers import open_corpus
 from features.statistics import CorpusStatistics
 
 ADJUDICATED = "adjudicated"
-"""Who decides where annotators differ."""
+"""The name of the store of decisions between annotators."""
 
 FEWEST_TO_TRAIN = 10
-"""With fewer pairs none are held out."""
+"""Fewest accepted pairs to train on; with fewer, none would be held out."""
 
 _MOST_SEARCHED, _MOST_WORDS, _MOST_CONTEXTS = 2000, 200, 20
 
@@ -52,7 +52,7 @@ def model_of_text(corpus: Corpus, on_progress: Callable[[Progress], None] = igno
 
 
 def read_text(corpus: Corpus, model: Model) -> SourceText:
-    """The sentences of a corpus, in tokens as a model counts them."""
+    """Read the sentences of a corpus, in the tokens that a model counts."""
     lines = [*corpus.texts()]
     corpus.check_lengths(lines)
     corpus.check_utf8(lines)
@@ -66,17 +66,17 @@ def read_text(corpus: Corpus, model: Model) -> SourceText:
 
 
 class _Suggester(NamedTuple):
-    """A model, and what it has found of pairs: replaced as a whole, so that no links are of another model."""
+    """A model and its alignments of pairs, replaced together, so that no links are of another model."""
 
     model: Model
     found: dict[int, Alignment]
 
 
 class Session:
-    """All that the page of one annotator requests; its public methods return JSON values.
+    """The session of one annotator: answers the requests of the page; its public methods return JSON values.
 
     prefix: of the files of all annotators.  annotator: a name, or None for the first one.  number: the most pairs.
-    Pairs with an empty side are left out, and of equal pairs all but the first. Those that others have accepted come
+    Pairs with an empty side are left out, and of equal pairs all but the first. Pairs that others have accepted come
     first. Raises AlignerError on files that do not fit.
     """
 
@@ -110,7 +110,7 @@ class Session:
             store.close()
 
     def pair(self, given: _Given) -> dict[str, Any]:
-        """All about a pair.  given: its number, and of decisions between annotators, with whom."""
+        """Return all about a pair.  given: its number, and, to decide between annotators, the other's name."""
         pair, store = self._number(given), self._store_of(given)
         source, target = self.text.words(pair)
         if store is self.store:
@@ -140,7 +140,7 @@ class Session:
             }  # fmt: skip
 
     def save(self, given: _Given) -> dict[str, Any]:
-        """Keep the work on a pair, a change of a revision."""
+        """Save the annotation of a pair, with the revision that it changes."""
         pair, store = self._number(given), self._store_of(given, writes=True)
         work = Annotation.from_json(given["work"], self.text.lengths(pair))
         store.change({pair: (whole(given["revision"]), work)})
@@ -150,7 +150,7 @@ class Session:
         return {"pairs": self._store_of(given, writes=True).undo()}
 
     def words(self, given: _Given) -> dict[str, Any]:
-        """The word pairs that are suggested most often in open pairs, and where; given: one alone, or none."""
+        """Return the word pairs suggested most often in open pairs.  given: a word pair whose places are wanted."""
         places: dict[tuple[str, str], list[tuple[int, Link]]] = {}
         for pair in self._first_open():
             for words, links in self._suggested(pair).items():
@@ -161,7 +161,7 @@ class Session:
         return {"words": [[*words, times] for words, times in frequent], "contexts": shown, "links": len(chosen)}
 
     def approve(self, given: _Given) -> dict[str, Any]:
-        """Decide on all suggested links of a word pair at once, in the pairs that `words` looks at."""
+        """Decide on all suggested links of a word pair at once, in the pairs that `words` searches."""
         kind, wanted, changes = given["kind"], (given["source"], given["target"]), {}
         if kind not in ("sure", "possible", "none"):
             raise AnnotationError(f"there is no such kind of link: {kind!r}")
@@ -178,7 +178,7 @@ class Session:
         return {"pairs": len(changes)}
 
     def agreements(self, given: _Given) -> dict[str, Any]:
-        """The agreement with each other annotator, and the pairs to decide on."""
+        """Return the agreement with each other annotator, and the pairs to decide on."""
         found, decided = [], self._store(ADJUDICATED).works
         for name, works in self._others().items():
             result = agreement(self.store.accepted(), works, self.text)
@@ -188,7 +188,7 @@ class Session:
         return {"others": found}
 
     def take_over(self, given: _Given) -> dict[str, Any]:
-        """Keep what both annotators agree on as decided."""
+        """Save as decided the pairs on which both annotators agree."""
         store, works = self._store_of(given, writes=True), self._both(given)
         same = [pair for pair in agreement(*works, self.text).same if pair not in store.works]
         if same:
@@ -196,7 +196,7 @@ class Session:
         return {"pairs": len(same)}
 
     def train(self, given: _Given) -> dict[str, Any]:
-        """Begin to learn from what is accepted."""
+        """Begin to train on the accepted pairs."""
         labelled = len(self.store.accepted())
         if labelled < FEWEST_TO_TRAIN:
             raise AnnotationError(f"{labelled} accepted pairs are too few to learn from (accept {FEWEST_TO_TRAIN})")
@@ -207,7 +207,7 @@ class Session:
             return self._training
 
     def training(self, given: _Given) -> dict[str, Any]:
-        """The progress of the training, or its result."""
+        """Return the progress of the training, or its result."""
         return {**self._training, "accepted": len(self.store.accepted()), "fewest": FEWEST_TO_TRAIN}
 
     def _train(self) -> None:
@@ -253,7 +253,7 @@ class Session:
         return pairs
 
     def _align(self, pairs: Iterable[int]) -> Mapping[int, Alignment]:
-        """Have suggestions for pairs, on all cores; all that there are."""
+        """Align pairs that have no suggestions yet, on all cores; return all suggestions."""
         suggester = self._suggester  # a training may put another in its place meanwhile
         missing = [pair for pair in pairs if pair not in suggester.found]
         suggester.found.update(zip(missing, suggester.model.align_many(map(self.text.words, missing)), strict=True))
@@ -276,7 +276,7 @@ class Session:
         return Annotation(suggested=frozenset(self._suggest(pair).links)) if known is None else known
 
     def _suggested(self, pair: int) -> dict[tuple[str, str], set[Link]]:
-        """The suggested links of a pair by their words, in small letters."""
+        """The suggested links of a pair by their words, in lower case."""
         source, target = ([word.lower() for word in side] for side in self.text.words(pair))
         found: dict[tuple[str, str], set[Link]] = {}
         for j, k in self._work(pair).suggested:
@@ -307,7 +307,7 @@ class Session:
         return pair
 
     def _store_of(self, given: _Given, *, writes: bool = False) -> Store:
-        """The store of the annotator, or of decisions, as it is now unless something will be written there."""
+        """The store of the annotator, or of decisions if the request has `with`, opened for writing only if wanted."""
         if not given.get("with"):
             return self.store
         self._both(given)

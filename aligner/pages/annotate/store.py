@@ -1,4 +1,4 @@
-"""Store: what one annotator has made of the pairs of a text, with every change kept and every change undoable."""
+"""Store: one annotator's annotations of a text; every change is kept, and can be undone."""
 
 import glob
 import json
@@ -16,22 +16,22 @@ from corpora.formats.pharaoh import format_links
 from corpora.journal import Entry, Journal, read_journal
 
 LONGEST_BREAK = 300.0
-"""Seconds between two changes after which the time between them does not count as work."""
+"""Longer breaks between two changes, in seconds, do not count as time of work."""
 
 _HINT = "give the text as it was, or another name for `output`"
 
 
 class ConflictError(AlignerError):
-    """A change to a pair that has been changed since it was shown."""
+    """A change to a pair that has been changed elsewhere since it was shown."""
 
 
 class Store:
-    """The work of one annotator.
+    """The annotations of one annotator.
 
     prefix: of the files: PREFIX.journal, which holds everything, and the accepted pairs in PREFIX.L1, PREFIX.L2 and
-    PREFIX.wa, in the order of the text.  writes: if not, the journal of another process is read as it is now.
-    works: of the pairs that have been touched.  revisions: how often each pair has been changed.
-    Raises CorpusError where the files are of another text, or not from here.
+    PREFIX.wa, in the order of the text.  writes: if False, the journal of another process is read as it is now.
+    works: annotations of the pairs that have been changed.  revisions: how often each pair has been changed.
+    Raises CorpusError if the files are of another text, or were not written here.
     """
 
     def __init__(self, prefix: str, text: SourceText, *, writes: bool = True) -> None:
@@ -72,9 +72,9 @@ class Store:
         return pair not in self.works or self.works[pair].status == "open"
 
     def change(self, changes: Mapping[int, tuple[int, Annotation]]) -> None:
-        """Keep the work on some pairs, each with the revision that it is a change of; one step to undo.
+        """Save annotations of some pairs, each with the revision that it changes, as one step to undo.
 
-        Raises ConflictError, with nothing kept, where a pair has another revision by now.
+        Raises ConflictError, with nothing saved, if a pair has another revision by now.
         """
         with self.lock:
             if any(self.revisions.get(pair, 0) != revision for pair, (revision, _) in changes.items()):
@@ -82,7 +82,7 @@ class Store:
             self._keep({"works": {pair: work.to_json() for pair, (_, work) in changes.items()}})
 
     def undo(self) -> list[int]:
-        """Take the last change back; the pairs that it was of, none where there is nothing to take back."""
+        """Undo the last change; return its pairs, none if there is nothing to undo."""
         with self.lock:
             pairs = [*self._undo[-1]] if self._undo else []
             if pairs:
@@ -95,7 +95,7 @@ class Store:
         return 3600 * len(self.accepted()) / sum(gaps) if sum(gaps) >= 60 else 0.0
 
     def gold(self) -> list[bytes]:
-        """The accepted pairs as the content of their files: source, target, links."""
+        """The contents of the files of accepted pairs: source, target, links."""
         accepted = self.accepted()
         columns = [[self.text.sentences[pair][side] for pair in accepted] for side in (0, 1)]
         links = [format_links(work.links) for work in accepted.values()]
@@ -122,7 +122,7 @@ class Store:
                 raise CorpusError(path, number, f"cannot be done: {error}", hint="take this line out") from error
 
     def _check_outputs(self) -> None:
-        """Refuse files that somebody else has changed: each is as the last entry or the one before it left it."""
+        """Raise CorpusError unless each file is as the last entry, or the one before it, left it."""
         for name, *known in zip(self.outputs, self.gold(), self._before, strict=True):
             if _exists(name) and Path(name).read_bytes() not in known:
                 hint = f"move it away: {self.prefix}.journal has all that was accepted here"
@@ -137,7 +137,7 @@ class Store:
         self._write()
 
     def _apply(self, entry: Entry) -> None:
-        """Do what an entry says; an undone change is no longer among those to undo."""
+        """Apply an entry of the journal; an undone change cannot be undone again."""
         if entry.get("undo"):
             changes = self._undo.pop()
         else:

@@ -29,16 +29,16 @@ from aligner.pages.serve.openapi import describe
 from aligner.pages.serve.queue import Service
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Bounds of the seconds that responses take, for the metrics."""
+"""Bounds of the metrics' bins of the seconds that responses take."""
 
 _STATM = Path("/proc/self/statm")  # of Linux
 
 
 def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
-    """The service as an ASGI application.
+    """Make the service, an ASGI application.
 
-    hosts: names of this machine; where they are given, requests to others are refused, but addresses of numbers are
-    not. A page of another server whose name leads here gets nothing then.
+    hosts: names of this machine; if given, requests to other names are refused, but not to numeric addresses, so that
+    pages of a server whose name leads here are refused.
     """
     requests: Counter[tuple[str, int]] = Counter()
     counts = {"waiting": 0, "pairs": 0, "seconds": 0.0}
@@ -106,7 +106,7 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
 
 
 def is_named(host: str, names: Collection[str]) -> bool:
-    """Whether a header Host has one of these names, or an address of numbers, or nothing, as no browser sends."""
+    """Whether a header Host has one of these names or a numeric address, or is missing, as from no browser."""
     name = re.sub(r":\d*$", "", host.lower()).strip("[]").removesuffix(".")
     with suppress(ValueError):
         return bool(ip_address(name))
@@ -114,7 +114,7 @@ def is_named(host: str, names: Collection[str]) -> bool:
 
 
 def _metric(name_and_type: str, meaning: str, values: Mapping[str, float]) -> str:
-    """A metric in the text format of Prometheus.  values: by what follows the name."""
+    """Format a metric in the text format of Prometheus.  values: by the text that follows the name."""
     name = name_and_type.split()[0]
     lines = [f"# HELP {name} {meaning}", f"# TYPE {name_and_type}", *(f"{name}{key} {n}" for key, n in values.items())]
     return "".join(f"{line}\n" for line in lines)
@@ -127,9 +127,9 @@ async def serve(
     complain: Callable[[str], None],
     hosts: Collection[str] = (),
 ) -> None:
-    """Serve on a socket until SIGTERM or SIGINT, and finish all requests that have come by then; reload on SIGHUP.
+    """Serve on a socket until SIGTERM or SIGINT, and finish the requests that have come by then; reload on SIGHUP.
 
-    tell, complain: called with lines on the start and on reloads, and on reloads that fail.  hosts: see `make_app`.
+    tell: called with lines on start and reloads.  complain: on reloads that fail.  hosts: see `make_app`.
     """
     app = make_app(service, {*hosts, socket.gethostname()})
     server = Server(app, complain, log_level="error", timeout_keep_alive=75)

@@ -23,7 +23,7 @@ _EXAMPLES = {
 
 
 def describe(version: str, limits: Limits) -> Json:
-    """The description of a service with these limits, as JSON values."""
+    """The OpenAPI description of a service with these limits, as JSON values."""
     refusals = {status: _content(_ref("Error"), description) for status, description in _REFUSALS.items()}
     refusals["503"]["headers"] = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
     links = _content({"anyOf": [_ref("Links"), _ref("ManyLinks")]}, "The links, of many pairs in their order")
@@ -96,7 +96,7 @@ def _list(items: Json, **further: int) -> Json:
 
 
 def _object(**properties: Json) -> Json:
-    """An object with all of these properties and no others."""
+    """The schema of an object with all of the given properties and no others."""
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 

@@ -1,4 +1,4 @@
-"""A model that serves many requests at once, and may be replaced meanwhile."""
+"""A model that serves many requests at once, and may be replaced while it does."""
 
 import asyncio
 import gc
@@ -11,13 +11,13 @@ from aligner.model.model import Model, load
 from aligner.pages.serve.requests import Answer, Limits, answer_all
 
 BYTES_AT_ONCE = 1 << 14
-"""Requests that wait are worked on together up to this size, some sixty sentence pairs, or 10 ms."""
+"""Waiting requests are worked on together up to this size in bytes, some sixty sentence pairs, or 10 ms."""
 
 Work = Callable[[Sequence[bytes]], list[Answer | Exception]]
 
 
 def open_model(path: str) -> Model:
-    """Open a model that is compiled and loaded.  Raises AlignerError."""
+    """Open a model, and compile or load all that it needs.  Raises AlignerError."""
     model = load(path, copy=True)  # its file may then be written over
     if model.features.links:
         raise AlignerError(f"{path}: needs other aligners' links, which requests do not have (train one without)")
@@ -30,7 +30,7 @@ def open_model(path: str) -> Model:
 class _Lane:
     """One thread, and the requests that wait for it.
 
-    More threads would serve less: one that is given all that has come meanwhile works on it at once.
+    More threads would be slower: one thread works on all requests at once that have come meanwhile.
     """
 
     def __init__(self, work: Work) -> None:
@@ -65,7 +65,7 @@ class _Lane:
 
 
 class Service:
-    """A model, and the requests that wait for it; all but the work itself happens in one event loop."""
+    """A model, and the requests that wait for it; all but the aligning happens in one event loop."""
 
     def __init__(self, path: str, limits: Limits) -> None:
         self.path, self.limits, self.model = path, limits, open_model(path)
@@ -74,14 +74,14 @@ class Service:
         self._reloading = asyncio.Lock()
 
     async def answer(self, body: bytes) -> Answer:
-        """The answer to a request.  Raises HTTPException."""
+        """Answer a request.  Raises HTTPException."""
         return await (self._short if len(body) <= BYTES_AT_ONCE else self._long).add(body)
 
     def _work(self, bodies: Sequence[bytes]) -> list[Answer | Exception]:
         return answer_all(self.model, self.limits, bodies)
 
     async def reload(self, tell: Callable[[str], None], complain: Callable[[str], None]) -> None:
-        """Read the model again, for requests to come; one that cannot be used leaves the old one in place."""
+        """Read the model again, for later requests; if it cannot be used, the old one stays."""
         async with self._reloading:
             try:
                 self.model = await asyncio.to_thread(open_model, self.path)

@@ -19,7 +19,7 @@ class Limits:
     """Limits of the requests of a service.
 
     body: bytes of a request.  pairs, words: in a request, words of both sides.  length: words of a sentence.
-    queue: requests that may be read, wait or be worked on at a time.
+    queue: requests that may be read, wait or be worked on at the same time.
     """
 
     body: int = 1 << 20
@@ -34,7 +34,7 @@ Answer = tuple[bytes, int]  # JSON, and how many pairs were aligned for it
 
 
 def answer_all(model: Model, limits: Limits, bodies: Sequence[bytes]) -> list[Answer | Exception]:
-    """Answer requests, whose pairs are aligned all at once: that is up to ten times as fast as one by one."""
+    """Answer requests by aligning all their pairs at once, up to ten times as fast as one by one."""
     asked: list[Asked | HTTPException] = []
     for body in bodies:
         try:
@@ -82,7 +82,7 @@ def _fields(value: Any, names: list[str], what: str) -> list[Any]:
 
 
 def _tokens(side: Any, normalizer: Any, limits: Limits, where: str) -> list[str]:
-    """The tokens of a text, or tokens as they are given."""
+    """The tokens of a side, which a request gives as a text or as tokens."""
     is_text = isinstance(side, str)
     is_right = is_text or (isinstance(side, list) and all(isinstance(token, str) and token for token in side))
     _check(is_right, f"{where}: a sentence is neither a text nor a list of tokens (no token may be empty)")

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from commands import TIMEOUT, invoke, run, start, wait_for
 
+import aligner
 from aligner.cluster import connection, engine, shards
 from aligner.cluster.connection import ClusterError, Connection, connect
 from aligner.cluster.engine import ClusterEngine
@@ -84,6 +85,13 @@ def test_a_text_without_words_has_no_shard(tmp_path: Path) -> None:
         (tmp_path / str(len(pairs))).mkdir()
         bitext = BitextBuilder(Normalizer(), Normalizer()).add_pairs(pairs).bitext()
         assert counted(bitext, ClusterEngine(Process(2), tmp_path / str(len(pairs)))) == counted(bitext)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04", b"", b"\x93NUMPY", b"text"])
+def test_damaged_arrays_are_named(content: bytes, tmp_path: Path) -> None:
+    (path := tmp_path / "shard0.npz").write_bytes(content)
+    with pytest.raises(AlignerError, match=r"shard0\.npz: cannot be read on "):
+        shards.load(path)
 
 
 def test_a_folder_of_spill_files_goes_with_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,18 +185,10 @@ def test_commands_use_workers_that_are_there(workers: Connection, sample: Path, 
     train = ["train", sample / "train", "--set", "cross_validate=0", "-q"]
     run(*train, "-m", tmp_path / "one")
     run(*train, "-m", tmp_path / "many", "--cluster", address)
-    models = [
-        pickle.dumps(connected.statistics.to_arrays()) for connected in map(load, ("one", "many"), [tmp_path] * 2)
-    ]
+    models = [pickle.dumps(aligner.load(tmp_path / name).statistics.to_arrays()) for name in ("one", "many")]
     assert models[0] == models[1]
     run("align", sample / "test.en", sample / "test.fr", "-m", model, "-o", tmp_path / "links", "--cluster", address)
     assert {path.name for path in tmp_path.iterdir()} == {"one", "many", "links"}
-
-
-def load(name: str, folder: Path) -> Any:
-    import aligner
-
-    return aligner.load(folder / name)
 
 
 def full_disk() -> None:

@@ -13,7 +13,7 @@ from solver_configurations import Plain, run
 from aligner.errors import ScoreError, SettingError
 from aligner.losses.chain import ChainProblem
 from aligner.solvers import Status, check_problem, make_solver
-from aligner.solvers.audit import ask_all
+from aligner.solvers.gap import ask_all
 from aligner.solvers.sparse import SparseState
 
 CASES = [(biases, share) for biases in (False, True) for share in (1.0, 0.4)]

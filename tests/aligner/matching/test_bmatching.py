@@ -164,8 +164,8 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rewards = [-rng.random(1), -rng.random(1)]
     lists = Lists.of_all(shapes)
     one = best_matchings(scores, lists, *rewards)
-    monkeypatch.setattr("aligner.matching.assignment._EDGES_WORTH_A_THREAD", 100)
-    monkeypatch.setattr("aligner.matching.assignment.cores", lambda: 3)
+    monkeypatch.setattr("aligner.matching.bmatching._EDGES_WORTH_A_THREAD", 100)
+    monkeypatch.setattr("aligner.matching.bmatching.cores", lambda: 3)
     np.testing.assert_array_equal(best_matchings(scores, lists, *rewards), one)
     scores[-1] = np.nan
     with pytest.raises(ScoreError, match="pair 59"):
@@ -204,7 +204,7 @@ def test_paths_are_searched_only_where_words_of_both_sides_contend(monkeypatch: 
         raise AssertionError
 
     none, worse = np.empty(0), np.array([-0.5])
-    monkeypatch.setattr("aligner.matching.assignment.bmatch_blocks", refuse)
+    monkeypatch.setattr("aligner.matching.bmatching.bmatch_blocks", refuse)
     crowded_row = np.array([[3.0, 2.0, 0.4], [-1.0, -1.0, -1.0]])
     assert solve((crowded_row, none, none)).tolist() == [[True, False, False], [False] * 3]
     assert solve((crowded_row.T, none, none)).tolist() == [[True, False], [False] * 2, [False] * 2]

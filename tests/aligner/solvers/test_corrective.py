@@ -12,9 +12,9 @@ from scipy.optimize import minimize, minimize_scalar
 from aligner.losses.hinge import MatchingProblem
 from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import Stop, solve
-from aligner.solvers.audit import ask_all
 from aligner.solvers.corrective import Correction, Corrective, shift_weight
 from aligner.solvers.frank_wolfe import FrankWolfe
+from aligner.solvers.gap import ask_all
 from aligner.solvers.simplex import Mixture, best_mixture
 
 MakeProblem = Callable[..., MatchingProblem]

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from aligner.errors import OracleError
 from aligner.losses.hinge import MatchingProblem
-from aligner.matching import linprog
+from aligner.matching import linprog_reference
 from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import SOLVERS, Result, Status, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
@@ -126,7 +126,7 @@ def test_a_failed_linear_program_is_told_as_such(make_problem: MakeProblem, monk
     """And not as weights that grew without bound."""
     problem = make_problem(n=4, oracle="lp")
     failed = OptimizeResult(status=4, message="numerical difficulties", x=None)
-    monkeypatch.setattr(linprog, "linprog", lambda *_, **__: failed)
+    monkeypatch.setattr(linprog_reference, "linprog", lambda *_, **__: failed)
     with pytest.raises(OracleError, match="linear program could not be solved: numerical difficulties"):
         solve(problem, Block())
 

@@ -9,8 +9,8 @@ from solver_configurations import Multiclass, run
 
 from aligner.losses.chain import ChainProblem
 from aligner.solvers import Status, Stop, solve
-from aligner.solvers.audit import dual_value
 from aligner.solvers.excessive_gap import ExcessiveGap
+from aligner.solvers.gap import dual_value
 
 PROBLEMS: dict[str, Multiclass | ChainProblem] = {"multiclass": Multiclass.random(), "chains": random_chains()}
 on_problems = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)

@@ -12,7 +12,7 @@ from solver_configurations import Multiclass, run
 from aligner.errors import SettingError
 from aligner.problem import TargetOnly
 from aligner.solvers import ChainProblem, make_solver, solve
-from aligner.solvers.audit import dual_value
+from aligner.solvers.gap import dual_value
 from aligner.solvers.orders import Cyclic, Permuted
 from aligner.solvers.projected_gradient import GradientStep, ProjectedGradient
 from aligner.solvers.saddle import Projection

@@ -10,10 +10,10 @@ from scipy.optimize import minimize_scalar
 
 from aligner.losses.hinge import MatchingProblem
 from aligner.solvers import Stop, solve
-from aligner.solvers.audit import Answers, ask_all, dual_value, primal_value
 from aligner.solvers.averages import Average
 from aligner.solvers.corrective import Corrective
 from aligner.solvers.frank_wolfe import FrankWolfe
+from aligner.solvers.gap import Answers, ask_all, dual_value, primal_value
 from aligner.solvers.steps import Forward
 
 MakeProblem = Callable[..., MatchingProblem]

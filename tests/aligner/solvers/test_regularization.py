@@ -13,7 +13,7 @@ from solver_configurations import Configuration, MakeProblem, Multiclass, knowin
 from aligner.errors import SettingError
 from aligner.problem import BlockProblem
 from aligner.solvers import SOLVERS, Stop, make_solver, solve
-from aligner.solvers.audit import ask_all, primal_value
+from aligner.solvers.gap import ask_all, primal_value
 from aligner.solvers.regularization import regularization_path
 
 KINDS = "matchings", "b-matchings", "multiclass"

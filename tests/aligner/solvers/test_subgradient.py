@@ -13,9 +13,9 @@ from aligner.losses.chain import ChainProblem
 from aligner.losses.hinge import MatchingProblem
 from aligner.problem import BlockDefaults, Corners
 from aligner.solvers import Signed, Stop, solve
-from aligner.solvers.audit import ask_all, dual_value
 from aligner.solvers.averages import Average
 from aligner.solvers.corrective import Corrective
+from aligner.solvers.gap import ask_all, dual_value
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.registry import make_solver
 from aligner.solvers.subgradient import StochasticSubgradient, block_weights, iterate

@@ -1,4 +1,4 @@
-"""A reference oracle: min-cost flow by networkx's network simplex, on scores scaled to integers."""
+"""A reference oracle: min-cost flow, by networkx's network simplex on scores scaled to integers."""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,4 @@
-"""What every solver in the space of weights measures: the objective, exactly, by one oracle call a block."""
+"""The duality gap: exact primal and dual values of a solver's weights, by one oracle call for each block."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from corpora.ragged import F64, I64
 from corpora.threads import map_threads
 
 _BYTES_AT_ONCE = 1 << 28
-"""Of corners that a problem gives in Python."""
+"""Bytes of corners that are asked for at once of a problem in Python."""
 
 _BLOCKS_OF_A_THREAD = 512
 """Blocks that a thread takes at once; their sums are added up in order, whatever the number of threads."""
@@ -21,9 +21,9 @@ _BLOCKS_OF_A_THREAD = 512
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The oracle's answers z_i of all blocks at some weights.
+    """The oracle's corners z_i of all blocks at some weights, summed up.
 
-    hinges: (n,) H_i(z_i; w).  corner_w: Σ_i ψ_i(z_i)/(λn), not clipped.  corner_loss: Σ_i L_i(z_i)/n: the batch corner.
+    hinges: (n,) H_i(z_i; w).  corner_w, corner_loss: the batch corner, Σ_i ψ_i(z_i)/(λn) unclipped, and Σ_i L_i(z_i)/n.
     mix_w, mix_loss: the same sums with each block multiplied by its share.
     """
 
@@ -35,7 +35,7 @@ class Answers:
 
 
 def clip(v: F64, n_nonpositive: int) -> F64:
-    """The w of a dual point, a copy of v = w(α) with the last coordinates cut to at most 0, see `BlockProblem`."""
+    """The w of a dual point: a copy of v with the last coordinates cut to at most 0, see `BlockProblem`."""
     w = v.copy()
     tail = w[len(w) - n_nonpositive :]
     np.minimum(tail, 0.0, out=tail)
@@ -43,7 +43,7 @@ def clip(v: F64, n_nonpositive: int) -> F64:
 
 
 def ask(problem: BlockProblem, blocks: I64, w: F64, *, exact: bool = False) -> Corners:
-    """The oracle's answers; of one in Python a copy in float64, contiguous, or OracleError where they do not fit."""
+    """Call the oracle for some blocks.  From Python, corners are copied to float64; OracleError if they do not fit."""
     found = problem.exact_corners(blocks, w) if exact else problem.corners(blocks, w)
     if problem.compiled() is not None:
         return found
@@ -64,10 +64,10 @@ def ask(problem: BlockProblem, blocks: I64, w: F64, *, exact: bool = False) -> C
 
 
 def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | None = None) -> Answers:
-    """One oracle call for every block at w.
+    """Call the oracle for every block at w.
 
-    exact: whatever oracle the problem trains with; otherwise the gap of an approximate one is a lower estimate.
-    shares: (n,) of the blocks, 1 by default.
+    exact: call the exact oracle, also if the problem trains with an approximate one, whose gap is a lower estimate.
+    shares: (n,) for `mix_w` and `mix_loss`, 1 by default.
     """
     n, compiled = problem.n_blocks, problem.compiled()
     add_up: Any = compiled and compiled.fill(sum_sparse_corners if problem.sparse else sum_corners)
@@ -76,7 +76,7 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
     hinges, total_psi, total_losses = np.empty(n), np.zeros((2, len(w))), np.zeros(2)
 
     def sum_compiled(first: int) -> tuple[F64, F64]:
-        """Sums over some blocks of ψ_i (2, d) and L_i (2,), plain, and each times its share; no corner is kept."""
+        """Sum ψ_i (2, d) and L_i (2,) over some blocks, plain, and multiplied by shares; no corner is kept."""
         psi, losses = np.zeros((2, len(w))), np.zeros(2)
         last = min(first + _BLOCKS_OF_A_THREAD, n)
         check_code(*add_up(first, last, arrays, w, share, hinges, psi, losses))
@@ -99,15 +99,15 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
 
 
 def primal_value(problem: BlockProblem, w: F64, answers: Answers) -> float:
-    """P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z H_i(z; w)  [LJSP13], of exact answers at w."""
+    """P(w) = λ/2 ‖w‖² + 1/n Σ_i max_z H_i(z; w)  [LJSP13].  answers: exact ones at w."""
     return 0.5 * problem.regularization * float(w @ w) + float(answers.hinges.mean())
 
 
 def dual_value(problem: BlockProblem, w: F64, loss: float) -> float:
-    """D(α) = ℓ(α) - λ/2 ‖w(α)‖²  [LJSP13], with w clipped."""
+    """D(α) = ℓ - λ/2 ‖w‖²  [LJSP13].  w: of the dual point α, clipped.  loss: its ℓ."""
     return loss - 0.5 * problem.regularization * float(w @ w)
 
 
-def judge(problem: BlockProblem, w: F64, loss: float, answers: Answers, *, used: bool = False) -> Audit:
-    """The audit of w and of the dual point with this w and ℓ.  answers: exact ones at w."""
+def audit_at(problem: BlockProblem, w: F64, loss: float, answers: Answers, *, used: bool = False) -> Audit:
+    """The primal value of w, and the dual value of the dual point with this w and ℓ.  answers: exact ones at w."""
     return Audit(w, primal_value(problem, w, answers), dual_value(problem, w, loss), used=used)

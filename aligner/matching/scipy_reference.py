@@ -1,4 +1,4 @@
-"""A reference oracle: ``scipy.optimize.linear_sum_assignment`` on the scores above 0, one call a pair."""
+"""A reference oracle: ``scipy.optimize.linear_sum_assignment`` on the scores above 0, one call for each pair."""
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment

@@ -1,8 +1,8 @@
-"""Compiled kernels of the parts of matchings: scores, moments and nearest points of their marginals.
+"""Compiled kernels of the marginals of matchings: scores, moments and nearest points of their parts.
 
 The parts of a block are its edges and then, for each link after the first that a word may have, that it is *not* taken:
-r(j,t) for each source word j and t = 2, 3..., then those of the target words. As the t-th link of a word is worth
-ρ_t, r is worth −ρ_t, and it takes one of the word's links, so that it is an edge to a word that has no limit:
+r(j,t) for each source word j and t = 2, 3..., then the same for target words. As the t-th link of a word is worth ρ_t,
+r is worth −ρ_t, and it takes one of the word's links, so that it is an edge to a word without a limit:
 
     Σ_k z(j,k) + Σ_t r(j,t) <= source capacity,  Σ_j z(j,k) + Σ_t r(k,t) <= target capacity,  0 <= z, r <= 1
 """
@@ -17,13 +17,13 @@ from corpora.compiled import SUMS, compiled
 from corpora.ragged import F64, I32
 
 ITERATIONS = 200
-"""Of a projection; an answer that is less exact is feasible all the same."""
+"""The most iterations of a projection; its point is feasible even if it is not yet exact."""
 
 
 class Polytope(NamedTuple):
-    """The polytope of a block.  source, target: (P,) words of the parts, those without limit the last.
+    """The polytope of a block.  source, target: (P,) words of the parts; words without a limit come last.
 
-    row_capacity, column_capacity: of the words.
+    row_capacity, column_capacity: of source and target words.
     """
 
     source: I32
@@ -34,7 +34,7 @@ class Polytope(NamedTuple):
 
 @compiled
 def count_parts(blocks, i):
-    """How many parts a block has."""
+    """Return the number of parts of a block."""
     J, K = blocks.lists.shapes[i, 0], blocks.lists.shapes[i, 1]
     edges = blocks.lists.offsets[i + 1] - blocks.lists.offsets[i]
     return edges + J * (blocks.source_capacity - 1) + K * (blocks.target_capacity - 1)
@@ -42,7 +42,7 @@ def count_parts(blocks, i):
 
 @compiled
 def make_polytope(blocks, i):
-    """The polytope of a block."""
+    """Make the polytope of a block."""
     lists, of_source, of_target = blocks.lists, blocks.source_capacity - 1, blocks.target_capacity - 1
     J, K = lists.shapes[i, 0], lists.shapes[i, 1]
     first, last = lists.offsets[i], lists.offsets[i + 1]
@@ -67,9 +67,9 @@ def make_polytope(blocks, i):
 
 @compiled
 def nearest_block(geometry, i, blocks, points, tolerance, prices, z):
-    """z = the marginals of a block that are nearest to points, (P,), from the prices of its words, in place.
+    """z = the marginals of a block nearest to points, (P,); the search starts at the given prices and updates them.
 
-    Returns how many prices there are.
+    Returns the number of the block's prices.
     """
     own = make_polytope(blocks, i)
     rows, words = len(own.row_capacity), len(own.row_capacity) + len(own.column_capacity)
@@ -129,7 +129,7 @@ def add_block(i, blocks, z, moments):
 
 @compiled(fastmath=SUMS)
 def squared_norm(i, blocks):
-    """‖F_i‖² of Frobenius, the sum of the eigenvalues of F_iᵀF_i."""
+    """Return ‖F_i‖², by Frobenius' norm: the sum of the eigenvalues of F_iᵀF_i."""
     lists, of_source, of_target = blocks.lists, blocks.source_capacity - 1, blocks.target_capacity - 1
     total = 0.0
     for e in range(lists.offsets[i], lists.offsets[i + 1]):
@@ -160,21 +160,21 @@ def target_block(i, blocks, z):
 
 @compiled
 def part_scores(chosen, blocks, w, starts, scores):
-    """`score_block` of these blocks, those of the b-th from starts[b] on; starts (m + 1,)."""
+    """Call `score_block` for each of these blocks; the b-th has the scores from starts[b] on, starts (m + 1,)."""
     for b in range(len(chosen)):
         score_block(chosen[b], blocks, w, scores[starts[b] : starts[b + 1]])
 
 
 @compiled
 def part_moments(chosen, blocks, z, starts, moments):
-    """`add_block` of these blocks."""
+    """Call `add_block` for each of these blocks."""
     for b in range(len(chosen)):
         add_block(chosen[b], blocks, z[starts[b] : starts[b + 1]], moments)
 
 
 @compiled
 def nearest_parts(geometry, chosen, blocks, points, tolerance, starts, prices, z):
-    """`nearest_block` of these blocks, whose prices lie one block after the other."""
+    """Call `nearest_block` for each of these blocks; prices are one block after the other."""
     first = 0
     for b in range(len(chosen)):
         own = slice(starts[b], starts[b + 1])
@@ -183,6 +183,6 @@ def nearest_parts(geometry, chosen, blocks, points, tolerance, starts, prices, z
 
 @compiled
 def target_parts(blocks, starts, z):
-    """`target_block` of all blocks."""
+    """Call `target_block` for each block."""
     for i in range(len(blocks.lists.shapes)):
         target_block(i, blocks, z[starts[i] : starts[i + 1]])

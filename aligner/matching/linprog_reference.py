@@ -13,13 +13,13 @@ from corpora.ragged import F64, Bools
 def match(task: Task, linked: Bools) -> None:
     """Exact: the constraints are totally unimodular, so a vertex optimum is a matching  [TLK05 §2].
 
-    Further links are allowed by variables of their own, and the constraints are still those of a flow.
+    Further links are variables of their own, and the constraints are still those of a flow.
     """
     match_one_by_one(_best, task, linked)
 
 
 def _best(positive: Positive, source_rewards: F64, target_rewards: F64) -> Bools:
-    """max s·z + ρ·y,  Σ_k z(j,k) <= 1 + Σ_t y_t(j) for every j, likewise for every k,  0 <= z, y <= 1."""
+    """Solve max s·z + ρ·y,  Σ_k z(j,k) <= 1 + Σ_t y_t(j) for every j, likewise for every k,  0 <= z, y <= 1."""
     J, K, rows, columns, scores = positive
     words = np.repeat(np.arange(J + K), [len(source_rewards)] * J + [len(target_rewards)] * K)
     edges, further = np.arange(len(rows)), len(rows) + np.arange(len(words))

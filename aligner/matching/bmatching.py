@@ -14,11 +14,11 @@ _EDGES_WORTH_A_THREAD = 50_000
 
 
 def match(task: Task, linked: Bools) -> None:
-    """Exact: the best links of the words of one side, where these cost the other nothing, else shortest paths.
+    """Exact: the best links of the words of one side, if they cost the other side nothing, else shortest paths.
 
-    Words of one side that nothing else limits take their best edges, as long as these are worth their rewards: an upper
-    bound, and the optimum of a pair where no word of the other side must pay for it. For the few pairs that are left
-    there is a path for each link, O(capacity · J) of O(edges + words²) each, far from that as a rule.
+    Words of one side take their best edges, as long as these outweigh their rewards, as if nothing else limited them:
+    an upper bound, and the optimum of a pair if no word of the other side must pay for it. The few pairs that are left
+    need a path for each link, O(capacity · J) of O(edges + words²) each, as a rule far fewer.
     """
     edges = np.flatnonzero(task.scores > 0.0)
     pair, rows, columns = edge_words(task.lists, edges)
@@ -38,7 +38,7 @@ def match(task: Task, linked: Bools) -> None:
 
 
 def edge_words(lists: Lists, edges: I64) -> tuple[I64, I64, I64]:
-    """(pair, source word, target word) of these edges, (m,) each; words counted through all pairs."""
+    """The pair, source word and target word of each edge, (m,) each; words are numbered through all pairs."""
     pair = np.searchsorted(lists.offsets, edges, side="right") - 1
     first = word_offsets(lists.shapes)
     source, target = (first[pair, side] + lists[side][edges] for side in (0, 1))
@@ -46,12 +46,12 @@ def edge_words(lists: Lists, edges: I64) -> tuple[I64, I64, I64]:
 
 
 def _free(rewards: F64) -> int:
-    """How many links of a word cost nothing."""
+    """The number of links of a word that cost nothing."""
     return 1 + int(np.count_nonzero(rewards == 0.0))
 
 
 def best_edges(scores: F64, words: I64, rewards: F64) -> I64:
-    """Those of m edges of positive scores that their words take, as (n,) indices, if nothing else limits the words."""
+    """Of m edges with positive scores, the indices (n,) of those that their words take if nothing else limits them."""
     crowded = np.flatnonzero(np.bincount(words)[words] > _free(rewards))
     crowded = crowded[np.lexsort((-scores[crowded], words[crowded]))]
     begins = np.flatnonzero(np.diff(words[crowded], prepend=-1))
@@ -61,7 +61,7 @@ def best_edges(scores: F64, words: I64, rewards: F64) -> I64:
 
 
 def _match_by_paths(task: Task, pairs: Bools, linked: Bools) -> None:
-    """Fill the links of these pairs, (n,)."""
+    """Find the links of the pairs where the mask `pairs` (n,) is set, by shortest paths."""
     lists, edges = task.lists.take(np.flatnonzero(pairs)), np.repeat(pairs, np.diff(task.lists.offsets))
     scores = task.scores[edges]
     found = np.empty(len(scores), np.bool_)
@@ -78,7 +78,7 @@ def _match_by_paths(task: Task, pairs: Bools, linked: Bools) -> None:
 
 
 def _parts(offsets: I64) -> list[tuple[int, int]]:
-    """Runs of pairs with about as many edges each, enough for all cores."""
+    """Divide the pairs into runs with about as many edges each, enough for all cores."""
     n = len(offsets) - 1
     n_runs = max(1, min(4 * cores(), int(offsets[-1]) // _EDGES_WORTH_A_THREAD)) if cores() > 1 else 1
     cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], n_runs + 1)).clip(0, n).tolist()
