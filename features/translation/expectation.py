@@ -20,7 +20,7 @@ from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeigh
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
 from features.translation.counting import THIS_MACHINE, Engine
-from features.translation.lexicon import KINDS, TINY, Side, build_levels, estimate
+from features.translation.lexicon import TINY, Side, build_levels, estimate, kind_of
 
 _FORGETTING = 0.6
 """Batch k = 0, 1, ... counts (k + 2) to minus this power, those before it the rest; α of Liang and Klein."""
@@ -42,7 +42,7 @@ class Settings:
     Dice have no cell; by default the lexicon's.  minimum_count: cells with a smaller expected count, or its square
     where directions agree, are given up after the last pass of Model 1, and of the HMM.  seconds: passes
     that would end later are left out, but for one of Model 1 and one of the HMM for each lexicon, of which each has its
-    share of the time.
+    share of the time.  varied: lexicons of each kind by all `translation.lexicon.VARIANTS` of these settings.
     Raises ValueError for settings out of range.
     """
 
@@ -56,6 +56,7 @@ class Settings:
     minimum_dice: float | None = None
     minimum_count: float = 0.01
     seconds: float = math.inf
+    varied: bool = False
 
     def __post_init__(self) -> None:
         if self.iterations_1 < 0 or self.iterations_hmm < 0 or self.iterations_1 + self.iterations_hmm == 0:
@@ -70,11 +71,12 @@ class Settings:
     def of_text(cls, tokens: float) -> "Settings":
         """Settings for a text of so many tokens, the mean of both sides.
 
-        Little text needs more passes of Model 1, and counts in it are so small that pseudo-counts must be, too. Both
+        Little text needs more passes of Model 1, and counts in it are so small that pseudo-counts must be, too. These
         rules were chosen on 21 gold sets cut to several sizes, see ``docs/decisions.md``.
         """
         passes = 2 + (tokens < 150_000) + (tokens < 30_000)
-        return cls(iterations_1=passes, smoothing=min(max(math.sqrt(tokens / 50_000), 0.3), 1.0))
+        smoothing = min(max(math.sqrt(tokens / 50_000), 0.3), 1.0)
+        return cls(iterations_1=passes, smoothing=smoothing, varied=tokens < 100_000)
 
 
 class Pass(NamedTuple):
@@ -132,7 +134,7 @@ class Training:
         self.started = not anew
         self.long_steps = jumps.LONG_STEPS if anew else 0
         self.steps = 0
-        least = KINDS[name].minimum_dice if settings.minimum_dice is None else settings.minimum_dice
+        least = kind_of(name).minimum_dice if settings.minimum_dice is None else settings.minimum_dice
         cells = Cells.from_table(engine.cooccurrences(bitext, least, None))
         occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
         if prior is None:
@@ -160,7 +162,7 @@ class Training:
         names = self.bitext.source.vocabulary.words, self.bitext.target.vocabulary.words
         self.cells = cells
         self.text.use(cells)
-        self.levels = build_levels(cells, *names, *self.occurrences, KINDS[self.name].widths, self.settings.smoothing)
+        self.levels = build_levels(cells, *names, *self.occurrences, kind_of(self.name).widths, self.settings.smoothing)
 
     def run(self, deadline: float) -> Parameters:
         """Make all passes, or those before the deadline of `time.monotonic`, at least one of Model 1 and of the HMM."""

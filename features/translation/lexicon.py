@@ -11,7 +11,7 @@ with f' the class of f, q_l(f | f') = its share of the class in the text, K_l ps
 [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -46,6 +46,34 @@ KINDS: Mapping[str, Kind] = {
     "pieces": Kind(False, (None,), agreement=False, minimum_dice=0.005),
 }
 """Lexicons whose posteriors are averaged. Pieces are more frequent than words: most of their pairs are chance."""
+
+
+class Variant(NamedTuple):
+    """Settings of one of several lexicons of a kind: passes of IBM Model 1 more, and factors of smoothing and of p0."""
+
+    passes: int = 0
+    smoothing: float = 1.0
+    p0: float = 1.0
+
+
+VARIANTS = Variant(), Variant(-2, p0=0.5), Variant(2, smoothing=3.0, p0=0.5), Variant(4, smoothing=0.33, p0=0.75)
+"""What is learnt from little text depends on settings, whose errors differ: such text gets lexicons of all of them."""
+
+
+def variants(kinds: Iterable[str]) -> list[str]:
+    """Names of all lexicons of some kinds, such as words, pieces, words-1, pieces-1."""
+    return [f"{kind}-{number}" if number else kind for number in range(len(VARIANTS)) for kind in kinds]
+
+
+def variant_of(lexicon: str) -> tuple[str, Variant]:
+    """The kind of a lexicon, a key of KINDS, and its settings."""
+    kind, _, number = lexicon.partition("-")
+    return kind, VARIANTS[int(number or 0)]
+
+
+def kind_of(lexicon: str) -> Kind:
+    return KINDS[variant_of(lexicon)[0]]
+
 
 PSEUDO_COUNTS: Mapping[int | None, float] = {None: 10.0, 5: 10.0, 3: 1.0}
 """K of a level, by the width of its classes."""

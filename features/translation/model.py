@@ -26,7 +26,17 @@ from features.translation._lattice_kernels import CONTEXTS, N_JUMPS, WIDTHS, Jum
 from features.translation._translation_kernels import Chain, DirectionCounts
 from features.translation.cells import Cells
 from features.translation.expectation import Parameters, null_emissions
-from features.translation.lexicon import KINDS, PSEUDO_COUNTS, UNSEEN, Table, build_levels, estimate
+from features.translation.lexicon import (
+    KINDS,
+    PSEUDO_COUNTS,
+    UNSEEN,
+    Table,
+    build_levels,
+    estimate,
+    kind_of,
+    variant_of,
+    variants,
+)
 from features.translation.pieces import Units, level_names
 from features.words import WordTable, check_ids, check_offsets, pack_words, unpack_words
 
@@ -178,7 +188,7 @@ class TranslationModel:
     """The result of training, as arrays.
 
     source_words, target_words: spelling of each word.  source_counts: (V_source,), target_counts: (V_target,) int64,
-    occurrences in the training text.  lexicons: by name, of `translation.lexicon.KINDS`.  known: their `tables`
+    occurrences in the training text.  lexicons: by name, see `translation.lexicon.variants`.  known: their `tables`
     and `names`, if these need not be computed.
     p0: probability of NULL.  uniform: share of jumps to anywhere.  smoothing: factor of pseudo-counts.
     """
@@ -198,6 +208,9 @@ class TranslationModel:
         """How many there are in the training text, both sides together."""
         return int(self.source_counts.sum() + self.target_counts.sum())
 
+    def smoothing_of(self, lexicon: str) -> float:
+        return self.smoothing * variant_of(lexicon)[1].smoothing
+
     @shared_property
     def tables(self) -> Mapping[str, Tables]:
         """Probabilities of each lexicon, computed at the first use."""
@@ -210,7 +223,7 @@ class TranslationModel:
             return self.known[1]
         words = self.source_words.words(), self.target_words.words()
         return {
-            name: [*zip(*(level_names(side, KINDS[name]) for side in words), strict=True)] for name in self.lexicons
+            name: [*zip(*(level_names(side, kind_of(name)) for side in words), strict=True)] for name in self.lexicons
         }
 
     @shared_property
@@ -219,26 +232,27 @@ class TranslationModel:
         found: dict[str, list[tuple[Mapping[str, int], ...]]] = {}
         words = self.source_words.index, self.target_words.index
         for name, levels in self.names.items():
-            found[name] = [words] if KINDS[name].whole else []
+            found[name] = [words] if kind_of(name).whole else []
             for level in levels[len(found[name]) :]:
                 found[name].append(tuple({one: i for i, one in enumerate(side)} for side in level))
         return found
 
     def _tables(self, name: str) -> Tables:
-        kind, (sources, targets) = KINDS[name], self.names[name][0]
+        kind, (sources, targets) = kind_of(name), self.names[name][0]
         given = (self.source_words, self.source_counts), (self.target_words, self.target_counts)
         counts = [Units.of(words.words(), kind.whole).occurrences(seen) for words, seen in given]
         found = self.lexicons[name].parameters((counts[0], counts[1]))
-        levels = build_levels(found.cells, sources, targets, counts[0], counts[1], kind.widths, self.smoothing)
-        null_source = _with_unseen(found.reverse.null, counts[0], self.smoothing)
-        null_target = _with_unseen(found.forward.null, counts[1], self.smoothing)
+        smoothing = self.smoothing_of(name)
+        levels = build_levels(found.cells, sources, targets, counts[0], counts[1], kind.widths, smoothing)
+        null_source = _with_unseen(found.reverse.null, counts[0], smoothing)
+        null_target = _with_unseen(found.forward.null, counts[1], smoothing)
         return self._with_chain(name, estimate(levels, found.counts), null_source, null_target)
 
     def _with_chain(self, name: str, levels: list[Table], null_source: F32, null_target: F32) -> Tables:
-        lexicon = self.lexicons[name]
+        lexicon, p0 = self.lexicons[name], self.p0 * variant_of(name)[1].p0
         forward = lexicon.forward.jump_weights(len(null_source))  # of a word never seen, too
-        chain = Chain(forward, lexicon.reverse.jump_weights(len(null_target)), self.uniform, self.p0)
-        weights = [self.smoothing * PSEUDO_COUNTS[width] for width in KINDS[name].widths]
+        chain = Chain(forward, lexicon.reverse.jump_weights(len(null_target)), self.uniform, p0)
+        weights = [self.smoothing_of(name) * PSEUDO_COUNTS[width] for width in kind_of(name).widths]
         return Tables(levels, weights, null_source, null_target, chain)
 
     def link_counts(self) -> LinkCounts:
@@ -274,7 +288,7 @@ class TranslationModel:
         for name, levels in self.names.items():
             for depth, of_level in enumerate(levels):
                 for side, names in zip(_SIDES, of_level, strict=True):
-                    if depth > 0 or not KINDS[name].whole:
+                    if depth > 0 or not kind_of(name).whole:
                         place = f"classes.{name}.{depth}.{side}"
                         arrays[f"{place}.letters"], arrays[f"{place}.offsets"] = pack_words(names)
         return arrays
@@ -283,7 +297,7 @@ class TranslationModel:
     def from_arrays(cls, arrays: Arrays, source_words: WordTable, target_words: WordTable) -> "TranslationModel":
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
         counts = arrays["source_counts"], arrays["target_counts"]
-        found = [name for name in KINDS if f"lexicons.{name}.targets" in arrays]
+        found = [name for name in variants(KINDS) if f"lexicons.{name}.targets" in arrays]
         _check({key.split(".")[1] for key in arrays if key.startswith("lexicons.")} == set(found))
         lexicons = {name: Lexicon.from_arrays(arrays, f"lexicons.{name}.") for name in found}
         words = source_words, target_words
@@ -293,9 +307,9 @@ class TranslationModel:
         model = cls(*words, *counts, lexicons, p0, uniform, smoothing, (tables, names))
         for name, lexicon in lexicons.items():
             names[name] = [
-                tuple([*table.index] for table in words) if KINDS[name].whole and depth == 0
+                tuple([*table.index] for table in words) if kind_of(name).whole and depth == 0
                 else tuple(_read_names(arrays, f"classes.{name}.{depth}.{side}") for side in _SIDES)
-                for depth in range(len(KINDS[name].widths))
+                for depth in range(len(kind_of(name).widths))
             ]  # fmt: skip
             sizes = [tuple(map(len, level)) for level in names[name]]
             lexicon.check(*sizes[0])

@@ -37,7 +37,7 @@ _VIRAMA = 9
 def cut_word(word: str) -> list[str]:
     """The pieces of a word: LETTERS letters or more, as no piece begins with a mark, or within a conjunct.
 
-    Letters are counted without accents. A Hangul syllable has two or three; a Han character or a kana counts as LETTERS.
+    Accents are no letters. A Hangul syllable has two or three letters; a Han character or a kana counts as LETTERS.
 
     >>> cut_word("straße"), cut_word("학생들이"), cut_word("東京")
     (['stra', '\x01ße'], ['학생', '\x01들이'], ['東', '\x01京'])

@@ -12,7 +12,7 @@ from corpora.bitext import Bitext
 from corpora.ragged import F32, F64, I32, I64
 from corpora.symmetrize import symmetrize
 from features.translation._translation_kernels import infer_both
-from features.translation.lexicon import KINDS, SPELLING, SideOfLevel, back_off, class_name
+from features.translation.lexicon import KINDS, SPELLING, SideOfLevel, back_off, class_name, kind_of, variant_of
 from features.translation.model import Tables, TranslationModel
 from features.translation.pieces import Units, cut_pairs, gather
 from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread
@@ -107,8 +107,8 @@ class PosteriorSet(NamedTuple):
     """Posteriors of links by the lexicons.
 
     hmm: by the HMM, averaged over the lexicons.  lexical: the same by IBM Model 1, which ignores the order of words.
-    soft: of each lexicon, by its name, (E,) the geometric mean of both directions by the HMM.
-    directional: by the HMM and by Model 1 with the lexicon whose directions were trained apart; None without one.
+    soft: of each kind of lexicons, by its name, (E,) the geometric mean of both directions by the HMM.
+    directional: by the HMM and by Model 1 with the lexicons whose directions were trained apart; None without one.
     """
 
     hmm: Posteriors
@@ -130,9 +130,9 @@ class _Known:
 
     @classmethod
     def look_up(cls, words: Sequence[str], model: TranslationModel, name: str, side: int) -> "_Known":
-        units = Units.of(words, KINDS[name].whole)
+        units = Units.of(words, kind_of(name).whole)
         classes = []
-        for width, indices in zip(KINDS[name].widths, model.classes[name], strict=True):
+        for width, indices in zip(kind_of(name).widths, model.classes[name], strict=True):
             known = (indices[side].get(class_name(unit, width), -1) for unit in units.names)
             classes.append(np.fromiter(known, np.int32, len(units.names)))
         return cls(units, classes, WordTable.from_words(units.names))
@@ -178,27 +178,31 @@ class Decoder:
 
     def posterior_set(self, pairs: Pairs, words: WordPairs) -> PosteriorSet:
         """Posteriors of some pairs of the bitext by both models.  words: their word pairs."""
-        soft, apart = {}, None
-        totals = np.zeros((2, 2, pairs.edge_offsets[-1]), np.float32)
+        totals = dict[str, F32]()
         likelihoods: list[F64] = []
-        for name in self.model.lexicons:
+        kinds = [variant_of(name)[0] for name in self.model.lexicons]
+        for name, kind in zip(self.model.lexicons, kinds, strict=True):
             found = self._decode(name, pairs, words, (True, False))
-            for total, (of_lexicon, by_model) in zip(totals, found, strict=True):
-                total += of_lexicon
+            total = totals.setdefault(kind, np.zeros((2, 2, pairs.edge_offsets[-1]), np.float32))
+            for of_kind, (of_lexicon, by_model) in zip(total, found, strict=True):
+                of_kind += of_lexicon
                 likelihoods.append(by_model)
-            hmm, lexical = (Posteriors.of(pairs, *one) for one in found)
-            soft[name] = hmm.soft
-            if not KINDS[name].agreement:
-                apart = hmm, lexical
             del found, of_lexicon  # a long pair takes much
-        totals /= np.float32(len(self.model.lexicons))
-        hmm, lexical = map(partial(Posteriors.of, pairs), totals, likelihoods)
+        soft, apart = {}, None
+        for kind, total in totals.items():
+            total /= np.float32(kinds.count(kind))
+            hmm, lexical = map(partial(Posteriors.of, pairs), total, likelihoods)
+            soft[kind] = hmm.soft
+            if not KINDS[kind].agreement:
+                apart = hmm, lexical
+        mean: F32 = np.sum([*totals.values()], axis=0) / np.float32(len(totals))
+        hmm, lexical = map(partial(Posteriors.of, pairs), mean, likelihoods)
         return PosteriorSet(hmm, lexical, soft, apart)
 
     def _decode(self, name: str, pairs: Pairs, words: WordPairs, by_hmm: Sequence[bool]) -> list[_Decoded]:
         """Posteriors (2, E) of both directions by a lexicon, by the HMM or IBM Model 1, and log likelihoods."""
         source, target = (side.units for side in self._known[name])
-        units, whole = pairs, KINDS[name].whole
+        units, whole = pairs, kind_of(name).whole
         if not whole:
             units, *bounds = cut_pairs(pairs, source, target)
             words = WordPairs.of(units, len(source.names), len(target.names))
@@ -232,7 +236,7 @@ class Decoder:
         for depth in range(len(tables.levels) - 1, -1, -1):
             level = tables.levels[depth]
             source, target = known[0].level(tables, depth, "source"), known[1].level(tables, depth, "target")
-            at, cells, spelling = np.arange(len(of_pairs)), of_pairs, SPELLING * self.model.smoothing
+            at, cells, spelling = np.arange(len(of_pairs)), of_pairs, SPELLING * self.model.smoothing_of(name)
             if depth > 0:
                 at, spelling = missing, 0.0
                 cells, _ = find_cells(sources, targets, source.known, target.known, level.row_offsets, level.targets)

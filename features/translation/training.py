@@ -10,7 +10,7 @@ from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.ragged import I64
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.expectation import MOST_EDGES, Pass, Settings, Training
-from features.translation.lexicon import KINDS
+from features.translation.lexicon import KINDS, kind_of, variant_of, variants
 from features.translation.model import Lexicon, TranslationModel
 from features.translation.pieces import Units
 from features.words import WordTable
@@ -54,7 +54,10 @@ def train_translation(
     nothing, none = WordTable.from_words([]), np.zeros(0, np.int64)
     chosen = usual_settings(bitext, priors) if settings is None else settings
     start = TranslationModel(nothing, nothing, none, none, {}, chosen.p0, chosen.uniform, chosen.smoothing)
-    return _train(start if priors is None else priors, bitext, lexicons, chosen, on_pass, engine, anew=True)
+    if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
+        raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(KINDS)}, each once")
+    names = variants(lexicons) if chosen.varied else lexicons
+    return _train(start if priors is None else priors, bitext, names, chosen, on_pass, engine, anew=True)
 
 
 def update_translation(
@@ -93,22 +96,25 @@ def _train(
     on_pass: Callable[[Pass], None] | None, engine: Engine, anew: bool,
 ) -> TranslationModel:  # fmt: skip
     """Train lexicons with the counts of the `start` model.  anew: from IBM Model 1 on, else from its parameters."""
-    if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
-        raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(KINDS)}, each once")
     began = time.monotonic()
     bitext = _fitting(bitext)
     source, target = extend(bitext.source, start.source_words), extend(bitext.target, start.target_words)
     words = source.vocabulary.words, target.vocabulary.words
     found = {}
     for number, name in enumerate(lexicons, 1):
-        kind, prior, agreement = KINDS[name], None, settings.agreement and KINDS[name].agreement
+        (name_of_kind, variant), kind, prior = variant_of(name), kind_of(name), None
+        agreement = settings.agreement and kind.agreement
         units = Units.of(words[0], kind.whole), Units.of(words[1], kind.whole)
-        if name in start.lexicons:
+        known = start.lexicons.get(name, start.lexicons.get(name_of_kind))
+        if known is not None:
             seen = units[0].occurrences(start.source_counts), units[1].occurrences(start.target_counts)
-            prior = start.lexicons[name].parameters(seen)
+            prior = known.parameters(seen)
             agreement = prior.counts.shape[1] == 1
         text = _fitting(Bitext(units[0].text(source), units[1].text(target)))
-        chosen = replace(settings, agreement=agreement)
+        chosen = replace(
+            settings, agreement=agreement, smoothing=settings.smoothing * variant.smoothing,
+            p0=settings.p0 * variant.p0, iterations_1=settings.iterations_1 + (variant.passes if anew else 0),
+        )  # fmt: skip
         deadline = began + number * settings.seconds / len(lexicons)
         training = Training(name, text, chosen, on_pass, prior, anew or prior is None, engine)
         found[name] = Lexicon.from_parameters(training.run(deadline))
