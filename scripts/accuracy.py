@@ -150,7 +150,7 @@ def in_percent(result: Evaluation) -> list[str]:
 
 def gold_dev(study: Study) -> None:
     """README's table, that of gold-dev, and the probabilities of the last Hansards model."""
-    from gold import aer, judge
+    from gold import judge
 
     from corpora.link_files import read_links
     from features.translation.posteriors import Decoder
@@ -176,7 +176,7 @@ def gold_dev(study: Study) -> None:
     german = study.german
     from gold import shipped_weights
 
-    default = aer(german.labelled.links, found_by_default(shipped_weights(), german.labelled, german.statistics))
+    default = german.labelled.aer(found_by_default(shipped_weights(), german.labelled, german.statistics))
     short.append([f"German-English, {german.pairs:,} pairs", f"{german.unsupervised:.2f}", f"{default:.2f}", "", ""])
     header = ["text", "system", "AER", "95 % interval", "precision", "recall"]
     write = study.options.write
@@ -246,12 +246,12 @@ def families(study: Study) -> None:
 
 
 def left_out(study: Study) -> None:
-    from gold import aer, shipped_weights
+    from gold import shipped_weights
 
     rows = []
     for seen in (*study.views, study.german):
         weights = shipped_weights() if seen is study.german else study.default(seen.gold)
-        default = aer(seen.labelled.links, found_by_default(weights, seen.labelled, seen.statistics))
+        default = seen.labelled.aer(found_by_default(weights, seen.labelled, seen.statistics))
         rows.append([seen.gold, f"{seen.pairs:,}", f"{seen.unsupervised:.2f}", f"{default:.2f}"])
     means = [f"{sum(float(row[column]) for row in rows) / len(rows):.2f}" for column in (2, 3)]
     table = markdown(["gold set", "pairs of the corpus", "`--unsupervised`", "default"], [*rows, ["mean", "", *means]])
@@ -263,7 +263,7 @@ def losses(study: Study) -> None:
 
     columns = [(labels, loss) for labels in study.options.labelled for loss in LOSSES]
     rows = []
-    for seen in study.views:
+    for seen in {seen.gold: seen for seen in study.views}.values():  # with its largest corpus
         centre = study.default(seen.gold)
         errors = [held_out_error(seen, centre, labels, loss) for labels, loss in columns]
         rows.append([seen.gold, f"{seen.pairs:,}", *(f"{error:.2f}" for error in errors)])
@@ -277,7 +277,7 @@ def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
     import numpy as np
     from gold import learn
 
-    from aligner.evaluation.counts import count, scores
+    from aligner.evaluation.counts import scores
     from aligner.training.settings import LearnSettings
 
     tables = []
@@ -285,7 +285,7 @@ def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
         chosen = np.sort(np.random.default_rng(number).permutation(rest)[:labels])
         learnt = learn(seen.labelled, chosen, seen.statistics, centre, settings=LearnSettings(loss=loss))
         found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
-        tables.append(count(seen.labelled.links.take(held_out), found.to_links()))
+        tables.append(seen.labelled.take(held_out).count(found.to_links()))
     return 100 * float(scores(np.concatenate(tables).sum(axis=0)).aer)
 
 

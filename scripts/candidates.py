@@ -16,21 +16,21 @@ MOST = 12_500
 def main() -> None:
     parser = parser_of(__doc__)
     asked = parser.parse_args()
-    from gold import DEV_SETS, GERMAN, GOLD_SETS, WIKIPEDIA, aer, decode_with, shipped_weights, view
+    from gold import DEV_SETS, GERMAN, GOLD_SETS, TURKISH, WIKIPEDIA, decode_with, shipped_weights, view
 
     from corpora.alignment import Links
     from features.candidates import count_unlisted
     from features.extractor import FeatureSet
 
     rows = []
-    for name, gold in (GOLD_SETS | {"rwth-de-en": GERMAN} | DEV_SETS | WIKIPEDIA).items():
+    for name, gold in (GOLD_SETS | {"rwth-de-en": GERMAN, "en-tr": TURKISH} | DEV_SETS | WIKIPEDIA).items():
         corpora = [corpus for corpus in gold.corpora if corpus[1] <= MOST] or gold.corpora
         seen = view(asked.data, name, gold, *corpora[-1])
         links, text = seen.labelled.links, seen.labelled.bitext
         tables = [FeatureSet(candidates=kind).extract(text, seen.statistics) for kind in ("likely", "all")]
         sure = Links.from_sets(pair.sure for pair in links)
         recalls = [1 - count_unlisted(tables[0].lists, part) / len(part.source) for part in (sure, links)]
-        errors = [aer(links, decode_with(shipped_weights(), table).to_links()) for table in tables]
+        errors = [seen.labelled.aer(decode_with(shipped_weights(), table).to_links()) for table in tables]
         listed, every = (len(table.features) for table in tables)
         shares = [f"{100 * share:.2f}" for share in (*recalls, listed / every)]
         shares.insert(2, f"{2 * listed / tables[0].lists.shapes.sum():.2f}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +19,16 @@ from aligner.losses.fenchel_young import FenchelYoungProblem
 from aligner.losses.hinge import MatchingProblem
 from aligner.model import default
 from aligner.model.calibration import JudgedLinks
-from aligner.model.decoding import Alignments, decode_edges
+from aligner.model.decoding import Alignments, best_alignments, decode_edges
 from aligner.model.default import REWARDS
+from aligner.model.operating_point import best_threshold, offset_for
+from aligner.model.scoring import score_table
 from aligner.solvers import Stop, solve
 from aligner.solvers.newton import Newton
 from aligner.training.cross_validate import cross_validate, edge_weights
 from aligner.training.settings import LOSSES, LearnSettings, plan
 from corpora.alignment import Links
-from corpora.bitext import Bitext, BitextBuilder, read_bitext
+from corpora.bitext import Bitext, BitextBuilder, Text, read_bitext
 from corpora.corpus import Corpus
 from corpora.link_files import read_links
 from corpora.normalize import Normalizer
@@ -37,9 +39,9 @@ from features.statistics import CorpusStatistics
 from features.table import EdgeTable
 from features.translation.posteriors import Decoder
 
-F64 = npt.NDArray[np.float64]
+F64, Bools = npt.NDArray[np.float64], npt.NDArray[np.bool_]
 
-OFFSET = 0.3
+OFFSET = 0.2
 """Added to all scores of default weights: AER weighs a false link less than a missed one."""
 STRENGTH = 1.0
 """1 over λ n of the weights of single gold sets, of which default weights are the mean."""
@@ -52,7 +54,9 @@ PRIOR = {"hmm_soft": 8.0, "bias": -4.0}
 class GoldSet:
     """A gold set, and the corpora that its translation models are learnt from.
 
-    corpora: (prefix, pairs), in ascending order of pairs.  inside: whether these contain the text of the gold set.
+    corpora: (prefix, pairs), in ascending order of pairs; with "" for the prefix, the text of so many of its own first
+    pairs alone.  inside: whether corpora contain the text of the gold set.
+    words: a file of the words that are annotated, a line a pair, ``0 2 3 ||| 1 2``; None: all are.
     """
 
     prefixes: tuple[str, ...]
@@ -60,27 +64,44 @@ class GoldSet:
     target: str
     corpora: tuple[tuple[str, int], ...]
     inside: bool = False
+    words: str | None = None
 
+
+def _sizes(prefix: str, own: Iterable[int], others: Iterable[int]) -> tuple[tuple[str, int], ...]:
+    return *(("", pairs) for pairs in own), *((prefix, pairs) for pairs in others)
+
+
+ALONE = 10_000
+"""As many pairs as there are in a gold set, or more."""
 
 GOLD_SETS: Mapping[str, GoldSet] = {
     "hansards": GoldSet(
         ("hansards/gold-train", "hansards/gold-trial"), "en", "fr",
-        (("hansards/train", 2_500), ("hansards/train", 10_000), ("hansards/train", 100_000)),
+        _sizes("hansards/train", [ALONE], [300, 1_000, 2_500, 10_000, 100_000]),
     ),
     "europarl": GoldSet(
-        ("europarl/gold",), "en", "fr",
-        (("europarl/train", 2_500), ("europarl/train", 10_000), ("europarl/train", 100_000)),
+        ("europarl/gold",), "en", "fr", _sizes("europarl/train", [ALONE], [300, 1_000, 2_500, 10_000, 100_000])
     ),
-    "en-es": GoldSet(("en-es/gold",), "en", "es", (("en-es/train", 2_500), ("en-es/train", 12_037))),
+    "en-es": GoldSet(("en-es/gold",), "en", "es", _sizes("en-es/train", [ALONE], [300, 1_000, 2_500, 12_037])),
     "fr-en-stories": GoldSet(
-        ("fr-en-stories/gold",), "fr", "en", (("europarl/train", 3_000), ("europarl/train", 50_000)),
+        ("fr-en-stories/gold",), "fr", "en", _sizes("europarl/train", [ALONE], [3_000, 10_000, 50_000])
     ),
-    "cs-en": GoldSet(("cs-en/gold-train",), "en", "cs", (("cs-en/text", 2_500),), inside=True),
+    "cs-en": GoldSet(
+        ("cs-en-possible/gold-train",), "en", "cs", _sizes("cs-en/text", [100, ALONE], [2_500]), inside=True
+    ),
+    "en-ja": GoldSet(("en-ja/gold",), "en", "ja", _sizes("", [100, 300, ALONE], [])),
+    "grc-en": GoldSet(("grc-en/gold",), "grc", "en", _sizes("", [100, ALONE], [])),
+} | {
+    f"pud, {code}": GoldSet(
+        (f"pud/en-{code}/gold",), "en", code, _sizes("", [100, 300, ALONE], []), words=f"pud/en-{code}/gold.words"
+    )
+    for code in ("ko", "ar", "fr")
 }  # fmt: skip
 """The gold sets that the default weights are learnt from."""
 
 GERMAN = GoldSet(("rwth-de-en/gold",), "de", "en", (("comtrans-de-en/train", 23_580),))
-"""A gold set that no weights are learnt from."""
+TURKISH = GoldSet(("en-tr/gold",), "en", "tr", (("", ALONE),))
+"""Gold sets that no weights are learnt from."""
 
 
 DEV_SETS: Mapping[str, GoldSet] = {
@@ -90,7 +111,9 @@ DEV_SETS: Mapping[str, GoldSet] = {
 """Gold sets on which no choice is made."""
 
 WIKIPEDIA: Mapping[str, GoldSet] = {
-    f"xl-wa, {code}": GoldSet((f"xl-wa/en-{code}/gold",), "en", code, ((f"xl-wa/en-{code}/text", 2_999),))
+    f"xl-wa, {code}": GoldSet(
+        (f"xl-wa/en-{code}/gold",), "en", code, _sizes(f"xl-wa/en-{code}/text", [ALONE], [200, 900, 2_999])
+    )
     for code in "bg da es et hu it nl pt ru sl".split()
 }
 """Further ones, of small corpora."""
@@ -98,22 +121,92 @@ WIKIPEDIA: Mapping[str, GoldSet] = {
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Gold pairs: text, links, and other aligners' links."""
+    """Gold pairs: text, links, and other aligners' links.
+
+    annotated: of each source and each target word of the bitext, whether it is; None: all are.  Links of others are
+    possible in `links`, so that they teach nothing, and are not judged.
+    """
 
     bitext: Bitext
     links: Links
     corpora: tuple[Corpus, ...]
     others: tuple[Links, ...] = ()
+    annotated: tuple[Bools, Bools] | None = None
 
     @classmethod
     def open(
-        cls, data: Path, prefixes: Iterable[str], source: str, target: str, others: Iterable[str] = ()
-    ) -> Labelled:
-        """others: files of other aligners' links of these pairs."""
+        cls, data: Path, prefixes: Iterable[str], source: str, target: str, others: Iterable[str] = (),
+        words: str | None = None,
+    ) -> Labelled:  # fmt: skip
+        """others: files of other aligners' links of these pairs.  words: see `GoldSet`."""
         corpora = tuple(open_corpus(str(data / prefix), source=source, target=target) for prefix in prefixes)
         bitext = read_bitext(corpora, Normalizer(), Normalizer())
-        links = Links.from_pairs(pair for part in corpora for pair in part.links())
-        return cls(bitext, links, corpora, tuple(read_links(data / other, probable=True) for other in others))
+        pairs = [pair for part in corpora for pair in part.links()]
+        annotated = None
+        if words is not None:
+            lines = (data / words).read_text("utf-8").splitlines()
+            known = [[[*map(int, side.split())] for side in line.split("|||")] for line in lines]
+            source_words, target_words = zip(*known, strict=True)
+            annotated = _marks(bitext.source, source_words), _marks(bitext.target, target_words)
+            shapes = zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True)
+            every = (set(product(range(J), range(K))) for J, K in shapes)
+            pairs = [
+                pair._replace(possible=frozenset(cells.difference(product(*of_pair))))
+                for pair, of_pair, cells in zip(pairs, known, every, strict=True)
+            ]
+        read = tuple(read_links(data / other, probable=True) for other in others)
+        return cls(bitext, Links.from_pairs(pairs), corpora, read, annotated)
+
+    def take(self, pairs: npt.NDArray[np.int64]) -> Labelled:
+        """These pairs alone, (m,) indices."""
+        annotated = self.annotated
+        if annotated is not None:
+            texts = zip(annotated, (self.bitext.source, self.bitext.target), strict=True)
+            source, target = (np.concatenate([marks[a:b] for a, b in _bounds(text, pairs)]) for marks, text in texts)
+            annotated = source, target
+        others = tuple(other.take(pairs) for other in self.others)
+        return replace(
+            self, bitext=self.bitext.take(pairs), links=self.links.take(pairs), others=others, annotated=annotated
+        )
+
+    def _known(self, source: npt.ArrayLike, target: npt.ArrayLike, bounds: npt.NDArray[np.int64]) -> Bools:
+        """Of links, whose pairs end at these bounds, whether both words are annotated."""
+        if self.annotated is None:
+            return np.ones(bounds[-1], np.bool_)
+        pair = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        sides = zip(self.annotated, (self.bitext.source, self.bitext.target), (source, target), strict=True)
+        return np.logical_and(*(marks[text.offsets[pair] + words] for marks, text, words in sides))
+
+    def calibrating(self, found: Alignments) -> JudgedLinks:
+        """The links that are judged, with whether they are right."""
+        every, known = JudgedLinks.of(found, self.links), self._known(found.source, found.target, found.bounds)
+        return JudgedLinks(every.scores[known], every.correct[known])
+
+    def count(self, found: Links) -> npt.NDArray[np.int64]:
+        """(n, 5) of the links that are judged, see `aligner.evaluation.counts.count`."""
+        if self.annotated is None:
+            return count(self.links, found)
+        parts = []
+        for links in (self.links, found):
+            known = self._known(links.source, links.target, links.offsets) & links.sure
+            bounds = np.append(0, np.cumsum(known))[links.offsets]
+            parts.append(Links(links.source[known], links.target[known], links.sure[known], bounds))
+        return count(*parts)
+
+    def aer(self, found: Links) -> float:
+        return 100 * float(scores(self.count(found).sum(axis=0)).aer)
+
+
+def _bounds(text: Text, pairs: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Where the words of these pairs begin and end."""
+    yield from zip(text.offsets[pairs].tolist(), text.offsets[pairs + 1].tolist(), strict=True)
+
+
+def _marks(text: Text, positions: Iterable[Sequence[int]]) -> Bools:
+    marks = np.zeros(len(text.ids), np.bool_)
+    for start, of_pair in zip(text.offsets[:-1].tolist(), positions, strict=True):
+        marks[[start + position for position in of_pair]] = True
+    return marks
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +227,7 @@ class View:
         """AER of the unsupervised decoder."""
         assert self.statistics.translation is not None
         decoder = Decoder(self.labelled.bitext, self.statistics.translation)
-        return aer(self.labelled.links, decoder.posteriors(0, len(self.labelled.bitext)).soft_links())
+        return self.labelled.aer(decoder.posteriors(0, len(self.labelled.bitext)).soft_links())
 
     @cached_property
     def weights(self) -> F64:
@@ -147,8 +240,11 @@ class View:
 
 
 def view(data: Path, name: str, gold: GoldSet, prefix: str, pairs: int) -> View:
-    """A gold set under the first pairs of a corpus and its own text."""
-    labelled = Labelled.open(data, gold.prefixes, gold.source, gold.target)
+    """A gold set under the first pairs of a corpus and its own text, or of its first pairs alone, see `GoldSet`."""
+    labelled = Labelled.open(data, gold.prefixes, gold.source, gold.target, words=gold.words)
+    if not prefix:
+        alone = labelled.take(np.arange(min(pairs, len(labelled.links))))
+        return View(name, len(alone.links), alone, CorpusStatistics.from_bitext(alone.bitext))
     text = open_corpus(str(data / prefix), source=gold.source, target=gold.target)
     bitext = text_with_gold(text, pairs, () if gold.inside else labelled.corpora)
     return View(name, pairs, labelled, CorpusStatistics.from_bitext(bitext))
@@ -194,9 +290,13 @@ def default_weights(seen: Sequence[View], left_out: str | None) -> F64:
     return mean + OFFSET * (np.array(FeatureSet().names) == "bias")
 
 
-def decode_with(weights: F64, edges: EdgeTable) -> Alignments:
-    """The alignments that these weights of the features give, decoded as the default model does."""
-    return decode_edges(edges, weights, REWARDS)
+def decode_with(weights: F64, edges: EdgeTable, offset: float = 0.0) -> Alignments:
+    """The alignments that these weights of the features give, decoded as the default model does.
+
+    offset: added to that of the text, as `--offset`.
+    """
+    scores = score_table(weights, edges.features)
+    return best_alignments(scores + offset_for(best_threshold(scores)) + offset, edges.lists, REWARDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,8 +332,10 @@ def learn(
     features = with_words(FeatureSet(links=numbered(kinds)), bitext, planned.words)
     edges = features.extract(bitext, statistics, links=[other.take(pairs) for other in labelled.others])
     problem = planned.problem(edges, links)
-    if centre is not None and problem.prior_name == "default":
-        problem = replace(problem, prior=np.concatenate([centre, np.zeros(len(edges.names) - len(centre))]))
+    if problem.prior_name == "default":
+        known = problem.prior if centre is None else np.append(centre, np.zeros(len(edges.names) - len(centre)))
+        offset = offset_for(best_threshold(score_table(known, edges.features)))
+        problem = replace(problem, prior=known + offset * (np.array(edges.names) == "bias"))
     learnt = cross_validate(problem, links, planned, stop=Stop(gap=1e-3, passes=200))
     w = learnt.result.w
     return Learnt(features, edge_weights(problem, w), problem.link_rewards(w), learnt.held_out)

@@ -34,8 +34,10 @@ def by_eflomal(data: Path, gold: GoldSet, prefix: str, seen: View) -> Links | No
 
     from corpora.readers import open_corpus
 
-    corpus = open_corpus(str(data / prefix), source=gold.source, target=gold.target)
-    lines = [*islice(corpus.texts(), seen.pairs), *(line for part in seen.labelled.corpora for line in part.texts())]
+    lines = [line for part in seen.labelled.corpora for line in part.texts()]
+    if prefix:
+        corpus = open_corpus(str(data / prefix), source=gold.source, target=gold.target)
+        lines = [*islice(corpus.texts(), seen.pairs), *lines]
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / side for side in ("source", "target")]
         for side, file in enumerate(files, 1):
@@ -50,28 +52,27 @@ def counts_of(seen: View, weights: np.ndarray, links: Links | None) -> list[I64]
     """Of the pairs, (n, 5), by each system: unsupervised, default, and the links if there are some."""
     from gold import decode_with
 
-    from aligner.evaluation.counts import count
     from features.extractor import FeatureSet
     from features.translation.posteriors import Decoder
 
     assert seen.statistics.translation is not None
-    gold, bitext = seen.labelled.links, seen.labelled.bitext
+    bitext = seen.labelled.bitext
     bare = Decoder(bitext, seen.statistics.translation).posteriors(0, len(bitext)).soft_links()
     default = decode_with(weights, FeatureSet().extract(bitext, seen.statistics)).to_links()
-    return [count(gold, found) for found in (bare, default, *([] if links is None else [links]))]
+    return [seen.labelled.count(found) for found in (bare, default, *([] if links is None else [links]))]
 
 
 def main() -> None:
     parser = parser_of(__doc__)
     asked = parser.parse_args()
 
-    from gold import DEV_SETS, GERMAN, GOLD_SETS, WIKIPEDIA, default_weights, view, views
+    from gold import DEV_SETS, GERMAN, GOLD_SETS, TURKISH, WIKIPEDIA, default_weights, view, views
 
     from aligner.evaluation.counts import bootstrap, scores
 
     known = views(asked.data, 12_500)
     rows, pooled = [], []
-    for name, gold in {**GOLD_SETS, **DEV_SETS, "rwth": GERMAN, **WIKIPEDIA}.items():
+    for name, gold in {**GOLD_SETS, **DEV_SETS, "rwth": GERMAN, "en-tr": TURKISH, **WIKIPEDIA}.items():
         prefix, pairs = [corpus for corpus in gold.corpora if corpus[1] <= MOST][-1]
         seen = view(asked.data, name, gold, prefix, pairs)
         own = {gold.source, gold.target} - {"en"}
@@ -79,7 +80,7 @@ def main() -> None:
         tables = counts_of(seen, default_weights(others, None), by_eflomal(asked.data, gold, prefix, seen))
         pooled.append(tables)
         errors = [f"{100 * float(scores(table.sum(axis=0)).aer):.2f}" for table in tables]
-        rows.append([name, f"{len(seen.labelled.links):,}", f"{pairs:,}", *errors])
+        rows.append([name, f"{len(seen.labelled.links):,}", f"{pairs:,}" if prefix else "its own", *errors])
         print(rows[-1], flush=True)
     systems = [np.concatenate(parts) for parts in zip(*pooled, strict=True)]
     means = [f"{np.mean([float(row[3 + c]) for row in rows]):.2f}" for c in range(len(systems))]

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from gold import Labelled, aer, learn
+from gold import Labelled, aer, decode_with, learn
 from tables import markdown, publish
 
 from aligner.model.consensus import combine
-from aligner.model.decoding import best_alignments
-from aligner.model.default import REWARDS, default_weights
+from aligner.model.default import default_weights
 from corpora.alignment import Links, PairLinks
 from features.extractor import FeatureSet
 from features.families.links import numbered
@@ -53,7 +52,7 @@ def others(study: Study) -> None:
             edges = features.extract(dev.bitext, test.statistics, links=dev.others)
             base = study.default("hansards")
             weights = np.concatenate([base, default_weights().of(features.names[len(base) :])])
-            default = best_alignments(edges.features @ weights, edges.lists, REWARDS)
+            default = decode_with(weights, edges)
             learnt = learn(train, np.arange(len(train.links)), test.statistics, kinds=kinds)
             taught = learnt.align(dev.bitext, test.statistics, dev.others)
             cells += [f"{aer(dev.links, found.to_links()):.2f}" for found in (default, taught)]

@@ -2,26 +2,27 @@
 
     python scripts/train_default.py [--weights aligner/model/default_weights.json]
 
-Each gold set is seen with translation models of several sizes of corpus, its own text among it as in use. Its weights
-are what the default loss learns from it alone. The default weights are the plain mean over gold sets, where the
-unsupervised decoder counts as one more set. Probabilities are calibrated on the answers to the sets left out. What they
-are worth: `accuracy.py left-out`. Some ten minutes.
+Each gold set is seen with translation models of several sizes of corpus, its own text among it as in use, or alone. Its
+weights are what the default loss learns from it alone. The default weights are the plain mean over gold sets, where the
+unsupervised decoder counts as one more set. Probabilities are calibrated on the answers to the sets left out. Prints
+SURE and SLOPE of `aligner.model.operating_point`, too. What they are worth: `accuracy.py left-out`. Some ten minutes.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tables import parser_of
 
 if TYPE_CHECKING:
-    from gold import F64
+    from gold import F64, View
 
-    from aligner.model.calibration import Calibration
+    from aligner.model.calibration import Calibration, JudgedLinks
+    from aligner.model.decoding import Alignments
 
 
 def main() -> None:
@@ -29,22 +30,88 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, help="write the weights to this file")
     options = parser.parse_args()
 
-    from gold import aer, decode_with, default_weights, views
+    from gold import GERMAN, TURKISH, WIKIPEDIA, default_weights, view, views
 
     from aligner.model.calibration import Calibration, JudgedLinks
 
     seen = views(options.data, 100_000)
-    rows, judged = [], []
-    for one in seen:
-        found = decode_with(default_weights(seen, one.gold), one.edges)
-        judged.append(JudgedLinks.of(found, one.labelled.links))
-        ours = aer(one.labelled.links, found.to_links())
-        print(f"{one.gold:18} {one.pairs:8,} {one.unsupervised:8.2f} {ours:8.2f}", flush=True)
-        figures = {"unsupervised": round(one.unsupervised, 2), "default": round(ours, 2)}
-        rows.append({"gold": one.gold, "pairs": one.pairs, **figures})
+    judged = [Judged.of(one, default_weights(seen, one.gold)) for one in seen]
+    weights = default_weights(seen, None)
+    for name, gold in {"rwth-de-en": GERMAN, "en-tr": TURKISH, **WIKIPEDIA}.items():
+        judged += [Judged.of(view(options.data, name, gold, *corpus), weights) for corpus in gold.corpora]
+    choose_offset(judged)
     if options.weights is not None:
-        calibration = Calibration.fit(JudgedLinks.joined(judged))
-        write(options.weights, seen[0].edges.names, default_weights(seen, None), calibration, rows)
+        of_sets = judged[: len(seen)]
+        calibration = Calibration.fit(JudgedLinks.joined([one.links for one in of_sets]))
+        write(options.weights, seen[0].edges.names, weights, calibration, [one.row for one in of_sets])
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A gold set aligned by default weights that were learnt without it.
+
+    best: log-odds of the threshold of greatest expected F1.  errors: (len(OFFSETS),) AER by offset.
+    row: of the record.  links: with the offset of the text, and scores without it.
+    """
+
+    gold: str
+    best: float
+    errors: F64
+    row: Mapping[str, object]
+    links: JudgedLinks
+
+    @classmethod
+    def of(cls, seen: View, weights: F64) -> Judged:
+        import numpy as np
+        from gold import REWARDS
+
+        from aligner.model.decoding import best_alignments
+        from aligner.model.operating_point import best_threshold, offset_for
+        from features.extractor import FeatureSet
+
+        edges = FeatureSet().extract(seen.labelled.bitext, seen.statistics)
+        scores = (edges.features @ weights).astype(np.float64)
+
+        def aligned(offset: float) -> Alignments:
+            return best_alignments(scores + offset, edges.lists, REWARDS)
+
+        errors = np.array([seen.labelled.aer(aligned(offset).to_links()) for offset in OFFSETS])
+        best = best_threshold(scores)
+        found = aligned(offset_for(best))
+        ours = seen.labelled.aer(found.to_links())
+        print(
+            f"{seen.gold:14} {seen.pairs:8,} {seen.unsupervised:8.2f} {errors[0]:8.2f} {ours:8.2f} {errors.min():8.2f}"
+            f" at {OFFSETS[errors.argmin()]:.1f}, best threshold {best:.2f}", flush=True,
+        )  # fmt: skip
+        row = {
+            "gold": seen.gold, "pairs": seen.pairs, "unsupervised": round(seen.unsupervised, 2),
+            "default": round(ours, 2),
+        }  # fmt: skip
+        found = replace(found, scores=found.scores - offset_for(best))
+        return cls(seen.gold, best, errors, row, seen.labelled.calibrating(found))
+
+
+OFFSETS = [0.1 * step for step in range(21)]
+
+
+def choose_offset(judged: Sequence[Judged]) -> None:
+    """Print how far to move the default weights, by the threshold: with each set left out, and of all."""
+    import numpy as np
+
+    rules = [(0.05 * sure, 0.25 * slope) for sure in range(2, 13) for slope in range(2, 13)]
+    sets = sorted({one.gold for one in judged})
+    table = np.zeros((len(rules), len(sets)))
+    for row, (sure, slope) in enumerate(rules):
+        moved = [(one.gold, np.interp(slope * max(0.0, one.best - sure), OFFSETS, one.errors)) for one in judged]
+        table[row] = [np.mean([error for gold, error in moved if gold == name]) for name in sets]
+    chosen = [np.delete(table, column, axis=1).mean(axis=1).argmin() for column in range(len(sets))]
+    held_out = [table[row, column] for column, row in enumerate(chosen)]
+    none = np.mean([np.mean([one.errors[0] for one in judged if one.gold == name]) for name in sets])
+    each = ", ".join(f"{sure:.2f} {slope:.2f}" for sure, slope in sorted({rules[row] for row in chosen}))
+    best = rules[table.mean(axis=1).argmin()]
+    print(
+        f"no offset {none:.2f}; SURE and SLOPE chosen without each set ({each}) {np.mean(held_out):.2f}; of all {best}"
+    )
 
 
 def write(

@@ -40,9 +40,9 @@ class DefaultWeights:
     links: Mapping[str, float]
     consensus: Mapping[str, float]
 
-    def of(self, names: Sequence[str]) -> F64:
-        """(d,) the weights of these features, 0 of a family that is new."""
-        known = {**self.weights, **self.links}
+    def of(self, names: Sequence[str], offset: float = 0.0) -> F64:
+        """(d,) the weights of these features, 0 of a family that is new.  offset: added to all scores."""
+        known = {**self.weights, **self.links, "bias": self.weights["bias"] + offset}
         return np.array([known.get(_NUMBER.sub(r"\1", name), 0.0) for name in names])
 
 

@@ -12,6 +12,7 @@ from aligner.errors import SettingError
 from aligner.losses.capacity import LinkRewards
 from aligner.model.decoding import Alignments, best_alignments
 from aligner.model.default import default_model, with_links
+from aligner.model.operating_point import fitting_offset
 from aligner.model.settings import THRESHOLD, AlignSettings
 from aligner.model.streaming import LinksFile, align_lines, check_corpus, kept, read_again
 from aligner.progress import Progress, ignore, tell_passes
@@ -131,9 +132,11 @@ class OwnText:
         if chosen.unsupervised is not None or chosen.decoding is not None:
             return self.decode(translation, chosen.decoding)
         statistics = CorpusStatistics.from_bitext(self.bitext, lexicons=(), priors=self.priors)
-        model = default_model(replace(statistics, translation=translation), candidates=chosen.candidates or "likely")
+        alone = default_model(replace(statistics, translation=translation), candidates=chosen.candidates or "likely")
         others = [kind_of_links(one) for one in chosen.links]
-        model = with_links(model.with_offset(chosen.offset), [kind for kind, _ in others])
+        model = with_links(alone, [kind for kind, _ in others])
+        fitting = fitting_offset(model if self.links else alone, self.bitext, self.links)
+        model = model.with_offset(fitting + chosen.offset)
         if chosen.sample is None or self.corpus is None:
             return self._with_lines(model.align_text(self.bitext, self.links))
         streams = [LinksFile.open(file, self.corpus.lengths()) for _, file in others]

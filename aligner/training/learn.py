@@ -15,6 +15,8 @@ from aligner.model.calibration import Calibration, JudgedLinks
 from aligner.model.decoding import decode_edges
 from aligner.model.default import default_model, default_weights, with_links
 from aligner.model.model import Model
+from aligner.model.operating_point import best_threshold, offset_for
+from aligner.model.scoring import score_table
 from aligner.progress import Hooks, Progress
 from aligner.settings import changed
 from aligner.solvers import Result, Status, Stop, TracePoint
@@ -85,7 +87,10 @@ def learn(
         memory=max(0, settings.memory - SOLVER_BYTES_PER_EDGE * longest),
         on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs")),
     )  # fmt: skip
-    problem = planned.problem(edges, labelled.links)
+    of_default, offset = features.families == tuple(FAMILIES), 0.0
+    if of_default:
+        offset = offset_for(best_threshold(score_table(default_weights().of(edges.names), edges.features)))
+    problem = planned.problem(edges, labelled.links, offset)
 
     def audited(point: TracePoint, fold: int | None) -> bool | None:
         where = "" if fold is None else f"without fold {fold} of {planned.folds}: "
@@ -102,9 +107,8 @@ def learn(
     rewards = problem.link_rewards(result.w)
     found = decode_edges(edges, weights, rewards)
     default_aer = None
-    of_default = features.families == tuple(FAMILIES)
     if isinstance(problem, FenchelYoungProblem) and of_default and learnt.finished_folds == planned.folds > 0:
-        by_default = decode_edges(edges, default_weights().of(edges.names), rewards)  # of any center
+        by_default = decode_edges(edges, default_weights().of(edges.names, offset), rewards)  # of any center
         default_aer = error_rate(labelled.links, by_default.to_links())
     learns = default_aer is None or learnt.aer is None or learnt.aer < default_aer
     columns = len((features if learns else replace(features, words=((), ()))).names)  # the default knows no words
@@ -154,5 +158,5 @@ def learn(
             statistics, normalizers=text.normalizers, languages=text.languages, record=record,
             candidates=settings.candidates,
         )  # fmt: skip
-        model = replace(with_links(default, kinds), rewards=rewards)
+        model = replace(with_links(default, kinds), rewards=rewards).with_offset(offset)
     return Training(model, result, learnt.interrupted)

@@ -182,12 +182,13 @@ class Plan:
         if max(self.regularization, *self.costs) > 1e9 or self.regularization < 1e-9:  # their squares overflow
             raise SettingError("λ must be from 1e-9 to 1e9, and costs at most 1e9")
 
-    def problem(self, edges: EdgeTable, links: Links) -> LabelledProblem:
+    def problem(self, edges: EdgeTable, links: Links, offset: float = 0.0) -> LabelledProblem:
+        """The problem of labelled pairs.  offset: of the default weights, if these are its center."""
         known, loss = default_weights(), LOSSES[self.loss]
         shared: dict[str, Any] = {"regularization": self.regularization, "costs": self.costs}
         # Weights of some columns mean nothing without those that they were learnt with.
         if self.center == "default" and set(known.weights) <= set(edges.names):
-            shared["prior"] = Prior(known.of(edges.names), "default")
+            shared["prior"] = Prior(known.of(edges.names, offset), "default")
         if loss.regularizer is not None:
             return FenchelYoungProblem.from_links(
                 edges, links, training_links=loss.links, capacity=self.capacity, regularizer=loss.regularizer, **shared

@@ -8,6 +8,7 @@ from dataclasses import replace
 from aligner.errors import SettingError
 from aligner.model.default import default_model
 from aligner.model.model import Model
+from aligner.model.operating_point import fitting_offset
 from aligner.progress import Hooks, tell_passes
 from aligner.settings import changed
 from aligner.training.inputs import TEXT_FACTS, Inputs, Paths, corpus_record, open_corpora, read_labelled, read_texts
@@ -73,12 +74,13 @@ def train_on(
         on_pass=tell_passes(hooks.on_progress), engine=engine,
     )  # fmt: skip
     text = replace(count, languages=(bitext.source.language, bitext.target.language))
-    del bitext, everything  # the largest of what is held, and not needed for what follows
     if labelled is None:
-        return Training(default_model(
+        model = default_model(
             statistics, normalizers=text.normalizers, languages=text.languages, record=facts,
             candidates=settings.candidates,
-        ))  # fmt: skip
+        )  # fmt: skip
+        return Training(model.with_offset(fitting_offset(model, bitext)))
+    del bitext, everything  # the largest of what is held, and not needed for what follows
     made = learn(statistics, labelled, settings, text, kinds=inputs.kinds, facts=facts, hooks=hooks)
     record = {**made.model.record, "total_seconds": time.perf_counter() - started}
     return replace(made, model=replace(made.model, record=record))

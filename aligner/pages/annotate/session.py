@@ -16,6 +16,7 @@ from aligner.errors import AlignerError, SettingError
 from aligner.model.decoding import Alignment
 from aligner.model.default import default_model
 from aligner.model.model import Model
+from aligner.model.operating_point import fitting_offset
 from aligner.pages.annotate.agreement import agreement, merged
 from aligner.pages.annotate.annotation import Annotation, AnnotationError, SourceText, whole
 from aligner.pages.annotate.store import Store
@@ -48,7 +49,8 @@ def model_of_text(corpus: Corpus, on_progress: Callable[[Progress], None] = igno
     """Make the model that `aligner.align` aligns a text with: its own statistics and the default weights."""
     bitext = read_bitext([corpus], Normalizer(), Normalizer())
     statistics = CorpusStatistics.from_bitext(bitext, on_pass=tell_passes(on_progress))
-    return default_model(statistics, languages=(bitext.source.language, bitext.target.language))
+    model = default_model(statistics, languages=(bitext.source.language, bitext.target.language))
+    return model.with_offset(fitting_offset(model, bitext))
 
 
 def read_text(corpus: Corpus, model: Model) -> SourceText:

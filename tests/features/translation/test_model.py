@@ -23,10 +23,10 @@ from corpora.readers import open_corpus
 from features.translation._lattice_kernels import LEAVING, WINDOW
 from features.translation._translation_kernels import infer
 from features.translation.expectation import Pass, Settings
-from features.translation.lexicon import KINDS
+from features.translation.lexicon import KINDS, variant_of, variants
 from features.translation.model import TranslationModel
-from features.translation.pieces import MOST, Units, cut_word
-from features.translation.training import train_translation, update_translation
+from features.translation.pieces import Units, cut_word
+from features.translation.training import train_translation, update_translation, usual_settings
 
 PLAIN = {"batches": 1, "smoothing": 0.0, "minimum_dice": 0.0, "minimum_count": 0.0}
 
@@ -192,13 +192,31 @@ def test_the_lexicon_of_pieces_is_one_of_words_where_these_are_the_pieces(
             np.testing.assert_allclose(own, means, rtol=1e-5, atol=1e-6)
 
 
-def test_words_are_cut_into_pieces() -> None:
-    assert cut_word("maison") == ["mais", "\x01on"]
-    assert cut_word("les") == ["les"]
-    assert cut_word("rouge") == ["roug", "\x01e"]
-    long = "x" * 1000
-    assert len(cut_word(long)) == MOST
-    assert "".join(cut_word(long)).replace("\x01", "") == long
+def test_little_text_has_a_lexicon_of_each_variant(parallel: Bitext) -> None:
+    """Each as training with its settings alone would make it, and decoded by these."""
+    usual = usual_settings(parallel)
+    assert usual.varied
+    model = train_translation(parallel)
+    assert list(model.lexicons) == variants(KINDS)
+    for name, lexicon in model.lexicons.items():
+        kind, variant = variant_of(name)
+        alone = replace(
+            usual, varied=False, iterations_1=usual.iterations_1 + variant.passes, p0=usual.p0 * variant.p0,
+            smoothing=usual.smoothing * variant.smoothing,
+        )  # fmt: skip
+        single = train_translation(parallel, alone, lexicons=[kind])
+        arrays = single.lexicons[kind].to_arrays()
+        assert all(np.array_equal(array, arrays[key]) for key, array in lexicon.to_arrays().items())
+        found = posteriors(replace(model, lexicons={name: lexicon}), parallel)
+        np.testing.assert_array_equal(found.forward, posteriors(single, parallel).forward)
+
+
+def test_the_more_text_the_fewer_passes_and_the_more_smoothing() -> None:
+    sizes = [Settings.of_text(tokens) for tokens in (1, 1e3, 1e4, 29e3, 31e3, 99e3, 101e3, 149e3, 151e3, 1e9)]
+    assert sizes[-1] == Settings()
+    assert all(one.iterations_1 >= other.iterations_1 for one, other in pairwise(sizes))
+    assert all(one.smoothing <= other.smoothing for one, other in pairwise(sizes))
+    assert [one.varied for one in sizes] == [True] * 6 + [False] * 4
 
 
 @pytest.mark.parametrize("agreement", [True, False])

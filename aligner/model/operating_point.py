@@ -1,0 +1,51 @@
+"""The offset that a text needs: where a model is sure of few links, as of far languages, it must take unsure ones, too.
+
+[Lipton et al. 2014] Lipton, Elkan and Naryanaswamy, Optimal thresholding of classifiers to maximize F1 measure.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import expit
+
+from aligner.model.model import Model
+from aligner.model.scoring import score_batch
+from corpora.alignment import Links
+from corpora.bitext import Bitext
+from corpora.ragged import F64
+
+PAIRS = 500
+"""Pairs of a text that are looked at."""
+
+SURE, SLOPE = 0.3, 2.25
+"""Up to which `best_threshold` a score of 0 leads to the least AER, and how far to go beyond it; see
+``scripts/train_default.py``."""
+
+
+def best_threshold(scores: F64) -> float:
+    """Log-odds of the probability below which candidates of these scores, (E,), are no links; 0 at ½, 0 without any.
+
+    The threshold of greatest expected F1 is half of this F1  [Lipton et al. 2014, theorem 1]; probabilities are
+    σ(score).
+    """
+    likely = np.sort(expit(scores))[::-1]
+    if not likely.sum() > 0.0:
+        return 0.0
+    expected = 2.0 * np.cumsum(likely) / (np.arange(1, len(likely) + 1) + likely.sum())
+    return float(np.log(2.0 / expected.max() - 1.0))
+
+
+def offset_for(threshold: float) -> float:
+    """The offset of the default weights for a text with this `best_threshold`; at least 0."""
+    return max(0.0, SLOPE * (threshold - SURE))
+
+
+def fitting_offset(model: Model, bitext: Bitext, links: Sequence[Links] = ()) -> float:
+    """The offset of a model of the default weights for a text, of which at most PAIRS evenly spaced pairs are seen.
+
+    links: other aligners' of the bitext, one for each file that the model knows.
+    """
+    chosen = np.unique(np.linspace(0, len(bitext) - 1, min(PAIRS, len(bitext))).astype(np.int64))
+    text = model.features.encode(bitext.take(chosen), model.statistics, [other.take(chosen) for other in links])
+    found = [score_batch(model.weights, model.features, text.batch(*run)) for run in text.runs()]
+    return offset_for(best_threshold(np.concatenate([np.empty(0), *found])))
