@@ -231,10 +231,10 @@ class View:
 
     @cached_property
     def weights(self) -> F64:
-        """What the default loss learns of the set alone."""
+        """What the logistic loss learns of the set alone."""
         problem = FenchelYoungProblem.from_links(
             self.edges, self.labelled.links, regularization=1.0 / (STRENGTH * len(self.labelled.links)),
-            training_links=LOSSES["fenchel-young"].links,
+            training_links=LOSSES["logistic"].links,
         )  # fmt: skip
         return solve(problem, Newton(), stop=Stop(gap=1e-4, passes=100)).w
 

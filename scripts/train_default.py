@@ -3,7 +3,7 @@
     python scripts/train_default.py [--weights aligner/model/default_weights.json]
 
 Each gold set is seen with translation models of several sizes of corpus, its own text among it as in use, or alone. Its
-weights are what the default loss learns from it alone. The default weights are the plain mean over gold sets, where the
+weights are what the logistic loss learns from it alone. The default weights are the plain mean over gold sets, where the
 unsupervised decoder counts as one more set. Probabilities are calibrated on the answers to the sets left out. Prints
 SURE and SLOPE of `aligner.model.operating_point`, too. What they are worth: `accuracy.py left-out`. Some ten minutes.
 """
@@ -126,7 +126,7 @@ def write(
         "weights": {name: round(float(w), 4) for name, w in zip(names, weights, strict=True)},
         "calibration": {name: [round(x, 4) for x in values] for name, values in asdict(calibration).items()},
         "record": {
-            "method": "mean over gold sets of what the default loss learns, and of the unsupervised decoder",
+            "method": "mean over gold sets of what the logistic loss learns, and of the unsupervised decoder",
             "offset": OFFSET,
             "strength": STRENGTH,
             "left_out": rows,

@@ -20,7 +20,7 @@ from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeigh
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
 from features.translation.counting import THIS_MACHINE, Engine
-from features.translation.lexicon import TINY, Side, build_levels, estimate, kind_of
+from features.translation.lexicon import KINDS, TINY, Classes, Side, build_levels, estimate
 
 _FORGETTING = 0.6
 """Batch k = 0, 1, ... counts (k + 2) to minus this power, those before it the rest; α of Liang and Klein."""
@@ -117,24 +117,20 @@ def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> F32:
     return np.asarray(np.maximum(total / max(total.sum(), TINY), TINY), np.float32)
 
 
-class Training:
-    """The state of training one lexicon.
+class Start:
+    """What training lexicons of one kind begins with, whatever their variant.
 
     prior: counts of other text, of the same words; they are added to the counts of this one.
     anew: whether IBM Model 1 begins evenly; else training begins with the prior.
     """
 
     def __init__(
-        self, name: str, bitext: Bitext, settings: Settings, on_pass: Callable[[Pass], None] | None,
-        prior: Parameters | None = None, anew: bool = True, engine: Engine = THIS_MACHINE,
+        self, kind: str, bitext: Bitext, settings: Settings, prior: Parameters | None = None, anew: bool = True,
+        engine: Engine = THIS_MACHINE,
     ) -> None:  # fmt: skip
-        self.name, self.settings, self.on_pass = name, settings, on_pass
-        self.bitext, self.prior = bitext, prior
+        self.prior, self.anew = prior, anew
         self.text = engine.expectation(bitext, settings.batches)
-        self.started = not anew
-        self.long_steps = jumps.LONG_STEPS if anew else 0
-        self.steps = 0
-        least = kind_of(name).minimum_dice if settings.minimum_dice is None else settings.minimum_dice
+        least = KINDS[kind].minimum_dice if settings.minimum_dice is None else settings.minimum_dice
         cells = Cells.from_table(engine.cooccurrences(bitext, least, None))
         occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
         if prior is None:
@@ -149,20 +145,35 @@ class Training:
             counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))
             counts[places] = prior.counts[:-1]
             self.prior = prior._replace(cells=cells, counts=counts, forward=forward, reverse=reverse)
-        self.occurrences = occurrences
-        self.use(cells)
+        self.cells, self.occurrences = cells, occurrences
+        names = bitext.source.vocabulary.words, bitext.target.vocabulary.words
+        self.classes = Classes.of(names, occurrences, KINDS[kind].widths)
+
+
+class Training:
+    """The state of training one lexicon."""
+
+    def __init__(
+        self, name: str, start: Start, settings: Settings, on_pass: Callable[[Pass], None] | None = None
+    ) -> None:
+        self.name, self.settings, self.on_pass = name, settings, on_pass
+        self.text, self.classes, self.occurrences = start.text, start.classes, start.occurrences
+        self.prior, self.jumps = start.prior, start.jumps
+        self.started = not start.anew
+        self.long_steps = jumps.LONG_STEPS if start.anew else 0
+        self.steps = 0
+        self.use(start.cells)
         forward, reverse = (
             DirectionCounts(np.zeros(words), jumps.new_jumps(weights.groups))
-            for words, weights in zip((cells.n_targets, cells.n_sources), self.jumps, strict=True)
+            for words, weights in zip((self.cells.n_targets, self.cells.n_sources), self.jumps, strict=True)
         )
-        counts = np.zeros((len(cells) + 1, 1 if settings.agreement else 2))
+        counts = np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2))
         self.counts = Counts(counts, forward, reverse, np.zeros(2))
 
     def use(self, cells: Cells) -> None:
-        names = self.bitext.source.vocabulary.words, self.bitext.target.vocabulary.words
         self.cells = cells
         self.text.use(cells)
-        self.levels = build_levels(cells, *names, *self.occurrences, kind_of(self.name).widths, self.settings.smoothing)
+        self.levels = build_levels(cells, self.classes, self.settings.smoothing)
 
     def run(self, deadline: float) -> Parameters:
         """Make all passes, or those before the deadline of `time.monotonic`, at least one of Model 1 and of the HMM."""

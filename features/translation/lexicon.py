@@ -56,23 +56,19 @@ class Variant(NamedTuple):
     p0: float = 1.0
 
 
-VARIANTS = Variant(), Variant(-2, p0=0.5), Variant(2, smoothing=3.0, p0=0.5), Variant(4, smoothing=0.33, p0=0.75)
+VARIANTS = Variant(), Variant(-2, p0=0.5), Variant(1, smoothing=3.0, p0=0.5), Variant(2, smoothing=0.33, p0=0.75)
 """What is learnt from little text depends on settings, whose errors differ: such text gets lexicons of all of them."""
 
 
 def variants(kinds: Iterable[str]) -> list[str]:
-    """Names of all lexicons of some kinds, such as words, pieces, words-1, pieces-1."""
-    return [f"{kind}-{number}" if number else kind for number in range(len(VARIANTS)) for kind in kinds]
+    """Names of all lexicons of some kinds, such as words, words-1, words-2, words-3, pieces."""
+    return [f"{kind}-{number}" if number else kind for kind in kinds for number in range(len(VARIANTS))]
 
 
 def variant_of(lexicon: str) -> tuple[str, Variant]:
     """The kind of a lexicon, a key of KINDS, and its settings."""
     kind, _, number = lexicon.partition("-")
     return kind, VARIANTS[int(number or 0)]
-
-
-def kind_of(lexicon: str) -> Kind:
-    return KINDS[variant_of(lexicon)[0]]
 
 
 PSEUDO_COUNTS: Mapping[int | None, float] = {None: 10.0, 5: 10.0, 3: 1.0}
@@ -168,20 +164,33 @@ class Table:
             object.__setattr__(self, name, view)
 
 
-def build_levels(
-    cells: Cells, source_names: Sequence[str], target_names: Sequence[str], source_counts: F64, target_counts: F64,
-    widths: Sequence[int | None], smoothing: float = 1.0,
-) -> list[Level]:  # fmt: skip
-    """Levels from fine to coarse, of the cells of the finest.
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The words or pieces of both languages, and their classes.
 
-    source_names, source_counts: (V_source,) classes and occurrences of the finest level; the target's likewise.
-    smoothing: factor of all pseudo-counts.
+    widths: of the levels, from fine to coarse.  sources, targets: of each.  spelling: of the finest level.
     """
-    sources = sides(source_names, source_counts, widths)
-    targets = sides(target_names, target_counts, widths)
+
+    widths: Sequence[int | None]
+    sources: Sequence[Side]
+    targets: Sequence[Side]
+    spelling: tuple[WordTable, WordTable]
+
+    @classmethod
+    def of(
+        cls, names: tuple[Sequence[str], Sequence[str]], counts: tuple[F64, F64], widths: Sequence[int | None]
+    ) -> "Classes":
+        """names, counts: (V_source,) and (V_target,) of the finest level, and their occurrences."""
+        source, target = (sides(*of_side, widths) for of_side in zip(names, counts, strict=True))
+        return cls(widths, source, target, (WordTable.from_words(names[0]), WordTable.from_words(names[1])))
+
+
+def build_levels(cells: Cells, classes: Classes, smoothing: float = 1.0) -> list[Level]:
+    """Levels from fine to coarse, of the cells of the finest.  smoothing: factor of all pseudo-counts."""
+    sources, targets = classes.sources, classes.targets
     levels = []
     likeness = np.empty(len(cells), np.float32)
-    a, b = WordTable.from_words(source_names), WordTable.from_words(target_names)
+    a, b = classes.spelling
     spelling = a.plain_letters, a.plain_offsets, b.plain_letters, b.plain_offsets
     _compare(*spelling, cells.row_offsets, cells.targets, smoothing * SPELLING, likeness)
     for depth, (source, target) in enumerate(zip(sources, targets, strict=True)):
@@ -191,7 +200,8 @@ def build_levels(
             )
         else:
             coarse, parents = cells, np.empty(0, np.int32)
-        levels.append(Level(cells, source, target, parents, likeness, smoothing * PSEUDO_COUNTS[widths[depth]]))
+        weight = smoothing * PSEUDO_COUNTS[classes.widths[depth]]
+        levels.append(Level(cells, source, target, parents, likeness, weight))
         cells, likeness = coarse, likeness[:0]
     return levels
 

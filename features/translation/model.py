@@ -30,14 +30,14 @@ from features.translation.lexicon import (
     KINDS,
     PSEUDO_COUNTS,
     UNSEEN,
+    Classes,
     Table,
     build_levels,
     estimate,
-    kind_of,
     variant_of,
     variants,
 )
-from features.translation.pieces import Units, level_names
+from features.translation.pieces import Units
 from features.words import WordTable, check_ids, check_offsets, pack_words, unpack_words
 
 
@@ -188,8 +188,8 @@ class TranslationModel:
     """The result of training, as arrays.
 
     source_words, target_words: spelling of each word.  source_counts: (V_source,), target_counts: (V_target,) int64,
-    occurrences in the training text.  lexicons: by name, see `translation.lexicon.variants`.  known: their `tables`
-    and `names`, if these need not be computed.
+    occurrences in the training text.  lexicons: by name, see `translation.lexicon.variants`.  known: `tables` and
+    `names`, if these need not be computed.
     p0: probability of NULL.  uniform: share of jumps to anywhere.  smoothing: factor of pseudo-counts.
     """
 
@@ -218,32 +218,39 @@ class TranslationModel:
 
     @shared_property
     def names(self) -> Mapping[str, Names]:
-        """The classes of each lexicon, in order of first appearance."""
+        """The classes of each kind of lexicons, in order of first appearance."""
         if self.known:
             return self.known[1]
-        words = self.source_words.words(), self.target_words.words()
         return {
-            name: [*zip(*(level_names(side, kind_of(name)) for side in words), strict=True)] for name in self.lexicons
+            kind: [(one.names, other.names) for one, other in zip(classes.sources, classes.targets, strict=True)]
+            for kind, (_, classes) in self._counted.items()
         }
 
     @shared_property
     def classes(self) -> Mapping[str, list[tuple[Mapping[str, int], ...]]]:
-        """The numbers of the classes of each lexicon, of both languages, from fine to coarse."""
+        """The numbers of the classes of each kind of lexicons, of both languages, from fine to coarse."""
         found: dict[str, list[tuple[Mapping[str, int], ...]]] = {}
         words = self.source_words.index, self.target_words.index
-        for name, levels in self.names.items():
-            found[name] = [words] if kind_of(name).whole else []
-            for level in levels[len(found[name]) :]:
-                found[name].append(tuple({one: i for i, one in enumerate(side)} for side in level))
+        for kind, levels in self.names.items():
+            found[kind] = [words] if KINDS[kind].whole else []
+            for level in levels[len(found[kind]) :]:
+                found[kind].append(tuple({one: i for i, one in enumerate(side)} for side in level))
+        return found
+
+    @shared_property
+    def _counted(self) -> Mapping[str, tuple[tuple[F64, F64], Classes]]:
+        """The occurrences of the words or pieces of each kind of lexicons, and their classes."""
+        found = {}
+        for kind in dict.fromkeys(variant_of(name)[0] for name in self.lexicons):
+            units = [Units.of(side.words(), KINDS[kind].whole) for side in (self.source_words, self.target_words)]
+            counts = units[0].occurrences(self.source_counts), units[1].occurrences(self.target_counts)
+            found[kind] = counts, Classes.of((units[0].names, units[1].names), counts, KINDS[kind].widths)
         return found
 
     def _tables(self, name: str) -> Tables:
-        kind, (sources, targets) = kind_of(name), self.names[name][0]
-        given = (self.source_words, self.source_counts), (self.target_words, self.target_counts)
-        counts = [Units.of(words.words(), kind.whole).occurrences(seen) for words, seen in given]
-        found = self.lexicons[name].parameters((counts[0], counts[1]))
-        smoothing = self.smoothing_of(name)
-        levels = build_levels(found.cells, sources, targets, counts[0], counts[1], kind.widths, smoothing)
+        counts, classes = self._counted[variant_of(name)[0]]
+        found, smoothing = self.lexicons[name].parameters(counts), self.smoothing_of(name)
+        levels = build_levels(found.cells, classes, smoothing)
         null_source = _with_unseen(found.reverse.null, counts[0], smoothing)
         null_target = _with_unseen(found.forward.null, counts[1], smoothing)
         return self._with_chain(name, estimate(levels, found.counts), null_source, null_target)
@@ -252,7 +259,7 @@ class TranslationModel:
         lexicon, p0 = self.lexicons[name], self.p0 * variant_of(name)[1].p0
         forward = lexicon.forward.jump_weights(len(null_source))  # of a word never seen, too
         chain = Chain(forward, lexicon.reverse.jump_weights(len(null_target)), self.uniform, p0)
-        weights = [self.smoothing_of(name) * PSEUDO_COUNTS[width] for width in kind_of(name).widths]
+        weights = [self.smoothing_of(name) * PSEUDO_COUNTS[width] for width in KINDS[variant_of(name)[0]].widths]
         return Tables(levels, weights, null_source, null_target, chain)
 
     def link_counts(self) -> LinkCounts:
@@ -285,11 +292,11 @@ class TranslationModel:
                 for field in fields(Table):
                     if field.name not in of_lexicon:
                         arrays[f"tables.{name}.{depth}.{field.name}"] = getattr(level, field.name)
-        for name, levels in self.names.items():
+        for kind, levels in self.names.items():
             for depth, of_level in enumerate(levels):
                 for side, names in zip(_SIDES, of_level, strict=True):
-                    if depth > 0 or not kind_of(name).whole:
-                        place = f"classes.{name}.{depth}.{side}"
+                    if depth > 0 or not KINDS[kind].whole:
+                        place = f"classes.{kind}.{depth}.{side}"
                         arrays[f"{place}.letters"], arrays[f"{place}.offsets"] = pack_words(names)
         return arrays
 
@@ -306,12 +313,13 @@ class TranslationModel:
         p0, uniform, smoothing = arrays["settings"].tolist()
         model = cls(*words, *counts, lexicons, p0, uniform, smoothing, (tables, names))
         for name, lexicon in lexicons.items():
-            names[name] = [
-                tuple([*table.index] for table in words) if kind_of(name).whole and depth == 0
-                else tuple(_read_names(arrays, f"classes.{name}.{depth}.{side}") for side in _SIDES)
-                for depth in range(len(kind_of(name).widths))
+            kind = variant_of(name)[0]
+            names[kind] = names.get(kind) or [
+                tuple([*table.index] for table in words) if KINDS[kind].whole and depth == 0
+                else tuple(_read_names(arrays, f"classes.{kind}.{depth}.{side}") for side in _SIDES)
+                for depth in range(len(KINDS[kind].widths))
             ]  # fmt: skip
-            sizes = [tuple(map(len, level)) for level in names[name]]
+            sizes = [tuple(map(len, level)) for level in names[kind]]
             lexicon.check(*sizes[0])
             levels = []
             for depth, (size, above) in enumerate(zip(sizes, [*sizes[1:], (1, 1)], strict=True)):

@@ -11,7 +11,6 @@ import numpy as np
 from corpora.bitext import Text, Vocabulary
 from corpora.compiled import compiled
 from corpora.ragged import F32, F64, I32, I64, Bools, edge_offsets
-from features.translation.lexicon import Kind, classify
 from features.word_pairs import Pairs
 
 LETTERS = 4
@@ -105,14 +104,6 @@ class Units:
             return text
         units, bounds = self.cut(text.ids)
         return Text(units, bounds[text.offsets], Vocabulary(list(self.names)), text.language)
-
-
-def level_names(words: Sequence[str], kind: Kind) -> list[Sequence[str]]:
-    """The classes of the words of one language in a lexicon, from fine to coarse, in order of first appearance."""
-    names = [Units.of(words, kind.whole).names]
-    for width in kind.widths[1:]:
-        names.append(classify(names[-1], width)[0])
-    return names
 
 
 def cut_pairs(pairs: Pairs, source: Units, target: Units) -> tuple[Pairs, I64, I64]:

@@ -12,7 +12,7 @@ from corpora.bitext import Bitext
 from corpora.ragged import F32, F64, I32, I64
 from corpora.symmetrize import symmetrize
 from features.translation._translation_kernels import infer_both
-from features.translation.lexicon import KINDS, SPELLING, SideOfLevel, back_off, class_name, kind_of, variant_of
+from features.translation.lexicon import KINDS, SPELLING, SideOfLevel, back_off, class_name, variant_of
 from features.translation.model import Tables, TranslationModel
 from features.translation.pieces import Units, cut_pairs, gather
 from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread
@@ -129,10 +129,10 @@ class _Known:
     spelling: WordTable
 
     @classmethod
-    def look_up(cls, words: Sequence[str], model: TranslationModel, name: str, side: int) -> "_Known":
-        units = Units.of(words, kind_of(name).whole)
+    def look_up(cls, words: Sequence[str], model: TranslationModel, kind: str, side: int) -> "_Known":
+        units = Units.of(words, KINDS[kind].whole)
         classes = []
-        for width, indices in zip(kind_of(name).widths, model.classes[name], strict=True):
+        for width, indices in zip(KINDS[kind].widths, model.classes[kind], strict=True):
             known = (indices[side].get(class_name(unit, width), -1) for unit in units.names)
             classes.append(np.fromiter(known, np.int32, len(units.names)))
         return cls(units, classes, WordTable.from_words(units.names))
@@ -159,10 +159,12 @@ class Decoder:
         if not model.lexicons:
             raise ValueError(f"there are no posteriors without one of the lexicons {' and '.join(KINDS)}")
         words = bitext.source.vocabulary.words, bitext.target.vocabulary.words
-        self._known = {
-            name: (_Known.look_up(words[0], model, name, 0), _Known.look_up(words[1], model, name, 1))
-            for name in model.lexicons
+        kinds = {name: variant_of(name)[0] for name in model.lexicons}
+        known = {
+            kind: (_Known.look_up(words[0], model, kind, 0), _Known.look_up(words[1], model, kind, 1))
+            for kind in {*kinds.values()}
         }
+        self._known = {name: known[kind] for name, kind in kinds.items()}
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """First and last + 1 of the pairs to decode at once; all pairs, in order."""
@@ -202,7 +204,7 @@ class Decoder:
     def _decode(self, name: str, pairs: Pairs, words: WordPairs, by_hmm: Sequence[bool]) -> list[_Decoded]:
         """Posteriors (2, E) of both directions by a lexicon, by the HMM or IBM Model 1, and log likelihoods."""
         source, target = (side.units for side in self._known[name])
-        units, whole = pairs, kind_of(name).whole
+        units, whole = pairs, KINDS[variant_of(name)[0]].whole
         if not whole:
             units, *bounds = cut_pairs(pairs, source, target)
             words = WordPairs.of(units, len(source.names), len(target.names))

@@ -9,8 +9,8 @@ import numpy as np
 from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.ragged import I64
 from features.translation.counting import THIS_MACHINE, Engine
-from features.translation.expectation import MOST_EDGES, Pass, Settings, Training
-from features.translation.lexicon import KINDS, kind_of, variant_of, variants
+from features.translation.expectation import MOST_EDGES, Pass, Settings, Start, Training
+from features.translation.lexicon import KINDS, variant_of, variants
 from features.translation.model import Lexicon, TranslationModel
 from features.translation.pieces import Units
 from features.words import WordTable
@@ -101,22 +101,25 @@ def _train(
     source, target = extend(bitext.source, start.source_words), extend(bitext.target, start.target_words)
     words = source.vocabulary.words, target.vocabulary.words
     found = {}
+    begun: tuple[str, Lexicon | None, Start] | None = None
     for number, name in enumerate(lexicons, 1):
-        (name_of_kind, variant), kind, prior = variant_of(name), kind_of(name), None
-        agreement = settings.agreement and kind.agreement
-        units = Units.of(words[0], kind.whole), Units.of(words[1], kind.whole)
-        known = start.lexicons.get(name, start.lexicons.get(name_of_kind))
-        if known is not None:
+        kind, variant = variant_of(name)
+        known = start.lexicons.get(name, start.lexicons.get(kind))
+        if begun is None or begun[:2] != (kind, known):
+            units = Units.of(words[0], KINDS[kind].whole), Units.of(words[1], KINDS[kind].whole)
             seen = units[0].occurrences(start.source_counts), units[1].occurrences(start.target_counts)
-            prior = known.parameters(seen)
-            agreement = prior.counts.shape[1] == 1
-        text = _fitting(Bitext(units[0].text(source), units[1].text(target)))
+            text = _fitting(Bitext(units[0].text(source), units[1].text(target)))
+            prior = None if known is None else known.parameters(seen)
+            begun = kind, known, Start(kind, text, settings, prior, anew or known is None, engine)
         chosen = replace(
-            settings, agreement=agreement, smoothing=settings.smoothing * variant.smoothing,
-            p0=settings.p0 * variant.p0, iterations_1=settings.iterations_1 + (variant.passes if anew else 0),
+            settings, smoothing=settings.smoothing * variant.smoothing, p0=settings.p0 * variant.p0,
+            iterations_1=settings.iterations_1 + (variant.passes if anew else 0),
+            agreement=known.counts.shape[1] == 1 if known else settings.agreement and KINDS[kind].agreement,
         )  # fmt: skip
+        training = Training(name, begun[2], chosen, on_pass)
+        if number == len(lexicons) or variant_of(lexicons[number])[0] != kind:
+            begun = None  # what is given up in training takes no memory
         deadline = began + number * settings.seconds / len(lexicons)
-        training = Training(name, text, chosen, on_pass, prior, anew or prior is None, engine)
         found[name] = Lexicon.from_parameters(training.run(deadline))
         del training  # before the next one takes memory
     counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))

@@ -197,10 +197,10 @@ def test_pieces_and_sums_of_posteriors(case: Case, columns: Columns) -> None:
 
 
 def test_directional_posteriors(case: Case, columns: Columns) -> None:
-    """They are those of the lexicon whose directions were trained apart."""
+    """They are those of the lexicons whose directions were trained apart."""
     model = case.statistics.translation
     assert model is not None
-    alone = replace(model, lexicons={"pieces": model.lexicons["pieces"]})
+    alone = replace(model, lexicons={name: one for name, one in model.lexicons.items() if name.startswith("pieces")})
     text = EncodedText.of(case.bitext, replace(case.statistics, translation=alone))
     values = columns(directional, len(directional.NAMES))
     for i, (_, _, rows) in enumerate(case.matrices()):

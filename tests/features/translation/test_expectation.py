@@ -16,7 +16,7 @@ from features.translation import counting, expectation
 from features.translation._lattice_kernels import END, LEAVING, N_JUMPS, REACHING, START, WINDOW, JumpWeights
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
-from features.translation.expectation import Pass, Settings, Training
+from features.translation.expectation import Pass, Settings, Start, Training
 from features.translation.jumps import new_jumps
 from features.translation.lexicon import KINDS, Table
 from features.translation.training import train_translation
@@ -88,6 +88,10 @@ def settings(**changes: Any) -> Settings:
     return Settings(**{**plain, **changes})
 
 
+def begin(corpus: Bitext, settings: Settings) -> Training:
+    return Training("words", Start("words", corpus, settings), settings)
+
+
 def cell_of(cells: Cells | Table) -> dict[tuple[int, int], int]:
     sources = np.repeat(np.arange(len(cells.row_offsets) - 1), np.diff(cells.row_offsets))
     return {pair: cell for cell, pair in enumerate(zip(sources.tolist(), cells.targets.tolist(), strict=True))}
@@ -100,7 +104,7 @@ def test_expected_counts_are_those_of_all_alignments(
     corpus: Bitext, agreement: bool, hmm: bool, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counting, "_CHUNK_BYTES", chunk)
-    training = Training("words", corpus, settings(agreement=agreement), None)
+    training = begin(corpus, settings(agreement=agreement))
     rng = np.random.default_rng(1)
     n_source, n_target = len(corpus.source.vocabulary), len(corpus.target.vocabulary)
     table = rng.random((len(training.cells) + 1, 2)).astype(np.float32)
@@ -151,7 +155,7 @@ def test_batches_are_averaged_so_that_later_ones_count_more(corpus: Bitext) -> N
         return [counts.cells, *(a for d in (counts.forward, counts.reverse) for a in (d.null, *d.jumps))]
 
     def fresh() -> Training:
-        return Training("words", corpus, settings(batches=3), None)
+        return begin(corpus, settings(batches=3))
 
     shares = [(k + 2) ** -expectation._FORGETTING for k in range(3)]
     alone = [count(fresh(), batch) for batch in range(3)]
@@ -169,7 +173,7 @@ def test_sums_are_the_same_in_whatever_order_and_groups(
 ) -> None:
     monkeypatch.setattr(counting, "_CHUNK_BYTES", 1 << 8)
     rng = np.random.default_rng(3)
-    training = Training("words", corpus, settings(), None)
+    training = begin(corpus, settings())
     table = rng.random((len(training.cells) + 1, 2)).astype(np.float32)
     words = [len(text.vocabulary) for text in (corpus.source, corpus.target) * 3]
     emissions = Emissions(table, *(rng.random(n).astype(np.float32) for n in words))

@@ -17,6 +17,7 @@ from features.translation.lexicon import (
     PSEUDO_COUNTS,
     SPELLING,
     UNSEEN,
+    Classes,
     build_levels,
     class_name,
     estimate,
@@ -126,7 +127,7 @@ def test_probabilities_follow_the_formula(bitext: Bitext, agreement: bool) -> No
     counts[-1] = 0.0
     n = [np.bincount(t.ids, minlength=len(t.vocabulary)).astype(float) for t in (bitext.source, bitext.target)]
     widths = (None, 5, 3)
-    levels = build_levels(cells, es, fs, *n, widths)
+    levels = build_levels(cells, Classes.of((es, fs), (n[0], n[1]), widths))
     tables = estimate(levels, counts)
     pairs = [(es[e], fs[f]) for e, f in word_pairs(cells)]
     forward = Reference(dict(zip(pairs, counts[:, 0], strict=False)), Counter(dict(zip(fs, n[1], strict=True))), widths)
@@ -144,7 +145,8 @@ def test_without_smoothing_probabilities_are_relative_frequencies(bitext: Bitext
     cells = Cells.from_table(count_cooccurrences(bitext, minimum_dice=0.0))
     es, fs = bitext.source.vocabulary.words, bitext.target.vocabulary.words
     counts = np.random.default_rng(3).random((len(cells) + 1, 2))
-    levels = build_levels(cells, es, fs, np.ones(len(es)), np.ones(len(fs)), (None, 5, 3), smoothing=0.0)
+    classes = Classes.of((es, fs), (np.ones(len(es)), np.ones(len(fs))), (None, 5, 3))
+    levels = build_levels(cells, classes, smoothing=0.0)
     table = estimate(levels, counts)[0].cells
     rows = np.repeat(np.arange(len(es)), np.diff(cells.row_offsets))
     np.testing.assert_allclose(table[:-1, 0], counts[:-1, 0] / np.bincount(rows, counts[:-1, 0])[rows], rtol=1e-5)
