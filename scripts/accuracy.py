@@ -130,7 +130,8 @@ class Study:
 
     @cached_property
     def german(self) -> View:
-        from gold import GERMAN, view
+        from gold import view
+        from gold_sets import GERMAN
 
         return view(self.options.data, "rwth-de-en", GERMAN, *GERMAN.corpora[0])
 

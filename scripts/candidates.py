@@ -16,7 +16,8 @@ MOST = 12_500
 def main() -> None:
     parser = parser_of(__doc__)
     asked = parser.parse_args()
-    from gold import DEV_SETS, GERMAN, GOLD_SETS, TURKISH, WIKIPEDIA, decode_with, shipped_weights, view
+    from gold import decode_with, shipped_weights, view
+    from gold_sets import DEV_SETS, GERMAN, GOLD_SETS, TURKISH, WIKIPEDIA
 
     from corpora.alignment import Links
     from features.candidates import count_unlisted

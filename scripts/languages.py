@@ -17,7 +17,8 @@ import numpy as np
 from tables import markdown, parser_of, publish
 
 if TYPE_CHECKING:
-    from gold import GoldSet, View
+    from gold import View
+    from gold_sets import GoldSet
 
     from corpora.alignment import Links
     from corpora.ragged import I64
@@ -45,7 +46,8 @@ def by_eflomal(data: Path, gold: GoldSet, prefix: str, seen: View) -> Links | No
         text = Text(files[0], files[1], files[0], len(lines), seen.labelled.links)
         if not eflomal(text, Path(folder), 1):
             return None
-        return best_links(text, *(Path(folder) / f"eflomal.{way}" for way in ("forward", "reverse")))
+        outputs = [Path(folder) / f"eflomal.{way}" for way in ("forward", "reverse")]
+        return best_links(text, *outputs, error=seen.labelled.aer)
 
 
 def counts_of(seen: View, weights: np.ndarray, links: Links | None) -> list[I64]:
@@ -66,7 +68,8 @@ def main() -> None:
     parser = parser_of(__doc__)
     asked = parser.parse_args()
 
-    from gold import DEV_SETS, GERMAN, GOLD_SETS, TURKISH, WIKIPEDIA, default_weights, view, views
+    from gold import default_weights, view, views
+    from gold_sets import DEV_SETS, GERMAN, GOLD_SETS, TURKISH, WIKIPEDIA
 
     from aligner.evaluation.counts import bootstrap, scores
 

@@ -29,7 +29,8 @@ OFFSETS = [quarter / 4 for quarter in range(13)]
 def main() -> None:
     asked = parser_of(__doc__).parse_args()
     import numpy as np
-    from gold import GERMAN, TURKISH, WIKIPEDIA, decode_with, default_weights, shipped_weights, view, views
+    from gold import decode_with, default_weights, shipped_weights, view, views
+    from gold_sets import GERMAN, TURKISH, WIKIPEDIA
 
     from features.extractor import FeatureSet
     from features.translation.posteriors import Decoder

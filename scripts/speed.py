@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -108,8 +108,11 @@ def judged(run: Run, text: Text, *outputs: Path) -> Run:
     return Run(run.wall, run.cpu, run.peak, aer(text.gold, best_links(text, *outputs)))
 
 
-def best_links(text: Text, *outputs: Path) -> Links:
-    """Links of the gold pairs.  outputs: one file of links, or two directions, combined by the best of all methods."""
+def best_links(text: Text, *outputs: Path, error: Callable[[Links], float] | None = None) -> Links:
+    """Links of the gold pairs.  outputs: one file of links, or two directions, combined by the best of all methods.
+
+    error: by which they are the best; by default AER.
+    """
     from gold import aer
 
     from corpora.alignment import Links, PairLinks
@@ -125,7 +128,7 @@ def best_links(text: Text, *outputs: Path) -> Links:
     if len(read) == 2:
         answers = [[frozenset(symmetrize(*pair, method)) for pair in zip(*read, strict=True)] for method in METHODS]
     found = [Links.from_pairs(PairLinks(pair, frozenset()) for pair in answer) for answer in answers]
-    return min(found, key=lambda links: aer(text.gold, links))
+    return min(found, key=error or (lambda links: aer(text.gold, links)))
 
 
 def ours(text: Text, data: Path, folder: Path) -> dict[str, Run]:

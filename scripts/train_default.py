@@ -3,7 +3,7 @@
     python scripts/train_default.py [--weights aligner/model/default_weights.json]
 
 Each gold set is seen with translation models of several sizes of corpus, its own text among it as in use, or alone. Its
-weights are what the logistic loss learns from it alone. The default weights are the plain mean over gold sets, where the
+weights are what the logistic loss learns from it alone. The default weights are the mean over gold sets, in which the
 unsupervised decoder counts as one more set. Probabilities are calibrated on the answers to the sets left out. Prints
 SURE and SLOPE of `aligner.model.operating_point`, too. What they are worth: `accuracy.py left-out`. Some ten minutes.
 """
@@ -30,7 +30,8 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, help="write the weights to this file")
     options = parser.parse_args()
 
-    from gold import GERMAN, TURKISH, WIKIPEDIA, default_weights, view, views
+    from gold import default_weights, view, views
+    from gold_sets import GERMAN, TURKISH, WIKIPEDIA
 
     from aligner.model.calibration import Calibration, JudgedLinks
 

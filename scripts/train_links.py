@@ -102,7 +102,8 @@ class Judged:
 
 
 def judged(data: Path, cache: Path, fast_align: Path, eflomal: str) -> list[Judged]:
-    from gold import GOLD_SETS, view
+    from gold import view
+    from gold_sets import GOLD_SETS
 
     from corpora.link_files import read_links
 

@@ -20,12 +20,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from corpora.link_counts import NULL, LinkCounts
-from corpora.ragged import F32, F64, I32, I64, Array, Arrays
+from corpora.ragged import F32, F64, I64, Array, Arrays
 from corpora.threads import shared_property
-from features.translation._lattice_kernels import CONTEXTS, N_JUMPS, WIDTHS, Jumps, JumpWeights
-from features.translation._translation_kernels import Chain, DirectionCounts
-from features.translation.cells import Cells
-from features.translation.expectation import Parameters, null_emissions
+from features.translation._translation_kernels import Chain
+from features.translation.expectation import null_emissions
+from features.translation.expected_counts import CELL_ARRAYS, Lexicon, check
 from features.translation.lexicon import (
     KINDS,
     PSEUDO_COUNTS,
@@ -39,128 +38,6 @@ from features.translation.lexicon import (
 )
 from features.translation.pieces import Units
 from features.words import WordTable, check_ids, check_offsets, pack_words, unpack_words
-
-
-@dataclass(frozen=True, eq=False)
-class Direction:
-    """Expected counts and jump weights of one direction.
-
-    null: (V of the generated words,) float32, words without a link.  shared: (N_JUMPS,) float64, weights of jumps of
-    all words.  jumps: (N_JUMPS,) float64, expected jumps, and contexts: CONTEXTS, where they were made.
-    frequent: (G - 1,) int32, words of groups 1, 2, ... of the other language, that jump in their own way.
-    weights: (2, G, WIDTHS) float32, their weights, and inside their expected jumps; see `_lattice_kernels`.
-    """
-
-    null: F32
-    shared: F64
-    jumps: F64
-    contexts: F64
-    frequent: I32
-    weights: F32
-    inside: F32
-
-    @classmethod
-    def from_counts(cls, counts: DirectionCounts, weights: JumpWeights) -> "Direction":
-        jumps = counts.jumps
-        frequent = np.flatnonzero(weights.groups)
-        frequent = frequent[np.argsort(weights.groups[frequent])]
-        return cls(
-            counts.null.astype(np.float32), weights.shared, jumps.counts, jumps.contexts, frequent.astype(np.int32),
-            weights.inside.astype(np.float32), jumps.inside.astype(np.float32),
-        )  # fmt: skip
-
-    def jump_weights(self, words: int) -> JumpWeights:
-        """Weights of the jumps between this many words, the words of the model or more."""
-        groups = np.zeros(words, np.int32)
-        groups[self.frequent] = np.arange(1, len(self.frequent) + 1)
-        return JumpWeights(self.shared, self.weights.astype(np.float64), groups)
-
-    def counts(self, generated: int, weights: JumpWeights) -> DirectionCounts:
-        """Counts of this many generated words; the last ones are new.
-
-        The jumps are those that made these weights, to be added to others: alone, they would make the same again.
-        """
-        null = np.zeros(generated)
-        null[: len(self.null)] = self.null
-        inside = self.inside.astype(np.float64)
-        return DirectionCounts(null, Jumps(self.jumps, self.contexts, inside, self.inside / weights.inside))
-
-    def check(self, words: int, generated: int) -> None:
-        """Raises ValueError where arrays do not fit together, or this many words."""
-        _check(self.null.shape == (generated,) and self.shared.shape == self.jumps.shape == (N_JUMPS,))
-        _check(self.contexts.shape == CONTEXTS)
-        check_ids(self.frequent, words)
-        _check(self.weights.shape == self.inside.shape == (2, len(self.frequent) + 1, WIDTHS))
-
-
-@dataclass(frozen=True, eq=False)
-class Lexicon:
-    """Expected counts of one kind of classes.
-
-    row_offsets: (V_source + 1,) int64.  targets: (C,) int32, ascending within a row.  counts: (C, 1) float32 of both
-    directions, or (C, 2) of each.  forward: source words generate target words; reverse: the other way round.
-    """
-
-    row_offsets: I64
-    targets: I32
-    counts: F32
-    forward: Direction
-    reverse: Direction
-
-    @classmethod
-    def from_parameters(cls, found: Parameters) -> "Lexicon":
-        return cls(
-            found.cells.row_offsets, found.cells.targets, found.counts[:-1].astype(np.float32),
-            Direction.from_counts(found.forward, found.weights[0]),
-            Direction.from_counts(found.reverse, found.weights[1]),
-        )  # fmt: skip
-
-    def parameters(self, occurrences: tuple[F64, F64]) -> Parameters:
-        """With more words, that have not been met.  occurrences: (V_source,), (V_target,) of all, 0 of the new ones."""
-        n_source, n_target = map(len, occurrences)
-        row_offsets = np.full(n_source + 1, len(self.targets), np.int64)
-        row_offsets[: len(self.row_offsets)] = self.row_offsets
-        counts = np.append(self.counts.astype(np.float64), np.zeros((1, self.counts.shape[1])), axis=0)
-        weights = self.forward.jump_weights(n_source), self.reverse.jump_weights(n_target)
-        return Parameters(
-            Cells(row_offsets, self.targets, n_target), counts, self.forward.counts(n_target, weights[0]),
-            self.reverse.counts(n_source, weights[1]), weights, occurrences,
-        )  # fmt: skip
-
-    def to_arrays(self) -> dict[str, Array]:
-        """Everything by the names of a model file."""
-        arrays = {name: getattr(self, name) for name in _CELL_ARRAYS}
-        for side, direction in enumerate((self.forward, self.reverse)):
-            arrays.update({names[side]: getattr(direction, field) for field, names in _DIRECTION_ARRAYS.items()})
-        return arrays
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, prefix: str) -> "Lexicon":
-        """The lexicon whose arrays' names begin with a prefix.  Raises KeyError where one is missing."""
-        forward, reverse = (  # copies: for arrays that cannot be written kernels would be compiled anew
-            Direction(**{field: arrays[prefix + names[side]].copy() for field, names in _DIRECTION_ARRAYS.items()})
-            for side in (0, 1)
-        )
-        return cls(**{name: arrays[prefix + name] for name in _CELL_ARRAYS}, forward=forward, reverse=reverse)
-
-    def check(self, n_source: int, n_target: int) -> None:
-        """Raises ValueError where arrays do not fit together: kernels trust them and read where the offsets say."""
-        n = len(self.targets)
-        check_offsets(self.row_offsets, n_source, self.targets)
-        check_ids(self.targets, n_target)
-        _check(self.counts.shape in {(n, 1), (n, 2)})
-        self.forward.check(n_source, n_target)
-        self.reverse.check(n_target, n_source)
-
-
-_CELL_ARRAYS = "row_offsets", "targets", "counts"
-_DIRECTION_ARRAYS = {
-    "null": ("null_target", "null_source"), "shared": ("forward", "reverse"),
-    "jumps": ("forward_jumps", "reverse_jumps"), "contexts": ("forward_contexts", "reverse_contexts"),
-    "frequent": ("source_frequent", "target_frequent"), "weights": ("forward_weights", "reverse_weights"),
-    "inside": ("forward_inside", "reverse_inside"),
-}  # fmt: skip
-"""Names in a model file of the arrays of the forward and of the reverse direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +165,7 @@ class TranslationModel:
             tables = self.tables[name]
             arrays.update({f"tables.{name}.{side}": getattr(tables, side) for side in _NULL})
             for depth, level in enumerate(tables.levels):
-                of_lexicon = () if depth else _CELL_ARRAYS
+                of_lexicon = () if depth else CELL_ARRAYS
                 for field in fields(Table):
                     if field.name not in of_lexicon:
                         arrays[f"tables.{name}.{depth}.{field.name}"] = getattr(level, field.name)
@@ -305,10 +182,10 @@ class TranslationModel:
         """Raises KeyError where an array is missing, ValueError where they do not fit together."""
         counts = arrays["source_counts"], arrays["target_counts"]
         found = [name for name in variants(KINDS) if f"lexicons.{name}.targets" in arrays]
-        _check({key.split(".")[1] for key in arrays if key.startswith("lexicons.")} == set(found))
+        check({key.split(".")[1] for key in arrays if key.startswith("lexicons.")} == set(found))
         lexicons = {name: Lexicon.from_arrays(arrays, f"lexicons.{name}.") for name in found}
         words = source_words, target_words
-        _check(list(map(len, counts)) == list(map(len, words)) and arrays["settings"].shape == (3,))
+        check(list(map(len, counts)) == list(map(len, words)) and arrays["settings"].shape == (3,))
         tables, names = dict[str, Tables](), dict[str, Names]()
         p0, uniform, smoothing = arrays["settings"].tolist()
         model = cls(*words, *counts, lexicons, p0, uniform, smoothing, (tables, names))
@@ -326,7 +203,7 @@ class TranslationModel:
                 levels.append(_read_table(arrays, name, depth))
                 _check_table(levels[-1], *size, *above)
             null = [arrays[f"tables.{name}.{side}"] for side in _NULL]
-            _check([len(one) for one in null] == [sizes[0][0] + 1, sizes[0][1] + 1])
+            check([len(one) for one in null] == [sizes[0][0] + 1, sizes[0][1] + 1])
             tables[name] = model._with_chain(name, levels, null[0], null[1])
         return model
 
@@ -343,7 +220,7 @@ def _read_names(arrays: Arrays, place: str) -> list[str]:
 
 def _read_table(arrays: Arrays, name: str, depth: int) -> Table:
     def of(field: str) -> Array:
-        finest = depth == 0 and field in _CELL_ARRAYS
+        finest = depth == 0 and field in CELL_ARRAYS
         return arrays[f"lexicons.{name}.{field}" if finest else f"tables.{name}.{depth}.{field}"]
 
     return Table(**{field.name: of(field.name) for field in fields(Table)})
@@ -353,9 +230,9 @@ def _check_table(table: Table, n_source: int, n_target: int, above_source: int, 
     """Raises ValueError where the arrays of a level do not fit together."""
     check_offsets(table.row_offsets, n_source, table.targets)
     check_ids(table.targets, n_target)
-    _check(table.cells.shape == (len(table.targets) + 1, 2))
+    check(table.cells.shape == (len(table.targets) + 1, 2))
     lengths = [len(array) for field, array in vars(table).items() if field.startswith(("source_", "target_"))]
-    _check(
+    check(
         lengths == [n_source + 1, n_target + 1, n_source, n_target, max(above_source, 1) + 1, max(above_target, 1) + 1]
     )
 
@@ -363,8 +240,3 @@ def _check_table(table: Table, n_source: int, n_target: int, above_source: int, 
 def _with_unseen(null: F64, occurrences: F64, smoothing: float) -> F32:
     unseen = UNSEEN / (occurrences.sum() + UNSEEN * (len(occurrences) + 1))
     return np.append(null_emissions(null, occurrences, smoothing), np.float32(unseen))
-
-
-def _check(sound: bool) -> None:
-    if not sound:
-        raise ValueError("the arrays of the translation model do not fit together")

@@ -23,7 +23,8 @@ from features.translation._lattice_kernels import END, INSIDE, START, WINDOW, Ju
 from features.translation._translation_kernels import DirectionCounts
 from features.translation.cells import Cells
 from features.translation.expectation import Parameters, Settings
-from features.translation.model import Direction, Lexicon, TranslationModel
+from features.translation.expected_counts import Direction, Lexicon
+from features.translation.model import TranslationModel
 from features.words import WordTable
 
 TABLE_COUNT = 0.3

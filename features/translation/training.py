@@ -10,8 +10,9 @@ from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.ragged import I64
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.expectation import MOST_EDGES, Pass, Settings, Start, Training
+from features.translation.expected_counts import Lexicon
 from features.translation.lexicon import KINDS, variant_of, variants
-from features.translation.model import Lexicon, TranslationModel
+from features.translation.model import TranslationModel
 from features.translation.pieces import Units
 from features.words import WordTable
 

@@ -26,7 +26,7 @@ OF_WORD_PAIRS = True
 LEXICONS = ("pieces",)
 
 def fill(batch, out):
-    assert [*batch.text.statistics.translation.lexicons] == ["pieces"]
+    assert {name.partition("-")[0] for name in batch.text.statistics.translation.lexicons} == {"pieces"}
     assert len(out) == len(batch.word_pairs.source)
     out[:] = 0.5
 

@@ -26,8 +26,8 @@ from features.translation._lattice_kernels import (
     prepare,
 )
 from features.translation._translation_kernels import DirectionCounts, make_lattice, make_moves
+from features.translation.expected_counts import Direction
 from features.translation.jumps import first_jumps, fit_jumps, group_words, new_jumps, with_groups
-from features.translation.model import Direction
 
 GROUPS = np.array([2, 0, 1, 0], np.int32)
 SHAPES = [(1, 1), (1, 5), (5, 1), (2, 2), (4, 3), (3, WINDOW), (2, WINDOW + 1), (3, 2 * WINDOW + 3), (2, 3 * WINDOW)]

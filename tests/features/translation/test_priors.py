@@ -14,8 +14,9 @@ from corpora.bitext import Bitext
 from corpora.errors import BrokenLine
 from corpora.normalize import Normalizer
 from features.translation._lattice_kernels import INSIDE, WIDTHS, WINDOW
+from features.translation.expected_counts import Lexicon
 from features.translation.lexicon import variants
-from features.translation.model import Lexicon, TranslationModel
+from features.translation.model import TranslationModel
 from features.translation.posteriors import Decoder
 from features.translation.priors import (
     EPSILON,
