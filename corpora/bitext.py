@@ -65,6 +65,12 @@ class Text:
         sentence = range(len(self))[index]
         return self.ids[self.offsets[sentence] : self.offsets[sentence + 1]]
 
+    def without_other_words(self) -> "Text":
+        """The text with a vocabulary of the words that are in it alone."""
+        used, ids = np.unique(self.ids, return_inverse=True)
+        vocabulary = Vocabulary([self.vocabulary.words[word] for word in used.tolist()])
+        return Text(ids.astype(np.int32), self.offsets, vocabulary, self.language)
+
 
 class SentencePair(NamedTuple):
     """One pair of a bitext: views of its ids, and its words as normalised."""

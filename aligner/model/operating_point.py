@@ -46,6 +46,8 @@ def fitting_offset(model: Model, bitext: Bitext, links: Sequence[Links] = ()) ->
     links: other aligners' of the bitext, one for each file that the model knows.
     """
     chosen = np.unique(np.linspace(0, len(bitext) - 1, min(PAIRS, len(bitext))).astype(np.int64))
-    text = model.features.encode(bitext.take(chosen), model.statistics, [other.take(chosen) for other in links])
+    some = bitext.take(chosen)
+    some = Bitext(some.source.without_other_words(), some.target.without_other_words())  # whose words are looked up
+    text = model.features.encode(some, model.statistics, [other.take(chosen) for other in links])
     found = [score_batch(model.weights, model.features, text.batch(*run)) for run in text.runs()]
     return offset_for(best_threshold(np.concatenate([np.empty(0), *found])))

@@ -255,3 +255,12 @@ def test_what_is_no_json(data: bytes | str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         parse_json(data)
     assert parse_json(b'{"a": [1, 0.5, "\xc3\xa9", null]}') == {"a": [1, 0.5, "é", None]}
+
+
+def test_a_text_without_other_words_is_the_same_text(tmp_path: Path) -> None:
+    whole = load(write(tmp_path, b"a b\nc a\n", b"d\ne f\n"))
+    part = whole.source.take(np.array([1]))
+    assert len(part.vocabulary) == 3
+    own = part.without_other_words()
+    assert [own.vocabulary.words[word] for word in own.sentence(0)] == ["c", "a"]
+    assert sorted(own.vocabulary.words) == ["a", "c"]
