@@ -14,7 +14,7 @@ from aligner.model.model import Model
 from corpora.link_files import read_links
 from corpora.skipping import MAX_LENGTH
 from features.translation.expectation import Pass
-from features.translation.lexicon import KINDS
+from features.translation.lexicon import KINDS, variants
 from features.translation.training import train_translation
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def test_iterations_and_seconds_decide_how_many_passes_are_made(
         return sum(found.hmm for found in told)
 
     monkeypatch.setattr("aligner.model.unsupervised.train_translation", train)
-    lexicons = len(KINDS)
+    lexicons = len(variants(KINDS))
     assert (
         passes("--unsupervised", "iterations=1")
         == passes("iterations=1")
