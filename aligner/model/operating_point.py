@@ -18,15 +18,18 @@ PAIRS = 500
 """Pairs of a text that are looked at."""
 
 SURE, SLOPE = 0.3, 2.25
-"""Up to which `best_threshold` a score of 0 leads to the least AER, and how far to go beyond it; see
-``scripts/train_default.py``."""
+"""Up to this `best_threshold` a score of 0 leads to the least AER; beyond it, links must be added so many times as far.
+Both were chosen by ``scripts/train_default.py``."""
+
+FURTHEST = 1.5
+"""Offset that no gold set exceeds, from which on links would be chance."""
 
 
 def best_threshold(scores: F64) -> float:
-    """Log-odds of the probability below which candidates of these scores, (E,), are no links; 0 at ½, 0 without any.
+    """How far below 0 candidates of these scores, (E,), should still be links; 0 without candidates.
 
-    The threshold of greatest expected F1 is half of this F1  [Lipton et al. 2014, theorem 1]; probabilities are
-    σ(score).
+    The probability that gives the greatest expected F1 as a threshold is half of this F1  [Lipton et al. 2014, theorem
+    1]. Probabilities are σ(score).
     """
     likely = np.sort(expit(scores))[::-1]
     if not likely.sum() > 0.0:
@@ -36,8 +39,8 @@ def best_threshold(scores: F64) -> float:
 
 
 def offset_for(threshold: float) -> float:
-    """The offset of the default weights for a text with this `best_threshold`; at least 0."""
-    return max(0.0, SLOPE * (threshold - SURE))
+    """The offset of the default weights for a text with this `best_threshold`; from 0 to FURTHEST."""
+    return min(max(0.0, SLOPE * (threshold - SURE)), FURTHEST)
 
 
 def fitting_offset(model: Model, bitext: Bitext, links: Sequence[Links] = ()) -> float:

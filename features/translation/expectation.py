@@ -72,7 +72,7 @@ class Settings:
         """Settings for a text of so many tokens, the mean of both sides.
 
         Little text needs more passes of Model 1, and counts in it are so small that pseudo-counts must be, too. These
-        rules were chosen on 21 gold sets cut to several sizes, see ``docs/decisions.md``.
+        rules were chosen on 20 gold sets cut to several sizes, see ``docs/decisions.md``.
         """
         passes = 2 + (tokens < 150_000) + (tokens < 30_000)
         smoothing = min(max(math.sqrt(tokens / 50_000), 0.3), 1.0)

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from aligner.evaluation.counts import error_rate
 from aligner.model.default import default_model
-from aligner.model.operating_point import SURE, best_threshold, fitting_offset, offset_for
+from aligner.model.operating_point import FURTHEST, SURE, best_threshold, fitting_offset, offset_for
 from aligner.model.unsupervised import align
 from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
@@ -35,7 +35,7 @@ def test_the_threshold_has_the_greatest_expected_f1(seed: int) -> None:
 def test_sure_links_need_no_offset() -> None:
     assert offset_for(best_threshold(np.array([9.0, 8.0, -9.0]))) == 0.0
     assert best_threshold(np.empty(0)) == best_threshold(np.full(3, -1e4)) == offset_for(SURE) == 0.0
-    assert 0.0 < offset_for(SURE + 0.1) < offset_for(SURE + 0.2)
+    assert 0.0 < offset_for(SURE + 0.1) < offset_for(SURE + 0.2) < offset_for(9.0) == FURTHEST
 
 
 @pytest.fixture(scope="module")
