@@ -136,7 +136,7 @@ class OwnText:
         others = [kind_of_links(one) for one in chosen.links]
         model = with_links(alone, [kind for kind, _ in others])
         fitting = fitting_offset(model if self.links else alone, self.bitext, self.links)
-        model = model.with_offset(fitting + chosen.offset)
+        model = model.with_offset(fitting).with_offset(chosen.offset)
         if chosen.sample is None or self.corpus is None:
             return self._with_lines(model.align_text(self.bitext, self.links))
         streams = [LinksFile.open(file, self.corpus.lengths()) for _, file in others]
