@@ -34,7 +34,7 @@ _VIRAMA = 9
 
 
 def cut_word(word: str) -> list[str]:
-    """The pieces of a word: LETTERS letters or more, as no piece begins with a mark, or within a conjunct.
+    r"""The pieces of a word: LETTERS letters or more, as no piece begins with a mark, or within a conjunct.
 
     Accents are no letters. A Hangul syllable has two or three letters; a Han character or a kana counts as LETTERS.
 
