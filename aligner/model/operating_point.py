@@ -6,7 +6,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import expit
 
 from aligner.model.model import Model
 from aligner.model.scoring import score_batch
@@ -31,7 +30,7 @@ def best_threshold(scores: F64) -> float:
     The probability that gives the greatest expected F1 as a threshold is half of this F1  [Lipton et al. 2014, theorem
     1]. Probabilities are σ(score).
     """
-    likely = np.sort(expit(scores))[::-1]
+    likely = np.sort(np.exp(-np.logaddexp(0.0, -scores)))[::-1]
     if not likely.sum() > 0.0:
         return 0.0
     expected = 2.0 * np.cumsum(likely) / (np.arange(1, len(likely) + 1) + likely.sum())

@@ -45,7 +45,6 @@ def cut_word(word: str) -> list[str]:
         ends = [*range(LETTERS, len(word), LETTERS)]
     else:
         ends, letters = [], 0
-        word = unicodedata.normalize("NFC", word)
         for at, c in enumerate(word):
             goes_on = unicodedata.category(c)[0] == "M" or unicodedata.combining(word[at - 1]) == _VIRAMA
             if letters >= LETTERS and not goes_on:

@@ -20,7 +20,7 @@ def test_pieces_are_the_word_and_never_split_a_letter_from_its_marks(word: str) 
     first, *others = cut_word(word)
     assert all(piece.startswith("\x01") for piece in others)
     pieces = [first, *(piece[1:] for piece in others)]
-    assert "".join(pieces) == unicodedata.normalize("NFC", word)
+    assert "".join(pieces) == word
     assert len(pieces) <= MOST
     for before, piece in pairwise(pieces):
         assert not unicodedata.category(piece[0]).startswith("M")
@@ -37,7 +37,7 @@ def test_ascii_is_cut_by_letters(word: str) -> None:
 @pytest.mark.parametrize(
     ("word", "pieces"),
     [
-        ("maison", ["mais", "on"]), ("les", ["les"]), ("étéé", ["étéé"]), ("e\u0301coles", ["écol", "es"]),
+        ("maison", ["mais", "on"]), ("les", ["les"]), ("étéé", ["étéé"]), ("e\u0301coles", ["e\u0301col", "es"]),
         ("日本語", ["日", "本", "語"]), ("カメラ", ["カ", "メ", "ラ"]), ("東ab", ["東", "ab"]),
         ("대통령은", ["대통", "령은"]), ("학교", ["학교"]), ("किताबें", ["किता", "बें"]),
         ("x" * 1000, ["xxxx"] * 7 + ["x" * 972]),
