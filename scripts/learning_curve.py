@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,10 +42,8 @@ LANGUAGES = {
 
 def draws(data: Path, gold: GoldSet, size: int) -> Iterator[tuple[View, Bitext]]:
     """A text of so many pairs, as many gold ones among them as there are; at most as many draws as differ."""
-    from gold import Labelled, View
+    from gold import Labelled, View, text_with_gold
 
-    from corpora.bitext import BitextBuilder
-    from corpora.normalize import Normalizer
     from corpora.readers import open_corpus
     from features.statistics import CorpusStatistics
 
@@ -59,11 +56,7 @@ def draws(data: Path, gold: GoldSet, size: int) -> Iterator[tuple[View, Bitext]]
         bitext = labelled.bitext
         if size > n:
             further = open_corpus(str(data / prefix), source=gold.source, target=gold.target)
-            builder = BitextBuilder(Normalizer(), Normalizer(), gold.source, gold.target)
-            builder.add_texts(further, list(islice(further.texts(), size - n)))
-            for part in labelled.corpora:
-                builder.add_texts(part, list(part.texts()))
-            bitext = builder.bitext()
+            bitext = text_with_gold(further, size - n, labelled.corpora)
         yield View("", size, labelled, CorpusStatistics.from_bitext(bitext)), bitext
 
 
