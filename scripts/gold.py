@@ -22,7 +22,7 @@ from aligner.model import default
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import Alignments, best_alignments, decode_edges
 from aligner.model.default import REWARDS
-from aligner.model.operating_point import best_threshold, offset_for
+from aligner.model.operating_point import best_threshold, offset_for, offset_of
 from aligner.model.scoring import score_table
 from aligner.solvers import Stop, solve
 from aligner.solvers.newton import Newton
@@ -266,8 +266,7 @@ def learn(
     problem = planned.problem(edges, links)
     if problem.prior_name == "default":
         known = problem.prior if centre is None else np.append(centre, np.zeros(len(edges.names) - len(centre)))
-        offset = offset_for(best_threshold(score_table(known, edges.features)))
-        problem = replace(problem, prior=known + offset * (np.array(edges.names) == "bias"))
+        problem = replace(problem, prior=known + offset_of(known, edges) * (np.array(edges.names) == "bias"))
     learnt = cross_validate(problem, links, planned, stop=Stop(gap=1e-3, passes=200))
     w = learnt.result.w
     return Learnt(features, edge_weights(problem, w), problem.link_rewards(w), learnt.held_out)

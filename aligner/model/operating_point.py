@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aligner.losses.edges import Edges
 from aligner.model.model import Model
-from aligner.model.scoring import score_batch
+from aligner.model.scoring import score_batch, score_table
 from corpora.alignment import Links
 from corpora.bitext import Bitext
 from corpora.ragged import F64
@@ -19,6 +20,9 @@ PAIRS = 500
 SURE, SLOPE = 0.3, 2.25
 """Up to this `best_threshold` a score of 0 leads to the least AER; beyond it, links must be added so many times as far.
 Both were chosen by ``scripts/train_default.py``."""
+
+LEARNT_SLOPE = 1.0
+"""Of weights that labelled pairs of the text have taught, which have learnt a part of it."""
 
 FURTHEST = 1.5
 """Offset that no gold set exceeds, from which on links would be chance."""
@@ -37,9 +41,15 @@ def best_threshold(scores: F64) -> float:
     return float(np.log(2.0 / expected.max() - 1.0))
 
 
-def offset_for(threshold: float) -> float:
-    """The offset of the default weights for a text with this `best_threshold`; from 0 to FURTHEST."""
-    return min(max(0.0, SLOPE * (threshold - SURE)), FURTHEST)
+def offset_for(threshold: float, slope: float = SLOPE) -> float:
+    """The offset of the weights for a text with this `best_threshold`; from 0 to FURTHEST."""
+    return min(max(0.0, slope * (threshold - SURE)), FURTHEST)
+
+
+def offset_of(weights: F64, edges: Edges, slope: float = SLOPE) -> float:
+    """The offset of weights, (d,), for a text of which the first PAIRS pairs' edges are looked at."""
+    some = edges.features[: edges.lists.offsets[min(PAIRS, len(edges))]]
+    return offset_for(best_threshold(score_table(weights, some)), slope)
 
 
 def fitting_offset(model: Model, bitext: Bitext, links: Sequence[Links] = ()) -> float:

@@ -9,8 +9,10 @@ import numpy as np
 
 from aligner.errors import OracleError, SettingError
 from aligner.evaluation.counts import bootstrap, count, scores
+from aligner.losses.fenchel_young import FenchelYoungProblem
 from aligner.model.calibration import JudgedLinks
 from aligner.model.decoding import decode_edges
+from aligner.model.operating_point import LEARNT_SLOPE, offset_of
 from aligner.progress import ignore
 from aligner.solvers import Result, Status, Stop, TracePoint, solve
 from aligner.training.settings import LabelledProblem, Plan
@@ -20,6 +22,9 @@ from features.table import DEFAULT_MEMORY
 
 _RESAMPLES = 1000
 """Bootstrap resamples of a standard error."""
+
+_LOG_ODDS = "fermi-dirac", "default"
+"""Regularizer and prior of losses whose scores are log-odds of links."""
 
 _ENDED = Status.INTERRUPTED, Status.CALLBACK
 """After these nothing further is solved."""
@@ -123,8 +128,15 @@ def cross_validate(
 
 
 def edge_weights(problem: LabelledProblem, w: F64) -> F64:
-    """Return the weights of edges' features in a solution w, without those of further links of a word."""
-    return problem.weights(w)[: len(problem.edges.names)]
+    """Return the weights of edges' features in a solution w, without those of further links of a word.
+
+    Near the default weights scores are log-odds, which far languages need more links of, see `operating_point`.
+    """
+    weights = problem.weights(w)[: len(problem.edges.names)]
+    if isinstance(problem, FenchelYoungProblem) and (problem.regularizer, problem.prior_name) == _LOG_ODDS:
+        bias = np.array(problem.edges.names) == "bias"
+        return weights + offset_of(weights, problem.edges, LEARNT_SLOPE) * bias
+    return weights
 
 
 def _hold_out(

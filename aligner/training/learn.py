@@ -15,8 +15,7 @@ from aligner.model.calibration import Calibration, JudgedLinks
 from aligner.model.decoding import decode_edges
 from aligner.model.default import default_model, default_weights, with_links
 from aligner.model.model import Model
-from aligner.model.operating_point import PAIRS, best_threshold, offset_for
-from aligner.model.scoring import score_table
+from aligner.model.operating_point import offset_of
 from aligner.progress import Hooks, Progress
 from aligner.settings import changed
 from aligner.solvers import Result, Status, Stop, TracePoint
@@ -89,8 +88,7 @@ def learn(
     )  # fmt: skip
     of_default, offset = features.families == tuple(FAMILIES), 0.0
     if of_default:
-        some = edges.features[: edges.lists.offsets[min(PAIRS, n_labels)]]
-        offset = offset_for(best_threshold(score_table(default_weights().of(edges.names), some)))
+        offset = offset_of(default_weights().of(edges.names), edges)
     problem = planned.problem(edges, labelled.links, offset)
 
     def audited(point: TracePoint, fold: int | None) -> bool | None:

@@ -12,6 +12,8 @@ from aligner.evaluation.counts import error_rate
 from aligner.model.default import default_model
 from aligner.model.operating_point import FURTHEST, SURE, best_threshold, fitting_offset, offset_for
 from aligner.model.unsupervised import align
+from aligner.training.inputs import Labelled
+from aligner.training.learn import learn
 from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
 from corpora.normalize import Normalizer
@@ -60,8 +62,33 @@ def test_an_offset_adds_links_and_leaves_their_probabilities(far: Bitext) -> Non
     assert align(far).to_links() == many.to_links()
 
 
-def test_japanese_without_other_text(data: Path) -> None:
-    """Far fewer errors than by scores above 0 (49.6), than any other aligner without a GPU (57.3)."""
+@pytest.fixture(scope="module")
+def japanese(data: Path) -> tuple[Bitext, Links]:
     corpus = open_corpus(str(data / "en-ja" / "gold"), source="en", target="ja")
     bitext = read_bitext([corpus], Normalizer(), Normalizer(), lambda pairs: None)
-    assert error_rate(Links.from_pairs(corpus.links()), align(bitext).to_links()) < 0.47
+    return bitext, Links.from_pairs(corpus.links())
+
+
+def test_japanese_without_other_text(japanese: tuple[Bitext, Links]) -> None:
+    """Far fewer errors than by scores above 0 (49.6), than any other aligner without a GPU (57.3)."""
+    bitext, links = japanese
+    assert error_rate(links, align(bitext).to_links()) < 0.47
+
+
+def test_weights_from_labels_get_an_offset_too(japanese: tuple[Bitext, Links]) -> None:
+    """The bias alone is raised, and other pairs have fewer errors than without."""
+    bitext, links = (every.take(np.arange(300)) for every in japanese)
+    taught = np.arange(50)
+    statistics = CorpusStatistics.from_bitext(bitext)
+    made = learn(statistics, Labelled(bitext.take(taught), links.take(taught), (), 50))
+    model = made.model
+    assert made.result is not None
+    raised = model.weights - made.result.w[: len(model.weights)]
+    assert set(np.flatnonzero(raised)) == {model.features.names.index("bias")}
+    rest = np.arange(50, 300)
+    with_it, without = (
+        error_rate(links.take(rest), one.align_bitext(bitext.take(rest)).to_links())
+        for one in (model, model.with_offset(-raised.sum()))
+    )
+    assert raised.sum() > 0.3
+    assert with_it < without - 0.01
