@@ -55,6 +55,7 @@ def align(
     skip_bad: opt.SkipBad = False,
     sample: opt.Sample = None,
     priors: opt.PriorsFile = None,
+    dictionary: opt.Dictionary = None,
     set_: opt.Set = None,
     shard: opt.Shard = None,
     resume: opt.Resume = False,
@@ -74,7 +75,7 @@ def align(
         AlignSettings(
             model=model, links=tuple(links or ()), offset=offset, columns=columns, shard=shard, max_length=max_length,
             long_pairs=long_pairs, skip_bad=skip_bad, unsupervised=unsupervised, decoding=decoding, priors=priors,
-            sample=sample,
+            dictionary=dictionary, sample=sample,
         ),
         set_ or [],
     )  # fmt: skip
@@ -201,7 +202,9 @@ def align_without_model(
             paths = [writer.output.path for writer in writers]
             others = [kind_of_links(name)[1] for name in settings.links]
             for path in paths:
-                refuse_inputs(path, [corpus.source_file, corpus.target_file, settings.priors, *others])
+                refuse_inputs(
+                    path, [corpus.source_file, corpus.target_file, settings.priors, settings.dictionary, *others]
+                )
             keep = output.format == "jsonl" or output.remap is not None
             text = OwnText.of(corpus, settings, keep=keep, on_progress=show)
             other = open_other_tokens(output.remap, text.corpus or corpus, NORMALIZERS, paths)

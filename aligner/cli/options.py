@@ -113,6 +113,9 @@ PriorsFile = Annotated[str | None, _data(
     "--priors", metavar="FILE", hidden=True,
     help="Priors of eflomal, or a table of fast_align -p: counts to begin with.",
 )]  # fmt: skip
+Dictionary = Annotated[str | None, _data(
+    "--dictionary", metavar="FILE", help="Known translations, a line each: source TAB target [TAB weight].",
+)]  # fmt: skip
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.", hidden=True)]
 Tokenize = Annotated[bool, _data("--tokenize", help="Split off punctuation and Han, Kana, Thai, Lao, Khmer letters.")]
 LinkTokens = Annotated[bool, _data("--tokenize", help="The links count tokens of a model of train --tokenize.")]

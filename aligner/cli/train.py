@@ -39,6 +39,7 @@ def train(
     skip_bad: opt.SkipBad = False,
     sample: opt.Sample = None,
     priors: opt.PriorsFile = None,
+    dictionary: opt.Dictionary = None,
     set_: opt.Set = None,
     trace: opt.TraceFile = None,
     strict: opt.Strict = False,
@@ -95,8 +96,8 @@ def train(
         learn = with_values(LearnSettings(), set_ or [], CountSettings)
         of_learning: dict[str, Any] = {"gold": gold, "links": links, "trace": trace}
         of_text: dict[str, Any] = {
-            "source": source, "target": target, "sample": sample, "priors": priors, "tokenize": tokenize,
-            "stem": stem, "no_case_fold": not case_fold, "cluster": cluster,
+            "source": source, "target": target, "sample": sample, "priors": priors, "dictionary": dictionary,
+            "tokenize": tokenize, "stem": stem, "no_case_fold": not case_fold, "cluster": cluster,
         }  # fmt: skip
         if update is not None:
             why = "with --update, which changes a model's statistics only"
@@ -111,7 +112,7 @@ def train(
         if old is None and not inputs.labelled:
             refuse_idle("without labelled pairs, which are not there (give --gold)", **of_learning)
         for name in filter(None, (model, trace)):
-            refuse_inputs(name, [update, statistics, priors, *inputs.files])
+            refuse_inputs(name, [update, statistics, priors, dictionary, *inputs.files])
         if old is not None and update is not None:
             made = update_on(old, inputs.texts, hooks)
         elif old is not None:
@@ -119,7 +120,9 @@ def train(
             made = training.model
         else:
             normalizers = _normalizers(inputs.texts[0], stem, case_fold, tokenize)
-            count = with_values(CountSettings((source, target), normalizers, priors, sample), set_ or [], LearnSettings)
+            count = with_values(
+                CountSettings((source, target), normalizers, priors, dictionary, sample), set_ or [], LearnSettings
+            )
             training = train_on(inputs, learn, count, hooks, engine)
             made = training.model
     written = _save(made, model, force=force)

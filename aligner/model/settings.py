@@ -35,7 +35,7 @@ class AlignSettings:
     decoding: leave them out, too. assignment: the matching of greatest sum of posterior minus `unsupervised`, at most
     one link a word; others: the likeliest link or NULL of each word in each direction, combined as
     `corpora.symmetrize` says; forward has one for each target word, reverse for each source word.
-    priors: a file of counts of other text, see `features.translation.priors`.
+    priors, dictionary: files of counts of other text and of entries, see `features.translation`.
     sample: of more pairs than these a random sample is counted.
 
     [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
@@ -52,6 +52,7 @@ class AlignSettings:
     unsupervised: float | None = setting(None, least=0, most=1)
     decoding: Decoding | None = None
     priors: str | None = None
+    dictionary: str | None = None
     sample: int | None = setting(None, least=1)
     seed: int = setting(0, "Seed of the sample.", least=0)
     candidates: Candidates | None = setting(None, "Word pairs that may be links.", shown="the model's, or likely")
@@ -69,7 +70,11 @@ class AlignSettings:
             raise SettingError(f"`null` must be between 0 and 1, not {self.null}")
         refuse_pairs(
             changed(self),
-            ("unsupervised decoding null iterations seconds priors sample", "model", "which is trained already"),
+            (
+                "unsupervised decoding null iterations seconds priors dictionary sample",
+                "model",
+                "which is trained already",
+            ),
             ("max_length skip_bad shard long_pairs", "links", "whose pairs are all aligned, in one run"),
             ("offset links candidates sample", "unsupervised decoding", "which leaves the default weights out"),
         )

@@ -103,7 +103,7 @@ class OwnText:
 
         Raises CorpusError on bad data.
         """
-        priors = read_priors(settings.priors, NORMALIZERS)
+        priors = read_priors(settings.priors, settings.dictionary, NORMALIZERS)
         keep |= settings.sample is not None
         pairs, corpus = None, None
         if isinstance(text, Corpus):

@@ -135,7 +135,7 @@ def edge_weights(problem: LabelledProblem, w: F64) -> F64:
     weights = problem.weights(w)[: len(problem.edges.names)]
     if isinstance(problem, FenchelYoungProblem) and (problem.regularizer, problem.prior_name) == _LOG_ODDS:
         bias = np.array(problem.edges.names) == "bias"
-        return weights + offset_of(weights, problem.edges, LEARNT_SLOPE) * bias
+        weights = weights + offset_of(weights, problem.edges, LEARNT_SLOPE) * bias
     return weights
 
 

@@ -129,7 +129,8 @@ def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalize
 
 
 TEXT_FACTS = (
-    "date", "corpora", "priors", "sample", "fingerprint", "pairs", "source_tokens", "target_tokens", "updates",
+    *("date", "corpora", "priors", "dictionary", "sample", "fingerprint", "pairs", "source_tokens", "target_tokens"),
+    "updates",
 )  # fmt: skip
 """The keys of a model's record that are about its text: those of `corpus_record`, and updates."""
 
@@ -138,7 +139,7 @@ def corpus_record(texts: Sequence[Corpus], bitext: Bitext, settings: CountSettin
     """The record of the text that was counted, as JSON values."""
     given: dict[str, Any] = {}
     if settings is not None:
-        given = {"priors": settings.priors, "sample": settings.sample}
+        given = {name: getattr(settings, name) for name in ("priors", "dictionary", "sample")}
     return {
         "date": time.strftime("%Y-%m-%d"),
         "corpora": [corpus.name for corpus in texts],

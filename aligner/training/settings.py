@@ -73,13 +73,14 @@ class CountSettings:
     """Settings of counting text.  Raises SettingError for values that cannot be.
 
     languages, normalizers: of source and target; languages as suffixes of file names.
-    priors: a file that the translation models begin with, see `features.translation.priors`.
+    priors, dictionary: files that the translation models begin with, see `features.translation`.
     sample: of more pairs of text than these a random sample is counted.
     """
 
     languages: Languages = (None, None)
     normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer())
     priors: str | None = None
+    dictionary: str | None = None
     sample: int | None = setting(None, least=1)
     seed: int = setting(0, "Seed of everything random.", least=0)
 

@@ -62,9 +62,10 @@ def train_on(
         for name in ["links"] * bool(inputs.links) + sorted(idle):
             raise SettingError(f"`{name}` has no effect without labelled pairs, which are not there (give `gold`)")
         warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=4)
-    if count.priors is not None and not lexicons:
-        raise SettingError("`priors` have no effect on these features (leave `priors` or `families` out)")
-    priors = read_priors(count.priors, count.normalizers)
+    for name in ("priors", "dictionary"):
+        if getattr(count, name) is not None and not lexicons:
+            raise SettingError(f"`{name}` has no effect on these features (leave `{name}` or `families` out)")
+    priors = read_priors(count.priors, count.dictionary, count.normalizers)
     bitext, everything, facts = inputs.read(count, hooks)
     labelled = everything and everything.sampled(settings.max_labelled, settings.seed)
     if labelled is not None:

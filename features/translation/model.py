@@ -80,11 +80,6 @@ class TranslationModel:
     smoothing: float
     known: tuple[Mapping[str, Tables], Mapping[str, Names]] | None = None
 
-    @property
-    def tokens(self) -> int:
-        """How many there are in the training text, both sides together."""
-        return int(self.source_counts.sum() + self.target_counts.sum())
-
     def smoothing_of(self, lexicon: str) -> float:
         return self.smoothing * variant_of(lexicon)[1].smoothing
 

@@ -6,7 +6,7 @@ A table of ``fast_align -p`` has ``source target log p(target | source)``.
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -18,13 +18,17 @@ from corpora.errors import BrokenLine, quoted
 from corpora.files import StrPath, read_lines
 from corpora.link_counts import NULL as UNLINKED
 from corpora.normalize import Normalizer
+from corpora.ragged import F64, I64, Lists
 from features.translation import jumps
 from features.translation._lattice_kernels import END, INSIDE, START, WINDOW, JumpWeights
 from features.translation._translation_kernels import DirectionCounts
 from features.translation.cells import Cells
+from features.translation.dictionary import parse_dictionary
 from features.translation.expectation import Parameters, Settings
 from features.translation.expected_counts import Direction, Lexicon
+from features.translation.lexicon import KINDS
 from features.translation.model import TranslationModel
+from features.translation.pieces import Units
 from features.words import WordTable
 
 TABLE_COUNT = 0.3
@@ -74,40 +78,61 @@ class Priors(NamedTuple):
         return Priors(links, self.target, self.source, self.reverse, self.forward)
 
     def to_model(self, normalizers: tuple[Normalizer, Normalizer]) -> TranslationModel:
-        """A lexicon of words that has these counts, normalised, and no others.
+        """Lexicons of words and of their pieces that have these counts, normalised, and no others.
 
         Raises SettingError on counts that are not between 0 and LARGEST_COUNT.
         """
         if not all(0.0 <= count <= LARGEST_COUNT for counts in self for count in counts.values()):
             raise SettingError(f"a count of priors is not between 0 and {LARGEST_COUNT:g}")
-        known = one, other = [WordIds(normalizer) for normalizer in normalizers]
+        one, other = ids = [WordIds(normalizer) for normalizer in normalizers]
         linked: defaultdict[tuple[int, int], float] = defaultdict(float)
         null: list[defaultdict[int, float]] = [defaultdict(float), defaultdict(float)]
         for (source, target), count in self.links.items():
             if source == NULL:
-                null[0][other[target]] += count
+                null[1][other[target]] += count
             elif target == NULL:
-                null[1][one[source]] += count
+                null[0][one[source]] += count
             else:
                 linked[one[source], other[target]] += count
-        names = [list(ids.index) for ids in known]
-        n_source, n_target = map(len, names)
-        pairs = np.array(sorted(linked), np.int64).reshape(-1, 2)
-        counts = np.array([*(linked[pair] for pair in sorted(linked)), 0.0])[:, None]
-        cells = Cells(np.searchsorted(pairs[:, 0], np.arange(n_source + 1)), pairs[:, 1].astype(np.int32), n_target)
-        forward, forward_weights = _direction(null[0], n_target, self.forward, n_source)
-        reverse, reverse_weights = _direction(null[1], n_source, self.reverse, n_target)
-        seen = np.bincount(pairs[:, 0], counts[:-1, 0], n_source) + reverse.null
-        seen_target = np.bincount(pairs[:, 1], counts[:-1, 0], n_target) + forward.null
-        weights = forward_weights, reverse_weights
-        found = Parameters(cells, counts, forward, reverse, weights, (seen, seen_target))
-        lexicons = {"words": Lexicon.from_parameters(found)}
-        whole = [np.ceil(side).astype(np.int64) for side in found.occurrences]
+        names = [list(side.index) for side in ids]
+        pairs, counts = np.array([*linked], np.int64).reshape(-1, 2), np.array([*linked.values()], np.float64)
+        alone = [np.array([null[side].get(word, 0.0) for word in range(len(names[side]))]) for side in (0, 1)]
+        seen = [alone[side] + np.bincount(pairs[:, side], counts, len(names[side])) for side in (0, 1)]
+        lexicons = {}
+        for name, kind in KINDS.items():
+            units = of_source, of_target = tuple(Units.of(side, kind.whole) for side in names)
+            cells, counted = _share(pairs, counts, *units)
+            widths = (self.forward, self.reverse) if kind.whole else ({}, {})  # of jumps between words
+            forward, forward_weights = _direction(of_target.occurrences(alone[1]), widths[0], cells.n_sources)
+            reverse, reverse_weights = _direction(of_source.occurrences(alone[0]), widths[1], cells.n_targets)
+            found = Parameters(
+                cells, counted[:, :1] if kind.agreement else counted, forward, reverse,
+                (forward_weights, reverse_weights), (of_source.occurrences(seen[0]), of_target.occurrences(seen[1])),
+            )  # fmt: skip
+            lexicons[name] = Lexicon.from_parameters(found)
+        whole = [np.ceil(side).astype(np.int64) for side in seen]
         usual = Settings.of_text(sum(side.sum() for side in whole) / 2)
         return TranslationModel(
             WordTable.from_words(names[0]), WordTable.from_words(names[1]), whole[0], whole[1], lexicons, usual.p0,
             usual.uniform, usual.smoothing,
         )  # fmt: skip
+
+
+def _share(pairs: I64, counts: F64, source: Units, target: Units) -> tuple[Cells, F64]:
+    """The cells of the units of word pairs, (n, 2), and the counts of each in both directions, see `Parameters`.
+
+    In the forward direction all units of the source word give each of the target word alike, and the other way round.
+    """
+    shapes = np.stack([np.diff(source.offsets)[pairs[:, 0]], np.diff(target.offsets)[pairs[:, 1]]], axis=1)
+    every = Lists.of_all(shapes)
+    first = source.offsets[pairs[every.pairs, 0]], target.offsets[pairs[every.pairs, 1]]
+    rows, columns = source.of_words[first[0] + every.source], target.of_words[first[1] + every.target]
+    n_source, n_target = len(source.names), len(target.names)
+    keys, cell = np.unique(rows * np.int64(n_target) + columns, return_inverse=True)
+    shared = [np.bincount(cell, (counts / sizes)[every.pairs], len(keys)) for sizes in shapes.T]
+    starts = np.searchsorted(keys, np.arange(n_source + 1) * n_target)
+    cells = Cells(starts, (keys % max(n_target, 1)).astype(np.int32), n_target)
+    return cells, np.stack([np.append(column, 0.0) for column in shared], axis=1)
 
 
 def _widths(direction: Direction) -> Mapping[int, float]:
@@ -118,12 +143,9 @@ def _widths(direction: Direction) -> Mapping[int, float]:
     return {width: count for width, count in counts.items() if count > 0.0}
 
 
-def _direction(
-    null: Mapping[int, float], generated: int, widths: Mapping[int, float], states: int
-) -> tuple[DirectionCounts, JumpWeights]:
+def _direction(null: F64, widths: Mapping[int, float], states: int) -> tuple[DirectionCounts, JumpWeights]:
     """Counts of a direction, in which every jump might have had any width, and weights that make its jumps likely."""
-    groups, of_null = np.zeros(states, np.int32), np.zeros(generated)
-    of_null[list(null)] = list(null.values())
+    groups = np.zeros(states, np.int32)
     counted = jumps.new_jumps(groups)
     for width, count in widths.items():
         if abs(width) <= WINDOW:
@@ -132,8 +154,10 @@ def _direction(
     weights = jumps.first_jumps(groups)
     if total > 0.0:  # a width without any weight would never get one
         weights = jumps.fit_jumps(counted._replace(counts=counted.counts + 1.0), weights, 1.0, jumps.LONG_STEP)
-    return DirectionCounts(of_null, counted), weights
+    return DirectionCounts(null, counted), weights
 
+
+NOTHING = Priors({}, {}, {}, {}, {})
 
 _KINDS = "LEX", "FERF", "FERR", "HMMF", "HMMR"
 _HINT = "eflomal has KIND, fields and count, at most 1e12, between tabs; fast_align -p source, target, log probability"
@@ -165,9 +189,20 @@ def parse_priors(lines: Iterable[bytes], path: StrPath) -> Priors:
     return Priors(*kinds.values())
 
 
-def read_priors(path: StrPath | None, normalizers: tuple[Normalizer, Normalizer]) -> TranslationModel | None:
-    """Read the priors of `train_translation` from a file of eflomal or fast_align, if any.  Raises CorpusError."""
-    return None if path is None else parse_priors(read_lines(path), path).to_model(normalizers)
+def read_priors(
+    path: StrPath | None, dictionary: StrPath | None, normalizers: tuple[Normalizer, Normalizer]
+) -> TranslationModel | None:
+    """Read the priors of `train_translation` from a file of eflomal or fast_align, and from a dictionary, if any.
+
+    Raises CorpusError.
+    """
+    if path is dictionary is None:
+        return None
+    found = NOTHING if path is None else parse_priors(read_lines(path), path)
+    if dictionary is not None:
+        entries = Counter(parse_dictionary(read_lines(dictionary), dictionary, normalizers))
+        found = found._replace(links=Counter(found.links) + entries)
+    return found.to_model(normalizers)
 
 
 def format_priors(priors: Priors) -> Iterator[str]:

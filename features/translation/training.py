@@ -21,9 +21,11 @@ UPDATE = Settings(iterations_1=0)
 
 
 def usual_settings(bitext: Bitext, priors: TranslationModel | None = None) -> Settings:
-    """Settings that suit how much text there is.  priors: counts of other text, which is text, too."""
-    tokens = len(bitext.source.ids) + len(bitext.target.ids)
-    return Settings.of_text((tokens + (0 if priors is None else priors.tokens)) / 2)
+    """Settings that suit how much text there is.  priors: other text is as long as they have jumps; a dictionary: 0."""
+    tokens: float = len(bitext.source.ids) + len(bitext.target.ids)
+    if priors is not None and (words := priors.lexicons.get("words")):
+        tokens += words.forward.jumps.sum() + words.reverse.jumps.sum()
+    return Settings.of_text(tokens / 2)
 
 
 def train_translation(

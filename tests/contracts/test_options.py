@@ -42,6 +42,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "skip_bad": ("train bad.en t.fr -m Z -q", "--skip-bad"), "links": (TRAIN, "--links b.wa"),
         "families": (TRAIN, "--set families=association"), "candidates": (TRAIN, "--set candidates=all"),
         "words": (TRAIN, "--set words=2"), "priors": (TRAIN, "--priors priors"),
+        "dictionary": (TRAIN, "--dictionary entries"),
         "update": ("train t.en t.fr -m Z -q", "--update M"), "statistics": (TRAIN, "--statistics M"),
         "case_fold": (TRAIN, "--no-case-fold"),
         "tokenize": (TRAIN, "--tokenize"), "stem": (TRAIN, "--stem"), "loss": (TRAIN, "--set loss=hinge"),
@@ -63,7 +64,8 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "shard": (WITH_MODEL, "--shard 1/2"), "max_length": (WITH_MODEL, "--max-length 6"),
         "long_pairs": (f"{WITH_MODEL} --max-length 6", "--long-pairs drop"),
         "skip_bad": ("align bad.en t.fr -m M -o Z -q", "--skip-bad"), "unsupervised": (ALIGN, "--unsupervised"),
-        "priors": (ALIGN, "--priors priors --format tsv"), "sample": (ALIGN, "--sample 5"),
+        "priors": (ALIGN, "--priors priors --format tsv"),
+        "dictionary": (ALIGN, "--dictionary entries --format tsv"), "sample": (ALIGN, "--sample 5"),
         "seed": (f"{ALIGN} --sample 5", "--set seed=1"), "decoding": (ALIGN, "--decoding union"),
         "directions": (ALIGN, "--directions Y"),
         "null": (f"{ALIGN} --unsupervised", "--set null=0.9"),
@@ -193,6 +195,7 @@ def files(once: Any, sample: Path, priors: Path) -> Path:
         (folder / "bad.en").write_bytes(b"\xff" + (folder / "t.en").read_bytes()[1:])
         run("train", folder / "b", "-m", folder / "M", "-q", "--set", "cross_validate=0")
         shutil.copy(priors / "eflomal.priors", folder / "priors")
+        write(folder / "entries", "the\tla", "of\tde\t3")
 
     found: Path = once("options", fill)
     return found

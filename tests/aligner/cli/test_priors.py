@@ -74,6 +74,29 @@ def test_priors_that_cannot_be_are_refused(desk: Desk) -> None:
     assert not (desk.folder / "N").exists()
 
 
+def test_a_dictionary_is_where_training_begins(desk: Desk) -> None:
+    entries = write(desk.folder / "entries", "the\tmaison\t50", "house ||| le ||| 50")
+    plain = run("align", desk.text, "-q").stdout
+    assert run("align", desk.text, "-q", "--dictionary", entries).stdout != plain
+    made = desk.folder / "N"
+    run("train", desk.source, desk.target, "-m", made, "--dictionary", entries, "-q")
+    model = load(made)
+    assert model.record["dictionary"] == str(entries)
+    assert model.statistics.translation is not None
+    assert {"the", "house"} <= {*model.statistics.translation.source_words.words()}
+
+
+def test_dictionaries_that_cannot_be_are_refused(desk: Desk) -> None:
+    broken = write(desk.folder / "broken", "a\tb", "a b")
+    assert "is no entry of a dictionary" in refused("align", desk.text, "--dictionary", broken, line=2)
+    assert "no such file" in refused("train", desk.source, desk.target, "--dictionary", desk.folder / "none", "-q")
+    sound = write(desk.folder / "sound", "a\tb")
+    assert "is read here" in refused("align", desk.text, "--dictionary", sound, "-o", sound, "--force")
+    for command in (f"align {desk.text} -m {desk.model}", f"train {desk.text} --set families=bias -m N -q"):
+        result = invoke(*command.split(), "--dictionary", sound)
+        assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+
+
 @pytest.mark.slow
 def test_flags_of_fast_align(desk: Desk, both: Path) -> None:
     tables = desk.folder / "forward", desk.folder / "reverse"

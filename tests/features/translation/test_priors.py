@@ -17,9 +17,11 @@ from features.translation._lattice_kernels import INSIDE, WIDTHS, WINDOW
 from features.translation.expected_counts import Lexicon
 from features.translation.lexicon import variants
 from features.translation.model import TranslationModel
+from features.translation.pieces import cut_word
 from features.translation.posteriors import Decoder
 from features.translation.priors import (
     EPSILON,
+    NOTHING,
     NULL,
     TABLE_COUNT,
     Priors,
@@ -31,7 +33,6 @@ from features.translation.priors import (
 from features.translation.training import train_translation
 
 NORMALIZERS = Normalizer(), Normalizer()
-EMPTY = Priors({}, {}, {}, {}, {})
 
 
 def counts_of(model: TranslationModel, lexicon: Lexicon) -> dict[tuple[str, str], float]:
@@ -50,7 +51,7 @@ def test_what_eflomal_has_written_is_written_as_it_was(priors: Path) -> None:
 
 
 def test_a_model_has_the_counts_of_the_file_whatever_the_case(priors: Path) -> None:
-    model = read_priors(priors / "eflomal.priors", NORMALIZERS)
+    model = read_priors(priors / "eflomal.priors", None, NORMALIZERS)
     assert model is not None
     expected: dict[tuple[str, str], float] = {}
     jumps = {"HMMF": np.zeros(WIDTHS), "HMMR": np.zeros(WIDTHS)}
@@ -62,13 +63,16 @@ def test_a_model_has_the_counts_of_the_file_whatever_the_case(priors: Path) -> N
             jumps[kind][int(fields[0]) + WINDOW] = int(count)
     assert counts_of(model, model.lexicons["words"]) == expected
     assert sum(expected.values()) == model.source_counts.sum() == model.target_counts.sum()
-    assert list(model.lexicons) == ["words"]
-    for lexicon in model.lexicons.values():
-        assert lexicon.counts.sum() == lexicon.counts.shape[1] * sum(expected.values())
-        for direction, made in ((lexicon.forward, jumps["HMMF"]), (lexicon.reverse, jumps["HMMR"])):
-            assert direction.jumps[INSIDE : INSIDE + WIDTHS].tolist() == made.tolist()
-            likely = (made + 1.0) / (made + 1.0).sum()
-            assert direction.shared[INSIDE : INSIDE + WIDTHS] == pytest.approx(likely, abs=1e-6)
+    assert list(model.lexicons) == ["words", "pieces"]
+    of_pieces = model.lexicons["pieces"].counts  # each piece of a word is linked as often as the word
+    pieces = [sum(len(cut_word(pair[side])) * n for pair, n in expected.items()) for side in (0, 1)]
+    assert of_pieces.sum(axis=0) == pytest.approx(pieces[::-1])
+    lexicon = model.lexicons["words"]
+    assert lexicon.counts.sum() == lexicon.counts.shape[1] * sum(expected.values())
+    for direction, made in ((lexicon.forward, jumps["HMMF"]), (lexicon.reverse, jumps["HMMR"])):
+        assert direction.jumps[INSIDE : INSIDE + WIDTHS].tolist() == made.tolist()
+        likely = (made + 1.0) / (made + 1.0).sum()
+        assert direction.shared[INSIDE : INSIDE + WIDTHS] == pytest.approx(likely, abs=1e-6)
     model.tables  # noqa: B018 - arrays that do not fit together would be found here
     copy = TranslationModel.from_arrays(model.to_arrays(), model.source_words, model.target_words)
     assert counts_of(copy, copy.lexicons["words"]) == expected
@@ -97,14 +101,14 @@ def test_a_table_has_the_likely_words_of_each() -> None:
 
 
 def test_counts_of_a_model_come_back(priors: Path) -> None:
-    model = read_priors(priors / "eflomal.priors", NORMALIZERS)
+    model = read_priors(priors / "eflomal.priors", None, NORMALIZERS)
     assert model is not None
     written = Priors.from_model(model)
     assert not written.source
     again = parse_priors((line.rstrip("\n").encode() for line in format_priors(written)), "P")
     assert again == written
     assert Priors.from_model(again.to_model(NORMALIZERS)) == written
-    nothing = EMPTY.to_model(NORMALIZERS)
+    nothing = NOTHING.to_model(NORMALIZERS)
     assert len(nothing.source_words) == 0
     assert list(format_priors(Priors.from_model(nothing))) == []
 
@@ -130,19 +134,19 @@ def likeliest(model: TranslationModel, text: Bitext) -> list[int]:
 def test_priors_decide_where_the_text_does_not(make_bitext: Callable[..., Bitext]) -> None:
     text = make_bitext([("this that".split(), "un deux".split())] * 4)
     for this, that, expected in (("deux", "un", [1, 0]), ("un", "deux", [0, 1])):
-        priors = EMPTY._replace(links={("This", this): 30.0, ("that", that): 30.0}).to_model(NORMALIZERS)
+        priors = NOTHING._replace(links={("This", this): 30.0, ("that", that): 30.0}).to_model(NORMALIZERS)
         assert likeliest(train_translation(text, priors=priors), text) == expected
 
 
 def test_no_counts_change_nothing(make_bitext: Callable[..., Bitext]) -> None:
     text = make_bitext([("this that".split(), "un deux trois".split()), (["that"], ["trois"])] * 20)
-    one, other = (train_translation(text, priors=priors) for priors in (None, EMPTY.to_model(NORMALIZERS)))
+    one, other = (train_translation(text, priors=priors) for priors in (None, NOTHING.to_model(NORMALIZERS)))
     arrays = other.to_arrays()
     assert all(np.array_equal(array, arrays[name]) for name, array in one.to_arrays().items())
 
 
 def test_priors_are_added_to_what_is_counted(make_bitext: Callable[..., Bitext]) -> None:
-    priors = EMPTY._replace(links={("this", "un"): 5.0, ("only", "here"): 7.0, (NULL, "deux"): 2.0})
+    priors = NOTHING._replace(links={("this", "un"): 5.0, ("only", "here"): 7.0, (NULL, "deux"): 2.0})
     text = make_bitext([(["this"], ["un"])] * 4)
     model = train_translation(text, priors=priors.to_model(NORMALIZERS), lexicons=["words"])
     found = counts_of(model, model.lexicons["words"])
@@ -164,6 +168,6 @@ def test_counts_that_no_sum_of_is_finite(kind: str, counts: list[str]) -> None:
 @pytest.mark.parametrize("count", [1e308, -1.0, math.nan, math.inf])
 @pytest.mark.parametrize("kind", ["links", "forward"])
 def test_a_model_is_made_of_counts(kind: str, count: float) -> None:
-    priors = EMPTY._replace(**{kind: {("a", "b") if kind == "links" else 1: count}})
+    priors = NOTHING._replace(**{kind: {("a", "b") if kind == "links" else 1: count}})
     with pytest.raises(SettingError, match="a count of priors is not between 0 and 1e\\+12"):
         priors.to_model(NORMALIZERS)

@@ -1,0 +1,41 @@
+"""Dictionaries that a user has: pairs of words or phrases, which count as links of other text, see `priors`."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import product
+
+from corpora.errors import BrokenLine, quoted
+from corpora.files import StrPath
+from corpora.normalize import Normalizer
+
+COUNT = 0.5
+"""Links that an entry of weight 1 stands for: it decides where the text says little, and fades where it says more."""
+
+HEAVIEST = 1e6
+
+_HINT = f"an entry is source TAB target or source ||| target, and perhaps a weight above 0, at most {HEAVIEST:g}"
+
+
+def parse_dictionary(
+    lines: Iterable[bytes], path: StrPath, normalizers: tuple[Normalizer, Normalizer]
+) -> Mapping[tuple[str, str], float]:
+    """Counts of word pairs; the words of a phrase share its count.  path: for errors.  Empty lines are left out.
+
+    Raises BrokenLine.
+    """
+    links: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for number, line in enumerate(lines, 1):
+        try:
+            entry = line.decode()
+            if not entry.strip():
+                continue
+            source, target, *more = entry.split("\t" if "\t" in entry else "|||")
+            (weight,) = map(float, more or ("1",))
+            phrases = normalizers[0].tokens(source), normalizers[1].tokens(target)
+            if not (all(phrases) and 0.0 < weight <= HEAVIEST):
+                raise ValueError
+        except ValueError:
+            raise BrokenLine(path, number, f"{quoted(line)} is no entry of a dictionary", hint=_HINT) from None
+        for pair in product(*phrases):
+            links[pair] += COUNT * weight / max(map(len, phrases))
+    return links
