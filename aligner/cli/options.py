@@ -260,6 +260,6 @@ Set = Annotated[list[str] | None, _output(
 Strict = Annotated[bool, _output("--strict", help="Exit with 3 if the gap was not reached.", hidden=True)]
 Force = Annotated[bool, _output("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, _output("--quiet", "-q", help="No progress and no messages but errors.")]
-Verbose = Annotated[bool, _output("--verbose", "-v", help="More messages.")]
+Verbose = Annotated[bool, _output("--verbose", "-v", help="More messages.", hidden=True)]
 HelpAll = Annotated[bool, _output("--help-all", callback=show_all, is_eager=True, help="Show all options, and exit.")]
 Debug = Annotated[bool, _output("--debug", help="Show the traceback of an error.")]
