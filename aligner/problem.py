@@ -1,7 +1,8 @@
 """The protocols between structured problems and solvers: blocks, corners, marginals.  No words here."""
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -84,7 +85,23 @@ class BlockProblem(Problem, Protocol):
     def rehearsal(self) -> "BlockProblem | None": ...
 
 
-class BlockDefaults:
+class Regularized:
+    """A problem with a strength λ of its regulariser."""
+
+    def at(self, regularization: float) -> Self:
+        """The same problem with another λ: a copy, which shares its arrays.  OracleError unless λ > 0.
+
+        To be overridden by a problem that stores more than `regularization` that depends on λ.
+        """
+        _check_strength(regularization)
+        if "regularization" in getattr(self, "__dataclass_fields__", ()):
+            return replace(self, regularization=float(regularization))  # type: ignore[type-var]
+        other = copy(self)
+        other.regularization = float(regularization)  # type: ignore[attr-defined]
+        return other
+
+
+class BlockDefaults(Regularized):
     """Defaults of a block problem: inherit it, and define n_blocks, n_features, regularization and corners.
 
     A problem with `compiled` kernels need not define corners.
@@ -134,6 +151,10 @@ class OfProblem:
     def regularization(self) -> float:
         return self.problem.regularization
 
+    def at(self, regularization: float) -> Self:
+        """The same problem with another λ."""
+        return replace(self, problem=self.problem.at(regularization))  # type: ignore
+
 
 @dataclass(frozen=True)
 class TargetOnly(BlockDefaults):
@@ -159,11 +180,15 @@ def check_sizes(problem: Problem) -> None:
         size = getattr(problem, name)
         if not (isinstance(size, int | np.integer) and size >= 1):
             raise OracleError(f"{name} is {size!r} (a whole number from 1 on)")
-    nonpositive, strength = getattr(problem, "n_nonpositive", 0), problem.regularization
+    nonpositive = getattr(problem, "n_nonpositive", 0)
     if not (isinstance(nonpositive, int | np.integer) and 0 <= nonpositive <= problem.n_features):
         raise OracleError(f"n_nonpositive is {nonpositive!r} (from 0 to n_features)")
-    if not (isinstance(strength, float | int | np.number) and 0 < strength < np.inf):
-        raise OracleError(f"regularization is {strength!r} (a number above 0)")
+    _check_strength(problem.regularization)
+
+
+def _check_strength(regularization: object) -> None:
+    if not (isinstance(regularization, float | int | np.number) and 0 < regularization < np.inf):
+        raise OracleError(f"regularization is {regularization!r} (a number above 0)")
 
 
 class Sums(NamedTuple):

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,12 +46,11 @@ class Compiled(NamedTuple):
     corner: Any
     sparse_corner: Any = None
 
-    def fill(self, template: Callable[..., Any]) -> Any:
-        """The kernel that a template makes with the kernels of this problem."""
-        if self.sparse_corner is None:
-            return fill(template, make_scratch=self.make_scratch, corner=self.corner)
-        kernels = {"make_scratch": self.make_scratch, "corner": self.corner, "sparse_corner": self.sparse_corner}
-        return fill(template, **kernels)
+    def fill(self, template: Callable[..., Any], **others: Any) -> Any:
+        """The kernel that a template makes with the kernels of this problem, and others."""
+        if self.sparse_corner is not None:
+            others["sparse_corner"] = self.sparse_corner
+        return fill(template, name_of(type(self.arrays)), make_scratch=self.make_scratch, corner=self.corner, **others)
 
 
 class CompiledMarginals(NamedTuple):
@@ -73,7 +72,8 @@ class CompiledMarginals(NamedTuple):
 
     def fill(self, template: Callable[..., Any]) -> Any:
         """The kernel that a template makes with the kernels of these marginals."""
-        return fill(template, score=self.score, add=self.add, nearest=self.nearest, squared_norm=self.squared_norm)
+        kernels = {"score": self.score, "add": self.add, "nearest": self.nearest, "squared_norm": self.squared_norm}
+        return fill(template, name_of(type(self.arrays)), **kernels)
 
 
 def check_code(code: int, block: int) -> None:
@@ -94,30 +94,53 @@ def template(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def name_of(named: Any) -> str:
+    """The full name of a class or a function."""
+    return f"{named.__module__}.{named.__qualname__}"
+
+
 @cache
-def fill(function: Callable[..., Any], **kernels: Any) -> Any:
+def fill(function: Callable[..., Any], arrays: str, **kernels: Any) -> Any:
     """The compiled kernel that a template makes with these kernels as its globals of the same names.
 
+    arrays: the name of the type of the arrays that it is called with: who lacks the type cannot read the cache.
     It is cached for later processes as long as the files of the kernels stay as they are; around kernels without a
     file, or that close over variables, it is compiled anew in every process.
     """
     from corpora.compiled import compiled  # which loads numba
 
-    filled = {name: kernel if hasattr(kernel, "py_func") else compiled(kernel) for name, kernel in kernels.items()}
+    filled = {name: _dispatcher(kernel) for name, kernel in kernels.items()}
     functions = [kernel.py_func for kernel in filled.values()]
     sources = [_source(each) for each in functions]
-    parts = [
-        f"{each.__module__}.{each.__qualname__}\0{source}" for each, source in zip(functions, sources, strict=True)
-    ]
+    parts = [_identity(each) + str(source) for each, source in zip(functions, sources, strict=True)]
+    parts.append(arrays)
     copy = FunctionType(function.__code__, {**function.__globals__, **filled}, function.__name__)
     copy.__qualname__ = f"{function.__qualname__}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
-    return compiled(copy, store=None not in sources)
+    store = None not in sources
+    copy.__dict__["stored"] = store  # for templates that are filled with this one
+    return compiled(copy, store=store)
+
+
+@cache
+def _dispatcher(kernel: Callable[..., Any]) -> Any:
+    """The kernel as a function of numba; what is filled with it is stored, not the kernel."""
+    from corpora.compiled import compiled
+
+    return kernel if hasattr(kernel, "py_func") else compiled(kernel, store=False)
+
+
+def _identity(function: Callable[..., Any]) -> str:
+    """A string that no other function has, not even a lambda of the same line."""
+    code = function.__code__
+    constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
+    return f"{name_of(function)}:{code.co_firstlineno}\0{code.co_code!r}\0{constants}\0"
 
 
 def _source(function: Callable[..., Any]) -> str | None:
-    """The file of a kernel, which may call others there; None if there is no file, or the kernel is a closure."""
+    """The file of a kernel, which may call others there; None if there is no file, or it closes over variables."""
     try:
-        return None if function.__closure__ else _content(inspect.getfile(function))
+        fleeting = function.__closure__ or not function.__dict__.get("stored", True)
+        return None if fleeting else _content(inspect.getfile(function))
     except (OSError, TypeError):
         return None
 

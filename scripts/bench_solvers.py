@@ -98,7 +98,7 @@ def support(problem: MatchingProblem, gaps: tuple[float, ...] = (0.5, 0.1, 0.02)
         solver = make_solver("kernel-bcfw", kernel=name, **options)
         state = solver.init(problem, np.random.default_rng(0))
         for gap in gaps:
-            result = solve(problem, solver, stop=Stop(gap=gap, passes=100, seconds=20.0), state=state)
+            result = solve(problem, solver, stop=Stop(gap=gap, passes=100, seconds=20.0), start=state)
             bound = state.squared_radius / (problem.regularization * result.trace[-1].gap)
             edges = f"{np.count_nonzero(state.moved):,}"
             rows.append([name, f"{result.trace[-1].gap:.2g}", f"{state.support_vectors:,}", edges, f"{bound:,.0f}"])

@@ -135,7 +135,7 @@ def race(field: Field, regularization: float, seeds: Callable[[str], int], limit
         name, options = LINES[line]
         solver, rng = make_solver(name, **options), np.random.default_rng(seed)
         state = solver.init(problem, rng)
-        trace = solve(problem, solver, stop=stop, seed=seed, state=state, measure=field.error).trace
+        trace = solve(problem, solver, stop=stop, seed=seed, start=state, measure=field.error).trace
         drew = rng.bit_generator.state != np.random.default_rng(seed).bit_generator.state
         return Run(*common, line, seed, memory, [asdict(point) for point in trace]), drew
 

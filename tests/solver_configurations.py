@@ -234,5 +234,5 @@ def iterates(problem: object, solver: object, passes: int, seed: int = 3) -> lis
     """The weights after each pass, of which `solve` returns the best."""
     found: list[np.ndarray] = []
     stop = Stop(gap=-1.0, passes=passes, audit_growth=1.0)
-    solve(problem, solver, stop=stop, seed=seed, callback=lambda _, w: found.append(w.copy()))  # type: ignore[arg-type]
+    solve(problem, solver, stop=stop, seed=seed, measure=lambda w: found.append(w.copy()) or 0.0)  # type: ignore[arg-type]
     return found[1:]

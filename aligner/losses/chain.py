@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,20 @@ from aligner.problem import BlockDefaults, Corners, MarginalDefaults
 from aligner.templates import NOT_FINITE, Compiled, check_code
 from corpora.ragged import F64, I32, I64
 from corpora.threads import shared_property
+
+
+class ChainWeights(NamedTuple):
+    """The weights of a `ChainProblem` of p features and M labels.
+
+    inputs: (p, M) of each feature and label.  transitions: (M, M) from the label of the row to that of the column.
+    biases, first, last: (M,) of labels, of the first and of the last label of a sequence; 0 without `biases`.
+    """
+
+    inputs: F64
+    transitions: F64
+    biases: F64
+    first: F64
+    last: F64
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +143,21 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         rows.sum_duplicates()
         return Corners(rows, losses)
 
-    def predict(self, w: F64) -> I32:
-        """The labels (N,) of greatest score.  Raises ValueError if w does not fit."""
+    def unpack(self, w: F64) -> "ChainWeights":
+        """The parts of weights (d,) by what they are of, as views.  Raises ValueError if w does not fit."""
+        self._check_weights(w)
+        p, M = self.arrays.n_inputs, self.arrays.n_labels
+        first, last = p * M, (p + M) * M
+        biases = w[last:].reshape(3, M) if self.arrays.biases else np.zeros((3, M))
+        return ChainWeights(w[:first].reshape(p, M), w[first:last].reshape(M, M), *biases)
+
+    def _check_weights(self, w: F64) -> None:
         if w.shape != (self.n_features,):
             raise ValueError(f"{w.shape} weights for {self.n_features} features")
+
+    def predict(self, w: F64) -> I32:
+        """The labels (N,) of greatest score.  Raises ValueError if w does not fit."""
+        self._check_weights(w)
         labels = np.empty_like(self.arrays.labels)
         kernels.best_labels(self.arrays, w, labels)
         return labels

@@ -13,7 +13,7 @@ from aligner.losses.capacity import LinkRewards
 from aligner.losses.edges import Edges, Links
 from aligner.losses.hinge import Costs, Prior, label_edges, score_all, take_values
 from aligner.matching.projection import Nearest, nearest_points
-from aligner.problem import Sums
+from aligner.problem import Regularized, Sums
 from corpora.ragged import F64, I64, U8, word_offsets
 from corpora.threads import map_threads, shared_property
 
@@ -65,7 +65,7 @@ REGULARIZERS: Final = {
 
 
 @dataclass(frozen=True, eq=False)
-class FenchelYoungProblem:
+class FenchelYoungProblem(Regularized):
     """A Fenchel-Young loss of labelled pairs on the matching polytope, with weights drawn towards known ones  [BMN20].
 
         min_w  λ/2 ‖w − w₀‖² + 1/n Σ_i FY(F_iᵀw + c_i; y_i),     FY(s; y) = max_{z ∈ Z} ⟨s, z⟩ − Ω(z) + Ω(y) − ⟨s, y⟩

@@ -13,7 +13,7 @@ from aligner.losses.capacity import Fertility, LinkRewards
 from aligner.losses.edges import Edges, Links
 from aligner.losses.marginals import MatchingMarginals
 from aligner.matching import Oracle, answer, best_matchings, get_oracle, make_task
-from aligner.problem import Corners
+from aligner.problem import Corners, Regularized
 from aligner.templates import NEGATIVE_HINGE, NOT_FINITE, Compiled, check_code, compiled_corners
 from corpora.ragged import F64, I64, U8
 from corpora.threads import map_threads, shared_property
@@ -99,7 +99,7 @@ def label_edges(edges: Edges, links: Links) -> U8:
 
 
 @dataclass(frozen=True, eq=False)
-class MatchingProblem:
+class MatchingProblem(Regularized):
     """A structured SVM over matchings with the S/P-aware weighted Hamming loss  [TLK05].
 
     edges: features of n pairs.  labels: (E,) uint8, OTHER, POSSIBLE or SURE, where SURE marks the target matching.

@@ -7,7 +7,7 @@ some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and call t
 ``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred pairs; ``extragradient`` where w must
 stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals in place of maxima, of any problem
 that has them (`Marginals`), the latter where λ is small and features few. The rest is for comparison. All are for
-the hinge loss; `Newton` is for the smooth loss `FenchelYoung` makes of marginals: logistic regression, random fields.
+the hinge loss; `Newton` is for the smooth loss `LogLoss` makes of marginals: logistic regression, random fields.
 
 To add one: write a frozen dataclass with the four members of `driver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.
@@ -22,26 +22,27 @@ if TYPE_CHECKING:
     from aligner.losses.chain import ChainProblem
     from aligner.problem import BlockDefaults, BlockProblem, Corners, MarginalDefaults, Marginals
     from aligner.solvers.approximate import Approximate
-    from aligner.solvers.averages import Average
+    from aligner.solvers.averages import Average, OwnAverage, Suffix
     from aligner.solvers.block import Block
     from aligner.solvers.checking import check_problem
     from aligner.solvers.constrained_least_squares import least_squares
+    from aligner.solvers.coordinates import PerCoordinate
     from aligner.solvers.corrective import Correction, Corrective
     from aligner.solvers.driver import Solver, solve
     from aligner.solvers.excessive_gap import ExcessiveGap
     from aligner.solvers.extragradient import Extragradient
-    from aligner.solvers.fenchel_young import FenchelYoung
     from aligner.solvers.frank_wolfe import FrankWolfe
+    from aligner.solvers.functions import from_kernel, from_oracle
     from aligner.solvers.kernel import KernelBlock
+    from aligner.solvers.log_loss import LogLoss
     from aligner.solvers.newton import Newton
     from aligner.solvers.orders import ByGap, Cyclic, Permuted, Uniform
     from aligner.solvers.projected_gradient import ProjectedGradient
     from aligner.solvers.randomized_away import RandomizedAway
-    from aligner.solvers.records import DualPoint, Result, Status, Stop, TracePoint
-    from aligner.solvers.registry import SOLVERS, make_solver
+    from aligner.solvers.records import DualPoint, Result, Status, Stop, Trace, TracePoint
+    from aligner.solvers.registry import SMOOTH, SOLVERS, make_solver
     from aligner.solvers.regularization import regularization_path
-    from aligner.solvers.sign_constraints import Signed
-    from aligner.solvers.steps import Away, Blended, Forward, Pairwise
+    from aligner.solvers.steps import Away, Blended, Forward, OwnLength, Pairwise
     from aligner.solvers.subgradient import StochasticSubgradient
     from aligner.templates import Compiled, CompiledMarginals
 
@@ -49,31 +50,33 @@ _HOMES = {
     "losses.chain": "ChainProblem",
     "problem": "BlockDefaults BlockProblem Corners MarginalDefaults Marginals",
     "solvers.approximate": "Approximate",
-    "solvers.averages": "Average",
+    "solvers.averages": "Average OwnAverage Suffix",
     "solvers.block": "Block",
     "solvers.checking": "check_problem",
     "solvers.constrained_least_squares": "least_squares",
+    "solvers.coordinates": "PerCoordinate",
     "solvers.corrective": "Correction Corrective",
     "solvers.driver": "Solver solve",
     "solvers.excessive_gap": "ExcessiveGap",
     "solvers.extragradient": "Extragradient",
-    "solvers.fenchel_young": "FenchelYoung",
+    "solvers.log_loss": "LogLoss",
     "solvers.frank_wolfe": "FrankWolfe",
+    "solvers.functions": "from_kernel from_oracle",
     "solvers.kernel": "KernelBlock",
     "solvers.newton": "Newton",
     "solvers.orders": "ByGap Cyclic Permuted Uniform",
     "solvers.projected_gradient": "ProjectedGradient",
     "solvers.randomized_away": "RandomizedAway",
-    "solvers.records": "DualPoint Result Status Stop TracePoint",
-    "solvers.registry": "SOLVERS make_solver",
+    "solvers.records": "DualPoint Result Status Stop Trace TracePoint",
+    "solvers.registry": "SMOOTH SOLVERS make_solver",
     "solvers.regularization": "regularization_path",
-    "solvers.sign_constraints": "Signed",
-    "solvers.steps": "Away Blended Forward Pairwise",
+    "solvers.steps": "Away Blended Forward OwnLength Pairwise",
     "solvers.subgradient": "StochasticSubgradient",
     "templates": "Compiled CompiledMarginals",
 }
 
 __all__ = [
+    "SMOOTH",
     "SOLVERS",
     "Approximate",
     "Average",
@@ -93,26 +96,32 @@ __all__ = [
     "DualPoint",
     "ExcessiveGap",
     "Extragradient",
-    "FenchelYoung",
     "Forward",
     "FrankWolfe",
     "KernelBlock",
+    "LogLoss",
     "MarginalDefaults",
     "Marginals",
     "Newton",
+    "OwnAverage",
+    "OwnLength",
     "Pairwise",
+    "PerCoordinate",
     "Permuted",
     "ProjectedGradient",
     "RandomizedAway",
     "Result",
-    "Signed",
     "Solver",
     "Status",
     "StochasticSubgradient",
     "Stop",
+    "Suffix",
+    "Trace",
     "TracePoint",
     "Uniform",
     "check_problem",
+    "from_kernel",
+    "from_oracle",
     "least_squares",
     "make_solver",
     "regularization_path",

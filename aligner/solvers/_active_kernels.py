@@ -114,7 +114,7 @@ def active_step(i, towards, kind, line_search, keep, regularization, direction, 
         loss_gain = pool.losses[towards] - point.block_loss[i]
         direction[:] = pool.vectors[towards] - point.block_w[i]
     if line_search:
-        gamma = kernels.best_step(regularization, direction, loss_gain, point.w, longest)
+        gamma = kernels.best_step(regularization, direction, loss_gain, longest, point)
     else:
         gamma = kernels.fixed_step(point)
     kernels.move_block(i, gamma, direction, loss_gain, point)
@@ -178,11 +178,12 @@ class Rule(NamedTuple):
     line_search: bool
     cached: bool
     limit: int
-    average: int
+    average: kernels.Averaging
 
 
 make_scratch: Any = None
 corner: Any = None
+own_weight: Any = None
 
 
 @template
@@ -207,7 +208,8 @@ def active_steps(order, start, gaps, rule, arrays, regularization, point, pool):
             kernels.set_gap(gaps, i, kernels.block_gap(i, hinge, point.w, regularization, point))
             place = take_answer(i, psi, loss, regularization, point, pool)
         active_step(i, place, rule.kind, rule.line_search, rule.cached, regularization, psi, point, pool)
-        kernels.count_step(rule.average, point)
+        k, average = point.steps[0], rule.average
+        kernels.count_step(own_weight(k) if average.kind == kernels.OWN else kernels.average_weight(average, k), point)
     return DONE, -1, len(order), calls
 
 

@@ -12,6 +12,31 @@ LAST = 0
 UNIFORM = 1
 WEIGHTED = 2
 SUFFIX = 3
+OWN = 4
+"""Kinds of averages; OWN is also a kind of step length, of the caller's own."""
+
+DECREASING = 0
+LINE_SEARCH = 1
+"""Kinds of step lengths."""
+
+
+class Averaging(NamedTuple):
+    """A kind of average, and the share of all iterates that a SUFFIX holds at most."""
+
+    kind: int
+    share: float
+
+
+class Along(NamedTuple):
+    """The dual gain γ · slope − γ²/2 · curvature of a step of length γ in [0, 1] towards a corner.
+
+    step: steps so far.  blocks: n.
+    """
+
+    slope: float
+    curvature: float
+    step: int
+    blocks: int
 
 
 @compiled
@@ -19,17 +44,17 @@ def average_weight(average, step):
     """Return the weight of the iterate after step 0, 1, 2… in its average; 0 without an average.
 
     UNIFORM: 1 / (k + 1).  WEIGHTED: 2 / (k + 2)  [LJSP13 §4].  SUFFIX: the uniform average since the last power
-    of 2, which holds the last half or less of the iterates  [LJSP13 §5, Rakhlin et al. 2012].
+    of 1/(1 − share), which holds that share or less of the iterates  [LJSP13 §5, Rakhlin et al. 2012].
     """
-    if average == UNIFORM:
+    if average.kind == UNIFORM:
         return 1.0 / (step + 1.0)
-    if average == WEIGHTED:
+    if average.kind == WEIGHTED:
         return 2.0 / (step + 2.0)
-    if average == SUFFIX:
-        restart = 1
-        while 2 * restart <= step + 1:
-            restart *= 2
-        return 1.0 / (step + 2.0 - restart)
+    if average.kind == SUFFIX:
+        restart, growth = 1.0, 1.0 / (1.0 - average.share)
+        while growth * restart <= step + 1:
+            restart *= growth
+        return 1.0 / (step + 2.0 - np.ceil(restart))
     return 0.0
 
 
@@ -96,17 +121,24 @@ def best_length(slope, curvature, longest):
 
 
 @compiled(fastmath=SUMS)
-def best_step(regularization, direction, loss_gain, w, longest):
-    """Return the step of greatest dual gain along (direction, loss_gain), within [0, longest].
+def look_along(regularization, direction, loss_gain, point):
+    """Return how the dual grows along (direction, loss_gain).
 
     The dual gains γ (loss_gain − λ direction·w) − γ²/2 λ‖direction‖²  [LJSP13 Alg. 4], or more if w is clipped.
     """
     slope = loss_gain
     curvature = 0.0
-    for c in range(len(w)):
-        slope -= regularization * direction[c] * w[c]
+    for c in range(len(point.w)):
+        slope -= regularization * direction[c] * point.w[c]
         curvature += regularization * direction[c] * direction[c]
-    return best_length(slope, curvature, longest)
+    return Along(slope, curvature, point.steps[0], len(point.block_loss))
+
+
+@compiled
+def best_step(regularization, direction, loss_gain, longest, point):
+    """Return the step of greatest dual gain along (direction, loss_gain), within [0, longest]."""
+    along = look_along(regularization, direction, loss_gain, point)
+    return best_length(along.slope, along.curvature, longest)
 
 
 @compiled
@@ -117,15 +149,21 @@ def fixed_step(point):
 
 
 @compiled
-def forward_step(i, psi, corner_loss, line_search, regularization, point):
-    """Take a step of a block towards a corner  [LJSP13 Alg. 4]; psi = ψ_i is overwritten, corner_loss = L_i."""
+def aim(i, psi, corner_loss, regularization, point):
+    """Make of psi = ψ_i the direction of a step towards this corner; returns the gain of loss.  corner_loss: L_i."""
     n = len(point.block_loss)
     share = 1.0 / (regularization * n)
     for c in range(len(psi)):
         psi[c] = psi[c] * share - point.block_w[i, c]
-    loss_gain = corner_loss / n - point.block_loss[i]
+    return corner_loss / n - point.block_loss[i]
+
+
+@compiled
+def forward_step(i, psi, corner_loss, line_search, regularization, point):
+    """Take a step of a block towards a corner  [LJSP13 Alg. 4]; psi = ψ_i is overwritten, corner_loss = L_i."""
+    loss_gain = aim(i, psi, corner_loss, regularization, point)
     if line_search:
-        gamma = best_step(regularization, psi, loss_gain, point.w, 1.0)
+        gamma = best_step(regularization, psi, loss_gain, 1.0, point)
     else:
         gamma = fixed_step(point)
     move_block(i, gamma, psi, loss_gain, point)
@@ -141,9 +179,8 @@ def block_gap(i, hinge, w, regularization, point):
 
 
 @compiled
-def count_step(average, point):
-    """Count a step, and add the iterate to the average."""
-    rho = average_weight(average, point.steps[0])
+def count_step(rho, point):
+    """Count a step, and add the iterate to the average with the weight ρ."""
     if rho > 0.0:
         for c in range(len(point.v)):
             point.mean_v[c] += rho * (point.v[c] - point.mean_v[c])
@@ -151,13 +188,30 @@ def count_step(average, point):
     point.steps[0] += 1
 
 
+@compiled
+def no_length(along):
+    """The place of `own_length` where step lengths are not the caller's."""
+    return 0.0
+
+
+@compiled
+def no_weight(step):
+    """The place of `own_weight` where the average is not the caller's."""
+    return 0.0
+
+
 make_scratch: Any = None
 corner: Any = None
+own_length: Any = None
+own_weight: Any = None
 
 
 @template
-def forward_steps(order, gaps, line_search, average, arrays, regularization, point):
-    """Take forward steps of blocks in this order, with the problem's oracle.  Returns (code, block at fault)."""
+def forward_steps(order, gaps, length, average, arrays, regularization, point):
+    """Take forward steps of blocks in this order, with the problem's oracle.  Returns (code, block at fault).
+
+    length: DECREASING, LINE_SEARCH or OWN, see `own_length`.
+    """
     scratch = make_scratch(arrays)
     psi = np.empty(len(point.w))
     for i in order:
@@ -166,6 +220,12 @@ def forward_steps(order, gaps, line_search, average, arrays, regularization, poi
             return code, i
         if len(gaps.last) > 0:
             set_gap(gaps, i, block_gap(i, hinge, point.w, regularization, point))
-        forward_step(i, psi, loss, line_search, regularization, point)
-        count_step(average, point)
+        if length == OWN:
+            loss_gain = aim(i, psi, loss, regularization, point)
+            gamma = own_length(look_along(regularization, psi, loss_gain, point))
+            move_block(i, min(1.0, max(0.0, gamma)), psi, loss_gain, point)
+        else:
+            forward_step(i, psi, loss, length == LINE_SEARCH, regularization, point)
+        k = point.steps[0]
+        count_step(own_weight(k) if average.kind == OWN else average_weight(average, k), point)
     return DONE, -1

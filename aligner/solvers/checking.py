@@ -1,7 +1,7 @@
 """check_problem(): test on some blocks of a problem what solvers rely on."""
 
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -91,10 +91,11 @@ def answers_are_best(problem: BlockProblem, w: F64, blocks: int = 16) -> bool:
     return True
 
 
-def differ_in_strength(one: BlockProblem, other: BlockProblem) -> bool:
-    """Whether two problems differ in λ at most: the maxima of H_i at some w, which do not depend on λ, are the same."""
-    w = clip(np.random.default_rng(0).standard_normal(one.n_features), one.n_nonpositive)
-    first, second = ask_all(one, w).hinges, ask_all(other, w).hinges
+def differ_in_strength(one: Any, other: Any) -> bool:
+    """Whether two problems differ in λ at most: the losses at some w, which do not depend on λ, are the same."""
+    w = clip(np.random.default_rng(0).standard_normal(one.n_features), getattr(one, "n_nonpositive", 0))
+    smooth = hasattr(one, "sums")
+    first, second = (np.array(each.sums(w).value) if smooth else ask_all(each, w).hinges for each in (one, other))
     return bool(np.abs(first - second).max() <= _ROUNDING * max(1.0, np.abs(first).max()))
 
 

@@ -141,7 +141,7 @@ def least_squares(
     """
     problem = LeastSquares.of(matrix, target, domain, radius)
     state = solver.init(problem, np.random.default_rng(seed))
-    result = solve(problem, solver, stop=stop, seed=seed, state=state)
+    result = solve(problem, solver, stop=stop, seed=seed, start=state)
     settle(state.point, state.pool)  # where an interrupt came between rounds
     x = problem.coefficients(state.pool)
     # Anew from x itself, so that the certificate is of what is returned.

@@ -61,6 +61,11 @@ class Corrective:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> CorrectiveState:
         return CorrectiveState(Origin(self, problem), Mixture.of_target(problem.n_features, problem.n_nonpositive))
 
+    def resume(self, problem: BlockProblem, state: CorrectiveState) -> None:
+        """Go on from the same corners and weights in a problem that differs in λ only: their w are scaled by 1/λ."""
+        state.mixture.points *= state.origin.regularization / problem.regularization
+        state.origin, state.answers = Origin(self, problem), None
+
     def sweep(self, problem: BlockProblem, state: CorrectiveState) -> int:
         answers, calls, mixture = state.answers, 0, state.mixture
         if answers is None:

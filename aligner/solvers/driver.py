@@ -1,16 +1,19 @@
 """solve(): the only loop. It owns the clock, the audits, the stopping rules and Ctrl-C; solvers own their steps."""
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from math import ceil, isfinite
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from copy import deepcopy
+from dataclasses import replace
+from math import ceil, inf, isfinite
+from typing import Any, NamedTuple, Protocol, TypeVar, Unpack, cast
 
 import numpy as np
 
 from aligner.errors import AlignerError, ScoreError, SettingError
 from aligner.problem import BlockProblem, Problem, check_sizes
-from aligner.solvers.records import Audit, DualPoint, Origin, Result, Status, Stop, TracePoint
+from aligner.solvers.records import Audit, DualPoint, Limits, Origin, Result, Status, Stop, Trace, TracePoint
+from aligner.solvers.registry import make_solver
 from corpora.ragged import F64
 from corpora.threads import one_blas_thread
 
@@ -54,30 +57,35 @@ class Solver(Protocol[Solvable, State]):
 @one_blas_thread()
 def solve(
     problem: Solved,
-    solver: Solver[Solved, Any],
+    solver: Solver[Solved, Any] | str = "bcfw",
     *,
     stop: Stop = Stop(),  # noqa: B008 - frozen
     seed: int = 0,
-    callback: Callable[[TracePoint, F64], bool | None] | None = None,
+    start: Any = None,
+    callback: Callable[[Result], bool | None] | None = None,
     measure: Callable[[F64], float] | None = None,
-    state: Any = None,
+    progress: bool = False,
+    **limits: Unpack[Limits],
 ) -> Result:
     """Minimise the regularised loss of a problem until one of the stopping rules holds.
 
-    callback: called after each audit with its numbers and weights; solving stops if it returns False.
+    solver: an object, or a name that `make_solver` knows.
+    limits: gap, passes, seconds in place of those of `stop`. With seconds alone passes have no limit.
+    start: a result to go on from, of the same solver and data; it does not change. Or a state of the solver's `init`,
+    which is changed in place. At another λ the solver resumes it; SettingError if it cannot, or it does not fit.
+    callback: called after each audit with the result so far; solving stops if it returns False.
     measure: called at each audit with its weights, for `TracePoint.measured`; it takes no time of solving.
-    state: to go on from, made by the solver's `init` and changed in place; by default a new one. At another λ
-    the solver resumes it; SettingError if it cannot, or the state is of another solver or problem.
+    progress: whether to show the last audit on the terminal.
     Each audit evaluates the objective exactly, by one oracle call for each block. The answer is the best iterate of all
     audits; the least primal minus the greatest dual certifies it.
     """
+    solver = cast(Solver[Solved, Any], make_solver(solver) if isinstance(solver, str) else solver)
     if not (hasattr(solver, "sweep") and isinstance(stop, Stop)):
         raise SettingError(f"solver {solver!r} and stop {stop!r} (make_solver makes solvers, Stop says when to end)")
-    check_sizes(problem)
-    if state is None:
-        state = solver.init(problem, np.random.default_rng(seed))
-    else:
-        _take_up(problem, solver, state)
+    _check_fit(problem, solver)
+    if limits:
+        stop = _limited(stop, limits)
+    state = solver.init(problem, np.random.default_rng(seed)) if start is None else _take_up(problem, solver, start)
     signature = f"{solver.signature}|{problem.signature}|seed:{seed}"
     judged: list[_Judged] = []
     passes = oracle_calls = audit_calls = next_audit = 0
@@ -85,10 +93,12 @@ def solve(
 
     def ended(status: Status) -> Result:
         w, notes = (judged[-1].best.w, judged[-1].last.notes) if judged else (np.zeros(problem.n_features), ())
-        trace = tuple(one.point for one in judged)
-        return Result(w, status, trace, signature, (*problem.notes, *notes), solver.dual_point(problem, state))
+        trace, point = Trace(one.point for one in judged), solver.dual_point(problem, state)
+        return Result(w, status, trace, signature, (*problem.notes, *notes), point, state)
 
+    display = ExitStack()
     try:
+        show = display.enter_context(_shown()) if progress else None
         _rehearse(problem, solver)
         while True:
             out_of_time = seconds >= stop.seconds
@@ -112,7 +122,9 @@ def solve(
                     gap / max(1.0, abs(best.primal)), audit.bound, audit.cheap, measure and measure(audit.w),
                 )  # fmt: skip
                 judged.append(_Judged(point, audit, best, dual))
-                go_on = callback(point, audit.w) if callback is not None else None
+                if show is not None:
+                    show(f"pass {passes:,} · gap {point.relative_gap:.2g} of {stop.gap:g} · {seconds:.1f} s")
+                go_on = callback(ended(Status.RUNNING)) if callback is not None else None
                 status = _status(point, stop, out_of_time, go_on)
                 if status is Status.CONVERGED and not _believable(problem, best.w):
                     status = Status.NOT_THE_BEST
@@ -129,6 +141,8 @@ def solve(
         return ended(Status.NOT_FINITE)
     except KeyboardInterrupt:
         return ended(Status.INTERRUPTED)
+    finally:
+        display.close()
 
 
 class _Judged(NamedTuple):
@@ -151,20 +165,57 @@ def _rehearse(problem: Problem, solver: Solver[Any, Any]) -> None:
             solver.audit(small, state)
 
 
-def _take_up(problem: Any, solver: Any, state: Any) -> None:
-    """Take over a given state for this problem.  SettingError unless it is of this solver and differs in λ only."""
+def _check_fit(problem: Any, solver: Any) -> None:
+    """SettingError, or OracleError, if this is no problem, or not one for this solver."""
+    check_sizes(problem)
+    name, smooth = solver.signature.split("|")[0], getattr(solver, "smooth", False)
+    if smooth and not hasattr(problem, "sums"):
+        raise SettingError(f"{name} needs a smooth loss (LogLoss makes one of a problem with marginals)")
+    if not smooth and not hasattr(problem, "corners"):
+        raise SettingError(f"{name} needs a problem with corners (newton and lbfgs are for smooth losses)")
+
+
+def _limited(stop: Stop, limits: Limits) -> Stop:
+    if unknown := ", ".join(limits.keys() - Limits.__annotations__.keys()):
+        raise SettingError(f"unknown limit {unknown} (choose from {', '.join(Limits.__annotations__)})")
+    wrong = [name for name, value in limits.items() if not isinstance(value, int | float | np.number) or value != value]
+    if wrong:
+        raise SettingError(f"the limit {wrong[0]} is not a number")
+    if "seconds" in limits and "passes" not in limits:
+        stop = replace(stop, passes=inf)
+    return replace(stop, **limits)
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[str], None]]:
+    """Show a line on the terminal, if there is one, until the end of the block; called, it becomes another line."""
+    from rich.console import Console
+
+    with Console(stderr=True).status("starts") as status:
+        yield status.update
+
+
+def _take_up(problem: Any, solver: Any, start: Any) -> Any:
+    """The state that goes on from `start` in this problem.  SettingError unless it is of this solver and data."""
     from aligner.solvers.checking import differ_in_strength  # which loads numba
 
-    own = Origin(solver, problem)
+    state, own = start.state if isinstance(start, Result) else start, Origin(solver, problem)
     old = getattr(state, "origin", own)  # other packages' states have none
     other = old.regularization != own.regularization
     fits = (old.signature, old.sizes) == (own.signature, own.sizes) and (hasattr(solver, "resume") or not other)
     seen = old.problem is None or old.problem is problem
     if not (fits and (seen or differ_in_strength(old.problem, problem))):
-        what = f"the state of {old.signature} at λ {old.regularization:g} does not fit {own.signature}"
-        raise SettingError(f"{what} here (init makes a new one; another λ needs a solver with resume)")
+        what = (
+            f"{own.signature} at λ {own.regularization:g} cannot go on from {old.signature} at {old.regularization:g}"
+        )
+        raise SettingError(f"{what} (leave out start; only the same data fit, another λ if the solver has resume)")
+    if isinstance(start, Result):
+        state = deepcopy(state, {id(problem): problem, id(old.problem): old.problem})
+        if hasattr(state, "origin"):
+            state.origin.problem = problem
     if other:
         solver.resume(problem, state)
+    return state
 
 
 def _believable(problem: Problem, w: F64) -> bool:

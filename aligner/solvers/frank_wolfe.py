@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligner.problem import BlockProblem
-from aligner.solvers._block_kernels import average_weight, best_length
+from aligner.solvers._block_kernels import best_length
 from aligner.solvers.averages import Average
 from aligner.solvers.gap import Answers, ask_all, audit_at, clip
 from aligner.solvers.records import Audit, DualPoint, Origin
@@ -37,7 +37,7 @@ class BatchState:
     def advance(self, v: F64, loss: float, average: Average) -> None:
         """Go on to the next iterate and add it to the average."""
         self.v, self.loss, self.answers = v, loss, None
-        rho = average_weight(average.code, self.passes)
+        rho = average.weight(self.passes)
         self.mean_v = self.mean_v + rho * (v - self.mean_v)
         self.mean_loss += rho * (loss - self.mean_loss)
         self.passes += 1
@@ -76,6 +76,11 @@ class FrankWolfe:
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> BatchState:
         v, mean_v = np.zeros((2, problem.n_features))
         return BatchState(Origin(self, problem), v, mean_v)
+
+    def resume(self, problem: BlockProblem, state: BatchState) -> None:
+        """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
+        state.v = state.v * (state.origin.regularization / problem.regularization)
+        state.origin, state.passes, state.answers = Origin(self, problem), 0, None  # averages begin anew
 
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
         answers, calls = state.ask(problem)

@@ -11,7 +11,7 @@ from aligner.losses.edges import EdgeProblem, edges_of
 from aligner.losses.kernel_functions import RBF, Kernel, expand, kernel_signature, make_kernel
 from aligner.matching import Oracle, best_matchings
 from aligner.problem import BlockProblem
-from aligner.solvers._block_kernels import average_weight, best_length
+from aligner.solvers._block_kernels import best_length
 from aligner.solvers.averages import Average
 from aligner.solvers.orders import Permuted, Visiting
 from aligner.solvers.records import Audit, DualPoint, Origin
@@ -86,7 +86,7 @@ class KernelBlock:
         edges = matchings.arrays
         for block in self.order.draw(problem.n_blocks, state.rng).tolist():
             self._step(matchings, edges, state, block)
-            rho = average_weight(self.average.code, state.steps)
+            rho = self.average.weight(state.steps)
             if rho > 0.0:
                 state.mean += rho * (state.moved - state.mean)
             state.steps += 1

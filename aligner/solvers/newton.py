@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aligner.problem import SmoothProblem, Sums
-from aligner.solvers.records import Audit, DualPoint
+from aligner.solvers.records import Audit, DualPoint, Origin
 from corpora.ragged import F64
 
 _SUFFICIENT = 1e-4
@@ -30,6 +30,7 @@ class NewtonState:
     pairs: the last steps and changes of the objective's gradient, the latest last.
     """
 
+    origin: Origin
     w: F64
     sums: Sums
     stalled: bool = False
@@ -49,21 +50,26 @@ class Newton:
     Guarantee: the objective is strongly convex and its gradient Lipschitz, and it falls with every step, for smooth Ω
     at last quadratically. (The curvature of nearly flat edges is left out of the step, which makes the last steps
     linear, at a small rate.) Sums are taken in the same order whatever the number of cores. If the problem does not
-    give its curvature, steps are those of limited-memory BFGS [LN89], and convergence is linear.
+    give its curvature, or it is not to be used, steps are those of limited-memory BFGS [LN89], and convergence is
+    linear.
     """
+
+    curvature: bool = True
+
+    smooth = True  # for `solve`: it needs `SmoothProblem`
 
     @property
     def signature(self) -> str:
-        return "newton"
+        return "newton" if self.curvature else "lbfgs"
 
     def init(self, problem: SmoothProblem, rng: np.random.Generator) -> NewtonState:
         """Begin at the prior weights."""
         w = problem.prior.copy()
-        return NewtonState(w, problem.sums(w))
+        return NewtonState(Origin(self, problem), w, problem.sums(w))
 
     def resume(self, problem: SmoothProblem, state: NewtonState) -> None:
         """Go on from the same w in a problem with another λ: the sums are the same."""
-        state.stalled = False
+        state.origin, state.stalled = Origin(self, problem), False
         state.pairs.clear()
 
     def sweep(self, problem: SmoothProblem, state: NewtonState) -> int:
@@ -71,7 +77,7 @@ class Newton:
         if state.stalled:
             return 0
         slope = _slope(problem, state.w, state.sums)
-        step = -_newton_step(problem, state, slope)
+        step = -_newton_step(problem, state, slope, state.sums.curvature if self.curvature else None)
         here, promised, length = _primal(problem, state.w, state.sums), float(slope @ step), 1.0
         while length > _SHORTEST:
             w = state.w + length * step
@@ -97,6 +103,11 @@ class Newton:
         return DualPoint(v, state.sums.entropy, marginals=None if nearest is None else nearest.z)
 
 
+def lbfgs() -> Newton:
+    """Make the solver that estimates the curvature by its last steps  [LN89]."""
+    return Newton(curvature=False)
+
+
 def _primal(problem: SmoothProblem, w: F64, sums: Sums) -> float:
     away = w - problem.prior
     return 0.5 * problem.regularization * float(away @ away) + sums.value
@@ -107,9 +118,8 @@ def _slope(problem: SmoothProblem, w: F64, sums: Sums) -> F64:
     return sums.gradient + problem.regularization * (w - problem.prior)
 
 
-def _newton_step(problem: SmoothProblem, state: NewtonState, slope: F64) -> F64:
+def _newton_step(problem: SmoothProblem, state: NewtonState, slope: F64, curvature: F64 | None) -> F64:
     """The slope times the inverse curvature of the objective, or its estimate by the last steps [LN89 Alg. 2.1]."""
-    curvature = state.sums.curvature
     if curvature is not None:
         whole = np.tril(curvature) + np.tril(curvature, -1).T
         return np.linalg.solve(whole + problem.regularization * np.eye(len(slope)), slope).astype(np.float64)

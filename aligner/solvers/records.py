@@ -1,10 +1,12 @@
 """Records of solving: limits, statuses, the history, the result."""
 
+import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from math import inf
-from typing import Any
+from pathlib import Path
+from typing import Any, TypedDict
 
 from corpora.ragged import F64, I64
 
@@ -12,6 +14,7 @@ from corpora.ragged import F64, I64
 class Status(Enum):
     """The reason why solving ended."""
 
+    RUNNING = "solving goes on"
     CONVERGED = "the duality gap is within the tolerance"
     PASSES = "the limit of passes was reached"
     SECONDS = "the limit of seconds was reached"
@@ -27,17 +30,25 @@ class Stop:
     """When to stop.
 
     gap: relative tolerance, gap <= gap · max(1, |primal|).  passes: effective passes over the blocks.
-    seconds: of solving; compilation does not count, nor do audits that the solver has no use for.
+    seconds: of solving; compilation does not count, nor do audits that the solver does not use.
     audit_growth: the next audit comes after this many times the passes of the last one, but at least one pass later.
     An audit is one more pass of oracle calls: at 1.25 the first passes are all audited, later fewer and fewer.
     interrupted: called after each pass; if it returns True, solving ends as by Ctrl-C.
     """
 
     gap: float = 1e-3
-    passes: int = 50
+    passes: float = 1000
     seconds: float = inf
     audit_growth: float = 1.25
     interrupted: Callable[[], bool] = bool  # never
+
+
+class Limits(TypedDict, total=False):
+    """The limits of `Stop` that `solve` takes by themselves."""
+
+    gap: float
+    passes: float
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -126,21 +137,39 @@ class Audit:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+class Trace(tuple[TracePoint, ...]):
+    """The figures of all audits, the first one before any step."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        last = f", the last: {self[-1]}" if self else ""
+        return f"<{len(self)} audits{last}>"
+
+    def frame(self) -> Any:
+        """A pandas frame with a row for each audit and a column for each field of `TracePoint`."""
+        from pandas import DataFrame
+
+        return DataFrame([asdict(point) for point in self])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The result of solving: weights (d,) of the best audit, status, all audits, signature, and notes for the user.
 
     The best audit has the least primal; among equals it is the last. With a kernel method weights are coefficients of
     the training edges  (see `solvers.kernel`).
     dual_point: the solver's last, if it keeps one; if the solver averages, it is not the average.
+    state: the solver's own. ``solve(problem, solver, start=result)`` goes on from a copy of it.
     """
 
     w: F64
     status: Status
-    trace: tuple[TracePoint, ...]
+    trace: Trace
     signature: str
     notes: tuple[str, ...] = ()
     dual_point: DualPoint | None = None
+    state: Any = None
 
     @property
     def primal(self) -> float:
@@ -151,3 +180,30 @@ class Result:
     def dual(self) -> float:
         """The greatest dual value of all audits, a lower bound of the optimum; -∞ without one."""
         return max((point.dual for point in self.trace), default=-inf)
+
+    @property
+    def gap(self) -> float:
+        """primal − dual: w is no further from the optimum; ∞ without an audit."""
+        return self.primal - self.dual if self.trace else inf
+
+    def __repr__(self) -> str:
+        last = self.trace[-1] if self.trace else None
+        effort = f", {last.passes:,} passes, {last.seconds:.3g} s" if last else ""
+        return f"<{self.status.name}: gap {self.gap:.3g}, primal {self.primal:.6g}{effort}, {len(self.w):,} weights>"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Plot the certified gap of all audits against passes, by matplotlib.  axes: where; by default new ones."""
+        if axes is None:
+            from matplotlib.pyplot import subplots
+
+            axes = subplots()[1]
+        axes.semilogy([point.passes for point in self.trace], [point.gap for point in self.trace], label=self.signature)
+        axes.set_xlabel("passes")
+        axes.set_ylabel("duality gap")
+        return axes
+
+    def save(self, path: str | Path) -> None:
+        """Write the result with the solver's state to a file, which `pickle.load` reads; the problem is not in it."""
+        part = Path(f"{path}.part")
+        part.write_bytes(pickle.dumps(self))
+        part.replace(path)

@@ -43,7 +43,7 @@ _SADDLE: dict[str, type | str] = {"projection": "saddle:Projection", "radius": f
 _SMOOTH: dict[str, type | str] = {"smoothing": float}
 _KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING, **_BATCH}
 _BLOCK: dict[str, type | str] = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
-_BLOCK |= {"repeats": int}
+_BLOCK |= {"repeats": int, "batch": int}
 
 SOLVERS: Mapping[str, Entry] = {
     "frank-wolfe": Entry("frank_wolfe:FrankWolfe", _BATCH),
@@ -67,19 +67,26 @@ SOLVERS: Mapping[str, Entry] = {
     "kernel-bcfw": Entry("kernel:kernel_block", _KERNEL, weights=False),
 }
 
+SMOOTH: Mapping[str, Entry] = {
+    "newton": Entry("newton:Newton"),
+    "lbfgs": Entry("newton:lbfgs"),
+}
+"""Solvers of smooth losses, such as `LogLoss`; those of SOLVERS are for the hinge loss."""
+
 
 def find_solver(name: str) -> Entry:
-    """Find a solver in SOLVERS, or among other packages' entry points ``aligner.solvers``.  SettingError if unknown."""
-    entry = SOLVERS.get(name) or next((p.load() for p in entry_points(group="aligner.solvers", name=name)), None)
+    """Find a solver here, or among other packages' entry points ``aligner.solvers``.  SettingError if unknown."""
+    own = {**SOLVERS, **SMOOTH}
+    entry = own.get(name) or next((p.load() for p in entry_points(group="aligner.solvers", name=name)), None)
     if entry is None:
-        raise SettingError(f"unknown solver {name!r} (choose from {', '.join(SOLVERS)}, or install it)")
+        raise SettingError(f"unknown solver {name!r} (choose from {', '.join(own)}, or install it)")
     return entry
 
 
 def make_solver(name: str = "bcfw", **options: Any) -> Solver[BlockProblem, Any]:
     """Make the solver of this name with these options; an option that is None has its default.
 
-    options: values, or strings as a user writes them: numbers, yes or no, names of choices.
+    options: values, or strings as a user writes them: numbers, yes or no, names of choices; or objects of these.
     Raises SettingError for a name, an option or a value that is not known.
     """
     entry = find_solver(name)
@@ -116,6 +123,8 @@ def _read(option: str, kind: type | str, value: Any) -> Any:
         return value
     known = choices(kind)
     if known is not None:
+        if not isinstance(value, str):  # an order, a step or an average, or a function
+            return value
         if value not in known:
             raise SettingError(f"unknown {option} {value!r} (choose from {', '.join(known)})")
         return known[value]

@@ -1,6 +1,6 @@
 """The whole regularisation path, to within a known error at every λ  [OAD16 §4, App. E]."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -25,7 +25,7 @@ class Piece:
 
 
 def regularization_path(
-    problem_at: Callable[[float], BlockProblem],
+    problem: Any,
     solver: Solver[BlockProblem, Any],
     *,
     largest: float,
@@ -45,7 +45,8 @@ def regularization_path(
     and the next piece begins where it has reached the error. Each is solved to `share` of the error: a small one makes
     few long pieces, a large one many cheap ones.
 
-    problem_at: the problem with this λ, all else equal.  error: not relative, in the units of the losses.
+    problem: with `at`, as of `BlockDefaults`.
+    error: not relative, in the units of the losses.
     stop: limits of each piece.  A solver with ``resume`` goes on from the dual point of the piece before.
     Raises SettingError for impossible numbers, for solvers that keep no dual point or return an average, and if a
     piece is not solved within `stop`.
@@ -54,18 +55,18 @@ def regularization_path(
         raise SettingError("smallest and largest must be ordered and above 0, error above 0, and share between 0 and 1")
     regularization, state = largest, None
     while True:
-        problem = problem_at(regularization)
+        present = problem.at(regularization)
         if state is not None and hasattr(solver, "resume"):
-            solver.resume(problem, state)
+            solver.resume(present, state)
         else:
-            state = solver.init(problem, np.random.default_rng(seed))
-        size = max(1.0, solver.audit(problem, state).primal)
+            state = solver.init(present, np.random.default_rng(seed))
+        size = max(1.0, solver.audit(present, state).primal)
         limits = Stop(share * error / size, stop.passes, stop.seconds, stop.audit_growth, stop.interrupted)
-        result = solve(problem, solver, stop=limits, seed=seed, state=state)
+        result = solve(present, solver, stop=limits, seed=seed, start=state)
         point = result.dual_point
         if point is None:
             raise SettingError(f"{solver.signature} keeps no dual point to follow (choose bcfw, for instance)")
-        w, free = result.w, problem.n_features - problem.n_nonpositive
+        w, free = result.w, present.n_features - present.n_nonpositive
         v = np.append(point.v[:free], np.minimum(point.v[free:], 0.0))
         squares = 0.5 * float(w @ w + v @ v)
         gap = result.primal - (point.loss - 0.5 * regularization * float(v @ v))

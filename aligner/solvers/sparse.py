@@ -6,7 +6,7 @@ import numpy as np
 
 from aligner.problem import BlockProblem
 from aligner.solvers import _sparse_kernels as kernels
-from aligner.solvers.averages import Average
+from aligner.solvers._block_kernels import Averaging
 from aligner.solvers.gap import ask, ask_all, audit_at, clip
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.templates import Compiled, check_code
@@ -63,20 +63,23 @@ def resume(origin: Origin, state: SparseState) -> None:
     point.steps[0], state.origin = 0, origin
 
 
-def sweep(problem: BlockProblem, state: SparseState, order: I64, *, line_search: bool, average: Average) -> int:
-    """Take a step of each block in this order."""
-    compiled = problem.compiled()
-    for first in range(0, len(order), _BLOCKS_AT_ONCE):
-        some = order[first : first + _BLOCKS_AT_ONCE]
+def sweep(
+    problem: BlockProblem, state: SparseState, order: I64, batch: int, line_search: bool, average: Averaging
+) -> int:
+    """Take a step of each block in this order.  batch: see `Block`."""
+    compiled = problem.compiled() if batch == 1 else None
+    at_once = batch if compiled is None else _BLOCKS_AT_ONCE
+    for first in range(0, len(order), at_once):
+        some = order[first : first + at_once]
         if compiled is None:
-            _generic_steps(problem, state, some, line_search, average.code)
+            _generic_steps(problem, state, some, line_search, average)
         else:
-            _compiled_steps(compiled, state, some, line_search, average.code)
+            _compiled_steps(compiled, state, some, line_search, average)
     kernels.settle_sparse(state.point)
     return len(order)
 
 
-def _compiled_steps(compiled: Compiled, state: SparseState, order: I64, line_search: bool, average: int) -> None:
+def _compiled_steps(compiled: Compiled, state: SparseState, order: I64, line_search: bool, average: Averaging) -> None:
     take_steps = compiled.fill(kernels.sparse_steps)
     done = 0
     while done < len(order):
@@ -89,15 +92,16 @@ def _compiled_steps(compiled: Compiled, state: SparseState, order: I64, line_sea
             check_code(code, block)
 
 
-def _generic_steps(problem: BlockProblem, state: SparseState, order: I64, line_search: bool, average: int) -> None:
-    for block in order.tolist():
-        corners = ask(problem, np.array([block]), state.point.w)
-        columns, values = corners.psi.indices.astype(np.int64), corners.psi.data
+def _generic_steps(
+    problem: BlockProblem, state: SparseState, order: I64, line_search: bool, average: Averaging
+) -> None:
+    corners = ask(problem, order, state.point.w)
+    columns, values, bounds = corners.psi.indices.astype(np.int64), corners.psi.data, corners.psi.indptr.tolist()
+    for block, loss, own in zip(order.tolist(), corners.losses.tolist(), map(slice, bounds, bounds[1:]), strict=True):
         while not kernels.sparse_step(
-            block, columns, values, float(corners.losses[0]), line_search, average,
-            problem.regularization, state.point,
-        ):  # fmt: skip
-            _enlarge(state, block, len(columns))
+            block, columns[own], values[own], loss, line_search, average, problem.regularization, state.point
+        ):
+            _enlarge(state, block, len(columns[own]))
 
 
 def _enlarge(state: SparseState, block: int, more: int) -> None:
@@ -113,9 +117,9 @@ def _enlarge(state: SparseState, block: int, more: int) -> None:
     )
 
 
-def audit(problem: BlockProblem, state: SparseState, average: Average) -> Audit:
+def audit(problem: BlockProblem, state: SparseState, averaged: bool) -> Audit:
+    """Audit the average, or the iterate."""
     point = state.point
-    averaged = average is not Average.NONE and point.steps[0] > 0
     v = point.v - point.scale[0] * point.behind if averaged else point.v
     w = clip(v, problem.n_nonpositive)
     loss = point.mean_loss if averaged else point.loss

@@ -1,14 +1,18 @@
 """Steps: how a block moves among its corners.
 
-A new rule is a class here, its name in STEPS, and its arithmetic in `_active_kernels.active_step`.
+A new rule is a class here, its name in STEPS, and its arithmetic in `_active_kernels.active_step`; a length of one's
+own is a function, see `OwnLength`.
 
 [LJ15] Lacoste-Julien and Jaggi 2015, On the global linear convergence of Frank-Wolfe optimization variants.
 [TTP22] Tsuji, Tanaka and Pokutta 2022, Pairwise conditional gradients without swap steps and sparser kernel herding.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from aligner.solvers import _active_kernels as kernels
+from aligner.solvers._block_kernels import DECREASING as DECREASING_LENGTH
+from aligner.solvers._block_kernels import LINE_SEARCH, OWN, Along
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,27 @@ class Forward:
     @property
     def name(self) -> str:
         return "line-search" if self.line_search else "decreasing"
+
+    @property
+    def length(self) -> int:
+        """The kind of length in the kernels."""
+        return LINE_SEARCH if self.line_search else DECREASING_LENGTH
+
+
+@dataclass(frozen=True)
+class OwnLength:
+    """Forward steps of a length of one's own, which is cut to [0, 1].
+
+    rule: `Along` -> γ. With other lengths than those of `Forward` nothing is promised, and the certificate holds.
+    Compiled steps need a function that numba has compiled (`numba.njit`).
+    """
+
+    rule: Callable[[Along], float]
+
+    name = "own"
+    length = OWN
+    kind = kernels.FORWARD
+    line_search = False
 
 
 @dataclass(frozen=True)
@@ -63,7 +88,7 @@ class Blended:
     kind: int = kernels.BLENDED
 
 
-BlockStep = Forward | Away | Pairwise | Blended
+BlockStep = Forward | OwnLength | Away | Pairwise | Blended
 
 DECREASING = Forward(line_search=False)
 FORWARD_STEPS: dict[str, Forward] = {step.name: step for step in (Forward(), DECREASING)}

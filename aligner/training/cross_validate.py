@@ -87,7 +87,7 @@ def cross_validate(
     """
 
     def solution(part: LabelledProblem, fold: int | None) -> Result:
-        result = solve(part, plan.solver, stop=stop, seed=seed, callback=lambda point, _: callback(point, fold))
+        result = solve(part, plan.solver, stop=stop, seed=seed, callback=lambda at: callback(at.trace[-1], fold))
         if result.status is Status.NOT_FINITE:
             raise SettingError(
                 f"λ {plan.regularization:.4g}: the weights grew without bound (raise the regularization)"

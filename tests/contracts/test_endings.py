@@ -9,7 +9,7 @@ import pytest
 from solver_configurations import Configuration, MakeProblem, Plain, every_solver_of_corners, knowing, run
 
 from aligner.problem import Corners
-from aligner.solvers import SOLVERS, Status, Stop, TracePoint, solve
+from aligner.solvers import SOLVERS, Result, Status, Stop, TracePoint, solve
 
 ALONE = [Configuration(name, ()) for name in SOLVERS] + [Configuration("extragradient", (("restarts", True),))]
 ALONE = knowing(ALONE, "matchings")
@@ -26,8 +26,8 @@ def test_every_solver_ends_when_it_should(configuration: Configuration, make_pro
     assert run(problem, solver, gap=-1.0, passes=10**9, seconds=0.01).status is Status.SECONDS
     seen: list[TracePoint] = []
 
-    def third(point: TracePoint, w: np.ndarray) -> bool:
-        seen.append(point)
+    def third(at: Result) -> bool:
+        seen.append(at.trace[-1])
         return len(seen) < 3
 
     result = solve(problem, solver, stop=Stop(gap=-1.0), callback=third)
@@ -52,7 +52,7 @@ def test_ctrl_c_amid_a_pass_keeps_the_best_audit(configuration: Configuration, m
     audited: list[np.ndarray] = []
     problem = Interrupted(make_problem(n=20))
     result = solve(
-        problem, configuration.solver, stop=Stop(gap=-1.0), callback=lambda point, w: audited.append(w.copy())
+        problem, configuration.solver, stop=Stop(gap=-1.0), measure=lambda w: audited.append(w.copy()) or 0.0
     )
     assert result.status is Status.INTERRUPTED
     assert 0 < len(result.trace) == len(audited)

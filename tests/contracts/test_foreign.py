@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,16 +68,18 @@ def test_badly_scaled_columns_come_to_an_end(name: str, scale: float) -> None:
 def test_a_state_goes_on_at_another_strength_or_is_refused(
     configuration: Configuration, before: float, after: float
 ) -> None:
-    first, solver = replace(Multiclass.random(12), regularization=before), configuration.solver
-    second = replace(first, regularization=after)
-    state = solver.init(first, np.random.default_rng(0))
-    solve(first, solver, stop=Stop(gap=1e-2, passes=20), state=state)
-    best = run(second, make_solver("cutting-plane"), gap=1e-9, passes=500)
+    problem, solver = Multiclass.random(12).at(before), configuration.solver
+    first = solve(problem, solver, gap=1e-2, passes=20)
+    kept = deepcopy(first.dual_point)
+    best = run(problem.at(after), make_solver("cutting-plane"), gap=1e-9, passes=500)
     try:
-        result = solve(second, solver, stop=Stop(gap=1e-2, passes=20), state=state)
+        result = solve(problem.at(after), solver, gap=1e-2, passes=20, start=first)
     except SettingError:
         assert not hasattr(solver, "resume")
         return
+    assert (first.dual_point is None) == (kept is None)
+    if kept is not None:
+        np.testing.assert_array_equal(first.dual_point.v, kept.v)
     assert result.dual <= best.primal + 1e-9
     assert result.primal - best.dual <= result.trace[-1].gap + 1e-9
     assert result.status is not Status.NEGATIVE_GAP
@@ -86,8 +89,8 @@ def test_a_state_of_another_solver_or_problem_is_refused() -> None:
     problem, solver = Multiclass.random(12), make_solver("bcfw")
     state = solver.init(problem, np.random.default_rng(0))
     for other, changed in [(make_solver("cutting-plane"), problem), (solver, Multiclass.random(12, seed=1))]:
-        with pytest.raises(SettingError, match="the state of bcfw"):
-            solve(changed, other, state=state)
+        with pytest.raises(SettingError, match="cannot go on from bcfw"):
+            solve(changed, other, start=state)
     assert (
         run(replace(problem), solver, passes=3).dual
         == solve(replace(problem), solver, seed=3, stop=Stop(passes=3)).dual
@@ -114,7 +117,7 @@ class Pairs(Multiclass):
 
 MADE = Multiclass.random(12)
 ARGUMENTS: dict[str, tuple[Any, Any, Any, str]] = {
-    "a name": (MADE, "bcfw", Stop(), "make_solver"),
+    "a name": (MADE, "bfcw", Stop(), "unknown solver 'bfcw'"),
     "a number": (MADE, make_solver("bcfw"), 1e-3, "Stop"),
     "λ 0": (replace(MADE, regularization=0.0), make_solver("bcfw"), Stop(), "regularization is 0.0"),
     "λ nan": (replace(MADE, regularization=np.nan), make_solver("bcfw"), Stop(), "regularization is nan"),

@@ -18,7 +18,7 @@ from aligner.losses._corner_kernels import POSSIBLE, SURE
 from aligner.losses.fenchel_young import REGULARIZERS, FenchelYoungProblem
 from aligner.losses.hinge import Costs, Prior
 from aligner.matching.projection import nearest_points
-from aligner.solvers import Status, Stop, TracePoint, solve
+from aligner.solvers import Status, Stop, solve
 from aligner.solvers.newton import Newton
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists, word_offsets
@@ -127,8 +127,8 @@ def test_losses_are_not_negative_and_0_where_gold_is_nearest(regularizer: str, t
 def test_reaches_the_optimum_of_a_general_solver(regularizer: str, training_links: int | None, seed: int) -> None:
     settings = {"regularizer": regularizer, "training_links": training_links}
     problem, _ = make_problem(seed, pairs=4, d=4, largest=4, **settings)
-    points: list[TracePoint] = []
-    result = solve(problem, Newton(), stop=TIGHT, callback=lambda point, w: points.append(point))
+    result = solve(problem, Newton(), stop=TIGHT)
+    points = result.trace
     assert result.status is Status.CONVERGED
     np.testing.assert_allclose(result.primal, best_dual(problem), rtol=1e-5, atol=1e-6)
     assert all(point.gap >= -1e-9 * max(1.0, point.primal) for point in points)

@@ -182,12 +182,12 @@ def test_a_state_goes_on_at_another_regularization(name: str, capacity: int, mak
     solver = make_solver(name)
     assert isinstance(solver, Block)
     state: BlockState = solver.init(problem, np.random.default_rng(0))
-    solve(problem, solver, stop=Stop(gap=1e-5, passes=2000), state=state)
+    solve(problem, solver, stop=Stop(gap=1e-5, passes=2000), start=state)
     w, loss = state.point.w.copy(), float(state.point.loss[0])
     solver.resume(weaker, state)
     np.testing.assert_allclose(state.point.w, 2 * w)
     assert state.point.loss[0] == loss
-    warm = solve(weaker, solver, stop=Stop(gap=1e-5, passes=2000), state=state)
+    warm = solve(weaker, solver, stop=Stop(gap=1e-5, passes=2000), start=state)
     cold = solve(weaker, solver, stop=Stop(gap=1e-5, passes=2000))
     assert warm.trace[0].gap < cold.trace[0].gap
     assert min(p.gap for p in warm.trace) >= -1e-12

@@ -190,7 +190,7 @@ def test_a_radius_that_cannot_work_is_refused(radius: float) -> None:
 
 
 def test_a_problem_without_marginals_or_the_projection_is_refused() -> None:
-    with pytest.raises(SettingError, match="extragradient needs a problem with marginals in euclidean geometry"):
+    with pytest.raises(SettingError, match="extragradient needs a problem with corners"):
         solve(Bare(), Extragradient())  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="extragradient needs a problem with marginals in euclidean geometry"):
         solve(chain(), Extragradient())

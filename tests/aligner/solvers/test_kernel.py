@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from solver_configurations import gram
+from solver_configurations import Multiclass, gram
 
 from aligner.errors import ScoreError, SettingError
 from aligner.losses.hinge import MatchingProblem
@@ -248,11 +248,11 @@ def test_resuming_keeps_the_dual_point(kernel: Kernel, make_problem: MakeProblem
     """D = ℓ - λ/2 ‖w‖² at the same marginals, where ‖w‖ is as 1/λ; from there fewer passes are needed."""
     problem, solver = make_problem(n=25), KernelBlock(kernel)
     state = solver.init(problem, np.random.default_rng(0))
-    first = solve(problem, solver, stop=Stop(gap=1e-2, passes=500), state=state)
+    first = solve(problem, solver, stop=Stop(gap=1e-2, passes=500), start=state)
     w = solver.audit(problem, state).w
     other = replace(problem, regularization=0.7 * problem.regularization)
     solver.resume(other, state)
-    warm = solve(other, solver, stop=Stop(gap=1e-2, passes=500), state=state)
+    warm = solve(other, solver, stop=Stop(gap=1e-2, passes=500), start=state)
     half_norm = 0.5 * problem.regularization * w @ gram(kernel, problem.edges.features, problem.edges.features) @ w
     loss = first.trace[-1].dual + half_norm
     assert warm.trace[0].dual == pytest.approx(loss - half_norm / 0.7, rel=1e-9)
@@ -276,8 +276,8 @@ def test_support_vectors_are_counted(kernel: Kernel, make_problem: MakeProblem) 
     state = solver.init(problem, np.random.default_rng(3))
     audited: list[np.ndarray] = []
     result = solve(
-        problem, solver, stop=Stop(gap=1e-2, passes=200, audit_growth=9.0), state=state,
-        callback=lambda _, w: audited.append(w),
+        problem, solver, stop=Stop(gap=1e-2, passes=200, audit_growth=9.0), start=state,
+        measure=lambda w: audited.append(w) or 0.0,
     )  # fmt: skip
     counts, lists = np.array([len(answers) for answers in state.answers]), problem.edges.lists
     assert 0 < counts.sum() <= result.trace[-1].oracle_calls
@@ -303,20 +303,9 @@ def test_pairs_without_words() -> None:
     assert [p.primal for p in ours] == pytest.approx([p.primal for p in theirs])
 
 
-def test_it_needs_the_features_of_edges(make_problem: MakeProblem) -> None:
-    @dataclass
-    class Corners:
-        n_blocks: int = 3
-        n_features: int = 2
-        regularization: float = 1.0
-        signature: str = ""
-        notes: tuple[str, ...] = ()
-
-        def rehearsal(self) -> None:
-            return None
-
+def test_it_needs_the_features_of_edges() -> None:
     with pytest.raises(SettingError, match="features of single edges"):
-        run(Corners(), KernelBlock(), passes=1)
+        run(Multiclass.random(), KernelBlock(), passes=1)
 
 
 def test_kernels_by_options() -> None:

@@ -150,7 +150,7 @@ def test_the_rate_is_within_its_bound(make_problem: MakeProblem) -> None:
     n = problem.n_blocks
     exact = ProjectedGradient()
     best = exact.init(problem, np.random.default_rng(0))
-    top = solve(problem, exact, stop=Stop(1e-10, 50_000), state=best).trace[-1].primal
+    top = solve(problem, exact, stop=Stop(1e-10, 50_000), start=best).trace[-1].primal
     start = (problem.labels == SURE).astype(float)
     distance = np.add.reduceat((best.point.z - start) ** 2, problem.edges.lists.offsets[:-1])
     constants = best.point.bounds / (problem.regularization * n**2)
@@ -217,12 +217,12 @@ def test_a_state_goes_on_at_another_regularization(make_problem: MakeProblem) ->
     weaker = replace(problem, regularization=0.05)
     solver = ProjectedGradient()
     state: MarginalState = solver.init(problem, np.random.default_rng(0))
-    solve(problem, solver, stop=Stop(1e-5, 2000), state=state)
+    solve(problem, solver, stop=Stop(1e-5, 2000), start=state)
     w, z = state.point.v.copy(), state.point.z.copy()
     solver.resume(weaker, state)
     np.testing.assert_allclose(state.point.v, 2 * w)
     np.testing.assert_array_equal(state.point.z, z)
-    warm, cold = (solve(weaker, solver, stop=Stop(1e-5, 2000), state=s) for s in (state, None))
+    warm, cold = (solve(weaker, solver, stop=Stop(1e-5, 2000), start=s) for s in (state, None))
     assert warm.trace[0].gap < cold.trace[0].gap
     assert min(point.gap for point in warm.trace) >= -1e-12
     assert warm.trace[-1].primal == pytest.approx(cold.trace[-1].primal, rel=2e-5)

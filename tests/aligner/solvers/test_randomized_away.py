@@ -283,12 +283,12 @@ def test_a_state_goes_on_at_another_regularization(make_problem: MakeProblem) ->
     weaker = replace(problem, regularization=0.05)
     solver = RandomizedAway(sample=0.1)
     state = solver.init(problem, np.random.default_rng(0))
-    solve(problem, solver, stop=Stop(1e-5, 2000), state=state)
+    solve(problem, solver, stop=Stop(1e-5, 2000), start=state)
     w, loss = state.point.w.copy(), float(state.point.loss[0])
     solver.resume(weaker, state)
     np.testing.assert_allclose(state.point.w, 2 * w)
     assert state.point.loss[0] == loss
-    warm, cold = (solve(weaker, solver, stop=Stop(1e-5, 2000), state=s) for s in (state, None))
+    warm, cold = (solve(weaker, solver, stop=Stop(1e-5, 2000), start=s) for s in (state, None))
     assert warm.trace[0].gap < cold.trace[0].gap
     assert min(point.gap for point in warm.trace) >= -1e-12
     assert warm.trace[-1].primal == pytest.approx(cold.trace[-1].primal, rel=2e-5)

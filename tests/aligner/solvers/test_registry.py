@@ -46,7 +46,7 @@ def test_options_are_read_as_a_user_writes_them() -> None:
         (
             "bcfw",
             {"sample": "1"},
-            "bcfw has no option sample (it has order, step, average, cache, repeats)",
+            "bcfw has no option sample (it has order, step, average, cache, repeats, batch)",
         ),
         ("cutting-plane", {"order": "gap"}, "cutting-plane has no option order (it has none)"),
         ("bcfw", {"order": "x"}, "unknown order 'x' (choose from uniform, permuted, cyclic, gap)"),

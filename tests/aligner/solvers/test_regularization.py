@@ -34,7 +34,7 @@ def family(request: pytest.FixtureRequest, make_problem: MakeProblem) -> Callabl
 def test_the_error_is_kept_at_every_regularization(family: Callable[[float], BlockProblem], name: str) -> None:
     problem, none = family(1.0), np.zeros(family(1.0).n_features)
     error = 0.1 * primal_value(problem, none, ask_all(problem, none))
-    pieces = list(regularization_path(family, make_solver(name), largest=1.0, smallest=0.05, error=error))
+    pieces = list(regularization_path(family(1.0), make_solver(name), largest=1.0, smallest=0.05, error=error))
     assert (pieces[0].largest, pieces[-1].smallest) == (1.0, 0.05)
     assert all(piece.smallest == following.largest for piece, following in pairwise(pieces))
     assert 1 < len(pieces) < 100
@@ -49,9 +49,9 @@ def test_the_error_is_kept_at_every_regularization(family: Callable[[float], Blo
 @pytest.mark.parametrize("family", ["matchings"], indirect=True)
 def test_what_cannot_be_followed_is_told(family: Callable[[float], BlockProblem]) -> None:
     with pytest.raises(SettingError, match="must be ordered"):
-        next(regularization_path(family, make_solver("bcfw"), largest=0.1, smallest=0.2, error=0.1))
+        next(regularization_path(family(1.0), make_solver("bcfw"), largest=0.1, smallest=0.2, error=0.1))
     with pytest.raises(SettingError, match="allow more passes"):
-        next(regularization_path(family, make_solver("subgradient"), largest=1e-3, smallest=1e-4, error=1e-9))
+        next(regularization_path(family(1.0), make_solver("subgradient"), largest=1e-3, smallest=1e-4, error=1e-9))
 
 
 @pytest.mark.parametrize("name", [one.name for one in of_corners(MATCHINGS) if hasattr(one.solver, "resume")])
@@ -59,8 +59,8 @@ def test_resuming_keeps_the_dual_point(make_problem: MakeProblem, name: str) -> 
     """D = ℓ - λ/2 ‖w‖² with the same ℓ, and w in proportion to 1/λ."""
     solver, problem, stop = make_solver(name), make_problem(n=20, regularization=1.0), Stop(gap=0.0, passes=3)
     state, last = solver.init(problem, np.random.default_rng(0)), list[np.ndarray]()
-    first = solve(problem, solver, stop=stop, state=state, callback=lambda _, w: last.append(w))
-    second = solve(replace(problem, regularization=0.2), solver, stop=stop, state=state)
+    first = solve(problem, solver, stop=stop, start=state, measure=lambda w: last.append(w) or 0.0)
+    second = solve(replace(problem, regularization=0.2), solver, stop=stop, start=state)
     norm = np.linalg.norm(last[-1])
     loss = first.trace[-1].dual + 0.5 * norm**2
     assert norm > 0

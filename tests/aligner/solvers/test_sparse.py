@@ -80,7 +80,7 @@ def test_going_on_at_another_regularization_keeps_the_dual_point() -> None:
     other: ChainProblem = replace(problem, regularization=0.25)
     solver.resume(other, state)
     np.testing.assert_allclose(shares_of(state) * other.regularization, before, rtol=1e-12)  # type: ignore[arg-type]
-    warm = solve(other, solver, stop=Stop(gap=1e-3, passes=2000), state=state)
+    warm = solve(other, solver, stop=Stop(gap=1e-3, passes=2000), start=state)
     cold = solve(other, solver, stop=Stop(gap=1e-3, passes=2000))
     assert warm.dual <= cold.primal
     assert cold.dual <= warm.primal

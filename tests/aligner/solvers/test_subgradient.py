@@ -12,7 +12,7 @@ import pytest
 from aligner.losses.chain import ChainProblem
 from aligner.losses.hinge import MatchingProblem
 from aligner.problem import BlockDefaults, Corners
-from aligner.solvers import Signed, Stop, solve
+from aligner.solvers import PerCoordinate, Stop, solve
 from aligner.solvers.averages import Average
 from aligner.solvers.corrective import Corrective
 from aligner.solvers.gap import ask_all, dual_value
@@ -202,7 +202,7 @@ def test_sequences_are_visited_alike_in_time_of_what_is_not_zero(average: Averag
     problem = ChainProblem.of(
         features[: lengths.sum()], rng.integers(3, size=lengths.sum()), lengths, regularization=0.1, biases=True
     )
-    generic = Signed(problem)  # without signs, in Python
+    generic = PerCoordinate(problem)  # without signs, in Python
     found = [
         solve(p, StochasticSubgradient(average=average), stop=Stop(gap=-1.0, passes=9)) for p in (problem, generic)
     ]

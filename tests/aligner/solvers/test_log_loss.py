@@ -16,7 +16,7 @@ from solver_configurations import Multiclass
 from aligner.errors import SettingError
 from aligner.losses.hinge import MatchingProblem
 from aligner.problem import TargetOnly
-from aligner.solvers import ChainProblem, FenchelYoung, Newton, Status, Stop, make_solver, solve
+from aligner.solvers import ChainProblem, LogLoss, Newton, Status, Stop, make_solver, solve
 
 
 def test_of_classes_it_is_logistic_regression() -> None:
@@ -24,7 +24,7 @@ def test_of_classes_it_is_logistic_regression() -> None:
     x, y = load_digits(return_X_y=True)
     x, y = x[:500] / 16.0, y[:500]
     strength = 1e-2
-    problem = FenchelYoung(ChainProblem.of(x, y, np.ones(500, int), regularization=strength))
+    problem = LogLoss(ChainProblem.of(x, y, np.ones(500, int), regularization=strength))
     result = solve(problem, Newton(), stop=Stop(gap=1e-13, passes=1000))
     theirs = LogisticRegression(C=1.0 / (500 * strength), fit_intercept=False, tol=1e-10, max_iter=10_000).fit(x, y)
     ours = result.w[: 64 * 10].reshape(64, 10).T
@@ -50,7 +50,7 @@ def test_of_chains_it_is_a_random_field(temperature: float, margin: float) -> No
     theirs = minimize(
         objective, np.zeros(chains.n_features), jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9}
     )
-    problem = FenchelYoung(chains, temperature, margin)
+    problem = LogLoss(chains, temperature, margin)
     result = solve(problem, Newton(), stop=Stop(gap=1e-12, passes=500))
     assert result.status is Status.CONVERGED
     np.testing.assert_allclose(result.w, theirs.x, atol=1e-6)
@@ -65,7 +65,7 @@ def test_of_chains_it_is_a_random_field(temperature: float, margin: float) -> No
 @pytest.mark.parametrize("margin", [0.0, 1.0])
 def test_every_audit_is_a_certificate(margin: float, make_problem: Callable[..., MatchingProblem]) -> None:
     for inner in (Multiclass.random(), random_chains(), make_problem(n=10)):
-        problem = FenchelYoung(inner, margin=margin)
+        problem = LogLoss(inner, margin=margin)
         result = solve(problem, Newton(), stop=Stop(gap=1e-9, passes=300, audit_growth=1.0))
         assert result.status is Status.CONVERGED
         assert all(point.dual <= result.primal + 1e-9 and result.dual - 1e-9 <= point.primal for point in result.trace)
@@ -76,15 +76,15 @@ def test_cold_and_with_the_margin_it_is_the_hinge() -> None:
     """max_z ≤ the smoothed maximum ≤ max_z + τ log |Z|."""
     chains = random_chains()
     hinge = solve(chains, make_solver("bcfw-pairwise"), stop=Stop(gap=1e-8, passes=5000))
-    cold = solve(FenchelYoung(chains, 1e-3, 1.0), Newton(), stop=Stop(gap=1e-6, passes=5000))
+    cold = solve(LogLoss(chains, 1e-3, 1.0), Newton(), stop=Stop(gap=1e-6, passes=5000))
     assert 0.0 <= cold.primal - hinge.dual <= 1e-3 * np.log(3**3) + 1e-6
 
 
 def test_what_it_cannot_have_is_refused(make_problem: Callable[..., MatchingProblem]) -> None:
     with pytest.raises(SettingError, match="needs a problem with marginals in entropic"):
-        FenchelYoung(TargetOnly(2, 0.1))
+        LogLoss(TargetOnly(2, 0.1))
     with pytest.raises(SettingError, match="must not be above 0"):
-        FenchelYoung(make_problem(n=4, capacity=2))
+        LogLoss(make_problem(n=4, capacity=2))
     for wrong in ({"temperature": 0.0}, {"temperature": np.nan}, {"margin": -1.0}):
         with pytest.raises(SettingError, match="temperature must be above 0"):
-            FenchelYoung(random_chains(), **wrong)
+            LogLoss(random_chains(), **wrong)

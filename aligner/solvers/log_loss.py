@@ -1,4 +1,4 @@
-"""FenchelYoung: a smooth loss for any problem with marginals, such as logistic regression, conditional random fields.
+"""LogLoss: a smooth loss for any problem with marginals, such as logistic regression, conditional random fields.
 
 [LMP01] Lafferty, McCallum and Pereira 2001, Conditional random fields.
 [GS10] Gimpel and Smith 2010, Softmax-margin CRFs.
@@ -19,7 +19,7 @@ from corpora.threads import shared_property
 
 
 @dataclass(frozen=True, eq=False)
-class FenchelYoung(OfProblem):
+class LogLoss(OfProblem):
     """The smooth loss of a problem with entropic marginals, for `Newton`  [BMN20].
 
         min_w  λ/2 ‖w‖² + 1/n Σ_i max_z [⟨s_i, z⟩ − τ Ω(z)] + τ Ω(y_i) − ⟨s_i, y_i⟩,     s_i = F_iᵀ w + κ c_i

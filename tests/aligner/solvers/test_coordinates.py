@@ -7,7 +7,8 @@ import pytest
 from scipy.optimize import minimize
 from solver_configurations import MakeProblem, Multiclass, run
 
-from aligner.solvers import Signed, check_problem, make_solver
+from aligner.errors import SettingError
+from aligner.solvers import PerCoordinate, check_problem, make_solver
 
 
 def optimum(problem: Multiclass, bounds: list[tuple[float | None, float | None]]) -> float:
@@ -36,7 +37,7 @@ def test_the_optimum_is_that_of_a_quadratic_program(name: str) -> None:
     free = run(inner, make_solver("bcfw-pairwise"), gap=1e-6, passes=2000).w
     least, second, *_, greatest = np.argsort(free).tolist()
     positive, negative = (least, second), (greatest,)  # they would have the other sign
-    problem = Signed(inner, positive, negative)
+    problem = PerCoordinate(inner, positive, negative)
     check_problem(problem)
     result = run(problem, make_solver(name), gap=1e-3, passes=5000)
     w = problem.weights(result.w)
@@ -48,7 +49,7 @@ def test_the_optimum_is_that_of_a_quadratic_program(name: str) -> None:
 
 def test_weights_that_were_not_above_zero_stay_so(make_problem: MakeProblem) -> None:
     inner = make_problem(n=6, d=3, capacity=2)
-    problem = Signed(inner, positive=(1,))
+    problem = PerCoordinate(inner, positive=(1,))
     w = problem.weights(run(problem, make_solver("bcfw"), gap=1e-3, passes=2000).w)
     assert w[1] >= 0
     assert (w[3:] <= 0).all()
@@ -56,10 +57,10 @@ def test_weights_that_were_not_above_zero_stay_so(make_problem: MakeProblem) -> 
 
 @pytest.mark.parametrize("columns", [((0,), (0,)), ((8,), ()), ((), (-1,))])
 def test_columns_that_cannot_be_are_told(columns: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
-    with pytest.raises(ValueError, match="different ones below 8"):
-        Signed(Multiclass.random(), *columns)
+    with pytest.raises(SettingError, match="different ones below 8"):
+        PerCoordinate(Multiclass.random(), *columns)
 
 
 def test_both_signs_are_none(make_problem: MakeProblem) -> None:
-    with pytest.raises(ValueError, match="different ones"):
-        Signed(make_problem(d=3, capacity=2), positive=(3,))
+    with pytest.raises(SettingError, match="different ones"):
+        PerCoordinate(make_problem(d=3, capacity=2), positive=(3,))

@@ -1,0 +1,288 @@
+"""Problems of a function, and what a researcher does with them: the first ten lines of docs/own-problem.md."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+from label_sequences import random_chains
+from scipy.sparse import csr_array
+
+from aligner import solvers
+from aligner.errors import AlignerError
+from aligner.solvers import Average, Block, ByGap, Pairwise, Result, Status, Suffix, Uniform
+
+rng = np.random.default_rng(0)
+Y = rng.integers(3, size=60)
+X = rng.normal(size=(60, 4)) + 2.0 * np.eye(3, 4)[Y]
+CLASSES, D = 3, 12
+
+
+class Arrays(NamedTuple):
+    x: np.ndarray
+    y: np.ndarray
+
+
+def corner(i: int, w: np.ndarray) -> tuple[np.ndarray, float]:
+    losses = (np.arange(CLASSES) != Y[i]).astype(float)
+    best = int(np.argmax(losses + w.reshape(CLASSES, -1) @ X[i]))
+    return ((np.eye(CLASSES)[Y[i]] - np.eye(CLASSES)[best])[:, None] * X[i]).ravel(), losses[best]
+
+
+def sparse_corner(i: int, w: np.ndarray) -> tuple[csr_array, float]:
+    psi, loss = corner(i, w)
+    return csr_array(psi[None]), loss
+
+
+def corners(blocks: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    psi, losses = zip(*[corner(int(i), w) for i in blocks], strict=True)
+    return np.array(psi), np.array(losses)
+
+
+@numba.njit
+def kernel(i, arrays, w, psi):  # type: ignore[no-untyped-def]
+    x, y, p = arrays.x[i], arrays.y[i], arrays.x.shape[1]
+    best, highest = 0, -np.inf
+    for k in range(len(w) // p):
+        score = (0.0 if k == y else 1.0) + np.dot(x, w[k * p : (k + 1) * p])
+        if score > highest:
+            best, highest = k, score
+    psi[y * p : (y + 1) * p] += x
+    psi[best * p : (best + 1) * p] -= x
+    return 0.0 if best == y else 1.0
+
+
+def from_oracle(function: Callable[..., Any] = corner, **changed: Any) -> Any:
+    return solvers.from_oracle(function, **{"n_blocks": 60, "n_features": D, "regularization": 0.1} | changed)
+
+
+def from_kernel(function: Callable[..., Any] = kernel, arrays: Any = Arrays(X, Y), **changed: Any) -> Any:  # noqa: B008
+    return solvers.from_kernel(function, arrays, **{"n_features": D, "regularization": 0.1} | changed)
+
+
+FORMS = {
+    "one": from_oracle,
+    "many": lambda **changed: from_oracle(corners, batched=True, **changed),
+    "sparse": lambda **changed: from_oracle(
+        lambda i, w: (csr_array(corner(i, w)[0][None]), corner(i, w)[1]), **changed
+    ),
+    "kernel": from_kernel,
+}
+
+
+def enclose(results: list[Result]) -> None:
+    assert max(result.dual for result in results) <= min(result.primal for result in results) + 1e-12
+    assert all(result.status is Status.CONVERGED for result in results), results
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(60) % 3])
+def test_all_forms_are_the_same_problem(weights: np.ndarray | None) -> None:
+    results = [solvers.solve(make(weights=weights), gap=1e-2) for make in FORMS.values()]
+    enclose(results)
+    for one in results[1:]:
+        np.testing.assert_allclose(one.w, results[0].w, atol=1e-9)  # the same steps, compiled or not
+
+
+def test_weights_repeat_examples() -> None:
+    """n is 60 in one and 120 in the other, so that λ is halved."""
+    twice = np.repeat(np.arange(60), np.arange(60) % 4)
+    weighted = solvers.solve(from_oracle(weights=np.arange(60) % 4), gap=1e-3)
+    repeated = from_oracle(
+        lambda i, w: corner(int(twice[i]), w), n_blocks=len(twice), regularization=0.1 * 60 / len(twice)
+    )
+    other = solvers.solve(repeated, gap=1e-3)
+    assert weighted.primal * 60 == pytest.approx(other.primal * len(twice), rel=2e-3)
+
+
+OWN = {
+    "order": {"order": ByGap(refresh=5), "step": Pairwise()},
+    "step": {"step": lambda b: b.slope / max(b.curvature, 1e-12)},
+    "decreasing": {"step": lambda b: 2.0 * b.blocks / (b.step + 2.0 * b.blocks), "average": Suffix(0.5)},
+    "average": {"average": lambda k: 2.0 / (k + 2.0)},
+    "suffix": {"average": Suffix(0.9), "order": Uniform()},
+    "batch": {"batch": 7},
+    "batch of corners": {"batch": 7, "order": ByGap(), "step": Pairwise(), "cache": True},
+}
+
+
+@pytest.mark.parametrize("own", OWN)
+@pytest.mark.parametrize("form", ["many", "sparse", "kernel"])
+def test_own_orders_steps_and_averages_find_the_optimum(own: str, form: str) -> None:
+    best = solvers.solve(from_kernel(), gap=1e-5, passes=9000)
+    enclose([best, solvers.solve(FORMS[form](), Block(**OWN[own]), gap=0.01, passes=9000)])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_own_functions_do_what_those_of_the_library_do(form: str) -> None:
+    """In Python and compiled."""
+    problem = FORMS[form]()
+    library = solvers.solve(problem, Block(step=solvers.Forward(line_search=False), average=Average.WEIGHTED), passes=6)
+
+    def decreasing(b):  # type: ignore[no-untyped-def]
+        return 2.0 * b.blocks / (b.step + 2.0 * b.blocks)
+
+    def weighted(k):  # type: ignore[no-untyped-def]
+        return 2.0 / (k + 2.0)
+
+    for wrap in (lambda function: function, numba.njit):
+        own = solvers.solve(problem, Block(step=wrap(decreasing), average=wrap(weighted)), passes=6)
+        np.testing.assert_allclose(own.w, library.w, rtol=1e-9, atol=1e-12)
+    halves = [Block(average=average) for average in (Average.SUFFIX, Suffix(0.5))]
+    one, other = (solvers.solve(problem, solver, passes=6).w for solver in halves)
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_batch_is_one_call_and_the_dual_never_falls() -> None:
+    sizes: list[int] = []
+
+    def counted(blocks: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        sizes.append(len(blocks))
+        return corners(blocks, w)
+
+    problem = from_oracle(counted, batched=True)
+    sizes.clear()
+    result = solvers.solve(problem, Block(batch=20), gap=-1.0, passes=5)
+    assert sizes.count(20) >= 15
+    assert max(sizes) <= 60
+    duals = [point.dual for point in result.trace]
+    assert all(later >= earlier - 1e-12 for earlier, later in itertools.pairwise(duals))
+    assert result.trace[-1].oracle_calls == 5 * 60
+
+
+def test_results_are_short_and_are_kept(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    saved: list[int] = []
+
+    def callback(at: Result) -> bool | None:
+        at.save(tmp_path / "run.state")
+        saved.append(len(at.trace))
+        assert at.status is Status.RUNNING
+        assert at.dual_point is not None
+        return len(saved) < 4
+
+    problem = from_oracle()
+    stopped = solvers.solve(problem, "bcfw", gap=1e-9, callback=callback, progress=True)
+    assert stopped.status is Status.CALLBACK
+    assert len(repr(stopped)) < 120
+    assert len(repr(stopped.trace)) < 400
+    assert stopped.gap == stopped.trace[-1].gap
+    frame = stopped.trace.frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame["gap"]) == [point.gap for point in stopped.trace]
+    read = pickle.loads((tmp_path / "run.state").read_bytes())
+    again = [solvers.solve(problem, "bcfw", gap=1e-4, start=start) for start in (stopped, read, stopped)]
+    for one in again:
+        np.testing.assert_array_equal(one.w, again[0].w)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.state"]
+
+
+def test_a_path_goes_on_from_each_result() -> None:
+    problem, result = from_kernel(), None
+    for strength in (0.5, 0.3, 0.2):
+        result = solvers.solve(problem.at(strength), "bcfw-pairwise", gap=1e-4, start=result)
+        cold = solvers.solve(problem.at(strength), "bcfw-pairwise", gap=1e-4)
+        enclose([result, cold])
+    assert result.trace[0].gap < cold.trace[0].gap
+
+
+def test_penalties_of_single_weights() -> None:
+    """As many as λ; and those of small ones are larger than they would be."""
+    three = solvers.solve(solvers.PerCoordinate(from_oracle(), penalties=3.0), gap=1e-3)
+    enclose([three, solvers.solve(from_oracle().at(0.3), gap=1e-3)])
+    penalties = np.tile([1.0, 1.0, 1.0, 0.01], CLASSES)
+    ours = solvers.PerCoordinate(from_oracle(), penalties=penalties)
+    u = solvers.solve(ours, gap=1e-3).w
+    w = ours.weights(u)
+    assert w @ (penalties * w) == pytest.approx(u @ u)
+    plain = solvers.solve(from_oracle(), gap=1e-3).w
+    hinges = [sum(loss - psi @ v for psi, loss in (corner(i, v) for i in range(60))) for v in (w, plain)]
+    strengths = [0.05 * float(v @ (penalties * v)) + hinge / 60 for v, hinge in zip((w, plain), hinges, strict=True)]
+    assert strengths[0] <= strengths[1] + 1e-3
+    assert abs(w[3::4]).sum() > abs(plain[3::4]).sum()
+
+
+def test_parts_of_the_weights_of_chains() -> None:
+    chains = random_chains()
+    crf = solvers.solve(solvers.LogLoss(chains), "lbfgs", gap=1e-6, passes=500)
+    newton = solvers.solve(solvers.LogLoss(chains), "newton", gap=1e-6, passes=500)
+    enclose([crf, newton])
+    parts, M = chains.unpack(crf.w), chains.arrays.n_labels
+    assert parts.transitions.shape == (M, M)
+    np.testing.assert_array_equal(np.concatenate([part.ravel() for part in parts]), crf.w)
+    warm = solvers.solve(solvers.LogLoss(chains).at(0.9 * chains.regularization), "lbfgs", gap=1e-6, start=crf)
+    assert warm.status is Status.CONVERGED
+    assert warm.trace[0].gap < newton.trace[0].gap
+    with pytest.raises(AlignerError, match="only the same data fit"):
+        solvers.solve(solvers.LogLoss(random_chains(seed=1)), "lbfgs", start=crf)
+
+
+WRONG: dict[str, tuple[Callable[[], Any], str]] = {
+    "no function": (lambda: from_oracle(3), "the oracle is int"),
+    "no pair": (lambda: from_oracle(lambda i, w: corner(i, w)[0]), "the pair psi, loss"),
+    "short psi": (lambda: from_oracle(lambda i, w: (corner(i, w)[0][1:], 0.0)), r"psi \(\d+, 11\)"),
+    "no numbers": (lambda: from_oracle(lambda i, w: (["a"] * D, 0.0)), "no array of numbers"),
+    "wrong sign": (lambda: from_oracle(lambda i, w: corner(i, -w)), "not the best|below the target"),
+    "not finite": (lambda: from_oracle(lambda i, w: (corner(i, w)[0], np.nan)), "not finite"),
+    "weights": (lambda: from_oracle(weights=[1.0, 2.0]), "60 numbers from 0 on"),
+    "no strength": (lambda: from_oracle(regularization=0.0), "regularization is 0.0"),
+    "no arrays": (lambda: from_kernel(arrays=[X, Y]), "a NamedTuple of the arrays"),
+    "a kernel of no numbers": (lambda: from_kernel(lambda i, arrays, w, psi: "a"), "numba cannot compile"),
+    "a kernel of nan": (lambda: from_kernel(lambda i, arrays, w, psi: np.nan), "not finite"),
+    "unknown solver": (lambda: solvers.solve(from_oracle(), "newtonian"), "unknown solver 'newtonian' .choose"),
+    "unknown limit": (lambda: solvers.solve(from_oracle(), gaps=1.0), "unknown limit gaps"),
+    "limit of words": (lambda: solvers.solve(from_oracle(), gap="small"), "limit gap is not a number"),
+    "stop": (lambda: solvers.solve(from_oracle(), "bcfw", stop=1e-3), "Stop says when"),
+    "another solver": (
+        lambda: solvers.solve(from_oracle(), "bcfw-gap", start=solvers.solve(from_oracle(), passes=1)), "cannot go on",
+    ),
+    "no such strength": (lambda: from_oracle().at(-1.0), "regularization is -1.0"),
+    "no smooth loss": (lambda: solvers.solve(from_oracle(), "lbfgs"), "needs a smooth loss"),
+    "no hinge": (lambda: solvers.solve(solvers.LogLoss(random_chains()), "bcfw"), "needs a problem with corners"),
+    "no marginals": (lambda: solvers.LogLoss(from_oracle()), "marginals"),
+    "no step": (lambda: Block(step="pairwise"), "step is 'pairwise'"),
+    "no batch": (lambda: Block(batch=0), "at least 1"),
+    "repeated batches": (lambda: Block(batch=2, repeats=2), "repeats or batch"),
+    "penalties": (lambda: solvers.PerCoordinate(from_oracle(), penalties=[0.0] * D), "12 numbers above 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_uses_have_one_line(name: str) -> None:
+    act, message = WRONG[name]
+    with pytest.raises(AlignerError, match=message) as error:
+        act()
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
+    script = """
+import numpy as np
+from kernels import Arrays, kernel
+from aligner import solvers
+from corpora.compiled import compilations
+rng = np.random.default_rng(0)
+y = rng.integers(3, size=60)
+problem = solvers.from_kernel(kernel, Arrays(rng.normal(size=(60, 4)), y), n_features=12, regularization=0.1)
+solvers.solve(problem, "bcfw", gap=1e-3)
+print(len(compilations.buffer))
+"""
+    source = Path(__file__).read_text("utf-8")
+    start, end = source.index("@numba.njit"), source.index("def from_oracle")
+    head = "from typing import NamedTuple\nimport numba\nimport numpy as np\n"
+    arrays = "class Arrays(NamedTuple):\n    x: np.ndarray\n    y: np.ndarray\n"
+    (tmp_path / "kernels.py").write_text(head + arrays + source[start:end])
+    (tmp_path / "run.py").write_text(script)
+    found = [
+        subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert int(found[1]) == 0, found
