@@ -1,5 +1,8 @@
 """Solvers of structured SVMs: they know blocks and corners, not words. `solve` runs any of them.
 
+A problem is made of its oracle, a function of one block, by `from_oracle` or, compiled, by `from_kernel`; or it is a
+class that inherits `BlockDefaults`: see docs/own-problem.md.
+
 Which one? All reach the same optimum and certify it; they differ in how soon: `docs/solvers.md` has the quickest for
 each problem, λ and gap. ``bcfw``, the default, wherever features are thousands, as of label sequences; where they are
 some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and call the oracle less often, for λ below
@@ -7,9 +10,9 @@ some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and call t
 ``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred pairs; ``extragradient`` where w must
 stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals in place of maxima, of any problem
 that has them (`Marginals`), the latter where λ is small and features few. The rest is for comparison. All are for
-the hinge loss; `Newton` is for the smooth loss `LogLoss` makes of marginals: logistic regression, random fields.
+the hinge loss; ``lbfgs`` is for the smooth loss `LogLoss` makes of marginals: logistic regression, random fields.
 
-To add one: write a frozen dataclass with the four members of `driver.Solver`, and name it, with the options that a user
+To add one: write a frozen dataclass with the four members of `solver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.
 """
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from aligner.solvers.constrained_least_squares import least_squares
     from aligner.solvers.coordinates import PerCoordinate
     from aligner.solvers.corrective import Correction, Corrective
-    from aligner.solvers.driver import Solver, solve
+    from aligner.solvers.driver import solve
     from aligner.solvers.excessive_gap import ExcessiveGap
     from aligner.solvers.extragradient import Extragradient
     from aligner.solvers.frank_wolfe import FrankWolfe
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from aligner.solvers.records import DualPoint, Result, Status, Stop, Trace, TracePoint
     from aligner.solvers.registry import SMOOTH, SOLVERS, make_solver
     from aligner.solvers.regularization import regularization_path
+    from aligner.solvers.solver import Solver
     from aligner.solvers.steps import Away, Blended, Forward, OwnLength, Pairwise
     from aligner.solvers.subgradient import StochasticSubgradient
     from aligner.templates import Compiled, CompiledMarginals
@@ -56,7 +60,7 @@ _HOMES = {
     "solvers.constrained_least_squares": "least_squares",
     "solvers.coordinates": "PerCoordinate",
     "solvers.corrective": "Correction Corrective",
-    "solvers.driver": "Solver solve",
+    "solvers.driver": "solve",
     "solvers.excessive_gap": "ExcessiveGap",
     "solvers.extragradient": "Extragradient",
     "solvers.log_loss": "LogLoss",
@@ -70,6 +74,7 @@ _HOMES = {
     "solvers.records": "DualPoint Result Status Stop Trace TracePoint",
     "solvers.registry": "SMOOTH SOLVERS make_solver",
     "solvers.regularization": "regularization_path",
+    "solvers.solver": "Solver",
     "solvers.steps": "Away Blended Forward OwnLength Pairwise",
     "solvers.subgradient": "StochasticSubgradient",
     "templates": "Compiled CompiledMarginals",

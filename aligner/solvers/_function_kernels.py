@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aligner.templates import DONE, NOT_FINITE, template
+from corpora.compiled import SUMS, compiled
 from corpora.ragged import F64
 
 
@@ -13,6 +14,15 @@ class Weighted(NamedTuple):
 
     arrays: Any
     weights: F64
+
+
+@compiled(fastmath=SUMS)
+def weigh(weight, loss, w, psi):
+    """Multiply psi by the weight of its block; returns L − w·psi, loss is L."""
+    for c in range(len(psi)):
+        psi[c] *= weight
+        loss -= w[c] * psi[c]
+    return loss
 
 
 own_corner: Any = None
@@ -30,8 +40,5 @@ def weighted_corner(i, arrays, w, scratch, psi):
     psi[:] = 0.0
     weight = arrays.weights[i]
     loss = weight * own_corner(i, arrays.arrays, w, psi)
-    hinge = loss
-    for c in range(len(psi)):
-        psi[c] *= weight
-        hinge -= w[c] * psi[c]
+    hinge = weigh(weight, loss, w, psi)
     return DONE if np.isfinite(hinge) else NOT_FINITE, loss, hinge

@@ -6,14 +6,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from copy import deepcopy
 from dataclasses import replace
 from math import ceil, inf, isfinite
-from typing import Any, NamedTuple, Protocol, TypeVar, Unpack, cast
+from typing import Any, NamedTuple, TypeVar, Unpack, cast
 
 import numpy as np
 
 from aligner.errors import AlignerError, ScoreError, SettingError
 from aligner.problem import BlockProblem, Problem, check_sizes
-from aligner.solvers.records import Audit, DualPoint, Limits, Origin, Result, Status, Stop, Trace, TracePoint
+from aligner.solvers.records import Audit, Limits, Origin, Result, Status, Stop, Trace, TracePoint
 from aligner.solvers.registry import make_solver
+from aligner.solvers.solver import Solver
 from corpora.ragged import F64
 from corpora.threads import one_blas_thread
 
@@ -23,35 +24,7 @@ _ROUNDING = 1e-9
 _REHEARSED = 11
 """Sweeps after which a solver has called all its kernels: restarts are considered after ten."""
 
-State = TypeVar("State")
 Solved = TypeVar("Solved", bound=Problem)
-Solvable = TypeVar("Solvable", bound=Problem, contravariant=True)
-
-
-class Solver(Protocol[Solvable, State]):
-    """A frozen configuration of a solver; everything that changes is in the state it makes."""
-
-    @property
-    def signature(self) -> str: ...
-
-    def init(self, problem: Solvable, rng: np.random.Generator) -> State:
-        """Make the state before the first step."""
-        ...
-
-    def sweep(self, problem: Solvable, state: State) -> int:
-        """Make one effective pass over the blocks; returns the number of oracle calls."""
-        ...
-
-    def audit(self, problem: Solvable, state: State) -> Audit:
-        """Compute the objective of the present answer exactly, by one oracle call for each block; arrays are copies.
-
-        The solver may use these oracle calls for its next step, and sets `Audit.used` if it does.
-        """
-        ...
-
-    def dual_point(self, problem: Solvable, state: State) -> DualPoint | None:
-        """The dual point of the state; None if it keeps no single point."""
-        ...
 
 
 @one_blas_thread()

@@ -12,7 +12,7 @@ from aligner.errors import SettingError
 
 if TYPE_CHECKING:
     from aligner.problem import BlockProblem
-    from aligner.solvers.driver import Solver
+    from aligner.solvers.solver import Solver
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.problem import BlockProblem
-from aligner.solvers.driver import Solver, solve
+from aligner.solvers.driver import solve
 from aligner.solvers.records import Stop
+from aligner.solvers.solver import Solver
 from corpora.ragged import F64
 
 

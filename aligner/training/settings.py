@@ -15,7 +15,7 @@ from aligner.model.settings import Candidates
 from aligner.settings import check, setting, setting_of_names
 from aligner.solvers import Solver, make_solver
 from aligner.solvers.newton import Newton
-from aligner.solvers.registry import SMOOTH, SOLVERS, find_solver
+from aligner.solvers.registry import find_solver
 from corpora.alignment import Links
 from corpora.corpus import Languages
 from corpora.normalize import Normalizer
@@ -221,8 +221,6 @@ def plan(settings: LearnSettings, n_labels: int) -> Plan:
     oracle: OracleName = settings.oracle or "assignment"
     solver_name = settings.solver or "bcfw"
     solver = make_solver(solver_name, **settings.solver_options)
-    if not smooth and solver_name in SMOOTH:
-        raise SettingError(f"{solver_name} is for smooth losses, not for hinge (choose from {', '.join(SOLVERS)})")
     if not find_solver(solver_name).weights:
         raise SettingError(f"{solver_name} finds no weights, which models are made of (use it as aligner.solvers)")
     center: Center = settings.center or ("default" if smooth else "zero")

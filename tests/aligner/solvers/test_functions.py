@@ -68,6 +68,10 @@ def from_kernel(function: Callable[..., Any] = kernel, arrays: Any = Arrays(X, Y
     return solvers.from_kernel(function, arrays, **{"n_features": D, "regularization": 0.1} | changed)
 
 
+def rule(b):  # type: ignore[no-untyped-def]
+    return 2.0 * b.blocks / (b.step + 2.0 * b.blocks)
+
+
 FORMS = {
     "one": from_oracle,
     "many": lambda **changed: from_oracle(corners, batched=True, **changed),
@@ -91,6 +95,17 @@ def test_all_forms_are_the_same_problem(weights: np.ndarray | None) -> None:
         np.testing.assert_allclose(one.w, results[0].w, atol=1e-9)  # the same steps, compiled or not
 
 
+def test_problems_and_their_results_can_be_sent_to_another_process() -> None:
+    mine = Block(step=numba.njit(rule), average=Suffix(0.3))
+    for problem in (from_oracle(corners, batched=True), from_kernel(), solvers.PerCoordinate(from_oracle())):
+        first = solvers.solve(problem, mine, passes=3)
+        sent = pickle.loads(pickle.dumps([problem, mine, first]))
+        np.testing.assert_array_equal(solvers.solve(*sent[:2], passes=3).w, first.w)
+        assert repr(sent[2]) == repr(first)
+    loss = pickle.loads(pickle.dumps(solvers.LogLoss(random_chains())))
+    assert solvers.solve(loss, "lbfgs", gap=1e-3).status is Status.CONVERGED
+
+
 def test_weights_repeat_examples() -> None:
     """n is 60 in one and 120 in the other, so that λ is halved."""
     twice = np.repeat(np.arange(60), np.arange(60) % 4)
@@ -105,7 +120,7 @@ def test_weights_repeat_examples() -> None:
 OWN = {
     "order": {"order": ByGap(refresh=5), "step": Pairwise()},
     "step": {"step": lambda b: b.slope / max(b.curvature, 1e-12)},
-    "decreasing": {"step": lambda b: 2.0 * b.blocks / (b.step + 2.0 * b.blocks), "average": Suffix(0.5)},
+    "decreasing": {"step": rule, "average": Suffix(0.5)},
     "average": {"average": lambda k: 2.0 / (k + 2.0)},
     "suffix": {"average": Suffix(0.9), "order": Uniform()},
     "batch": {"batch": 7},
@@ -126,14 +141,11 @@ def test_own_functions_do_what_those_of_the_library_do(form: str) -> None:
     problem = FORMS[form]()
     library = solvers.solve(problem, Block(step=solvers.Forward(line_search=False), average=Average.WEIGHTED), passes=6)
 
-    def decreasing(b):  # type: ignore[no-untyped-def]
-        return 2.0 * b.blocks / (b.step + 2.0 * b.blocks)
-
     def weighted(k):  # type: ignore[no-untyped-def]
         return 2.0 / (k + 2.0)
 
     for wrap in (lambda function: function, numba.njit):
-        own = solvers.solve(problem, Block(step=wrap(decreasing), average=wrap(weighted)), passes=6)
+        own = solvers.solve(problem, Block(step=wrap(rule), average=wrap(weighted)), passes=6)
         np.testing.assert_allclose(own.w, library.w, rtol=1e-9, atol=1e-12)
     halves = [Block(average=average) for average in (Average.SUFFIX, Suffix(0.5))]
     one, other = (solvers.solve(problem, solver, passes=6).w for solver in halves)
@@ -159,6 +171,7 @@ def test_a_batch_is_one_call_and_the_dual_never_falls() -> None:
 
 def test_results_are_short_and_are_kept(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib").use("agg")
     saved: list[int] = []
 
     def callback(at: Result) -> bool | None:
@@ -174,6 +187,8 @@ def test_results_are_short_and_are_kept(tmp_path: Path) -> None:
     assert len(repr(stopped)) < 120
     assert len(repr(stopped.trace)) < 400
     assert stopped.gap == stopped.trace[-1].gap
+    plotted = stopped.plot().lines[0].get_ydata()
+    assert list(plotted) == [point.gap for point in stopped.trace]
     frame = stopped.trace.frame()
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame["gap"]) == [point.gap for point in stopped.trace]
