@@ -6,7 +6,7 @@ A table of ``fast_align -p`` has ``source target log p(target | source)``.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -77,9 +77,12 @@ class Priors(NamedTuple):
         links = {(target, source): count for (source, target), count in self.links.items()}
         return Priors(links, self.target, self.source, self.reverse, self.forward)
 
-    def to_model(self, normalizers: tuple[Normalizer, Normalizer]) -> TranslationModel:
+    def to_model(
+        self, normalizers: tuple[Normalizer, Normalizer], entries: Mapping[tuple[str, str], float] | None = None
+    ) -> TranslationModel:
         """Lexicons of words and of their pieces that have these counts, normalised, and no others.
 
+        entries: more links, of a dictionary: its words are not more frequent in text for that.
         Raises SettingError on counts that are not between 0 and LARGEST_COUNT.
         """
         if not all(0.0 <= count <= LARGEST_COUNT for counts in self for count in counts.values()):
@@ -94,10 +97,14 @@ class Priors(NamedTuple):
                 null[0][one[source]] += count
             else:
                 linked[one[source], other[target]] += count
+        of_entries = {(one[source], other[target]): count for (source, target), count in (entries or {}).items()}
+        for pair, count in of_entries.items():
+            linked[pair] += count
         names = [list(side.index) for side in ids]
         pairs, counts = np.array([*linked], np.int64).reshape(-1, 2), np.array([*linked.values()], np.float64)
         alone = [np.array([null[side].get(word, 0.0) for word in range(len(names[side]))]) for side in (0, 1)]
-        seen = [alone[side] + np.bincount(pairs[:, side], counts, len(names[side])) for side in (0, 1)]
+        in_text = counts - [of_entries.get(pair, 0.0) for pair in linked]
+        seen = [alone[side] + np.bincount(pairs[:, side], in_text, len(names[side])) for side in (0, 1)]
         lexicons = {}
         for name, kind in KINDS.items():
             units = of_source, of_target = tuple(Units.of(side, kind.whole) for side in names)
@@ -199,10 +206,8 @@ def read_priors(
     if path is dictionary is None:
         return None
     found = NOTHING if path is None else parse_priors(read_lines(path), path)
-    if dictionary is not None:
-        entries = Counter(parse_dictionary(read_lines(dictionary), dictionary, normalizers))
-        found = found._replace(links=Counter(found.links) + entries)
-    return found.to_model(normalizers)
+    entries = None if dictionary is None else parse_dictionary(read_lines(dictionary), dictionary, normalizers)
+    return found.to_model(normalizers, entries)
 
 
 def format_priors(priors: Priors) -> Iterator[str]:
