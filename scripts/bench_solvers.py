@@ -1,13 +1,12 @@
 """The tables and figures of docs/solvers.md: all solvers on chains and matchings, as in [LJSP13 Fig. 1-5, Table 1].
 
-    python scripts/bench_solvers.py --write                       # about ten minutes
+    python scripts/bench_solvers.py --write                       # about half an hour
     python scripts/bench_solvers.py --write --draw runs.jsonl     # from the runs of before
     python scripts/bench_solvers.py --quick                       # a rehearsal, without corpora
-    python scripts/bench_solvers.py --ocr letter.data.gz --conll train.txt.gz --size 6000 --seconds 20
 
-Three problems, each at λ 0.01, 0.001 and 1/n: letters of words and chunks of sentences, generated or read from files of
-OCR and CoNLL-2000, and Hansards pairs labelled by the default model. Every registered solver runs that knows the
-problem, with its defaults, and the variants that the figures show; those of Fig. 1 with ten seeds, the others with
+Three problems, each at λ 0.01, 0.001 and 1/n: letters of OCR words, chunks of CoNLL-2000 sentences, and Hansards pairs
+labelled by the default model. Every registered solver runs that knows the
+problem, with its defaults, and the variants that the figures show; those of Fig. 1 with five seeds, the others with
 three. The runs go to a file, one a line of JSON, of which all figures and tables are made but two small ones. Figures
 need `pip install '.[plot]'`.
 """
@@ -61,10 +60,10 @@ def measure(options: Any) -> Field:
 def fields(options: Any) -> Iterator[Field]:
     import solver_problems as problems
 
-    n = options.size
-    yield problems.letters_field(n, options.ocr)
-    yield problems.chunks_field(n, options.conll)
-    yield problems.matchings_field(n, None if options.quick else options.data)
+    n, data = options.size, None if options.quick else options.data
+    yield problems.letters_field(n, data)
+    yield problems.chunks_field(n, data)
+    yield problems.matchings_field(n, data)
 
 
 def extragradient(problem: MatchingProblem, iterations: int) -> str:
@@ -108,17 +107,15 @@ def support(problem: MatchingProblem, gaps: tuple[float, ...] = (0.5, 0.1, 0.02)
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--size", type=int, default=2000, help="blocks of each problem")
+    parser.add_argument("--size", type=int, default=5000, help="pairs, and sequences of a rehearsal")
     parser.add_argument("--passes", type=int, default=300, help="of a run, at most")
-    parser.add_argument("--seconds", type=float, default=1.5, help="of solving, of the first run of each, at most")
-    parser.add_argument("--more", type=float, default=0.25, help="seconds of the runs with other seeds")
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--optimum", type=float, default=8.0, help="seconds of the runs that find the optimum")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of solving, of the first run of each, at most")
+    parser.add_argument("--more", type=float, default=1.0, help="seconds of the runs with other seeds")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--optimum", type=float, default=30.0, help="seconds of the runs that find the optimum")
     parser.add_argument("--iterations", type=int, default=200, help="of extragradient, on a tenth of the pairs")
     parser.add_argument("--runs", default=str(Path(tempfile.gettempdir()) / "solver-runs.jsonl"), help="file to write")
     parser.add_argument("--draw", type=Path, metavar="FILE", help="draw from this file of runs, and measure nothing")
-    parser.add_argument("--ocr", type=Path, help="letter.data of the OCR data set")
-    parser.add_argument("--conll", type=Path, help="columns of CoNLL-2000")
     parser.add_argument("--quick", action="store_true", help="small problems, short runs, two seeds")
     options = parser.parse_args()
     if options.write and find_spec("matplotlib") is None:

@@ -38,7 +38,8 @@ templates that CRF++ and CRFsuite come with for chunking."""
 class Sequences:
     """Tokens of n sequences, one sequence after the other, with their labels.
 
-    features: (N, p).  labels: (N,) indices of label_names.  lengths: (n,).  folds: (n,) of each sequence.
+    features: (N, p).  labels: (N,) indices of label_names, or -1 of a label that the training text lacks.
+    lengths: (n,).  folds: (n,) of each sequence.
     names: the columns of the features, by name, where they have any.
     """
 
@@ -60,9 +61,9 @@ class Sequences:
         return Sequences(*parts, self.label_names, self.folds[chosen], self.names)
 
     def problem(self, regularization: float, *, biases: bool = False) -> ChainProblem:
-        """The structured SVM of these sequences."""
+        """The structured SVM of these sequences; labels that the training text lacks are the first one there."""
         return ChainProblem.of(
-            self.features, self.labels, self.lengths, regularization=regularization, biases=biases,
+            self.features, np.maximum(self.labels, 0), self.lengths, regularization=regularization, biases=biases,
             n_labels=len(self.label_names),
         )  # fmt: skip
 
@@ -114,10 +115,6 @@ def read_chunks(path: str | Path, known: Sequences | None = None, *, least: int 
             if token:
                 if len(token) != 3:
                     raise _broken(path, line, f"{len(token)} columns", _OF_CHUNKS)
-                if known is not None and token[2] not in known.label_names:
-                    raise _broken(
-                        path, line, f"chunk {token[2]} is not in the training text", "correct it, or train on it"
-                    )
                 sentence.append(token)
             elif sentence:
                 yield sentence
@@ -137,7 +134,7 @@ def index_chunks(
     """Sentences of (word, part of speech, chunk), such as ``nltk.corpus.conll2000.iob_sents("train.txt")``.
 
     The features of a token are the TEMPLATES, each with the words or parts of speech that it meets, 0 or 1.
-    known: the training text, whose features have the numbers; others are left out, and chunks must be among its own.
+    known: the training text, whose features have the numbers; others are left out.
     least: of a training text, how many tokens must have a feature; rarer ones are left out.
     """
     names: dict[str, int] = {} if known is None else dict(known.names)
@@ -153,7 +150,7 @@ def index_chunks(
                 if number is not None:
                     columns.append(number)
             starts.append(len(columns))
-            labels.append(chunks.setdefault(chunk, len(chunks)) if known is None else chunks[chunk])
+            labels.append(chunks.setdefault(chunk, len(chunks)) if known is None else chunks.get(chunk, -1))
         lengths.append(len(of_sentence))
     shape = len(labels), len(names)
     features = csr_array((np.ones(len(columns), np.float32), np.array(columns), np.array(starts)), shape)

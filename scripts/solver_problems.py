@@ -1,12 +1,12 @@
-"""What `bench_solvers.py` runs solvers on: label sequences, generated or read from files, and matchings of Hansards.
+"""What `bench_solvers.py` runs solvers on: label sequences of OCR and CoNLL-2000, and matchings of Hansards.
 
-Generated sequences are fewer than those of `chains.py`, which are of full size: hundreds of runs take minutes.
+For a rehearsal sequences are generated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import lgamma
 from pathlib import Path
 from typing import Any
@@ -89,18 +89,17 @@ def _draw(rng: np.random.Generator, likely: Array, given: Array) -> Array:
     return below.sum(axis=1).clip(0, likely.shape[1] - 1)
 
 
-def chain_field(name: str, about: str, data: Sequences, n: int) -> Field:
-    """Label sequences, the first n of them to train on, some of the next to test."""
-    most = min(len(data), n + int(HELD_OUT * n))
-    train, test = (data.take(part).problem(1.0, biases=True) for part in (np.arange(n), np.arange(n, most)))
-    n_labels, tokens = train.arrays.n_labels, len(train.arrays.labels)
-    size = f"{n:,} of {tokens:,} tokens, {n_labels} labels, d = {train.n_features:,}"
-    radius, answers = _longest_chain(train), int(data.lengths[:n].max()) * float(np.log(n_labels))
+def chain_field(name: str, about: str, train: Sequences, test: Sequences) -> Field:
+    """Label sequences to train on, and others to test."""
+    problem, others = (part.problem(1.0, biases=True) for part in (train, test))
+    n_labels, tokens = problem.arrays.n_labels, len(problem.arrays.labels)
+    size = f"{len(train):,} of {tokens:,} tokens, {n_labels} labels, d = {problem.n_features:,}"
+    radius, answers = _longest_chain(problem), int(train.lengths.max()) * float(np.log(n_labels))
 
-    def at(regularization: float) -> ChainProblem:
-        return replace(train, regularization=regularization)
+    def error(w: Array) -> float:
+        return float(np.mean(others.predict(w) != test.labels))
 
-    return Field(name, f"{about}: {size}", radius, answers, at, test.error)
+    return Field(name, f"{about}: {size}", radius, answers, problem.at, error)
 
 
 def _longest_chain(problem: ChainProblem) -> float:
@@ -126,10 +125,7 @@ def matching_field(about: str, problem: MatchingProblem, n: int) -> Field:
     radius = float(2.0 * norms.max() * words.max())
     answers = max(_log_matchings(J, K) for J, K in train.edges.lists.shapes.tolist())
 
-    def at(regularization: float) -> MatchingProblem:
-        return replace(train, regularization=regularization)
-
-    return Field("matchings", f"{about}: {size}", radius, answers, at, error)
+    return Field("matchings", f"{about}: {size}", radius, answers, train.at, error)
 
 
 def _log_matchings(J: int, K: int) -> float:
@@ -151,14 +147,23 @@ def matchings_field(n: int, data: Path | None) -> Field:
     return matching_field("Hansards pairs labelled by a model", hansards_problem(data, most, 1.0), n)
 
 
-def letters_field(n: int, ocr: Path | None) -> Field:
-    if ocr is not None:
-        return chain_field("letters", "letters of OCR", read_letters(ocr), n)
-    return chain_field("letters", "letters of words, generated", letters(n + int(HELD_OUT * n)), n)
+def letters_field(n: int, data: Path | None) -> Field:
+    """The words of OCR, of which fold 0 is held out, as in [LJSP13]; without a folder of data, n generated ones."""
+    if data is None:
+        return _generated("letters", "letters of words, generated", letters(n + int(HELD_OUT * n)), n)
+    words = read_letters(data / "ocr" / "letter.data.gz")
+    test, train = (words.take(np.flatnonzero((words.folds == 0) == held)) for held in (True, False))
+    return chain_field("letters", "letters of OCR", train, test)
 
 
-def chunks_field(n: int, conll: Path | None) -> Field:
-    if conll is not None:
-        return chain_field("chunks", "chunks of CoNLL-2000", read_chunks(conll), n)
-    data = chunks(n + int(HELD_OUT * n), words=3 * n // 5)
-    return chain_field("chunks", "chunks of sentences, generated", data, n)
+def chunks_field(n: int, data: Path | None) -> Field:
+    """The sentences of CoNLL-2000 with features of three tokens or more; without a folder of data, n generated ones."""
+    if data is None:
+        made = chunks(n + int(HELD_OUT * n), words=3 * n // 5)
+        return _generated("chunks", "chunks of sentences, generated", made, n)
+    train = read_chunks(data / "conll2000" / "train.txt.gz", least=3)
+    return chain_field("chunks", "chunks of CoNLL-2000", train, read_chunks(data / "conll2000" / "test.txt.gz", train))
+
+
+def _generated(name: str, about: str, data: Sequences, n: int) -> Field:
+    return chain_field(name, about, data.take(np.arange(n)), data.take(np.arange(n, len(data))))

@@ -119,8 +119,8 @@ class Block:
         own = isinstance(self.step, OwnLength) or isinstance(self.average, OwnAverage)
         if problem.sparse and self._is_forward and not own:
             return sparse.init(origin, problem, rng)
-        pool = new_pool(n, d) if keeps_corners else None
-        return BlockState(origin, rng, new_point(problem), gaps, pool)
+        point = new_point(problem)  # which refuses what does not fit into memory
+        return BlockState(origin, rng, point, gaps, new_pool(n, d) if keeps_corners else None)
 
     def resume(self, problem: BlockProblem, state: BlockState | SparseState) -> None:
         """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
