@@ -8,6 +8,7 @@ some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and call t
 stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals in place of maxima, of any problem
 that has them (`Marginals`), the latter where λ is small and features few. The rest is for comparison. All are for
 the hinge loss; `Newton` is for the smooth loss `FenchelYoung` makes of marginals: logistic regression, random fields.
+`minimize` is Frank-Wolfe for any smooth function over any set that has a linear minimisation oracle.
 
 To add one: write a frozen dataclass with the four members of `driver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from aligner.solvers.fenchel_young import FenchelYoung
     from aligner.solvers.frank_wolfe import FrankWolfe
     from aligner.solvers.kernel import KernelBlock
+    from aligner.solvers.minimization import minimize
     from aligner.solvers.newton import Newton
     from aligner.solvers.orders import ByGap, Cyclic, Permuted, Uniform
     from aligner.solvers.projected_gradient import ProjectedGradient
@@ -60,6 +62,7 @@ _HOMES = {
     "solvers.fenchel_young": "FenchelYoung",
     "solvers.frank_wolfe": "FrankWolfe",
     "solvers.kernel": "KernelBlock",
+    "solvers.minimization": "minimize",
     "solvers.newton": "Newton",
     "solvers.orders": "ByGap Cyclic Permuted Uniform",
     "solvers.projected_gradient": "ProjectedGradient",
@@ -115,6 +118,7 @@ __all__ = [
     "check_problem",
     "least_squares",
     "make_solver",
+    "minimize",
     "regularization_path",
     "solve",
 ]
