@@ -134,9 +134,7 @@ def _along(gradient: Callable[[F64], npt.ArrayLike], x: F64, line: F64) -> Calla
     return at
 
 
-def _choose(
-    step: Any, slopes: F64, x: F64, vertex: F64, weights: dict[bytes, float]
-) -> tuple[bytes | None, bytes | None, float]:
+def _choose(step: Any, slopes: F64, x: F64, vertex: F64, weights: dict[bytes, float]) -> tuple[Any, Any, float]:
     """The vertices that a step leads towards and away from, None for x, and its greatest length."""
     forward, here, gap = vertex.tobytes(), float(np.vdot(slopes, x)), float(np.vdot(slopes, x - vertex))
     if not isinstance(step, Forward):

@@ -161,7 +161,7 @@ def test_errors_and_gaps_stay_within_the_bounds(step: Any) -> None:
         def gradient(x: Array, matrix: Array = matrix, target: Array = target) -> Array:
             return np.asarray(matrix.T @ (matrix @ x - target))
 
-        common = {"f": f, "gradient": gradient, "oracle": vertex_of(np.eye(8)), "start": np.eye(8)[0]}
+        common: dict[str, Any] = {"f": f, "gradient": gradient, "oracle": vertex_of(np.eye(8)), "start": np.eye(8)[0]}
         best = minimize(**common, step=Away(), stop=Stop(gap=1e-12, passes=3000))
         trace = minimize(**common, step=step, stop=Stop(gap=0.0, passes=200)).trace
         for k, point in enumerate(trace[1:], 1):
@@ -209,7 +209,7 @@ def test_a_linear_function_takes_one_step() -> None:
 
 def test_what_is_wrong_is_told_in_a_line() -> None:
     f, gradient = distance(np.zeros(2))
-    good = {"f": f, "gradient": gradient, "oracle": vertex_of(np.eye(2)), "start": [1.0, 0.0]}
+    good: dict[str, Any] = {"f": f, "gradient": gradient, "oracle": vertex_of(np.eye(2)), "start": [1.0, 0.0]}
     for name, function, message in [
         ("f", lambda x: x, r"f has shape \(2,\) \(not \(\)\)"),
         ("f", lambda x: np.nan, "f is not finite"),
@@ -232,7 +232,13 @@ def test_what_is_wrong_is_told_in_a_line() -> None:
 @every_step
 def test_limits(step: Any) -> None:
     f, gradient = distance(ON_A_SIDE)
-    common = {"f": f, "gradient": gradient, "oracle": vertex_of(TRIANGLE), "start": TRIANGLE[0], "step": step}
+    common: dict[str, Any] = {
+        "f": f,
+        "gradient": gradient,
+        "oracle": vertex_of(TRIANGLE),
+        "start": TRIANGLE[0],
+        "step": step,
+    }
     assert minimize(**common, callback=lambda point, x: point.passes < 1).status.name == "CALLBACK"
     assert minimize(**common, stop=Stop(gap=0.0, passes=1)).status.name == "PASSES"
     assert minimize(**common, stop=Stop(gap=0.0, seconds=0.0)).status.name == "SECONDS"
