@@ -21,10 +21,7 @@ from aligner.solvers.steps import Away, Blended, Forward, Pairwise
 from corpora.ragged import F64
 
 _ROUNDING = 1e-9
-"""A relative gap that is further below 0 than this is no rounding error, but a wrong oracle."""
-
-_LITTLE = 1e-10
-"""A slope that is this share of the one at the start of a line does not lead uphill."""
+"""What is further below 0 than this share is no rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +54,15 @@ def minimize(
     gradient: ∇f, of x's shape.  oracle: argmin_s ⟨g, s⟩ over the set, a vertex, at any g of x's shape.
     start: a point of the set, of any shape.  step: towards the vertex, by line search or by γ = 2/(k + 2), or also away
     from the worst vertex in use.  lipschitz: of the gradient, for short steps in place of line search; it is doubled
-    where it is too small.  stop: gap is relative to max(1, |f|), passes are steps.  callback: as of `solve`, with x.
+    where it is too small.  stop: gap is relative to max(1, |f|), passes are steps.
+    callback: called at each step with its figures and x; it ends there if it returns False.
     Guarantee: f is at most 2C/(k + 2) above the minimum after k forward steps, C the curvature of f over the set, and
     the gap of one of them at most 27/8 times that  [Jag13 Thm. 1, 2]; over a polytope other steps converge linearly if
     f is strongly convex  [LJ15 Thm. 1]. A step takes one gradient for each point that it tries.
     Raises OracleError for values that are not finite or of another shape, SettingError for an impossible lipschitz.
     """
+    if not isinstance(step, Forward | Away | Pairwise | Blended):
+        raise SettingError(f"step is {step!r} (Forward, Away, Pairwise or Blended)")
     if lipschitz is not None and not (step.line_search and 0 < lipschitz < inf):
         raise SettingError(f"lipschitz is {lipschitz!r} (a number above 0, for steps that are not fixed in advance)")
     x = best_x = _checked("start", start, np.shape(start))
@@ -98,7 +98,7 @@ def minimize(
             length = 0.0
         elif lipschitz is not None:
             squared = max(float(np.vdot(ahead - back, ahead - back)), 1e-300)
-            while at(length := min(most, -slope / (lipschitz * squared)))[2] > -_LITTLE * slope:
+            while at(length := min(most, -slope / (lipschitz * squared)))[2] > -_ROUNDING * slope:
                 lipschitz *= 2.0
         elif at(length := most)[2] > 0.0:
             length = brentq(lambda t, at=at: at(t)[2], 0.0, most, xtol=1e-15 * most, rtol=1e-13, disp=False)

@@ -225,6 +225,8 @@ def test_what_is_wrong_is_told_in_a_line() -> None:
     for lipschitz, step in ((0.0, Forward()), (-1.0, Away()), (1.0, Forward(line_search=False))):
         with pytest.raises(SettingError, match="lipschitz is"):
             minimize(**good, lipschitz=lipschitz, step=step)
+    with pytest.raises(SettingError, match=r"step is 'away' \(Forward, Away, "):
+        minimize(**good, step="away")
     wrong = minimize(**{**good, "gradient": lambda x: -gradient(x), "start": [0.6, 0.4]})  # f rises: a wrong gradient
     assert wrong.status.name == "NEGATIVE_GAP"
 
