@@ -75,7 +75,7 @@ def bounds(race: Race) -> dict[str, tuple[str, str, str, str, float, float]]:
         "cutting-plane": ("BMRM, 1-slack SVM-struct", *batch),
         "frank-wolfe": ("–", *batch),
         f"{SSG}, average none": (
-            "stochastic subgradient", "maximisation", "primal error, likely", "log(1/ε) R² / (λε)", square, 1.0,
+            "stochastic subgradient", "maximisation", "primal error, likely", "Õ(R² / (λε))", square, 1.0,
         ),
         SSG: ("–", "maximisation", "primal error, mean", "R² / (λε)", square, 1.0),
         "bcfw": ("this paper", *of_one),
