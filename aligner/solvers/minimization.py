@@ -5,7 +5,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from math import inf
@@ -35,7 +35,7 @@ class Minimum:
     value: float
     gap: float
     status: Status
-    trace: tuple[TracePoint, ...]
+    trace: tuple[TracePoint, ...] = field(repr=False)
 
 
 def minimize(

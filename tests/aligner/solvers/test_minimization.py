@@ -131,7 +131,7 @@ def test_of_logistic_regression(step: Any, lipschitz: float | None) -> None:
 
 @pytest.mark.parametrize("lipschitz", [None, 2.0])
 def test_sparsity_of_the_iterates_is_the_best_possible(lipschitz: float | None) -> None:
-    """f = ‖x‖² on the simplex: k + 1 vertices reach 1/(k + 1) at best, and a gap of 2/(k + 1)  [Jag13 Lemma 3]."""
+    """f = ‖x‖² on the simplex: k + 1 vertices reach 1/(k + 1) at best, and a gap of 2/(k + 1)  [Jag13]."""
     n, sizes = 30, list[int]()
     stop = Stop(gap=1e-12, passes=100)
     found = minimize(
