@@ -142,6 +142,7 @@ def main() -> None:
         for name in figures.FIGURES:
             figures.draw(name, races, folder / f"solvers-{name}.png")
         figures.draw_dependencies(folder / "solvers-dependencies.png")
+        figures.draw_zig_zag(folder / "solvers-zig-zag.png")
     if field is not None:
         tenth, few = np.arange(options.size // 10), np.arange(min(50, options.size // 4))
         content = extragradient(field.at(0.001).take(tenth), options.iterations)

@@ -197,3 +197,50 @@ def draw_dependencies(path: Path) -> None:
     figure.savefig(path, dpi=90)
     plt.close(figure)
     print(f"figure written to {path}", flush=True)
+
+
+def draw_zig_zag(path: Path) -> None:
+    """Steps towards a point on a side of a triangle, plain and with steps away, and gaps over a cube  [LJ15 Fig. 1]."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from aligner.solvers import Away, Forward, Pairwise, Stop, minimize
+
+    triangle, goal = np.array([[0.0, 1.0], [-1.0, 0.0], [1.0, 0.0]]), np.array([0.15, 0.0])
+    far = np.random.default_rng(2).uniform(-1.5, 1.5, 15)
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
+    for place, step, title in zip(axes, (Forward(), Away()), ("(a) plain steps", "(b) steps away"), strict=False):
+        seen: list[Array] = []
+
+        def keep(_: Any, x: Array, seen: list[Array] = seen) -> None:
+            seen.append(x)
+
+        found = minimize(
+            lambda x: ((x - goal) ** 2).sum(), lambda x: 2.0 * (x - goal), lambda g: triangle[np.argmin(triangle @ g)],
+            start=triangle[0], step=step, stop=Stop(gap=1e-9, passes=40), callback=keep,
+        )  # fmt: skip
+        place.fill(*triangle.T, color=SKY, alpha=0.15)
+        for size in (0.15, 0.35, 0.6, 0.9):
+            place.add_patch(plt.Circle(goal, size, fill=False, color=GREY, alpha=0.4, linewidth=0.7))
+        place.plot(*np.transpose(seen), "o-", color=BLUE, markersize=3, linewidth=1.0)
+        place.plot(*goal, "*", color=RED, markersize=10)
+        place.set(xlim=(-1.05, 1.05), ylim=(-0.12, 1.05), aspect="equal", xticks=[], yticks=[])
+        place.set_title(
+            f"{title}: gap {found.gap:.0e} after {len(seen) - 1}", loc="left", fontsize=9, fontweight="bold"
+        )
+    lines = ("decreasing", Forward(line_search=False), GREY), ("line search", Forward(), BLUE)
+    for name, step, colour in (*lines, ("away", Away(), GREEN), ("pairwise", Pairwise(), PINK)):
+        found = minimize(
+            lambda x: 0.5 * ((x - far) ** 2).sum(), lambda x: x - far, lambda g: -np.sign(g),
+            start=np.ones(15), step=step, stop=Stop(gap=1e-9, passes=2000),
+        )  # fmt: skip
+        axes[2].plot(range(1, len(found.trace) + 1), [point.gap for point in found.trace], color=colour, label=name)
+    axes[2].set(xscale="log", yscale="log", ylim=(1e-8, None), xlabel="steps", ylabel="certified gap")
+    axes[2].set_title("(c) a cube of 15 dimensions", loc="left", fontsize=9, fontweight="bold")
+    axes[2].legend(frameon=False, fontsize=8)
+    axes[2].grid(alpha=0.25, linewidth=0.5)
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
+    print(f"figure written to {path}", flush=True)

@@ -25,6 +25,7 @@ VARIANTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("stochastic-subgradient", {"average": "none"}),
     ("stochastic-subgradient", {"average": "uniform"}),
     ("stochastic-subgradient", {"average": "suffix"}),
+    ("extragradient", {"projection": "entropic"}),
 )
 """Solvers that run beside all registered ones with their defaults."""
 

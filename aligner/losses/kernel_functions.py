@@ -1,4 +1,4 @@
-"""Kernel functions of the features of two edges, and weighted sums of kernels: scores in an implicit space."""
+"""Kernel functions of the features of two edges, or of two points: scores in an implicit space."""
 
 import inspect
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from aligner.errors import SettingError
 from corpora.ragged import F32, F64
@@ -13,6 +14,9 @@ from corpora.threads import map_threads
 
 _VALUES_AT_ONCE = 1 << 18
 """Kernel values that a thread computes at once: about a millisecond, far more than starting a thread takes."""
+
+_SMALL = 1e-12
+"""An eigenvalue of a kernel matrix that is this share of the largest is rounding error."""
 
 
 @dataclass(frozen=True)
@@ -103,3 +107,33 @@ def expand(kernel: Kernel, support: F32, coefficients: F64, features: F32) -> F6
         return scores
 
     return np.concatenate([np.zeros(0), *map_threads(work, parts)])
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFeatures:
+    """Features whose products are a kernel's values, which kernelises any problem and solver  [LJSP13 App. B.5; WS01].
+
+    Φ(x) = K(x, landmarks) VΛ^(-1/2) of the landmarks' kernel matrix VΛVᵀ: Φ(x)·Φ(y) = K(x, y) if x or y is a landmark.
+    With all points as landmarks iterates are those of the kernelised algorithm, which uses products of features alone,
+    and w·Φ(y) is the expansion in the kernel. With fewer it is Nyström's approximation.
+
+    [WS01] Williams and Seeger 2001, Using the Nyström method to speed up kernel machines.
+    """
+
+    kernel: Kernel
+    landmarks: F64
+    root: F64
+
+    @classmethod
+    def of(cls, kernel: Kernel, landmarks: npt.ArrayLike) -> "KernelFeatures":
+        """Make the map, in O(m³) for m landmarks (m, d).  Raises ValueError if they are not finite or not a table."""
+        points = np.array(landmarks, np.float64)
+        if points.ndim != 2 or not points.size or not np.isfinite(points).all():
+            raise ValueError(f"landmarks must be a table of finite numbers, not of shape {points.shape}")
+        values, vectors = np.linalg.eigh(kernel.values(points, points))
+        kept = values > _SMALL * values[-1]
+        return cls(kernel, points, vectors[:, kept] / np.sqrt(values[kept]))
+
+    def __call__(self, x: npt.ArrayLike) -> F64:
+        """The features (N, r) of points (N, d), r at most the number of landmarks."""
+        return self.kernel.values(np.asarray(x, np.float64), self.landmarks) @ self.root

@@ -7,10 +7,12 @@ Which one? All reach the same optimum and certify it; they differ in how soon: `
 each problem, λ and gap. ``bcfw``, the default, wherever features are thousands, as of label sequences; where they are
 some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and call the oracle less often, for λ below
 0.01, small gaps and expensive oracles; ``cutting-plane`` if an oracle is best called for all blocks at once;
-``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred pairs; ``extragradient`` where w must
-stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for marginals in place of maxima, of any problem
-that has them (`Marginals`), the latter where λ is small and features few. The rest is for comparison. All are for
-the hinge loss; ``lbfgs`` is for the smooth loss `LogLoss` makes of marginals: logistic regression, random fields.
+``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred pairs, `KernelFeatures` for those of
+other problems; ``extragradient`` where w must stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for
+marginals in place of maxima, of any problem that has them (`Marginals`), the latter where λ is small and features few.
+The rest is for comparison. All are for the hinge loss; ``lbfgs`` is for the smooth loss `LogLoss` makes of
+marginals: logistic regression, random fields. `minimize` is Frank-Wolfe for any smooth function over any set that has a
+linear minimisation oracle.
 
 To add one: write a frozen dataclass with the four members of `solver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aligner.losses.chain import ChainProblem
+    from aligner.losses.kernel_functions import KernelFeatures
     from aligner.problem import BlockDefaults, BlockProblem, Corners, MarginalDefaults, Marginals
     from aligner.solvers.approximate import Approximate
     from aligner.solvers.averages import Average, OwnAverage, Suffix
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from aligner.solvers.functions import from_kernel, from_oracle
     from aligner.solvers.kernel import KernelBlock
     from aligner.solvers.log_loss import LogLoss
+    from aligner.solvers.minimization import minimize
     from aligner.solvers.newton import Newton
     from aligner.solvers.orders import ByGap, Cyclic, Permuted, Uniform
     from aligner.solvers.projected_gradient import ProjectedGradient
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "losses.chain": "ChainProblem",
+    "losses.kernel_functions": "KernelFeatures",
     "problem": "BlockDefaults BlockProblem Corners MarginalDefaults Marginals",
     "solvers.approximate": "Approximate",
     "solvers.averages": "Average OwnAverage Suffix",
@@ -67,6 +72,7 @@ _HOMES = {
     "solvers.frank_wolfe": "FrankWolfe",
     "solvers.functions": "from_kernel from_oracle",
     "solvers.kernel": "KernelBlock",
+    "solvers.minimization": "minimize",
     "solvers.newton": "Newton",
     "solvers.orders": "ByGap Cyclic Permuted Uniform",
     "solvers.projected_gradient": "ProjectedGradient",
@@ -104,6 +110,7 @@ __all__ = [
     "Forward",
     "FrankWolfe",
     "KernelBlock",
+    "KernelFeatures",
     "LogLoss",
     "MarginalDefaults",
     "Marginals",
@@ -129,6 +136,7 @@ __all__ = [
     "from_oracle",
     "least_squares",
     "make_solver",
+    "minimize",
     "regularization_path",
     "solve",
 ]

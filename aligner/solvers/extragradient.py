@@ -1,10 +1,14 @@
-"""Dual extragradient on the saddle point of the structured SVM  [TLJ06, N07]."""
+"""Dual extragradient on the saddle point of the structured SVM  [TLJ06, N07].
+
+[KW97] Kivinen and Warmuth 1997, Exponentiated gradient versus gradient descent for linear predictors.
+"""
 
 from dataclasses import dataclass, field
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import kl_div
 
 from aligner.errors import SettingError
 from aligner.problem import BlockProblem, marginals_of
@@ -35,10 +39,14 @@ _TOO_LONG = 0.36
 _TOO_LONG of all iterations  [Applegate et al. 2021 §3.2, PDLP]."""
 
 
-class Candidate(NamedTuple):
-    """A candidate for the answer: w (d,), (F z, c·z) (d + 1,), and its upper and lower value."""
+_LEAST = 1e-300
+"""Least half of a weight of which the logarithm is taken."""
 
-    w: F64
+
+class Candidate(NamedTuple):
+    """A candidate for the answer: its point of w, (F z, c·z) (d + 1,), and its upper and lower value."""
+
+    point_w: F64
     of_z: F64
     upper: float
     lower: float
@@ -52,10 +60,11 @@ class Candidate(NamedTuple):
 class SaddleState:
     """The state of `Extragradient`, in its notation: sums stand for û, s and the average, O(d) memory.
 
+    Points of w are w itself, (d,), but in an ℓ1-ball they are halves (2d,), see `Extragradient.weights`.
     everything: all marginals.  present: those worked with.  stored: numbers of each part, for restarts; else None.
-    norm: ‖F‖₂.  weight: the primal weight ω.  center_w: (d,) the w of û.
-    sum_w (d,), sum_z (d + 1,), total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η since û.
-    ahead_w (d,), of_ahead (d + 1,): w of v, and (F z, c·z) of v.  point_w, of_point: w and (F z, c·z) of u.
+    norm: ‖F‖₂.  weight: the primal weight ω.  center_w: of û.
+    sum_w, sum_z (d + 1,), total: Σ η u_w, Σ η (F u_z, c·u_z) and Σ η since û.
+    ahead_w, of_ahead (d + 1,): of v, and (F z, c·z) of v.  point_w, of_point: of u, and (F z, c·z) of u.
     step: η, relative to 1/L.  tries: steps tried.  sweeps: iterations so far.  since: those since the last restart.
     next_check: the sweep when the gap is computed next.  best: û, after a restart.  last_gap: as it was last computed.
     """
@@ -123,6 +132,8 @@ class Extragradient:
 
     radius: γ, for Ψ = 0 within ‖w‖ <= γ as in the source. By default Ψ(w) = λ/2 ‖w‖², kept whole in the steps of w
     (not linearised): the saddle point solves the problem of all other solvers, its values primal and dual.
+    l1_radius: γ, for Ψ = 0 within ‖w‖₁ <= γ. There w = w⁺ − w⁻ of halves that add up to γ, their distance is γ times
+    the Kullback-Leibler divergence, and steps multiply them  [KW97 EG±].
     Steps grow beyond η = 1/L, L = ‖F‖₂/√n, as long as Nesterov's proof allows it where they are taken:
     η ⟨∇J(u) − ∇J(v), u − v⁺⟩ <= d(u, v) + d(v⁺, u), v⁺ the next v. The dense direction of F that makes L large is
     hardly ever moved along by answers, so that they grow a hundredfold; a step that went too far is taken again.
@@ -144,15 +155,20 @@ class Extragradient:
     projection: Projection = Projection.EUCLIDEAN
     radius: float | None = None
     restarts: bool = False
+    l1_radius: float | None = None
 
     def __post_init__(self) -> None:
-        if self.radius is not None and not (np.isfinite(self.radius) and self.radius > 0):
-            raise SettingError(f"radius must be a number above 0, not {self.radius}")
+        for name, radius in (("radius", self.radius), ("l1_radius", self.l1_radius)):
+            if radius is not None and not (np.isfinite(radius) and radius > 0):
+                raise SettingError(f"{name} must be a number above 0, not {radius}")
+        if self.radius is not None and self.l1_radius is not None:
+            raise SettingError("radius and l1_radius exclude each other (w is in one ball)")
 
     @property
     def signature(self) -> str:
         radius = "none" if self.radius is None else f"{self.radius:g}"
         parts = ["extragradient", f"projection:{self.projection.value}", f"radius:{radius}"]
+        parts += [] if self.l1_radius is None else [f"l1_radius:{self.l1_radius:g}"]
         return "|".join([*parts, "restarts"] if self.restarts else parts)
 
     def init(self, problem: BlockProblem, rng: np.random.Generator) -> SaddleState:
@@ -167,23 +183,47 @@ class Extragradient:
             z = spans.gather(lambda span: spans.nearest(span, center[spans.rows(span)], duals[span[0]]))
             stored = Stored(center, z, duals, np.ones(len(z), np.bool_))
         # λ/2 ‖w*‖² <= P(0), the mean of the largest losses.
-        of_w = self.radius**2 / 2 if self.radius is not None else start.loss / problem.regularization
+        farthest, d = self._farthest(problem), problem.n_features
+        of_w = start.loss / problem.regularization if farthest is None else farthest
         weight = sqrt(of_w / start.span) if of_w > 0.0 and start.span > 0.0 else 1.0
-        norm = feature_norm(spans, problem.n_features)
+        norm = feature_norm(spans, d)
         state = SaddleState(Origin(self, problem), spans, spans, stored, start, norm, weight)
-        state.begin(np.zeros(problem.n_features), start.of_center)
+        state.begin(
+            np.zeros(d) if self.l1_radius is None else np.full(2 * d, self.l1_radius / (2 * d)), start.of_center
+        )
         return state
+
+    def _farthest(self, problem: BlockProblem) -> float | None:
+        """The largest distance of w from 0 within the ball; None without one."""
+        if self.l1_radius is not None:
+            return self.l1_radius**2 * log(2 * problem.n_features)
+        return None if self.radius is None else self.radius**2 / 2
+
+    def weights(self, problem: BlockProblem, point_w: F64) -> F64:
+        """The w (d,) of a point: itself, or w⁺ − w⁻ of its halves (2d,), but for the w⁺ of weights of at most 0."""
+        if self.l1_radius is None:
+            return point_w
+        d, free = problem.n_features, problem.n_features - problem.n_nonpositive
+        w = -point_w[d:]
+        w[:free] += point_w[:free]
+        return w
+
+    def _distance_w(self, one: F64, other: F64) -> float:
+        if self.l1_radius is not None:
+            return self.l1_radius * float(kl_div(one, other).sum())
+        return 0.5 * float((one - other) @ (one - other))
 
     def sweep(self, problem: BlockProblem, state: SaddleState) -> int:
         fits = False
         while not fits:
             step = state.step
             point_w = self._move(problem, state, state.ahead_w, state.force(state.of_ahead, 1.0) * step, step)
-            weights = Step(state.sum_w, state.total, state.ahead_w, point_w, step, state.z_step)
+            sum_w, ahead_w, now_w = (self.weights(problem, w) for w in (state.sum_w, state.ahead_w, point_w))
+            weights = Step(sum_w, state.total, ahead_w, now_w, step, state.z_step)
             look = look_ahead(state.present, state.stored, weights)
             sum_z, total = state.sum_z + step * look.of_point, state.total + step
             ahead_w = self._move(problem, state, state.center_w, state.force(sum_z, total), total)
-            fits = self._adapt(state, look, point_w, ahead_w)
+            fits = self._adapt(problem, state, look, point_w, ahead_w)
         state.sum_w, state.sum_z, state.total = state.sum_w + step * point_w, sum_z, total
         state.ahead_w, state.of_ahead, state.point_w, state.of_point = ahead_w, look.of_ahead, point_w, look.of_point
         state.sweeps += 1
@@ -195,12 +235,18 @@ class Extragradient:
             return 0
         state.next_check += max(_FIRST, int(_SHARE * state.sweeps))
         self._consider_restart(problem, state, state.stored)
-        candidates = [state.center_w] if state.total == 0.0 else [state.sum_w / state.total, state.point_w]
-        state.present = restrict(state.everything, state.present, state.stored, candidates, state.sum_w, state.total)
+        points = [state.center_w] if state.total == 0.0 else [state.sum_w / state.total, state.point_w]
+        sum_w, *candidates = (self.weights(problem, w) for w in (state.sum_w, *points))
+        state.present = restrict(state.everything, state.present, state.stored, candidates, sum_w, state.total)
         return 2 * problem.n_blocks
 
     def _move(self, problem: BlockProblem, state: SaddleState, center: F64, force: F64, count: float) -> F64:
-        """Return argmin_w force·w + count Ψ(w) + ‖w − center‖²/(2 w_step)."""
+        """Return the point of argmin_w force·w + count Ψ(w) + d(w, center)/w_step."""
+        if self.l1_radius is not None:
+            up = force * (np.arange(len(force)) < len(force) - problem.n_nonpositive)
+            logs = np.log(np.maximum(center, _LEAST)) - state.w_step / self.l1_radius * np.concatenate([up, -force])
+            halves = np.exp(logs - logs.max())
+            return np.asarray(self.l1_radius / halves.sum() * halves)
         w = clip(center - state.w_step * force, problem.n_nonpositive)
         if self.radius is None:
             w /= 1.0 + state.w_step * count * problem.regularization
@@ -208,29 +254,32 @@ class Extragradient:
         size = float(np.linalg.norm(w))
         return w if size <= self.radius else w * (self.radius / size)
 
-    def _adapt(self, state: SaddleState, look: Look, point_w: F64, ahead_w: F64) -> bool:
+    def _adapt(self, problem: BlockProblem, state: SaddleState, look: Look, point_w: F64, ahead_w: F64) -> bool:
         """Set the length of the next step by the rule of PDLP, and return whether this one was not too long."""
         n, step = state.n, state.step
-        past, coming = point_w - state.ahead_w, ahead_w - point_w
+        past, coming = (self.weights(problem, w) for w in (point_w - state.ahead_w, ahead_w - point_w))
         twist = (state.of_ahead - look.of_point)[:-1] @ coming + (look.of_ahead - look.of_point)[:-1] @ past
         lead = step * float(twist) / n
-        allowed = look.moved / state.z_step + 0.5 * float(past @ past + coming @ coming) / state.w_step
+        moved = self._distance_w(point_w, state.ahead_w) + self._distance_w(ahead_w, point_w)
+        allowed = look.moved / state.z_step + moved / state.w_step
         state.tries += 1
         limit = step * allowed / lead if lead > 0.0 else inf
         shrunk = (1.0 - (state.tries + 1.0) ** -0.3) * limit
         state.step = max(1.0, min(shrunk, (1.0 + (state.tries + 1.0) ** -0.6) * step))
         return lead <= allowed or step <= 1.0  # η = 1/L is never too long, but for rounding
 
-    def _values(self, problem: BlockProblem, state: SaddleState, w: F64, of_z: F64) -> Candidate:
+    def _values(self, problem: BlockProblem, state: SaddleState, point_w: F64, of_z: F64) -> Candidate:
         """Compute the upper value max_z J(w, z) by the oracle, and the lower min_w J(w, z) in closed form  [TLJ06]."""
+        w = self.weights(problem, point_w)
         answers = ask_all(problem, w)
         moved = (state.start.of_target - of_z) / problem.n_blocks
         loss = -float(moved[-1])
-        if self.radius is None:
+        radius, dual_norm = (self.radius, 2) if self.l1_radius is None else (self.l1_radius, inf)
+        if radius is None:
             lower = dual_value(problem, clip(moved[:-1] / problem.regularization, problem.n_nonpositive), loss)
-            return Candidate(w, of_z, primal_value(problem, w, answers), lower)
-        lower = loss - self.radius * float(np.linalg.norm(clip(moved[:-1], problem.n_nonpositive)))
-        return Candidate(w, of_z, float(answers.hinges.mean()), lower)
+            return Candidate(point_w, of_z, primal_value(problem, w, answers), lower)
+        lower = loss - radius * float(np.linalg.norm(clip(moved[:-1], problem.n_nonpositive), dual_norm))
+        return Candidate(point_w, of_z, float(answers.hinges.mean()), lower)
 
     def _consider_restart(self, problem: BlockProblem, state: SaddleState, stored: Stored) -> None:
         average = self._values(problem, state, state.sum_w / state.total, state.sum_z / state.total)
@@ -243,11 +292,11 @@ class Extragradient:
             return
         z = stored.total / state.total if best is average else stored.z
         gone_z = float(((z - stored.begun) ** 2).sum()) / state.n
-        gone_w = float(np.linalg.norm(best.w - state.center_w))
+        gone_w = float(np.linalg.norm(best.point_w - state.center_w))
         if gone_w > 0.0 and gone_z > 0.0:
             state.weight = sqrt(state.weight * gone_w / sqrt(gone_z))
         stored.begin(state.present.points(z, slice(None)), z)
-        state.begin(best.w, best.of_z)
+        state.begin(best.point_w, best.of_z)
         state.best, state.last_gap = best, inf
 
     def audit(self, problem: BlockProblem, state: SaddleState) -> Audit:
@@ -257,17 +306,19 @@ class Extragradient:
             w, of_z = state.sum_w / state.total, state.sum_z / state.total
             if state.best is None and state.present is state.everything:
                 best_w = clip(-state.force(of_z, 1.0) / problem.regularization, problem.n_nonpositive)
-                of_w = 0.5 * (float(best_w @ best_w) if self.radius is None else self.radius**2)
+                farthest = self._farthest(problem)
+                of_w = 0.5 * float(best_w @ best_w) if farthest is None else farthest
                 bound = (of_w / state.w_step + state.start.span / state.z_step) / state.total
         answers = [self._values(problem, state, w, of_z), *([] if state.best is None else [state.best])]
         best, lower = min(answers, key=lambda answer: answer.upper), max(answer.lower for answer in answers)
         steps = f"step 1/L times {state.step:.3g}, L = {state.lipschitz:.6g}, primal weight {state.weight:.4g}"
         notes = [f"‖F‖₂ = {state.norm:.6g}; {steps}"]
-        if self.radius is not None:
-            notes.append(f"the gap is that of the game within ‖w‖ <= γ = {self.radius:g}, in which λ has no part")
+        for norm, radius in (("‖w‖", self.radius), ("‖w‖₁", self.l1_radius)):
+            if radius is not None:
+                notes.append(f"the gap is that of the game within {norm} <= γ = {radius:g}, in which λ has no part")
         if self.restarts:
             notes.append("restarts keep eight numbers in memory for each part that has a share")
-        return Audit(best.w.copy(), best.upper, lower, bound=bound, notes=tuple(notes))
+        return Audit(self.weights(problem, best.point_w).copy(), best.upper, lower, bound=bound, notes=tuple(notes))
 
     def dual_point(self, problem: BlockProblem, state: SaddleState) -> DualPoint:
         """The dual point of the mean of z; its marginals are not kept."""

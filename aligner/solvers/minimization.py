@@ -1,0 +1,150 @@
+"""Frank-Wolfe for any smooth function, over a compact convex set that is known by its linear minimisation oracle.
+
+[Jag13] Jaggi 2013, Revisiting Frank-Wolfe: projection-free sparse convex optimization.  [LJ15], [TTP22]: see `steps`.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from math import inf
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+
+from aligner.errors import OracleError, SettingError
+from aligner.solvers.records import Status, Stop, TracePoint
+from aligner.solvers.steps import Away, Blended, Forward, Pairwise
+from corpora.ragged import F64
+
+_ROUNDING = 1e-9
+"""What is further below 0 than this share is no rounding error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """The solution x, of the least value of all steps; value = f(x), at most the gap above the minimum.
+
+    trace: a point for each step: its `primal` is f, and its `dual` the lower bound, f minus the Frank-Wolfe gap there.
+    """
+
+    x: F64
+    value: float
+    gap: float
+    status: Status
+    trace: tuple[TracePoint, ...] = field(repr=False)
+
+
+def minimize(
+    f: Callable[[F64], Any],
+    gradient: Callable[[F64], npt.ArrayLike],
+    oracle: Callable[[F64], npt.ArrayLike],
+    *,
+    start: npt.ArrayLike,
+    step: Forward | Away | Pairwise | Blended = Forward(),  # noqa: B008 - frozen
+    lipschitz: float | None = None,
+    stop: Stop = Stop(gap=1e-6, passes=1000),  # noqa: B008 - frozen
+    callback: Callable[[TracePoint, F64], bool | None] | None = None,
+) -> Minimum:
+    """Minimise a smooth convex f over a compact convex set, by Frank-Wolfe steps  [Jag13 Alg. 1; LJ15 Alg. 1, 2].
+
+    gradient: ∇f, of x's shape.  oracle: argmin_s ⟨g, s⟩ over the set, a vertex, at any g of x's shape.
+    start: a point of the set, of any shape.  step: towards the vertex, by line search or by γ = 2/(k + 2), or also away
+    from the worst vertex in use.  lipschitz: of the gradient, for short steps in place of line search; it is doubled
+    where it is too small.  stop: gap is relative to max(1, |f|), passes are steps.
+    callback: called at each step with its figures and x; it ends there if it returns False.
+    Guarantee: f is at most 2C/(k + 2) above the minimum after k forward steps, C the curvature of f over the set, and
+    the gap of one of them at most 27/8 times that  [Jag13 Thm. 1, 2]; over a polytope other steps converge linearly if
+    f is strongly convex  [LJ15 Thm. 1]. A step takes one gradient for each point that it tries.
+    Raises OracleError for values that are not finite or of another shape, SettingError for an impossible lipschitz.
+    """
+    if not isinstance(step, Forward | Away | Pairwise | Blended):
+        raise SettingError(f"step is {step!r} (Forward, Away, Pairwise or Blended)")
+    if lipschitz is not None and not (step.line_search and 0 < lipschitz < inf):
+        raise SettingError(f"lipschitz is {lipschitz!r} (a number above 0, for steps that are not fixed in advance)")
+    x = best_x = _checked("start", start, np.shape(start))
+    slopes, begin, best, lower = _checked("gradient", gradient(x), x.shape), time.perf_counter(), inf, -inf
+    far, near = (_checked("oracle", oracle(sign * slopes), x.shape) for sign in (-1.0, 1.0))
+    if float(np.vdot(slopes, far - near)) < -_ROUNDING * float(np.abs(slopes).sum()):
+        raise OracleError("oracle returns a vertex of greater ⟨g, s⟩ than another has (is a sign wrong?)")
+    weights = {x.tobytes(): 1.0}  # of the vertices in use, by their bytes
+    trace: list[TracePoint] = []
+    for k in count():
+        vertex = _checked("oracle", oracle(slopes), x.shape)
+        value, gap = float(_checked("f", f(x), ())), float(np.vdot(slopes, x - vertex))
+        best, best_x, lower = min(best, value), x if value < best else best_x, max(lower, value - gap)
+        above, seconds = best - lower, time.perf_counter() - begin
+        relative = above / max(1.0, abs(best))
+        trace.append(TracePoint(k, k + 1, 0, seconds, value, value - gap, above, relative))
+        ends = {
+            Status.NEGATIVE_GAP: relative < -_ROUNDING,
+            Status.CONVERGED: relative <= stop.gap,
+            Status.CALLBACK: callback is not None and callback(trace[-1], x) is False,
+            Status.INTERRUPTED: stop.interrupted(),
+            Status.PASSES: k >= stop.passes,
+            Status.SECONDS: seconds >= stop.seconds,
+        }
+        if any(ends.values()):
+            break
+        plus, minus, most = _choose(step, slopes, x, vertex, weights)
+        ahead, back = (x if key is None else np.frombuffer(key).reshape(x.shape) for key in (plus, minus))
+        at, slope = _along(gradient, x, ahead - back), float(np.vdot(slopes, ahead - back))
+        if not step.line_search:
+            length = 2.0 / (k + 2.0)
+        elif slope >= 0.0:  # rounding is all that is left of it
+            length = 0.0
+        elif lipschitz is not None:
+            squared = max(float(np.vdot(ahead - back, ahead - back)), 1e-300)
+            while at(length := min(most, -slope / (lipschitz * squared)))[2] > -_ROUNDING * slope:
+                lipschitz *= 2.0
+        elif at(length := most)[2] > 0.0:
+            length = brentq(lambda t, at=at: at(t)[2], 0.0, most, xtol=1e-15 * most, rtol=1e-13, disp=False)
+        x, slopes, _ = at(length)
+        if not isinstance(step, Forward):
+            kept = 1.0 + length * ((plus is None) - (minus is None))
+            weights = {key: kept * weight for key, weight in weights.items()}
+            for key, change in ((plus, length), (minus, -length)):
+                if key is not None:
+                    weights[key] = weights.get(key, 0.0) + change
+            weights = {key: weight for key, weight in weights.items() if weight > 1e-15}  # but for rounding, above 0
+    return Minimum(best_x, best, above, next(end for end, reached in ends.items() if reached), tuple(trace))
+
+
+def _checked(name: str, found: Any, shape: tuple[int, ...]) -> F64:
+    """A copy of what a function returned.  Raises OracleError if it has another shape, or is not finite."""
+    array = np.array(found, np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
+        wrong = "is not finite" if array.shape == shape else f"has shape {array.shape} (not {shape})"
+        raise OracleError(f"{name} {wrong}")
+    array += 0.0  # no −0.0: equal vertices have equal bytes
+    return array
+
+
+def _along(gradient: Callable[[F64], npt.ArrayLike], x: F64, line: F64) -> Callable[[float], tuple[F64, F64, float]]:
+    """A function of the length along a line: the point there, its gradient and the slope."""
+
+    @cache
+    def at(length: float) -> tuple[F64, F64, float]:
+        slopes = _checked("gradient", gradient(x + length * line), x.shape)
+        return x + length * line, slopes, float(np.vdot(slopes, line))
+
+    return at
+
+
+def _choose(step: Any, slopes: F64, x: F64, vertex: F64, weights: dict[bytes, float]) -> tuple[Any, Any, float]:
+    """The vertices that a step leads towards and away from, None for x, and its greatest length."""
+    forward, here, gap = vertex.tobytes(), float(np.vdot(slopes, x)), float(np.vdot(slopes, x - vertex))
+    if not isinstance(step, Forward):
+        scores = {key: float(np.frombuffer(key) @ slopes.ravel()) for key in weights}
+        worst, best = (choose(scores, key=scores.__getitem__) for choose in (max, min))
+        share = weights[worst]
+        if isinstance(step, Pairwise):
+            return forward, worst, share
+        if isinstance(step, Blended) and scores[worst] - scores[best] >= gap:
+            return best, worst, share
+        if isinstance(step, Away) and scores[worst] - here > gap and share < 1.0:
+            return None, worst, share / (1.0 - share)
+    return forward, None, 1.0
