@@ -206,7 +206,7 @@ def draw_zig_zag(path: Path) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    from aligner.solvers import Away, Forward, Pairwise, Stop, minimize
+    from aligner.solvers import Away, Forward, Pairwise, minimize
 
     triangle, goal = np.array([[0.0, 1.0], [-1.0, 0.0], [1.0, 0.0]]), np.array([0.15, 0.0])
     far = np.random.default_rng(2).uniform(-1.5, 1.5, 15)
@@ -214,12 +214,12 @@ def draw_zig_zag(path: Path) -> None:
     for place, step, title in zip(axes, (Forward(), Away()), ("(a) plain steps", "(b) steps away"), strict=False):
         seen: list[Array] = []
 
-        def keep(_: Any, x: Array, seen: list[Array] = seen) -> None:
-            seen.append(x)
+        def keep(at: Any, seen: list[Array] = seen) -> None:
+            seen.append(at.x)
 
         found = minimize(
             lambda x: ((x - goal) ** 2).sum(), lambda x: 2.0 * (x - goal), lambda g: triangle[np.argmin(triangle @ g)],
-            start=triangle[0], step=step, stop=Stop(gap=1e-9, passes=40), callback=keep,
+            start=triangle[0], step=step, gap=1e-9, passes=40, callback=keep,
         )  # fmt: skip
         place.fill(*triangle.T, color=SKY, alpha=0.15)
         for size in (0.15, 0.35, 0.6, 0.9):
@@ -234,7 +234,7 @@ def draw_zig_zag(path: Path) -> None:
     for name, step, colour in (*lines, ("away", Away(), GREEN), ("pairwise", Pairwise(), PINK)):
         found = minimize(
             lambda x: 0.5 * ((x - far) ** 2).sum(), lambda x: x - far, lambda g: -np.sign(g),
-            start=np.ones(15), step=step, stop=Stop(gap=1e-9, passes=2000),
+            start=np.ones(15), step=step, gap=1e-9, passes=2000,
         )  # fmt: skip
         axes[2].plot(range(1, len(found.trace) + 1), [point.gap for point in found.trace], color=colour, label=name)
     axes[2].set(xscale="log", yscale="log", ylim=(1e-8, None), xlabel="steps", ylabel="certified gap")

@@ -147,7 +147,7 @@ def race(field: Field, regularization: float, seeds: Callable[[str], int], limit
         except SettingError:
             found, _ = run("bcfw", 1, stop)
         yield Run(*common, "optimum", found.seed, 0, found.trace[-1:])
-    for line in LINES:
+    for line in (line for line in LINES if LINES[line][0] not in field.slow):
         for seed in range(seeds(line)):
             first = limits.seconds * (LONGER if LINES[line][0] in OF_MARGINALS else 1)
             stop = Stop(1e-4, limits.passes, limits.more if seed else first, audit_growth=1.3)

@@ -4,8 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from copy import deepcopy
-from dataclasses import replace
-from math import ceil, inf, isfinite
+from math import ceil, isfinite
 from typing import Any, NamedTuple, TypeVar, Unpack, cast
 
 import numpy as np
@@ -56,8 +55,7 @@ def solve(
     if not (hasattr(solver, "sweep") and isinstance(stop, Stop)):
         raise SettingError(f"solver {solver!r} and stop {stop!r} (make_solver makes solvers, Stop says when to end)")
     _check_fit(problem, solver)
-    if limits:
-        stop = _limited(stop, limits)
+    stop = stop.within(limits)
     state = solver.init(problem, np.random.default_rng(seed)) if start is None else _take_up(problem, solver, start)
     signature = f"{solver.signature}|{problem.signature}|seed:{seed}"
     judged: list[_Judged] = []
@@ -146,17 +144,6 @@ def _check_fit(problem: Any, solver: Any) -> None:
         raise SettingError(f"{name} needs a smooth loss (LogLoss makes one of a problem with marginals)")
     if not smooth and not hasattr(problem, "corners"):
         raise SettingError(f"{name} needs a problem with corners (newton and lbfgs are for smooth losses)")
-
-
-def _limited(stop: Stop, limits: Limits) -> Stop:
-    if unknown := ", ".join(limits.keys() - Limits.__annotations__.keys()):
-        raise SettingError(f"unknown limit {unknown} (choose from {', '.join(Limits.__annotations__)})")
-    wrong = [name for name, value in limits.items() if not isinstance(value, int | float | np.number) or value != value]
-    if wrong:
-        raise SettingError(f"the limit {wrong[0]} is not a number")
-    if "seconds" in limits and "passes" not in limits:
-        stop = replace(stop, passes=inf)
-    return replace(stop, **limits)
 
 
 @contextmanager

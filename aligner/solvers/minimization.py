@@ -4,19 +4,19 @@
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
 from math import inf
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
 from aligner.errors import OracleError, SettingError
-from aligner.solvers.records import Status, Stop, TracePoint
+from aligner.solvers.records import Limits, Status, Stop, Trace, TracePoint
 from aligner.solvers.steps import Away, Blended, Forward, Pairwise
 from corpora.ragged import F64
 
@@ -35,7 +35,7 @@ class Minimum:
     value: float
     gap: float
     status: Status
-    trace: tuple[TracePoint, ...] = field(repr=False)
+    trace: Trace = field(repr=False)
 
 
 def minimize(
@@ -46,16 +46,16 @@ def minimize(
     start: npt.ArrayLike,
     step: Forward | Away | Pairwise | Blended = Forward(),  # noqa: B008 - frozen
     lipschitz: float | None = None,
-    stop: Stop = Stop(gap=1e-6, passes=1000),  # noqa: B008 - frozen
-    callback: Callable[[TracePoint, F64], bool | None] | None = None,
+    callback: Callable[[Minimum], bool | None] | None = None,
+    **limits: Unpack[Limits],
 ) -> Minimum:
     """Minimise a smooth convex f over a compact convex set, by Frank-Wolfe steps  [Jag13 Alg. 1; LJ15 Alg. 1, 2].
 
     gradient: ∇f, of x's shape.  oracle: argmin_s ⟨g, s⟩ over the set, a vertex, at any g of x's shape.
     start: a point of the set, of any shape.  step: towards the vertex, by line search or by γ = 2/(k + 2), or also away
     from the worst vertex in use.  lipschitz: of the gradient, for short steps in place of line search; it is doubled
-    where it is too small.  stop: gap is relative to max(1, |f|), passes are steps.
-    callback: called at each step with its figures and x; it ends there if it returns False.
+    where it is too small.  limits: gap, relative to max(1, |f|), by default 1e-6; passes, which are steps; seconds.
+    callback: called at each step with the result so far; it ends there if it returns False.
     Guarantee: f is at most 2C/(k + 2) above the minimum after k forward steps, C the curvature of f over the set, and
     the gap of one of them at most 27/8 times that  [Jag13 Thm. 1, 2]; over a polytope other steps converge linearly if
     f is strongly convex  [LJ15 Thm. 1]. A step takes one gradient for each point that it tries.
@@ -65,6 +65,31 @@ def minimize(
         raise SettingError(f"step is {step!r} (Forward, Away, Pairwise or Blended)")
     if lipschitz is not None and not (step.line_search and 0 < lipschitz < inf):
         raise SettingError(f"lipschitz is {lipschitz!r} (a number above 0, for steps that are not fixed in advance)")
+    stop, best = Stop(gap=1e-6).within(limits), None
+    try:
+        for best in _iterates(f, gradient, oracle, start, step, lipschitz):
+            point = best.trace[-1]
+            ends = {
+                Status.NEGATIVE_GAP: point.relative_gap < -_ROUNDING,
+                Status.CONVERGED: point.relative_gap <= stop.gap,
+                Status.CALLBACK: callback is not None and callback(best) is False,
+                Status.PASSES: point.passes >= stop.passes,
+                Status.SECONDS: point.seconds >= stop.seconds,
+            }
+            if any(ends.values()):
+                return replace(best, status=next(end for end, reached in ends.items() if reached))
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+    assert best is not None
+    return replace(best, status=Status.INTERRUPTED)
+
+
+def _iterates(
+    f: Callable[[F64], Any], gradient: Callable[[F64], npt.ArrayLike], oracle: Callable[[F64], npt.ArrayLike],
+    start: npt.ArrayLike, step: Forward | Away | Pairwise | Blended, lipschitz: float | None,
+) -> Iterator[Minimum]:  # fmt: skip
+    """The result after each step, without end."""
     x = best_x = _checked("start", start, np.shape(start))
     slopes, begin, best, lower = _checked("gradient", gradient(x), x.shape), time.perf_counter(), inf, -inf
     far, near = (_checked("oracle", oracle(sign * slopes), x.shape) for sign in (-1.0, 1.0))
@@ -79,16 +104,7 @@ def minimize(
         above, seconds = best - lower, time.perf_counter() - begin
         relative = above / max(1.0, abs(best))
         trace.append(TracePoint(k, k + 1, 0, seconds, value, value - gap, above, relative))
-        ends = {
-            Status.NEGATIVE_GAP: relative < -_ROUNDING,
-            Status.CONVERGED: relative <= stop.gap,
-            Status.CALLBACK: callback is not None and callback(trace[-1], x) is False,
-            Status.INTERRUPTED: stop.interrupted(),
-            Status.PASSES: k >= stop.passes,
-            Status.SECONDS: seconds >= stop.seconds,
-        }
-        if any(ends.values()):
-            break
+        yield Minimum(best_x, best, above, Status.RUNNING, Trace(trace))
         plus, minus, most = _choose(step, slopes, x, vertex, weights)
         ahead, back = (x if key is None else np.frombuffer(key).reshape(x.shape) for key in (plus, minus))
         at, slope = _along(gradient, x, ahead - back), float(np.vdot(slopes, ahead - back))
@@ -110,7 +126,6 @@ def minimize(
                 if key is not None:
                     weights[key] = weights.get(key, 0.0) + change
             weights = {key: weight for key, weight in weights.items() if weight > 1e-15}  # but for rounding, above 0
-    return Minimum(best_x, best, above, next(end for end, reached in ends.items() if reached), tuple(trace))
 
 
 def _checked(name: str, found: Any, shape: tuple[int, ...]) -> F64:

@@ -2,12 +2,15 @@
 
 import pickle
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from math import inf
 from pathlib import Path
 from typing import Any, TypedDict
 
+import numpy as np
+
+from aligner.errors import SettingError
 from corpora.ragged import F64, I64
 
 
@@ -23,6 +26,14 @@ class Status(Enum):
     NOT_FINITE = "the weights are no longer finite; those returned are of the best audit"
     NEGATIVE_GAP = "the duality gap is negative: an oracle answered worse than the target, and nothing is certified"
     NOT_THE_BEST = "an oracle's answers are not the best, and nothing is certified (check_problem says more)"
+
+
+class Limits(TypedDict, total=False):
+    """The limits of `Stop` that `solve` takes by themselves."""
+
+    gap: float
+    passes: float
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -42,13 +53,15 @@ class Stop:
     audit_growth: float = 1.25
     interrupted: Callable[[], bool] = bool  # never
 
-
-class Limits(TypedDict, total=False):
-    """The limits of `Stop` that `solve` takes by themselves."""
-
-    gap: float
-    passes: float
-    seconds: float
+    def within(self, limits: Limits) -> "Stop":
+        """The same but for these limits; with seconds alone passes have none.  SettingError for what is no limit."""
+        if unknown := ", ".join(limits.keys() - Limits.__annotations__.keys()):
+            raise SettingError(f"unknown limit {unknown} (choose from {', '.join(Limits.__annotations__)})")
+        for name, value in limits.items():
+            if not isinstance(value, int | float | np.number) or np.isnan(value):
+                raise SettingError(f"the limit {name} is not a number")
+        passes = inf if "seconds" in limits else self.passes
+        return replace(self, **{"passes": passes, **limits})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

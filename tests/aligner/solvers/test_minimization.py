@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.optimize import minimize as by_scipy
 
 from aligner.errors import OracleError, SettingError
-from aligner.solvers import Away, Blended, Forward, Pairwise, Stop, minimize
+from aligner.solvers import Away, Blended, Forward, Pairwise, minimize
 
 Array = np.ndarray[Any, Any]
 STEPS = [Forward(), Forward(line_search=False), Away(), Pairwise(), Blended()]
@@ -91,7 +91,7 @@ def test_the_optimum_is_that_of_other_methods(step: Any, shape: Any, oracle: Any
     rng = np.random.default_rng(3)
     goal = rng.standard_normal(shape)
     f, gradient = distance(goal)
-    found = minimize(f, gradient, oracle, start=oracle(goal), step=step, stop=Stop(gap=1e-6, passes=2000))
+    found = minimize(f, gradient, oracle, start=oracle(goal), step=step, gap=1e-6, passes=2000)
     least = f(nearest(goal))
     assert found.value - found.gap - 1e-7 <= least <= found.value + 1e-7
     assert found.gap <= (1e-5 if step in STEPS[2:] else 1e-2) * max(1.0, found.value)
@@ -119,9 +119,9 @@ def test_of_logistic_regression(step: Any, lipschitz: float | None) -> None:
     # Not to be written to, and of another type than f's: the boundary copies.
     frozen = np.eye(5, dtype=np.float32)
     frozen.setflags(write=False)
-    stop = Stop(gap=1e-4, passes=4000)
+    limits = {"gap": 1e-4, "passes": 4000}
     found = minimize(
-        f, gradient, lambda g: frozen[np.argmin(g)], start=[1, 0, 0, 0, 0], step=step, lipschitz=lipschitz, stop=stop
+        f, gradient, lambda g: frozen[np.argmin(g)], start=[1, 0, 0, 0, 0], step=step, lipschitz=lipschitz, **limits
     )
     total = {"type": "eq", "fun": lambda x: x.sum() - 1.0}
     best = by_scipy(f, np.full(5, 0.2), jac=gradient, method="SLSQP", bounds=[(0, 1)] * 5, constraints=total)
@@ -133,10 +133,10 @@ def test_of_logistic_regression(step: Any, lipschitz: float | None) -> None:
 def test_sparsity_of_the_iterates_is_the_best_possible(lipschitz: float | None) -> None:
     """f = ‖x‖² on the simplex: k + 1 vertices reach 1/(k + 1) at best, and a gap of 2/(k + 1)  [Jag13]."""
     n, sizes = 30, list[int]()
-    stop = Stop(gap=1e-12, passes=100)
+    limits = {"gap": 1e-12, "passes": 100}
     found = minimize(
-        lambda x: x @ x, lambda x: 2.0 * x, vertex_of(np.eye(n)), start=np.eye(n)[0], lipschitz=lipschitz, stop=stop,
-        callback=lambda _, x: sizes.append(np.count_nonzero(x)),
+        lambda x: x @ x, lambda x: 2.0 * x, vertex_of(np.eye(n)), start=np.eye(n)[0], lipschitz=lipschitz, **limits,
+        callback=lambda at: sizes.append(np.count_nonzero(at.x)),
     )  # fmt: skip
     assert found.status.name == "CONVERGED"
     assert sizes == [*range(1, n + 1)]
@@ -162,8 +162,8 @@ def test_errors_and_gaps_stay_within_the_bounds(step: Any) -> None:
             return np.asarray(matrix.T @ (matrix @ x - target))
 
         common: dict[str, Any] = {"f": f, "gradient": gradient, "oracle": vertex_of(np.eye(8)), "start": np.eye(8)[0]}
-        best = minimize(**common, step=Away(), stop=Stop(gap=1e-12, passes=3000))
-        trace = minimize(**common, step=step, stop=Stop(gap=0.0, passes=200)).trace
+        best = minimize(**common, step=Away(), gap=1e-12, passes=3000)
+        trace = minimize(**common, step=step, gap=0.0, passes=200).trace
         for k, point in enumerate(trace[1:], 1):
             assert point.primal - best.value <= 2.0 * curvature / (k + 2)
             least = min(one.primal - one.dual for one in trace[1 : k + 1])
@@ -174,9 +174,9 @@ def test_errors_and_gaps_stay_within_the_bounds(step: Any) -> None:
 def test_steps_away_end_the_zig_zag(step: Any) -> None:
     """Towards a point on a side plain steps alternate between its ends, and take O(1/ε)  [GM86; LJ15 Fig. 1]."""
     f, gradient = distance(ON_A_SIDE)
-    stop = Stop(gap=1e-10, passes=2000)
+    limits = {"gap": 1e-10, "passes": 2000}
     plain, other = (
-        minimize(f, gradient, vertex_of(TRIANGLE), start=TRIANGLE[0], step=one, stop=stop) for one in (Forward(), step)
+        minimize(f, gradient, vertex_of(TRIANGLE), start=TRIANGLE[0], step=one, **limits) for one in (Forward(), step)
     )
     assert other.status.name == "CONVERGED"
     assert len(other.trace) < 20
@@ -189,9 +189,9 @@ def test_linear_convergence() -> None:
     rng = np.random.default_rng(2)
     goal = rng.uniform(-1.5, 1.5, 15)
     f, gradient = distance(goal)
-    start, stop = np.ones(15), Stop(gap=1e-10, passes=1500)
+    start, limits = np.ones(15), {"gap": 1e-10, "passes": 1500}
     away, plain = (
-        minimize(f, gradient, lambda g: -np.sign(g), start=start, step=step, stop=stop) for step in (Away(), Forward())
+        minimize(f, gradient, lambda g: -np.sign(g), start=start, step=step, **limits) for step in (Away(), Forward())
     )
     assert away.status.name == "CONVERGED"
     np.testing.assert_allclose(away.x, np.clip(goal, -1, 1), atol=1e-5)
@@ -231,6 +231,10 @@ def test_what_is_wrong_is_told_in_a_line() -> None:
     assert wrong.status.name == "NEGATIVE_GAP"
 
 
+def interrupt(at: object) -> None:
+    raise KeyboardInterrupt
+
+
 @every_step
 def test_limits(step: Any) -> None:
     f, gradient = distance(ON_A_SIDE)
@@ -241,9 +245,9 @@ def test_limits(step: Any) -> None:
         "start": TRIANGLE[0],
         "step": step,
     }
-    assert minimize(**common, callback=lambda point, x: point.passes < 1).status.name == "CALLBACK"
-    assert minimize(**common, stop=Stop(gap=0.0, passes=1)).status.name == "PASSES"
-    assert minimize(**common, stop=Stop(gap=0.0, seconds=0.0)).status.name == "SECONDS"
-    assert minimize(**common, stop=Stop(interrupted=lambda: True)).status.name == "INTERRUPTED"
-    exact = minimize(**common, stop=Stop(gap=0.0, passes=50))  # at the optimum nothing but rounding is left
+    assert minimize(**common, callback=lambda at: len(at.trace) < 2).status.name == "CALLBACK"
+    assert minimize(**common, gap=0.0, passes=1).status.name == "PASSES"
+    assert minimize(**common, gap=0.0, seconds=0.0).status.name == "SECONDS"
+    assert minimize(**common, callback=interrupt).status.name == "INTERRUPTED"
+    exact = minimize(**common, gap=0.0, passes=50)  # at the optimum nothing but rounding is left
     assert exact.gap >= 0.0
