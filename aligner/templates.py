@@ -84,7 +84,7 @@ def check_code(code: int, block: int) -> None:
             "(its features or the oracle are wrong; please report this)"
         )
     if code == POSITIVE_REWARD:
-        raise ValueError("weights of fertility must be at most 0")
+        raise ValueError("the last n_nonpositive weights must be at most 0")
     if code == NOT_FINITE:
         raise ScoreError("the weights are not finite")
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aligner.losses.chain import ChainProblem
+    from aligner.losses.cut import CutProblem
     from aligner.losses.kernel_functions import KernelFeatures
     from aligner.problem import BlockDefaults, BlockProblem, Corners, MarginalDefaults, Marginals
     from aligner.solvers.approximate import Approximate
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "losses.chain": "ChainProblem",
+    "losses.cut": "CutProblem",
     "losses.kernel_functions": "KernelFeatures",
     "problem": "BlockDefaults BlockProblem Corners MarginalDefaults Marginals",
     "solvers.approximate": "Approximate",
@@ -103,6 +105,7 @@ __all__ = [
     "Corners",
     "Correction",
     "Corrective",
+    "CutProblem",
     "Cyclic",
     "DualPoint",
     "ExcessiveGap",
