@@ -209,7 +209,8 @@ def active_steps(order, start, gaps, rule, arrays, regularization, point, pool):
             place = take_answer(i, psi, loss, regularization, point, pool)
         active_step(i, place, rule.kind, rule.line_search, rule.cached, regularization, psi, point, pool)
         k, average = point.steps[0], rule.average
-        kernels.count_step(own_weight(k) if average.kind == kernels.OWN else kernels.average_weight(average, k), point)
+        own = average.kind == kernels.OWN
+        kernels.count_step(kernels.share_of(own_weight(k)) if own else kernels.average_weight(average, k), point)
     return DONE, -1, len(order), calls
 
 

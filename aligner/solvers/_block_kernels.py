@@ -189,6 +189,12 @@ def count_step(rho, point):
 
 
 @compiled
+def share_of(number):
+    """Return a number of the caller's own cut to [0, 1], so that what it mixes stays feasible; 0 for NaN."""
+    return min(1.0, number) if number > 0.0 else 0.0
+
+
+@compiled
 def no_length(along):
     """The place of `own_length` where step lengths are not the caller's."""
     return 0.0
@@ -223,9 +229,9 @@ def forward_steps(order, gaps, length, average, arrays, regularization, point):
         if length == OWN:
             loss_gain = aim(i, psi, loss, regularization, point)
             gamma = own_length(look_along(regularization, psi, loss_gain, point))
-            move_block(i, min(1.0, max(0.0, gamma)), psi, loss_gain, point)
+            move_block(i, share_of(gamma), psi, loss_gain, point)
         else:
             forward_step(i, psi, loss, length == LINE_SEARCH, regularization, point)
         k = point.steps[0]
-        count_step(own_weight(k) if average.kind == OWN else average_weight(average, k), point)
+        count_step(share_of(own_weight(k)) if average.kind == OWN else average_weight(average, k), point)
     return DONE, -1

@@ -19,7 +19,7 @@ from aligner.solvers import sparse
 from aligner.solvers._block_kernels import Along
 from aligner.solvers.averages import Average, OwnAverage, Suffix
 from aligner.solvers.gap import Answers, ask, ask_all, audit_at, clip
-from aligner.solvers.orders import ByGap, Order, Permuted
+from aligner.solvers.orders import ByGap, Order, Permuted, draw_blocks
 from aligner.solvers.points import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.sparse import SparseState
@@ -134,7 +134,7 @@ class Block:
 
     def sweep(self, problem: BlockProblem, state: BlockState | SparseState) -> int:
         if isinstance(state, SparseState):
-            order = np.repeat(self.order.draw(problem.n_blocks, state.rng), self.repeats)
+            order = np.repeat(draw_blocks(self.order, problem.n_blocks, state.rng), self.repeats)
             assert isinstance(self.step, Forward)
             return sparse.sweep(problem, state, order, self.batch, self.step.line_search, self.average.code)
         point, gaps, n = state.point, state.gaps, problem.n_blocks
@@ -147,7 +147,7 @@ class Block:
         compiled = problem.compiled() if self._steps_compiled else None
         by_gap = self.order if isinstance(self.order, ByGap) and np.isfinite(gaps.last).all() else None
         at_once = ceil(n / _DRAWS_A_SWEEP) if by_gap else _BLOCKS_AT_ONCE
-        order = self.order.draw(n, state.rng)
+        order = draw_blocks(self.order, n, state.rng)
         for first in range(0, n, at_once):
             part = order[first : first + at_once]
             if by_gap:
@@ -223,8 +223,8 @@ class Block:
                         kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, point.w, regularization, point))
                     if isinstance(step, OwnLength):
                         loss_gain = kernels.aim(block, psi, loss, regularization, point)
-                        gamma = float(step.rule(Along(*kernels.look_along(regularization, psi, loss_gain, point))))
-                        kernels.move_block(block, min(1.0, max(0.0, gamma)), psi, loss_gain, point)
+                        along = Along(*kernels.look_along(regularization, psi, loss_gain, point))
+                        kernels.move_block(block, kernels.share_of(float(step.rule(along))), psi, loss_gain, point)
                     elif state.pool is None:
                         kernels.forward_step(block, psi, loss, step.line_search, regularization, point)
                     else:
@@ -236,7 +236,7 @@ class Block:
                         block, place, step.kind, step.line_search, self.cache, regularization, direction, point,
                         state.pool,
                     )  # fmt: skip
-                kernels.count_step(float(self.average.weight(int(point.steps[0]))), point)
+                kernels.count_step(kernels.share_of(float(self.average.weight(int(point.steps[0])))), point)
         return calls
 
     def _is_stale(self, state: BlockState) -> bool:

@@ -35,8 +35,9 @@ class PerCoordinate(OfProblem, BlockDefaults):
         chosen, free = [*self.positive, *self.negative], self.n_features - self.problem.n_nonpositive
         if len(set(chosen)) != len(chosen) or not set(chosen) <= set(range(free)):
             raise SettingError(f"columns with signs must be different ones below {free}, not {chosen}")
-        given = np.asarray(self.penalties, np.float64)
-        if given.shape not in ((), (self.n_features,)) or not (np.isfinite(given).all() and (given > 0.0).all()):
+        given = np.asarray(self.penalties)
+        fits = given.shape in ((), (self.n_features,)) and given.dtype.kind in "fiu"
+        if not (fits and np.isfinite(given).all() and (given > 0.0).all()):
             raise SettingError(f"penalties {given.shape} must be {self.n_features} numbers above 0")
 
     @property

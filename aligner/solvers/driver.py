@@ -52,8 +52,12 @@ def solve(
     audits; the least primal minus the greatest dual certifies it.
     """
     solver = cast(Solver[Solved, Any], make_solver(solver) if isinstance(solver, str) else solver)
-    if not (hasattr(solver, "sweep") and isinstance(stop, Stop)):
-        raise SettingError(f"solver {solver!r} and stop {stop!r} (make_solver makes solvers, Stop says when to end)")
+    if not hasattr(solver, "sweep") or isinstance(solver, type):
+        raise SettingError(f"solver {solver!r} is none (a name, or an object such as Block())")
+    if not isinstance(stop, Stop):
+        raise SettingError(f"stop {stop!r} is no Stop (limits may also be given by themselves: gap, passes, seconds)")
+    if isinstance(start, int | float | str | np.ndarray):
+        raise SettingError(f"start is {type(start).__name__} (a result of the same solver; weights alone have no dual)")
     _check_fit(problem, solver)
     stop = stop.within(limits)
     state = solver.init(problem, np.random.default_rng(seed)) if start is None else _take_up(problem, solver, start)

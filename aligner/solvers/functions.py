@@ -32,30 +32,43 @@ class FromOracle(BlockDefaults):
 
     @property
     def signature(self) -> str:
-        return f"oracle:{_name(self.corner)}|lambda:{self.regularization:g}"
+        return f"oracle:{_name(self.corner)}|lambda:{self.regularization}"
 
     def corners(self, blocks: I64, w: F64) -> Corners:
-        seen = w.view()
+        seen, name = w.view(), _name(self.corner)
         seen.flags.writeable = False
-        if self.batched:
-            psi, losses = self._call(blocks.copy(), seen)
-        else:
-            found = [self._call(block, seen) for block in blocks.tolist()]
-            psi, losses = (list(column) for column in zip(*found, strict=True))
-            if self.sparse:
-                from scipy.sparse import csr_array, vstack
-
-                psi = vstack([csr_array(row.reshape((1, -1))) for row in psi], format="csr")
+        psi: Any = np.empty((len(blocks), self.n_features))
+        losses = np.empty(len(blocks))
         try:
-            psi = psi if self.sparse else np.array(psi, np.float64)
-            losses = np.array(losses, np.float64)
-        except (TypeError, ValueError):
-            raise OracleError(f"{_name(self.corner)} returns a psi or a loss that is no array of numbers") from None
-        if self.weights is not None and psi.shape[0] == len(losses) == len(blocks):
-            weights = self.weights[blocks]
-            psi = psi.multiply(weights[:, None]).tocsr() if hasattr(psi, "multiply") else psi * weights[:, None]
-            losses = weights * losses
-        return Corners(psi, losses)
+            if self.batched:
+                found, of_all = self._call(blocks.copy(), seen)
+                psi, losses = found if self.sparse else np.array(found, np.float64), np.array(of_all, np.float64)
+            elif self.sparse:
+                psi, losses = self._sparse_rows(blocks, seen)
+            else:
+                for row, block in enumerate(blocks.tolist()):
+                    found, losses[row] = self._call(block, seen)
+                    if np.shape(found) != (self.n_features,):
+                        raise OracleError(f"{name} returns psi of shape {np.shape(found)} (not ({self.n_features},))")
+                    psi[row] = found
+        except (TypeError, ValueError) as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                raise  # it is the function's own
+            raise OracleError(f"{name} returns a psi or a loss that is no array of numbers") from None
+        if psi.shape != (len(blocks), self.n_features) or losses.shape != (len(blocks),):
+            what = f"{name} returns psi {psi.shape} and losses {losses.shape} of {len(blocks)} blocks"
+            raise OracleError(f"{what} (not {(len(blocks), self.n_features)} and {(len(blocks),)})")
+        if self.weights is None:
+            return Corners(psi, losses)
+        weights = self.weights[blocks]
+        weighted = psi.multiply(weights[:, None]).tocsr() if self.sparse else psi * weights[:, None]
+        return Corners(weighted, weights * losses)
+
+    def _sparse_rows(self, blocks: I64, w: F64) -> tuple[Any, F64]:
+        from scipy.sparse import csr_array, vstack
+
+        rows, losses = zip(*(self._call(block, w) for block in blocks.tolist()), strict=True)
+        return vstack([csr_array(row.reshape((1, -1))) for row in rows], format="csr"), np.array(losses, np.float64)
 
     def _call(self, block: Any, w: F64) -> tuple[Any, Any]:
         found = self.corner(block, w)
@@ -76,7 +89,7 @@ class FromKernel(BlockDefaults):
 
     @property
     def signature(self) -> str:
-        return f"kernel:{_name(self.corner)}|lambda:{self.regularization:g}"
+        return f"kernel:{_name(self.corner)}|lambda:{self.regularization}"
 
     def compiled(self) -> Compiled:
         own = name_of(type(self.arrays.arrays))
@@ -136,7 +149,13 @@ def from_kernel(
     """
     if not (isinstance(arrays, tuple) and hasattr(arrays, "_fields") and len(arrays)):
         raise OracleError(f"arrays is {type(arrays).__name__} (a NamedTuple of the arrays that the kernel reads)")
-    n = len(arrays[0]) if n_blocks is None else n_blocks
+    for name, value in zip(arrays._fields, arrays, strict=True):
+        if isinstance(value, list | dict | set | str):
+            raise OracleError(f"{name} is a {type(value).__name__} (an array, a number or a tuple of these)")
+    rows = [len(value) for value in arrays if np.ndim(value)]
+    n = (rows or [0])[0] if n_blocks is None else n_blocks
+    if n > max(rows, default=n):  # kernels do not check where they read
+        raise OracleError(f"n_blocks is {n}, and the longest array has {max(rows)} rows")
     own = np.ones(n) if weights is None else _checked(weights, n)
     problem = FromKernel(corner, kernels.Weighted(arrays, own), n, n_features, regularization)
     check_sizes(problem)
@@ -157,7 +176,10 @@ def _name(function: Any) -> str:
 
 
 def _checked(weights: npt.ArrayLike, n_blocks: int) -> F64:
-    found = np.array(weights, np.float64)
+    try:
+        found = np.array(weights, np.float64)
+    except (TypeError, ValueError):
+        raise OracleError(f"weights {weights!r} are no numbers") from None
     if found.shape != (n_blocks,) or not (np.isfinite(found).all() and (found >= 0.0).all()):
         raise OracleError(f"weights {found.shape} must be {n_blocks} numbers from 0 on")
     return found

@@ -13,7 +13,7 @@ from aligner.matching import Oracle, best_matchings
 from aligner.problem import BlockProblem
 from aligner.solvers._block_kernels import best_length
 from aligner.solvers.averages import Average
-from aligner.solvers.orders import Permuted, Visiting
+from aligner.solvers.orders import Permuted, Visiting, draw_blocks
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import Forward
 from aligner.templates import NEGATIVE_HINGE, NOT_FINITE, check_code
@@ -84,7 +84,7 @@ class KernelBlock:
     def sweep(self, problem: BlockProblem, state: KernelState) -> int:
         matchings = edges_of(problem, "kernel-bcfw")
         edges = matchings.arrays
-        for block in self.order.draw(problem.n_blocks, state.rng).tolist():
+        for block in draw_blocks(self.order, problem.n_blocks, state.rng).tolist():
             self._step(matchings, edges, state, block)
             rho = self.average.weight(state.steps)
             if rho > 0.0:

@@ -1,6 +1,7 @@
 """Orders: which block comes next."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,15 @@ class ByGap:
     def redraw(self, gaps: F64, size: int, rng: np.random.Generator) -> I64:
         """Draw blocks (size,) in proportion to gaps (n,) >= 0, or uniformly if all are 0."""
         return rng.choice(len(gaps), size, p=gaps / gaps.sum() if gaps.any() else None)
+
+
+def draw_blocks(order: Any, n_blocks: int, rng: np.random.Generator) -> I64:
+    """The blocks of one pass.  SettingError for an order of one's own that draws others, which kernels do not check."""
+    found = np.ascontiguousarray(order.draw(n_blocks, rng), np.int64)
+    if found.ndim != 1 or (len(found) and not 0 <= found.min() <= found.max() < n_blocks):
+        what = f"{found.min()} to {found.max()}" if found.ndim == 1 else f"an array of shape {found.shape}"
+        raise SettingError(f"order {order.name} draws {what} (indices from 0 to {n_blocks - 1})")
+    return found
 
 
 Visiting = Uniform | Permuted | Cyclic

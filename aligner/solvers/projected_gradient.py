@@ -10,7 +10,7 @@ from aligner.matching.projection import GEOMETRIES
 from aligner.problem import BlockProblem, marginals_of
 from aligner.solvers import _projected_kernels as kernels
 from aligner.solvers.gap import ask_all, audit_at, clip
-from aligner.solvers.orders import Permuted, Uniform
+from aligner.solvers.orders import Permuted, Uniform, draw_blocks
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.saddle import Projection, Spans, sum_blocks
 from aligner.templates import CompiledMarginals, check_code
@@ -109,7 +109,7 @@ class ProjectedGradient:
     def sweep(self, problem: BlockProblem, state: MarginalState) -> int:
         scale, spectral = problem.regularization * problem.n_blocks, self.step is GradientStep.SPECTRAL
         geometry, compiled = GEOMETRIES[self.projection.value], state.compiled
-        order = self.order.draw(problem.n_blocks, state.rng)
+        order = draw_blocks(self.order, problem.n_blocks, state.rng)
         if compiled is None:
             for i in order.tolist():
                 self._step(problem, state, i, scale)

@@ -10,7 +10,7 @@ from aligner.problem import BlockProblem, Corners
 from aligner.solvers import _active_kernels as kernels
 from aligner.solvers._block_kernels import Point
 from aligner.solvers.gap import ask, ask_all, audit_at
-from aligner.solvers.orders import Permuted, Visiting
+from aligner.solvers.orders import Permuted, Visiting, draw_blocks
 from aligner.solvers.points import larger_pool, new_point, new_pool, of_blocks, rescale
 from aligner.solvers.records import Audit, DualPoint, Origin
 from corpora.ragged import F64, I64
@@ -79,7 +79,7 @@ class RandomizedAway:
     def sweep(self, problem: BlockProblem, state: RandomizedState) -> int:
         size = problem.n_atoms if isinstance(problem, AtomicProblem) else problem.n_blocks
         share = max(1, round(self.sample * size))
-        order = self.order.draw(size, state.rng)
+        order = draw_blocks(self.order, size, state.rng)
         direction = np.empty(problem.n_features)
         for first in range(0, size, share):
             blocks = order[first : first + share]

@@ -8,7 +8,7 @@ from aligner.problem import BlockProblem
 from aligner.solvers import _subgradient_kernels as kernels
 from aligner.solvers.averages import Average
 from aligner.solvers.gap import ask, ask_all, clip, dual_value, primal_value
-from aligner.solvers.orders import Permuted, Visiting
+from aligner.solvers.orders import Permuted, Visiting, draw_blocks
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.simplex import Mixture
 from aligner.templates import check_code
@@ -71,7 +71,7 @@ class StochasticSubgradient:
         return WalkState(Origin(self, problem), rng, walk, Mixture.of_target(d, problem.n_nonpositive))
 
     def sweep(self, problem: BlockProblem, state: WalkState) -> int:
-        order = self.order.draw(problem.n_blocks, state.rng)
+        order = draw_blocks(self.order, problem.n_blocks, state.rng)
         average, regularization, walk = self.average.code, problem.regularization, state.walk
         compiled = problem.compiled()
         if compiled is None:

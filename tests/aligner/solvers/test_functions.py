@@ -117,11 +117,19 @@ def test_weights_repeat_examples() -> None:
     assert weighted.primal * 60 == pytest.approx(other.primal * len(twice), rel=2e-3)
 
 
+class Beyond:
+    name = "beyond"
+
+    def draw(self, n_blocks: int, rng: np.random.Generator) -> np.ndarray:
+        return np.arange(1, n_blocks + 1)
+
+
 OWN = {
     "order": {"order": ByGap(refresh=5), "step": Pairwise()},
     "step": {"step": lambda b: b.slope / max(b.curvature, 1e-12)},
     "decreasing": {"step": rule, "average": Suffix(0.5)},
     "average": {"average": lambda k: 2.0 / (k + 2.0)},
+    "average beyond the iterates": {"average": numba.njit(lambda k: 2.0 if k % 2 else 1.0)},
     "suffix": {"average": Suffix(0.9), "order": Uniform()},
     "batch": {"batch": 7},
     "batch of corners": {"batch": 7, "order": ByGap(), "step": Pairwise(), "cache": True},
@@ -242,7 +250,7 @@ def test_parts_of_the_weights_of_chains() -> None:
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no function": (lambda: from_oracle(3), "the oracle is int"),
     "no pair": (lambda: from_oracle(lambda i, w: corner(i, w)[0]), "the pair psi, loss"),
-    "short psi": (lambda: from_oracle(lambda i, w: (corner(i, w)[0][1:], 0.0)), r"psi \(\d+, 11\)"),
+    "short psi": (lambda: from_oracle(lambda i, w: (corner(i, w)[0][1:], 0.0)), r"psi of shape \(11,\)"),
     "no numbers": (lambda: from_oracle(lambda i, w: (["a"] * D, 0.0)), "no array of numbers"),
     "wrong sign": (lambda: from_oracle(lambda i, w: corner(i, -w)), "not the best|below the target"),
     "not finite": (lambda: from_oracle(lambda i, w: (corner(i, w)[0], np.nan)), "not finite"),
@@ -254,10 +262,14 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "unknown solver": (lambda: solvers.solve(from_oracle(), "newtonian"), "unknown solver 'newtonian' .choose"),
     "unknown limit": (lambda: solvers.solve(from_oracle(), gaps=1.0), "unknown limit gaps"),
     "limit of words": (lambda: solvers.solve(from_oracle(), gap="small"), "limit gap is not a number"),
-    "stop": (lambda: solvers.solve(from_oracle(), "bcfw", stop=1e-3), "Stop says when"),
+    "stop": (lambda: solvers.solve(from_oracle(), "bcfw", stop=1e-3), "no Stop"),
     "another solver": (
         lambda: solvers.solve(from_oracle(), "bcfw-gap", start=solvers.solve(from_oracle(), passes=1)), "cannot go on",
     ),
+    "an order of other blocks": (lambda: solvers.solve(from_kernel(), Block(order=Beyond())), "draws .* from 0 to 59"),
+    "more blocks than rows": (lambda: from_kernel(n_blocks=61), "the longest array has 60 rows"),
+    "lists": (lambda: from_kernel(arrays=Arrays(X.tolist(), Y)), "x is a list"),
+    "weights alone": (lambda: solvers.solve(from_oracle(), start=np.zeros(D)), "start is ndarray"),
     "no such strength": (lambda: from_oracle().at(-1.0), "regularization is -1.0"),
     "no smooth loss": (lambda: solvers.solve(from_oracle(), "lbfgs"), "needs a smooth loss"),
     "no hinge": (lambda: solvers.solve(solvers.LogLoss(random_chains()), "bcfw"), "needs a problem with corners"),
