@@ -38,8 +38,6 @@ def measure(options: Any) -> Field:
     from solver_figures import PAPER
     from solver_runs import Limits, race
 
-    limits = Limits(options.passes, options.seconds, options.more, options.optimum)
-
     def seeds(line: str) -> int:
         return options.seeds if line in PAPER else 1
 
@@ -47,8 +45,9 @@ def measure(options: Any) -> Field:
         for field in fields(options):
             n = field.at(1.0).n_blocks
             values = [1.0 / n] if options.quick else sorted({0.01, 0.001, 1.0 / n}, reverse=True)
-            for regularization in values:
-                start = time.process_time()
+            for number, regularization in enumerate(values):
+                start, memory = time.process_time(), number == len(values) // 2
+                limits = Limits(options.passes, options.seconds, options.more, options.optimum, memory)
                 for run in race(field, regularization, seeds, limits):
                     file.write(json.dumps(asdict(run)) + "\n")
                     file.flush()

@@ -48,12 +48,16 @@ LINES = {label_of(*line): line for line in [*((name, {}) for name in SOLVERS if 
 
 @dataclass(frozen=True)
 class Limits:
-    """passes, seconds: of the first run of a solver.  more: seconds of those with other seeds.  optimum: seconds."""
+    """passes, seconds: of the first run of a solver.  more: seconds of those with other seeds.  optimum: seconds.
+
+    memory: whether to measure it.
+    """
 
     passes: int
     seconds: float
     more: float
     optimum: float
+    memory: bool
 
 
 @dataclass(frozen=True)
@@ -149,10 +153,12 @@ def race(field: Field, regularization: float, seeds: Callable[[str], int], limit
         yield Run(*common, "optimum", found.seed, 0, found.trace[-1:])
     for line in (line for line in LINES if LINES[line][0] not in field.slow):
         for seed in range(seeds(line)):
-            first = limits.seconds * (LONGER if LINES[line][0] in OF_MARGINALS else 1)
-            stop = Stop(1e-4, limits.passes, limits.more if seed else first, audit_growth=1.3)
+            first = limits.seconds * field.longer * (LONGER if LINES[line][0] in OF_MARGINALS else 1)
+            stop = Stop(1e-4, limits.passes, limits.more * field.longer if seed else first, audit_growth=1.3)
             try:
-                found, drew = run(line, seed, stop, 0 if seed else peak_memory(field, regularization, line))
+                found, drew = run(
+                    line, seed, stop, peak_memory(field, regularization, line) if limits.memory and not seed else 0
+                )
             except SettingError as error:
                 print(f"{field.name}: {line} leaves it alone: {error}", flush=True)
                 break
