@@ -9,6 +9,7 @@ import pytest
 from label_sequences import labellings, random_chains
 from scipy.optimize import minimize
 from scipy.special import logsumexp
+from sequences import index_chunks
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from solver_configurations import Multiclass
@@ -60,6 +61,34 @@ def test_of_chains_it_is_a_random_field(temperature: float, margin: float) -> No
     sums = problem.sums(w)
     assert sums.value + 0.5 * chains.regularization * w @ w == pytest.approx(value)
     np.testing.assert_allclose(sums.gradient + chains.regularization * w, slope, atol=1e-8)
+
+
+def test_of_sentences_it_is_what_forward_and_backward_sums_say() -> None:
+    """At random weights, with the sparse features of chunks: sums over labels of one token after the other."""
+    rng, lengths, M = np.random.default_rng(0), [1, 7, 30], 5
+    tokens = [
+        (f"w{rng.zipf(1.5) % 20}", f"T{rng.integers(6)}", f"C{c}") for c in [*range(M), *rng.integers(M, size=33)]
+    ]
+    found = index_chunks(tokens[end - length : end] for end, length in zip(np.cumsum(lengths), lengths, strict=True))
+    problem = LogLoss(found.problem(1.0))
+    w = rng.standard_normal(problem.n_features)
+    own, steps = np.split(w, [found.features.shape[1] * M])
+    own, steps, value, slope = own.reshape(-1, M), steps.reshape(M, M), 0.0, np.zeros((len(w) // M, M))
+    ends = np.cumsum(lengths)[:-1]
+    for x, y in zip(np.split(found.features.toarray(), ends), np.split(found.labels, ends), strict=True):
+        scores = x @ own
+        forward, backward = scores.copy(), np.zeros_like(scores)
+        for t in range(1, len(y)):
+            forward[t] += logsumexp(forward[t - 1][:, None] + steps, axis=0)
+            backward[-1 - t] = logsumexp(steps + scores[-t] + backward[-t], axis=1)
+        total = logsumexp(forward[-1])
+        value += total - scores[np.arange(len(y)), y].sum() - steps[y[:-1], y[1:]].sum()
+        pairs = np.exp(forward[:-1, :, None] + steps + (scores + backward)[1:, None] - total).sum(axis=0)
+        np.add.at(pairs, (y[:-1], y[1:]), -1.0)
+        slope += np.vstack([x.T @ (np.exp(forward + backward - total) - np.eye(M)[y]), pairs])
+    sums = problem.sums(w)
+    assert sums.value == pytest.approx(value / len(lengths), rel=1e-10)
+    np.testing.assert_allclose(sums.gradient, slope.ravel() / len(lengths), atol=1e-10)
 
 
 @pytest.mark.parametrize("margin", [0.0, 1.0])
