@@ -4,9 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aligner.matching._price_kernels import EUCLIDEAN
 from aligner.templates import DONE, NOT_FINITE, POSITIVE_REWARD
 from corpora.compiled import compiled
 from corpora.ragged import F64, I64
+
+BETWEEN, ROUNDING = 10, 1e-16
+"""Of nearest points: steps between two duality gaps, and the rounding error of a gap, relative to Σ |points|."""
 
 
 class CutBlocks(NamedTuple):
@@ -201,49 +205,76 @@ def predict_cuts(cuts, w, labels):
 
 
 @compiled
-def nearest_cut(i, cuts, points, tolerance, most, duals, z):
-    """Fill z = (z_j of nodes, d_jk of edges), the nearest to points with 0 <= z <= 1, |z_j − z_k| <= d_jk <= 1.
-
-    Accelerated gradient steps on the dual, with restarts [Beck and Teboulle 2009; O'Donoghue and Candès 2015].
-    duals: (2 M,) of z_j − z_k <= d and of z_k − z_j <= d, where it begins and ends.
-    """
-    n, m = cuts.offsets[i + 1] - cuts.offsets[i], cuts.edge_offsets[i + 1] - cuts.edge_offsets[i]
-    first, ends = cuts.offsets[i], cuts.ends[cuts.edge_offsets[i] : cuts.edge_offsets[i + 1]]
-    degree = 0
-    for j in range(n):
-        degree = max(degree, cuts.starts[first + j + 1] - cuts.starts[first + j])
-    length = 1.0 / (4.0 * degree + 2.0)  # 1 over the largest eigenvalue of the constraints, or less
-    ahead, momentum = duals.copy(), 1.0
-    for _ in range(most):
-        z[:] = points
-        for e in range(m):
-            up, down = ahead[2 * e], ahead[2 * e + 1]
-            z[ends[e, 0]] -= up - down
-            z[ends[e, 1]] += up - down
-            z[n + e] += up + down
-        for c in range(n + m):
-            z[c] = min(1.0, max(0.0, z[c]))
-        faster, uphill, moved = 0.5 + np.sqrt(0.25 + momentum * momentum), 0.0, 0.0
-        rate = (momentum - 1.0) / faster
-        for e in range(m):
-            apart = z[ends[e, 0]] - z[ends[e, 1]]
-            for side in range(2):
-                c = 2 * e + side
-                slope = (apart if side == 0 else -apart) - z[n + e]
-                new = max(0.0, ahead[c] + length * slope)
-                uphill += (new - ahead[c]) * (new - duals[c])
-                moved = max(moved, abs(new - ahead[c]))
-                ahead[c], duals[c] = new + rate * (new - duals[c]), new
-        momentum = faster if uphill >= 0.0 else 1.0
-        if moved <= length * tolerance:
-            break
-    for e in range(m):  # feasible whatever the tolerance
-        z[n + e] = max(z[n + e], abs(z[ends[e, 0]] - z[ends[e, 1]]))
+def free(geometry, u):
+    """Return argmax u z − Ω(z) over 0 <= z <= 1."""
+    return min(max(u, 0.0), 1.0) if geometry == EUCLIDEAN else np.exp(min(u, 0.0))
 
 
 @compiled
-def nearest_cuts(blocks, cuts, points, starts, tolerance, most, duals, dual_starts, z):
+def fill_nodes(geometry, points, ends, flows, z):
+    """Fill the best nodes z (N,) if these flows run along the edges."""
+    z[:] = points[: len(z)]
+    for e in range(len(flows)):
+        z[ends[e, 0]] -= flows[e]
+        z[ends[e, 1]] += flows[e]
+    for j in range(len(z)):
+        z[j] = free(geometry, z[j])
+
+
+@compiled
+def fill_marginals(geometry, points, ends, flows, z):
+    """Fill the marginals z (N + M,) of these flows; returns their duality gap, a sum of what is never below 0."""
+    n, gap = len(z) - len(flows), 0.0
+    fill_nodes(geometry, points, ends, flows, z[:n])
+    for e in range(len(flows)):
+        apart, size = z[ends[e, 0]] - z[ends[e, 1]], abs(flows[e])
+        u = points[n + e] + size
+        best, own = free(geometry, u), max(free(geometry, points[n + e]), abs(apart))
+        z[n + e] = own
+        if geometry == EUCLIDEAN:
+            gap += 0.5 * (own - best) ** 2 + (best - u) * (own - best)
+        else:
+            gap += (own * (np.log(own) - u) if own > 0.0 else 0.0) - own + best + max(u, 0.0)
+        gap += size * own - flows[e] * apart
+    return gap
+
+
+@compiled
+def nearest_cut(geometry, i, cuts, points, tolerance, most, flows, z):
+    """Fill z = (z_j of nodes, d_jk of edges), argmax ⟨points, z⟩ − Ω(z) over 0 <= z <= 1, |z_j − z_k| <= d_jk <= 1.
+
+    Its dual is a flow of quadratic or exponential cost: min Σ_j Ω*(q_j − flow out of j) + Σ_jk Ω*(q_jk + |flow_jk|).
+    As z <= 1, Ω is as curved as ½ ‖z‖² or more in both geometries: step lengths are the same, and ½ ‖z − z*‖² <= gap.
+    Accelerated proximal steps with restarts [Beck and Teboulle 2009; O'Donoghue and Candès 2015], until the duality gap
+    is at most `tolerance`, but for rounding, or for `most` steps; z is feasible in either case.
+    flows: (M,) from ends[e, 0] to ends[e, 1], where it begins and ends.
+    """
+    m, starts = len(flows), cuts.starts[cuts.offsets[i] :]
+    n, ends = len(points) - m, cuts.ends[cuts.edge_offsets[i] : cuts.edge_offsets[i + 1]]
+    ahead, new, momentum, allowed = flows.copy(), np.empty(m), 1.0, tolerance + ROUNDING * np.abs(points).sum()
+    for step in range(most):
+        if step % BETWEEN == 0 and fill_marginals(geometry, points, ends, flows, z) <= allowed:
+            return
+        fill_nodes(geometry, points, ends, ahead, z[:n])
+        uphill = 0.0
+        for e in range(m):
+            j, k, alone = ends[e, 0], ends[e, 1], free(geometry, points[n + e])
+            curvature = 1.0 + starts[j + 1] - starts[j] + starts[k + 1] - starts[k]
+            smooth = np.sign(ahead[e]) * (free(geometry, points[n + e] + abs(ahead[e])) - alone)
+            goal = ahead[e] + (z[j] - z[k] - smooth) / curvature
+            new[e] = np.sign(goal) * max(0.0, abs(goal) - alone / curvature)
+            uphill += curvature * (new[e] - ahead[e]) * (new[e] - flows[e])
+        faster = 0.5 + np.sqrt(0.25 + momentum * momentum)
+        rate = (momentum - 1.0) / faster if uphill >= 0.0 else 0.0
+        momentum = faster if uphill >= 0.0 else 1.0
+        for e in range(m):
+            ahead[e], flows[e] = new[e] + rate * (new[e] - flows[e]), new[e]
+    fill_marginals(geometry, points, ends, flows, z)
+
+
+@compiled
+def nearest_cuts(geometry, blocks, cuts, points, starts, tolerance, most, duals, dual_starts, z):
     """`nearest_cut` of these blocks, one after the other at starts and dual_starts."""
     for b in range(len(blocks)):
         own, of_duals = slice(starts[b], starts[b + 1]), slice(dual_starts[b], dual_starts[b + 1])
-        nearest_cut(blocks[b], cuts, points[own], tolerance, most, duals[of_duals], z[own])
+        nearest_cut(geometry, blocks[b], cuts, points[own], tolerance, most, duals[of_duals], z[own])

@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from aligner.errors import SettingError
 from aligner.losses import _cut_kernels as kernels
+from aligner.matching.projection import GEOMETRIES
 from aligner.problem import BlockDefaults, MarginalDefaults
 from aligner.templates import NOT_FINITE, Compiled, check_code
 from corpora.ragged import F64, I64
 from corpora.threads import shared_property
 
-_TOLERANCE, _MOST_STEPS = 1e-9, 20_000
-"""Of nearest points: how far a constraint may be from holding before it is made to hold, and steps at most."""
+_ACCURACY, _MOST_STEPS = 1e-12, 200
+"""Of nearest points: the duality gap, beyond its rounding error, and steps at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class CutProblem(MarginalDefaults, BlockDefaults):
     arrays: kernels.CutBlocks
     regularization: float
 
-    geometries = ("euclidean",)
+    geometries = ("euclidean", "entropic")
 
     @classmethod
     def of(
@@ -151,17 +152,18 @@ class CutProblem(MarginalDefaults, BlockDefaults):
         return found
 
     def duals(self, blocks: I64) -> F64:
-        return np.zeros(2 * int(np.diff(self.arrays.edge_offsets)[blocks].sum()))
+        return np.zeros(int(np.diff(self.arrays.edge_offsets)[blocks].sum()))
 
     def nearest(self, blocks: I64, points: F64, geometry: str, duals: F64 | None = None) -> F64:
         if not np.isfinite(points).all():
             check_code(NOT_FINITE, -1)
         found, begun = np.empty_like(points), self.duals(blocks) if duals is None else duals
         starts, dual_starts = (
-            np.append(0, np.cumsum(sizes[blocks]))
-            for sizes in (np.diff(self.parts), 2 * np.diff(self.arrays.edge_offsets))
+            np.append(0, np.cumsum(sizes[blocks])) for sizes in (np.diff(self.parts), np.diff(self.arrays.edge_offsets))
         )
-        kernels.nearest_cuts(blocks, self.arrays, points, starts, _TOLERANCE, _MOST_STEPS, begun, dual_starts, found)
+        kernels.nearest_cuts(
+            GEOMETRIES[geometry], blocks, self.arrays, points, starts, _ACCURACY, _MOST_STEPS, begun, dual_starts, found
+        )
         return found
 
     def _own(self, block: int) -> tuple[slice, slice]:

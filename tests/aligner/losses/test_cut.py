@@ -12,6 +12,7 @@ from scipy.optimize import linprog, minimize
 from aligner.errors import SettingError
 from aligner.problem import BlockDefaults
 from aligner.solvers import CutProblem, Extragradient, Status, check_problem, solve
+from aligner.solvers.saddle import Projection
 
 
 def random_cuts(n: int = 6, seed: int = 0, largest: int = 7, share: float = 0.5) -> CutProblem:
@@ -78,23 +79,35 @@ def test_a_large_grid_equals_a_linear_programme() -> None:
     assert -best.fun - gains @ cuts.target == pytest.approx(hinge, abs=1e-8)
 
 
+@pytest.mark.parametrize("geometry", CutProblem.geometries)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_nearest_point_is_that_of_a_general_solver(seed: int) -> None:
-    cuts = random_cuts(3, seed, largest=5)
-    points = 1.5 * np.random.default_rng(seed).standard_normal(cuts.parts[-1])
-    found = cuts.nearest(np.arange(3), points, "euclidean")
+def test_the_nearest_point_is_that_of_a_general_solver(seed: int, geometry: str) -> None:
+    cuts, euclidean = random_cuts(3, seed, largest=5), geometry == "euclidean"
+    points = 1.5 * np.random.default_rng(seed).standard_normal(cuts.parts[-1]) - (not euclidean)
+    duals = cuts.duals(np.arange(3))
+    found = cuts.nearest(np.arange(3), points, geometry, duals)
+    np.testing.assert_allclose(cuts.nearest(np.arange(3), points, geometry, duals), found, atol=1e-6)
     for i in range(3):
-        n, own, ends = len(part(cuts, i)[0]), slice(*cuts.parts[i : i + 2]), part(cuts, i)[2]
-        constraints = [
-            {"type": "ineq", "fun": lambda x, j=j, k=k, e=e, n=n: x[n + e] - (x[j] - x[k])}
-            for e, pair in enumerate(ends.tolist())
-            for j, k in (pair, pair[::-1])
-        ]
+        n, ends = len(part(cuts, i)[0]), part(cuts, i)[2]
+        q, z = (values[slice(*cuts.parts[i : i + 2])] for values in (points, found))
+        rows = np.zeros((2 * len(ends), len(q)))
+        for e, (j, k) in enumerate(ends):
+            rows[2 * e, [j, k, n + e]], rows[2 * e + 1, [j, k, n + e]] = (-1, 1, 1), (1, -1, 1)
+
+        def value(x: np.ndarray, q: np.ndarray = q) -> float:
+            return float((0.5 * x * x if euclidean else x * np.log(x) - x).sum() - q @ x)
+
         best = minimize(
-            lambda x, own=own: 0.5 * ((x - points[own]) ** 2).sum(), np.clip(points[own], 0, 1), method="SLSQP",
-            bounds=[(0, 1)] * (own.stop - own.start), constraints=constraints, options={"ftol": 1e-14, "maxiter": 500},
+            value, np.full(len(q), 0.5), jac=lambda x, q=q: (x if euclidean else np.log(x)) - q, method="SLSQP",
+            bounds=[(0.0 if euclidean else 1e-12, 1.0)] * len(q), options={"ftol": 1e-15, "maxiter": 1000},
+            constraints=[{"type": "ineq", "fun": lambda x, rows=rows: rows @ x, "jac": lambda x, rows=rows: rows}]
+            if len(rows) else [],
         )  # fmt: skip
-        np.testing.assert_allclose(found[own], best.x, atol=2e-6)
+        np.testing.assert_allclose(z, best.x, atol=2e-6)
+        assert value(z) <= best.fun + 1e-11
+        assert (rows @ z >= 0.0).all()
+        assert z.min() >= 0.0
+        assert z.max() <= 1.0
 
 
 def test_all_solvers_enclose_one_optimum() -> None:
@@ -102,7 +115,9 @@ def test_all_solvers_enclose_one_optimum() -> None:
     check_problem(cuts)
     results = [solve(cuts, name, gap=1e-3, passes=20_000) for name in ("bcfw", "bcfw-pairwise", "cutting-plane")]
     results.append(solve(cuts, Extragradient(restarts=True), gap=1e-2, passes=3000))
-    results.append(solve(cuts, "projected-gradient", gap=1e-2, passes=3000))
+    results.append(solve(cuts, Extragradient(Projection.ENTROPIC, restarts=True), gap=1e-2, passes=3000))
+    others = ("projected-gradient", "exponentiated-gradient", "excessive-gap")
+    results += [solve(cuts, name, gap=1e-2, passes=3000) for name in others]
     assert all(result.status is Status.CONVERGED for result in results)
     assert max(result.dual for result in results) <= min(result.primal for result in results) + 1e-9
     assert all((result.w[2:] <= 0.0).all() for result in results)
