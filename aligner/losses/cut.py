@@ -104,6 +104,21 @@ class CutProblem(MarginalDefaults, BlockDefaults):
     def compiled(self) -> Compiled:
         return Compiled(self.arrays, kernels.cut_scratch, kernels.cut_corner)
 
+    def rehearsal(self) -> "CutProblem":
+        """The problem of the smallest graph."""
+        return self.take(np.array([np.diff(self.parts).argmin()]))
+
+    def take(self, graphs: I64) -> "CutProblem":
+        """The problem of these graphs alone, (m,) indices, in their order: a copy."""
+        arrays, sizes = self.arrays, np.diff(self.arrays.offsets)[graphs]
+        own = zip(*map(self._own, graphs.tolist()), strict=True)
+        nodes, edges = (np.concatenate([np.arange(one.start, one.stop) for one in slices]) for slices in own)
+        begins = np.repeat(np.cumsum(sizes) - sizes, np.diff(arrays.edge_offsets)[graphs])
+        return CutProblem.of(
+            arrays.nodes[nodes], arrays.labels[nodes], sizes, arrays.ends[edges] + begins[:, None], arrays.edges[edges],
+            regularization=self.regularization,
+        )  # fmt: skip
+
     def predict(self, w: F64) -> I64:
         """The labels (N,) of greatest score.  Raises ValueError if w does not fit, or the weight of an edge is > 0."""
         if w.shape != (self.n_features,):

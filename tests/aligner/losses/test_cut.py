@@ -123,6 +123,15 @@ def test_all_solvers_enclose_one_optimum() -> None:
     assert all((result.w[2:] <= 0.0).all() for result in results)
 
 
+def test_some_graphs_are_a_problem_of_their_own() -> None:
+    cuts, w, chosen = random_cuts(8), weights(0), np.array([5, 0, 5, 7])
+    some, whole = cuts.take(chosen).corners(np.arange(4), w), cuts.corners(chosen, w)
+    np.testing.assert_array_equal(some.losses, whole.losses)
+    np.testing.assert_array_equal(some.psi, whole.psi)
+    smallest = cuts.rehearsal()
+    assert (smallest.n_blocks, smallest.parts[-1]) == (1, np.diff(cuts.parts).min())
+
+
 def test_compiled_passes_are_those_in_python() -> None:
     class Plain(BlockDefaults):
         def __init__(self, problem: CutProblem) -> None:
