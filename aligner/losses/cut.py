@@ -58,8 +58,11 @@ class CutProblem(MarginalDefaults, BlockDefaults):
             raise SettingError(f"regularization must be a number above 0, not {regularization}")
         of_nodes, of_edges = (np.ascontiguousarray(given, np.float64) for given in (nodes, edges))
         y, counts, joined = (np.asarray(given) for given in (labels, sizes, ends))
+        if not all(given.dtype.kind in "biu" for given in (y, counts, joined) if given.size):
+            raise SettingError("labels, sizes and ends must be whole numbers")
         bounds = np.append(0, np.cumsum(counts)).astype(np.int64)
-        fits = of_nodes.ndim == of_edges.ndim == joined.ndim == 2 and joined.shape == (len(of_edges), 2)
+        fits = of_nodes.ndim == of_edges.ndim == joined.ndim == 2 and counts.ndim == 1
+        fits = fits and joined.shape == (len(of_edges), 2)
         if not (fits and y.shape == (len(of_nodes),) and bounds[-1] == len(y) and (np.diff(bounds) >= 1).all()):
             shapes = [part.shape for part in (of_nodes, y, joined, of_edges)]
             raise SettingError(f"nodes, labels, ends, edges {shapes} do not fit sizes that add up to {bounds[-1]}")

@@ -168,6 +168,8 @@ def test_neighbours_help_to_see_a_noisy_picture() -> None:
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "labels": ({"labels": [0, 2, 1]}, "labels must be 0 or 1"),
     "sizes": ({"sizes": [2, 2]}, "do not fit sizes"),
+    "halves": ({"ends": [[0.5, 1]]}, "whole numbers"),
+    "table of sizes": ({"sizes": [[2, 1]]}, "do not fit sizes"),
     "two graphs": ({"ends": [[0, 2]]}, "two nodes of a graph"),
     "itself": ({"ends": [[1, 1]]}, "two nodes of a graph"),
     "repelled": ({"edges": [[-1.0]]}, "those of edges at least 0"),
