@@ -25,8 +25,9 @@ from features.candidates import CANDIDATES
 
 SOLVER_OPTIONS = dict(
     option.split("=")
-    for option in "order=uniform step=decreasing average=weighted cache=false repeats=2 error=0.5 share=0.5 sample=0.5 "
-    "projection=entropic radius=1 smoothing=lipschitz restarts=false kernel=rbf degree=2 bandwidth=1".split()
+    for option in "order=uniform step=decreasing average=weighted cache=false repeats=2 batch=5 error=0.5 share=0.5 "
+    "sample=0.5 projection=entropic radius=1 l1_radius=1 smoothing=lipschitz restarts=false kernel=rbf degree=2 "
+    "bandwidth=1".split()
 )
 
 
