@@ -4,13 +4,14 @@ A jitted function that is passed as an argument is compiled anew in every proces
 is inlined into it and cached. So `fill` makes a copy of a template in which the kernels of a problem are globals.
 """
 
+import dis
 import hashlib
 import inspect
 from collections import deque
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,19 +105,19 @@ def fill(function: Callable[..., Any], arrays: str, **kernels: Any) -> Any:
     """The compiled kernel that a template makes with these kernels as its globals of the same names.
 
     arrays: the name of the type of the arrays that it is called with: who lacks the type cannot read the cache.
-    It is cached for later processes as long as the files of the kernels stay as they are; around kernels without a
-    file, or that close over variables, it is compiled anew in every process.
+    It is cached for later processes as long as the files of the kernels and the globals that they read stay as they
+    are; around kernels without a file, or that close over variables or read other modules, it is compiled anew in every
+    process.
     """
     from corpora.compiled import compiled  # which loads numba
 
     filled = {name: _dispatcher(kernel) for name, kernel in kernels.items()}
     functions = [kernel.py_func for kernel in filled.values()]
-    sources = [_source(each) for each in functions]
-    parts = [_identity(each) + str(source) for each, source in zip(functions, sources, strict=True)]
-    parts.append(arrays)
+    meanings = [_meaning(each) for each in functions]
+    parts = [arrays, *map(str, meanings)]
     copy = FunctionType(function.__code__, {**function.__globals__, **filled}, function.__name__)
     copy.__qualname__ = f"{function.__qualname__}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
-    store = None not in sources
+    store = None not in meanings
     copy.__dict__["stored"] = store  # for templates that are filled with this one
     return compiled(copy, store=store)
 
@@ -129,20 +130,50 @@ def _dispatcher(kernel: Callable[..., Any]) -> Any:
     return kernel if hasattr(kernel, "py_func") else compiled(kernel, store=False)
 
 
-def _identity(function: Callable[..., Any]) -> str:
-    """A string that no other function has, not even a lambda of the same line."""
-    code = function.__code__
-    constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
-    return f"{name_of(function)}:{code.co_firstlineno}\0{code.co_code!r}\0{constants}\0"
+def _meaning(function: Callable[..., Any], seen: frozenset[Any] = frozenset()) -> str | None:
+    """All that a kernel's compiled code follows from; None if that cannot be known, or a file does not say it.
 
-
-def _source(function: Callable[..., Any]) -> str | None:
-    """The file of a kernel, which may call others there; None if there is no file, or it closes over variables."""
+    It names the kernel, a lambda among others of its line; its file; and the globals that it reads, which numba takes
+    for constants. Those of this program's own modules follow from its version, which the cache belongs to.
+    """
     try:
-        fleeting = function.__closure__ or not function.__dict__.get("stored", True)
-        return None if fleeting else _content(inspect.getfile(function))
+        if function.__closure__ or not function.__dict__.get("stored", True):
+            return None
+        code, content = function.__code__, _content(inspect.getfile(function))
     except (OSError, TypeError):
         return None
+    constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
+    parts: list[str | None] = [
+        f"{name_of(function)}:{code.co_firstlineno}",
+        repr(code.co_code),
+        repr(constants),
+        content,
+    ]
+    if function.__module__.split(".")[0] not in ("aligner", "corpora") and function not in seen:
+        read = {name: function.__globals__[name] for name in _globals_of(code) if name in function.__globals__}
+        parts += [_constant(value, seen | {function}) for _, value in sorted(read.items())]
+    return None if None in parts else "\0".join(map(str, parts))
+
+
+def _globals_of(code: CodeType) -> set[str]:
+    """The names of the globals that code reads, and code within it."""
+    inner = [_globals_of(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return {str(step.argval) for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}.union(*inner)
+
+
+def _constant(value: Any, seen: frozenset[Any]) -> str | None:
+    """A string of a global that a kernel reads; None for what may change without notice, such as another module."""
+    value = getattr(value, "py_func", value)
+    if isinstance(value, FunctionType):
+        return _meaning(value, seen)
+    if isinstance(value, ModuleType):
+        return value.__name__ if value.__name__.split(".")[0] in ("math", "cmath", "numpy", "numba") else None
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape}{hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+    if isinstance(value, type | BuiltinFunctionType | np.ufunc):
+        return getattr(value, "__qualname__", value.__name__)
+    known = isinstance(value, int | float | complex | str | np.generic | tuple)
+    return repr(value) if known else None
 
 
 @cache

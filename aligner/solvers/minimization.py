@@ -104,7 +104,7 @@ def _iterates(
         above, seconds = best - lower, time.perf_counter() - begin
         relative = above / max(1.0, abs(best))
         trace.append(TracePoint(k, k + 1, 0, seconds, value, value - gap, above, relative))
-        yield Minimum(best_x, best, above, Status.RUNNING, Trace(trace))
+        yield Minimum(best_x.copy(), best, above, Status.RUNNING, Trace(trace))
         plus, minus, most = _choose(step, slopes, x, vertex, weights)
         ahead, back = (x if key is None else np.frombuffer(key).reshape(x.shape) for key in (plus, minus))
         at, slope = _along(gradient, x, ahead - back), float(np.vdot(slopes, ahead - back))
@@ -135,6 +135,7 @@ def _checked(name: str, found: Any, shape: tuple[int, ...]) -> F64:
         wrong = "is not finite" if array.shape == shape else f"has shape {array.shape} (not {shape})"
         raise OracleError(f"{name} {wrong}")
     array += 0.0  # no −0.0: equal vertices have equal bytes
+    array.flags.writeable = False  # for functions of the caller's own, which see it again
     return array
 
 
@@ -143,8 +144,9 @@ def _along(gradient: Callable[[F64], npt.ArrayLike], x: F64, line: F64) -> Calla
 
     @cache
     def at(length: float) -> tuple[F64, F64, float]:
-        slopes = _checked("gradient", gradient(x + length * line), x.shape)
-        return x + length * line, slopes, float(np.vdot(slopes, line))
+        point = _checked("the next point", x + length * line, x.shape)
+        slopes = _checked("gradient", gradient(point), x.shape)
+        return point, slopes, float(np.vdot(slopes, line))
 
     return at
 
