@@ -14,7 +14,7 @@ The rest is for comparison. All are for the hinge loss; ``lbfgs`` is for the smo
 marginals: logistic regression, random fields. `minimize` is Frank-Wolfe for any smooth function over any set that has a
 linear minimisation oracle.
 
-To add one: write a frozen dataclass with the four members of `solver.Solver`, and name it, with the options that a user
+To add one: write a frozen dataclass with the members of `solver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.
 """
 
@@ -145,6 +145,10 @@ __all__ = [
 ]
 
 _FOUND = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

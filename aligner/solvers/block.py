@@ -84,10 +84,10 @@ class Block:
             if isfunction(given) or hasattr(given, "py_func"):
                 object.__setattr__(self, name, make(given))
         for name, kind in (("order", "draw"), ("step", "kind"), ("average", "code")):
-            if not hasattr(getattr(self, name), kind):
+            if not hasattr(getattr(self, name), kind) or isinstance(getattr(self, name), type):
                 raise SettingError(f"{name} is {getattr(self, name)!r} (an object of aligner.solvers, or a function)")
-        if self.repeats < 1 or self.batch < 1:
-            raise SettingError(f"repeats and batch must be at least 1, not {self.repeats}, {self.batch}")
+        if not all(isinstance(count, int) and count >= 1 for count in (self.repeats, self.batch)):
+            raise SettingError(f"repeats and batch must be whole numbers from 1 on, not {self.repeats}, {self.batch}")
         if self.repeats > 1 and self.batch > 1:
             raise SettingError("repeats need an oracle call for each step (take repeats or batch)")
         if self.cache and isinstance(self.step, OwnLength):

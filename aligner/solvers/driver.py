@@ -69,7 +69,7 @@ def solve(
     def ended(status: Status) -> Result:
         w, notes = (judged[-1].best.w, judged[-1].last.notes) if judged else (np.zeros(problem.n_features), ())
         trace, point = Trace(one.point for one in judged), solver.dual_point(problem, state)
-        return Result(w, status, trace, signature, (*problem.notes, *notes), point, state)
+        return Result(w.copy(), status, trace, signature, (*problem.notes, *notes), point, state)
 
     display = ExitStack()
     try:
@@ -80,6 +80,7 @@ def solve(
             if passes >= next_audit or passes >= stop.passes or out_of_time:
                 start = time.perf_counter()
                 audit = solver.audit(problem, state)
+                audit.w.flags.writeable = False  # for `measure`
                 if not (isfinite(audit.primal) and isfinite(audit.dual) and np.isfinite(audit.w).all()):
                     return ended(Status.NOT_FINITE)
                 if audit.used:
@@ -172,6 +173,7 @@ def _take_up(problem: Any, solver: Any, start: Any) -> Any:
         what = (
             f"{own.signature} at λ {own.regularization:g} cannot go on from {old.signature} at {old.regularization:g}"
         )
+        what += " of other data" if fits else ""
         raise SettingError(f"{what} (leave out start; only the same data fit, another λ if the solver has resume)")
     if isinstance(start, Result):
         state = deepcopy(state, {id(problem): problem, id(old.problem): old.problem})

@@ -68,9 +68,9 @@ class ByGap:
 def draw_blocks(order: Any, n_blocks: int, rng: np.random.Generator) -> I64:
     """The blocks of one pass.  SettingError for an order of one's own that draws others, which kernels do not check."""
     found = np.ascontiguousarray(order.draw(n_blocks, rng), np.int64)
-    if found.ndim != 1 or (len(found) and not 0 <= found.min() <= found.max() < n_blocks):
-        what = f"{found.min()} to {found.max()}" if found.ndim == 1 else f"an array of shape {found.shape}"
-        raise SettingError(f"order {order.name} draws {what} (indices from 0 to {n_blocks - 1})")
+    if found.shape != (n_blocks,) or not 0 <= found.min() <= found.max() < n_blocks:
+        what = f"{found.min()} to {found.max()}" if found.shape == (n_blocks,) else f"an array of shape {found.shape}"
+        raise SettingError(f"order {order.name} draws {what} ({n_blocks} indices from 0 to {n_blocks - 1})")
     return found
 
 

@@ -266,7 +266,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "another solver": (
         lambda: solvers.solve(from_oracle(), "bcfw-gap", start=solvers.solve(from_oracle(), passes=1)), "cannot go on",
     ),
-    "an order of other blocks": (lambda: solvers.solve(from_kernel(), Block(order=Beyond())), "draws .* from 0 to 59"),
+    "an order of other blocks": (lambda: solvers.solve(from_kernel(), Block(order=Beyond())), "draws 1 to 60 "),
     "more blocks than rows": (lambda: from_kernel(n_blocks=61), "the longest array has 60 rows"),
     "lists": (lambda: from_kernel(arrays=Arrays(X.tolist(), Y)), "x is a list"),
     "weights alone": (lambda: solvers.solve(from_oracle(), start=np.zeros(D)), "start is ndarray"),
@@ -275,7 +275,13 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no hinge": (lambda: solvers.solve(solvers.LogLoss(random_chains()), "bcfw"), "needs a problem with corners"),
     "no marginals": (lambda: solvers.LogLoss(from_oracle()), "marginals"),
     "no step": (lambda: Block(step="pairwise"), "step is 'pairwise'"),
-    "no batch": (lambda: Block(batch=0), "at least 1"),
+    "a class for an average": (lambda: Block(average=Suffix), "average is <class"),
+    "half a batch": (lambda: Block(batch=2.5), "whole numbers"),
+    "other data": (
+        lambda: solvers.solve(from_oracle(), start=solvers.solve(from_oracle(weights=np.full(60, 2.0)), passes=1)),
+        "of other data",
+    ),
+    "no batch": (lambda: Block(batch=0), "whole numbers from 1 on"),
     "repeated batches": (lambda: Block(batch=2, repeats=2), "repeats or batch"),
     "penalties": (lambda: solvers.PerCoordinate(from_oracle(), penalties=[0.0] * D), "12 numbers above 0"),
 }  # fmt: skip
