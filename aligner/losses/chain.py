@@ -63,8 +63,8 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         """Make a problem of sequences that lie one after the other.
 
         features: (N, p) of all tokens, an array or a scipy.sparse one, kept as float32.  labels: (N,) from 0 on.
-        lengths: (n,) of the sequences, >= 1.  n_labels: M; by default 1 + the greatest label.  Raises ValueError if arguments do not fit or
-        are not finite, SettingError unless λ > 0.
+        lengths: (n,) of the sequences, >= 1.  n_labels: M; by default 1 + the greatest label.  Raises ValueError if
+        arguments do not fit or are not finite, SettingError unless λ > 0.
         """
         if not 0 < regularization < np.inf:
             raise SettingError(f"regularization must be a number above 0, not {regularization}")
