@@ -153,7 +153,7 @@ class OfProblem:
 
     def at(self, regularization: float) -> Self:
         """The same problem with another λ."""
-        return replace(self, problem=self.problem.at(regularization))  # type: ignore
+        return replace(self, problem=self.problem.at(regularization))  # type: ignore[type-var,attr-defined]
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,8 @@ def _meaning(function: Callable[..., Any], seen: frozenset[Any] = frozenset()) -
     ]
     if function.__module__.split(".")[0] not in ("aligner", "corpora") and function not in seen:
         read = {name: function.__globals__[name] for name in _globals_of(code) if name in function.__globals__}
-        parts += [_constant(value, seen | {function}) for _, value in sorted(read.items())]
+        values = [function.__defaults__ or (), *(value for _, value in sorted(read.items()))]
+        parts += [_constant(value, seen | {function}) for value in values]
     return None if None in parts else "\0".join(map(str, parts))
 
 
@@ -172,8 +173,10 @@ def _constant(value: Any, seen: frozenset[Any]) -> str | None:
         return f"{value.dtype}{value.shape}{hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
     if isinstance(value, type | BuiltinFunctionType | np.ufunc):
         return getattr(value, "__qualname__", value.__name__)
-    known = isinstance(value, int | float | complex | str | np.generic | tuple)
-    return repr(value) if known else None
+    if isinstance(value, tuple):
+        inner = [_constant(each, seen) for each in value]
+        return None if None in inner else f"{type(value).__name__}{inner}"
+    return repr(value) if isinstance(value, int | float | complex | str | np.generic) else None
 
 
 @cache

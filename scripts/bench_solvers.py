@@ -5,10 +5,9 @@
     python scripts/bench_solvers.py --quick                       # a rehearsal, without corpora
 
 Three problems, each at λ 0.01, 0.001 and 1/n: letters of OCR words, chunks of CoNLL-2000 sentences, and Hansards pairs
-labelled by the default model. Every registered solver runs that knows the
-problem, with its defaults, and the variants that the figures show; those of Fig. 1 with three seeds, the others with
-one. The runs go to a file, one a line of JSON, of which all figures and tables are made but two small ones. Figures
-need `pip install '.[plot]'`.
+labelled by the default model. Every registered solver runs that knows the problem, with its defaults, and the variants
+that the figures show; those of Fig. 1 with three seeds, the others with one. The runs go to a file, one a line of JSON,
+of which all figures and tables are made but two small ones. Figures need `pip install '.[plot]'`.
 """
 
 from __future__ import annotations

@@ -159,13 +159,13 @@ def from_kernel(
     own = np.ones(n) if weights is None else _checked(weights, n)
     problem = FromKernel(corner, kernels.Weighted(arrays, own), n, n_features, regularization)
     check_sizes(problem)
-    from numba.core.errors import NumbaError
+    from numba import errors
 
     try:
         check_problem(problem, blocks=_TRIED)
     except ScoreError:
         raise OracleError(f"{_name(corner)} returns a loss or fills psi with what is not finite") from None
-    except NumbaError as error:
+    except errors.NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip() and "nopython" not in line]
         raise OracleError(f"numba cannot compile {_name(corner)}: {' '.join(lines[:3])}") from None
     return problem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import pickle
 import subprocess
 import sys
@@ -293,6 +294,60 @@ def test_wrong_uses_have_one_line(name: str) -> None:
     with pytest.raises(AlignerError, match=message) as error:
         act()
     assert "\n" not in str(error.value)
+
+
+def test_nobody_writes_into_weights() -> None:
+    """Of `measure` they are those that are audited; a result's are the caller's."""
+    problem = from_oracle()
+    plain = solvers.solve(problem, passes=5, gap=0.0)
+    with pytest.raises(ValueError, match="read-only"):
+        solvers.solve(problem, passes=5, measure=lambda w: w.fill(0.0) or 0.0)
+    changed = solvers.solve(problem, passes=5, gap=0.0, callback=lambda at: at.w.fill(0.0))
+    np.testing.assert_array_equal(changed.w, plain.w)
+
+
+@pytest.mark.slow
+def test_stored_kernels_follow_what_they_read(tmp_path: Path) -> None:
+    """Another module, a function of a function, a large array, and arrays in a tuple: none is taken from before."""
+    (tmp_path / "base.py").write_text("import os\nCOST = float(os.environ['COST'])\n")
+    (tmp_path / "deep.py").write_text("from numba import njit\n@njit\ndef cost():\n    return 1.0\n")
+    (tmp_path / "between.py").write_text(
+        "from numba import njit\nfrom deep import cost\n@njit\ndef call():\n    return cost()\n"
+    )
+    (tmp_path / "kernels.py").write_text("""
+from typing import NamedTuple
+import numpy as np
+import base
+from between import call
+class Arrays(NamedTuple):
+    x: np.ndarray
+LARGE = np.ones(2000)
+LARGE[1000] = base.COST
+PAIR = LARGE, LARGE
+def of_module(i, arrays, w, psi): return base.COST
+def of_function(i, arrays, w, psi): return call()
+def of_array(i, arrays, w, psi): return LARGE[1000]
+def of_tuple(i, arrays, w, psi): return PAIR[1][1000]
+""")
+    (tmp_path / "run.py").write_text("""
+import numpy as np
+import kernels
+from aligner.solvers.functions import FromKernel
+from aligner.solvers._function_kernels import Weighted
+arrays = Weighted(kernels.Arrays(np.ones(3)), np.ones(3))
+for name in ("of_module", "of_function", "of_array", "of_tuple"):
+    print(FromKernel(getattr(kernels, name), arrays, 3, 1, 1.0).corners(np.arange(1), np.zeros(1)).losses[0])
+""")
+
+    def losses(cost: str) -> list[float]:
+        command, environment = [sys.executable, "run.py"], {**os.environ, "COST": cost}
+        found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        return [float(line) for line in found.stdout.split()]
+
+    assert losses("1") == [1.0, 1.0, 1.0, 1.0]
+    assert losses("2") == [2.0, 1.0, 2.0, 2.0]
+    (tmp_path / "deep.py").write_text("from numba import njit\n@njit\ndef cost():\n    return 3.0\n")
+    assert losses("1") == [1.0, 3.0, 1.0, 1.0]
 
 
 @pytest.mark.slow

@@ -231,6 +231,13 @@ def test_what_is_wrong_is_told_in_a_line() -> None:
     assert wrong.status.name == "NEGATIVE_GAP"
 
 
+def test_what_functions_see_cannot_be_written_to() -> None:
+    """An oracle that changed the gradient would certify what is no minimum."""
+    f, gradient = distance(ON_A_SIDE)
+    with pytest.raises(ValueError, match="read-only"):
+        minimize(f, gradient, lambda g: g.fill(0.0) or TRIANGLE[0], start=TRIANGLE[0])
+
+
 def interrupt(at: object) -> None:
     raise KeyboardInterrupt
 
