@@ -82,7 +82,9 @@ class CorpusStatistics:
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         model = None
         if lexicons:
-            model = train_translation(bitext, lexicons=lexicons, priors=priors, on_pass=on_pass, engine=engine)
+            model = train_translation(
+                bitext, lexicons=lexicons, priors=priors, table=table, on_pass=on_pass, engine=engine
+            )
         return cls(table, source, target, model)
 
     def updated(

@@ -12,6 +12,7 @@ from corpora.bitext import Bitext
 from corpora.compiled import compiled
 from corpora.ragged import I32, I64, edge_offsets
 
+U = np.uint64  # numba tests whether a signed index counts from the end
 _READ_AHEAD = 16
 """Numbers in a cache line. A row that is searched for more words than it has cache lines is first read in order, which
 the processor foresees, so that the searches find its lines in the cache."""
@@ -99,18 +100,18 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
         of_word = m
         for t in range(starts[e], starts[e + 1]):
             i = pair_of[t]
-            edge = offsets[i] + place[t] * (target_offsets[i + 1] - target_offsets[i])
-            for k in range(target_offsets[i], target_offsets[i + 1]):
-                f = target_tokens[k]
-                known = latest[f]
+            words = target_tokens[target_offsets[i] : target_offsets[i + 1]]
+            edges = of_edge[offsets[i] + place[t] * len(words) :]
+            for k in range(U(len(words))):
+                f = words[k]
+                known = latest[U(f)]
                 new = known < of_word
                 pair = m if new else known
-                of_edge[edge] = pair
-                latest[f] = pair
-                source[m] = e
-                target[m] = f
+                edges[k] = pair
+                latest[U(f)] = pair
+                source[U(m)] = e
+                target[U(m)] = f
                 m += np.int32(new)  # without a branch, whose outcome could not be predicted
-                edge += 1
     return source[:m].copy(), target[:m].copy(), of_edge
 
 

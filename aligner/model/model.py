@@ -26,7 +26,7 @@ from features.batch import EdgeBatch
 from features.extractor import FeatureSet
 from features.statistics import CorpusStatistics
 
-PAIRS_AT_ONCE = 1024
+PAIRS_AT_ONCE = 2048
 """Pairs per task of a text that is aligned as it is read. With more, short texts would leave cores idle; with fewer,
 the work in Python for each task would take too much time."""
 

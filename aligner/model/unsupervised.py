@@ -26,7 +26,8 @@ from corpora.normalize import Normalizer
 from corpora.ragged import Lists
 from corpora.readers import open_text
 from corpora.skipping import MAX_LENGTH, Skipping
-from corpora.threads import map_threads
+from corpora.threads import map_threads, shared_property
+from features.cooccurrence import CooccurrenceTable
 from features.statistics import CorpusStatistics
 from features.translation.model import TranslationModel
 from features.translation.posteriors import Decoder, Posteriors
@@ -44,13 +45,13 @@ Parts = Iterator[tuple[list[TextLine], Alignments]]
 
 def estimate(
     bitext: Bitext, settings: AlignSettings = AlignSettings(), *, priors: TranslationModel | None = None,
-    on_progress: Callable[[Progress], None] = ignore,
+    table: CooccurrenceTable | None = None, on_progress: Callable[[Progress], None] = ignore,
 ) -> TranslationModel:  # fmt: skip
-    """Train translation models of a bitext.  on_progress: called after each pass."""
+    """Train translation models of a bitext.  table: see `train_translation`.  on_progress: called after each pass."""
     chosen = replace(
         usual_settings(bitext, priors), p0=settings.null, iterations_hmm=settings.iterations, seconds=settings.seconds
     )
-    return train_translation(bitext, chosen, priors=priors, on_pass=tell_passes(on_progress))
+    return train_translation(bitext, chosen, priors=priors, table=table, on_pass=tell_passes(on_progress))
 
 
 def decode(
@@ -120,8 +121,19 @@ class OwnText:
         return cls(settings, text, len(text) if pairs is None else pairs, corpus if keep else None, priors, links)
 
     def estimate(self, on_progress: Callable[[Progress], None] = ignore) -> TranslationModel:
-        """Train translation models of what is counted."""
-        return estimate(self.bitext, self.settings, priors=self.priors, on_progress=on_progress)
+        """Train translation models of `bitext`: of all pairs, or of the sample."""
+        table = None if self.bare else self.counts.cooccurrence
+        return estimate(self.bitext, self.settings, priors=self.priors, table=table, on_progress=on_progress)
+
+    @property
+    def bare(self) -> bool:
+        """Whether translation models alone align."""
+        return self.settings.unsupervised is not None or self.settings.decoding is not None
+
+    @shared_property
+    def counts(self) -> CorpusStatistics:
+        """Statistics of what is counted, without translation models."""
+        return CorpusStatistics.from_bitext(self.bitext, lexicons=(), priors=self.priors)
 
     def align(self, translation: TranslationModel) -> Parts:
         """Align the text as the settings say, by translation models of it.
@@ -129,10 +141,9 @@ class OwnText:
         The aligning model, where one is needed, is made before this returns; parts are aligned as they are taken.
         """
         chosen = self.settings
-        if chosen.unsupervised is not None or chosen.decoding is not None:
+        if self.bare:
             return self.decode(translation, chosen.decoding)
-        statistics = CorpusStatistics.from_bitext(self.bitext, lexicons=(), priors=self.priors)
-        alone = default_model(replace(statistics, translation=translation), candidates=chosen.candidates or "likely")
+        alone = default_model(replace(self.counts, translation=translation), candidates=chosen.candidates or "likely")
         others = [kind_of_links(one) for one in chosen.links]
         model = with_links(alone, [kind for kind, _ in others])
         fitting = fitting_offset(model if self.links else alone, self.bitext, self.links)

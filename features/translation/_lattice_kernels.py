@@ -292,38 +292,66 @@ def find_moves(lattice, T, S, uniform, p0, moves, at):
 def add_moves(words, weights, uniform, p0, moves, at, jumps):
     """Add the jumps inside a sentence to the jumps of the groups of its words, the needs times the groups' weights.
 
-    words: (S,).  at: as for `find_moves`.
+    words: (S,).  at: as for `find_moves`.  The jumps that leave a word, and then those that reach it, are added one
+    after the other, because the rows of its group stand side by side in memory.
     """
     S = len(words)
-    for s in range(S):
-        chosen = moves.chosen[at + s] / ((1.0 - uniform) * (1.0 - p0))
-        group = weights.groups[words[s]]
-        for i in range(WINDOW - min(s, WINDOW), WINDOW + min(S - 1 - s, WINDOW) + 1):
-            reached = weights.groups[words[s + i - WINDOW]]
-            share = on_grid(moves.inside[at + s, i], JUMPS)
-            weight = weights.inside[LEAVING, group, i] * weights.inside[REACHING, reached, i]
-            expected = on_grid(chosen * weight, JUMPS)
-            jumps.inside[LEAVING, group, i] += share
-            jumps.inside[REACHING, reached, i] += share
-            jumps.needs[LEAVING, group, i] += expected
-            jumps.needs[REACHING, reached, i] += expected
+    for end in (LEAVING, REACHING):
+        for s in range(S):
+            group = weights.groups[words[s]]
+            for i in range(WINDOW - min(s, WINDOW), WINDOW + min(S - 1 - s, WINDOW) + 1):
+                other = s + i - WINDOW
+                source, target, width = (s, other, i) if end == LEAVING else (other, s, 2 * WINDOW - i)
+                weight = (
+                    weights.inside[LEAVING, weights.groups[words[source]], width]
+                    * weights.inside[REACHING, weights.groups[words[target]], width]
+                )
+                chosen = moves.chosen[at + source] / ((1.0 - uniform) * (1.0 - p0))
+                jumps.inside[end, group, width] += on_grid(moves.inside[at + source, width], JUMPS)
+                jumps.needs[end, group, width] += on_grid(chosen * weight, JUMPS)
 
 
 @compiled
-def mix(lattice, T, S, p0):
-    """Posteriors of IBM Model 1 [BDDM93], every position as likely as another; returns the log likelihood."""
-    emission, posterior = lattice.emission, lattice.posterior
-    P = U(padded(S))
+def mix(lattice, T, S, p0, values, edge, word_step, state_step):
+    """Posteriors of IBM Model 1 [BDDM93], every position as likely as another; returns the log likelihood.
+
+    values: emissions from `edge` on, in whose place come the posteriors.  word_step, state_step: from a word, and from
+    a position, to the next; one of them is 1.
+    """
+    totals = lattice.scale
+    T, S = U(T), U(S)
+    for t in range(T):
+        totals[t] = 0.0
+    if word_step == U(1):
+        for s in range(S):
+            for t in range(T):
+                totals[t] += values[edge + s * state_step + t]
+    else:
+        for t in range(T):
+            a = b = c = d = np.float32(0.0)  # so that none waits for another
+            row = edge + t * word_step
+            for s in range(U(0), S - S % U(4), U(4)):
+                a += values[row + s]
+                b += values[row + s + U(1)]
+                c += values[row + s + U(2)]
+                d += values[row + s + U(3)]
+            for s in range(S - S % U(4), S):
+                a += values[row + s]
+            totals[t] = (a + b) + (c + d)
     log_likelihood = 0.0
     share = np.float32((1.0 - p0) / S)
-    for t in range(U(T)):
-        row = t * P
-        total = add_row(emission, row, P)
+    for t in range(T):
         null = np.float32(p0) * lattice.null[t]
-        total = null + share * total
+        total = null + share * totals[t]
         log_likelihood += np.log(total)
         lattice.null_posterior[t] = null / total
-        scale = share / total
-        for s in range(P):
-            posterior[row + s] = emission[row + s] * scale
+        totals[t] = share / total
+    if word_step == U(1):
+        for s in range(S):
+            for t in range(T):
+                values[edge + s * state_step + t] *= totals[t]
+    else:
+        for t in range(T):
+            for s in range(S):
+                values[edge + t * word_step + s] *= totals[t]
     return log_likelihood

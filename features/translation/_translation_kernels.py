@@ -144,21 +144,24 @@ def infer(first, last, text, edge_offsets, by_row, null, weights, uniform, p0, h
         if T > 0 and S > 0:
             for t in range(U(T)):
                 lattice.null[t] = null[words[word_offsets[i] + np.int64(t)]]
-                for s in range(U(S)):
-                    lattice.emission[t * P + s] = values[edge + t * word_step + s * state_step]
-                for s in range(U(S), P):
-                    lattice.emission[t * P + s] = 0.0
             if hmm:
+                for t in range(U(T)):
+                    for s in range(U(S)):
+                        lattice.emission[t * P + s] = values[edge + t * word_step + s * state_step]
+                    for s in range(U(S), P):
+                        lattice.emission[t * P + s] = 0.0
                 lattices.prepare(lattice, states[state_offsets[i] : state_offsets[i + 1]], weights, uniform, p0)
                 log_likelihoods[i - first] = lattices.forward_backward(lattice, T, S, uniform, p0)
                 if len(moves.chosen) > 0:
                     lattices.find_moves(lattice, T, S, uniform, p0, moves, at)
+                for t in range(U(T)):
+                    for s in range(U(S)):
+                        values[edge + t * word_step + s * state_step] = lattice.posterior[t * P + s]
             else:
-                log_likelihoods[i - first] = lattices.mix(lattice, T, S, p0)
-            for t in range(U(T)):
-                for s in range(U(S)):
-                    values[edge + t * word_step + s * state_step] = lattice.posterior[t * P + s]
-                if len(moves.null) > 0:
+                in_place = values, edge, word_step, state_step
+                log_likelihoods[i - first] = lattices.mix(lattice, T, S, p0, *in_place)
+            if len(moves.null) > 0:
+                for t in range(U(T)):
                     moves.null[of_word + t] = lattice.null_posterior[t]
         at += U(S)
         of_word += U(T)

@@ -47,8 +47,8 @@ class Cells:
         np.cumsum(chosen, out=before[1:])
         return Cells(before[self.row_offsets].astype(np.int64), self.targets[chosen], self.n_targets)
 
-    def merge(self, other: "Cells") -> "tuple[Cells, I64]":
-        """The cells of both, which have the same words, and the place of each of these among them, (C,)."""
+    def merge(self, other: "Cells") -> "tuple[Cells, I64, I64]":
+        """The cells of both, which have the same words, and where these, and the others, stand among them, (C,)."""
         mine, others = (
             np.repeat(np.arange(cells.n_sources) * cells.n_targets, np.diff(cells.row_offsets)) + cells.targets
             for cells in (self, other)
@@ -57,7 +57,7 @@ class Cells:
         both = both[np.diff(both, prepend=-1) > 0]
         row_offsets = np.searchsorted(both, np.arange(self.n_sources + 1) * self.n_targets)
         targets = (both % max(self.n_targets, 1)).astype(np.int32)
-        return Cells(row_offsets, targets, self.n_targets), np.searchsorted(both, mine)
+        return Cells(row_offsets, targets, self.n_targets), np.searchsorted(both, mine), np.searchsorted(both, others)
 
     def coarsen(self, sources: I32, targets: I32, n_sources: int, n_targets: int) -> "tuple[Cells, I32]":
         """The cells between classes of words, and the coarse cell of each of these.

@@ -15,6 +15,7 @@ import numpy as np
 
 from corpora.bitext import Bitext, Text
 from corpora.ragged import F32, F64
+from features.cooccurrence import CooccurrenceTable
 from features.translation import jumps
 from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeights
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
@@ -35,8 +36,9 @@ NULL_SMOOTHING = 0.01
 class Settings:
     """Settings of training lexicons.
 
-    iterations_1, iterations_hmm: passes of IBM Model 1 and of the HMM.  batches: parts of the text after each of which
-    the HMM is estimated anew; 1 is batch EM.  agreement: False trains both directions apart in every lexicon.
+    iterations_1, iterations_hmm: passes of IBM Model 1, beside the first, for which `Start` stands, and of the HMM.
+    batches: parts of the text after each of which the HMM is estimated anew; 1 is batch EM.  agreement: False trains
+    both directions apart in every lexicon.
     p0: prior probability of NULL, in (0, 1); the higher, the fewer links.  uniform: share of jumps that go anywhere, in
     (0, 1).  smoothing: factor of all pseudo-counts; 0 is maximum likelihood.  minimum_dice: word pairs with a smaller
     Dice have no cell; by default the lexicon's.  minimum_count: cells with a smaller expected count, or its square
@@ -46,7 +48,7 @@ class Settings:
     Raises ValueError for settings out of range.
     """
 
-    iterations_1: int = 2
+    iterations_1: int = 1
     iterations_hmm: int = 1
     batches: int = 16
     agreement: bool = True
@@ -74,7 +76,7 @@ class Settings:
         Little text needs more passes of Model 1, and counts in it are so small that pseudo-counts must be, too. These
         rules were chosen on 20 gold sets cut to several sizes, see ``docs/decisions.md``.
         """
-        passes = 2 + (tokens < 150_000) + (tokens < 30_000)
+        passes = 1 + (tokens < 150_000) + (tokens < 30_000)
         smoothing = min(max(math.sqrt(tokens / 50_000), 0.3), 1.0)
         return cls(iterations_1=passes, smoothing=smoothing, varied=tokens < 100_000)
 
@@ -121,18 +123,21 @@ class Start:
     """What training lexicons of one kind begins with, whatever their variant.
 
     prior: counts of other text, of the same words; they are added to the counts of this one.
-    anew: whether IBM Model 1 begins evenly; else training begins with the prior.
+    anew: whether training begins with how often words stand together; else with the prior.  table: these counts, with
+    all pairs that the kind has cells for; by default they are counted here.
     """
 
     def __init__(
         self, kind: str, bitext: Bitext, settings: Settings, prior: Parameters | None = None, anew: bool = True,
-        engine: Engine = THIS_MACHINE,
+        engine: Engine = THIS_MACHINE, table: CooccurrenceTable | None = None,
     ) -> None:  # fmt: skip
         self.prior, self.anew = prior, anew
         self.text = engine.expectation(bitext, settings.batches)
         least = KINDS[kind].minimum_dice if settings.minimum_dice is None else settings.minimum_dice
-        cells = Cells.from_table(engine.cooccurrences(bitext, least, None))
-        occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
+        table = engine.cooccurrences(bitext, least, None) if table is None else table.at_least(least)
+        cells, self.together = Cells.from_table(table), table.counts
+        self.shares = _share(bitext.source), _share(bitext.target)
+        self.words = occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
         if prior is None:
             groups = jumps.group_words(occurrences[0]), jumps.group_words(occurrences[1])
             self.jumps = jumps.first_jumps(groups[0]), jumps.first_jumps(groups[1])
@@ -141,7 +146,9 @@ class Start:
             forward, forward_jumps = _extend(prior.forward, prior.weights[0], occurrences[0])
             reverse, reverse_jumps = _extend(prior.reverse, prior.weights[1], occurrences[1])
             self.jumps = forward_jumps, reverse_jumps
-            cells, places = prior.cells.merge(cells)
+            cells, places, added = prior.cells.merge(cells)
+            self.together = np.zeros(len(cells), np.int32)
+            self.together[added] = table.counts
             counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))
             counts[places] = prior.counts[:-1]
             self.prior = prior._replace(cells=cells, counts=counts, forward=forward, reverse=reverse)
@@ -159,7 +166,6 @@ class Training:
         self.name, self.settings, self.on_pass = name, settings, on_pass
         self.text, self.classes, self.occurrences = start.text, start.classes, start.occurrences
         self.prior, self.jumps = start.prior, start.jumps
-        self.started = not start.anew
         self.long_steps = jumps.LONG_STEPS if start.anew else 0
         self.steps = 0
         self.use(start.cells)
@@ -169,6 +175,10 @@ class Training:
         )
         counts = np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2))
         self.counts = Counts(counts, forward, reverse, np.zeros(2))
+        if start.anew:
+            links = (1.0 - settings.p0) * np.array(start.shares)
+            counts[:-1] = start.together[:, None] * (links.prod() if settings.agreement else links)
+            forward.null[:], reverse.null[:] = (settings.p0 * words for words in start.words[::-1])
 
     def use(self, cells: Cells) -> None:
         self.cells = cells
@@ -184,8 +194,7 @@ class Training:
                 start = time.monotonic()
                 self.counts.log_likelihoods[:] = 0.0
                 for batch in range(self.text.batches) if hmm else (None,):
-                    self.count(self.emissions(self.parameters()) if self.started else _uniform(self.cells), hmm, batch)
-                    self.started = True
+                    self.count(self.emissions(self.parameters()), hmm, batch)
                     if hmm:
                         self.fit_jumps()
                 now = time.monotonic()
@@ -283,6 +292,12 @@ def _sum(one: DirectionCounts, other: DirectionCounts) -> DirectionCounts:
     return DirectionCounts(one.null + other.null, Jumps(*map(np.add, one.jumps, other.jumps)))
 
 
+def _share(text: Text) -> float:
+    """The mean probability of a word of a sentence, where each is as likely as the others."""
+    lengths = text.lengths[text.lengths > 0]
+    return float((1.0 / lengths).mean()) if len(lengths) else 0.0
+
+
 def _occurrences(text: Text) -> F64:
     return np.bincount(text.ids, minlength=len(text.vocabulary)).astype(np.float64)
 
@@ -292,14 +307,3 @@ def _extend(counts: DirectionCounts, weights: JumpWeights, occurrences: F64) -> 
     groups = jumps.group_words(occurrences, weights.groups)
     extended, weights = jumps.with_groups(counts.jumps, weights, groups)
     return counts._replace(jumps=extended), weights
-
-
-def _uniform(cells: Cells) -> Emissions:
-    """All words are as likely, whatever they translate."""
-    source, target = (1.0 / max(n, 1) for n in (cells.n_sources, cells.n_targets))
-    table = np.empty((len(cells) + 1, 2), np.float32)
-    table[:] = target, source
-    table.flags.writeable = False  # as later ones
-    ones = np.ones(cells.n_sources, np.float32), np.ones(cells.n_targets, np.float32)
-    given_null = ones[0] * np.float32(source), ones[1] * np.float32(target)
-    return Emissions(table, *ones, *given_null, *given_null)

@@ -32,6 +32,7 @@ from features.translation.lexicon import (
     Classes,
     Table,
     build_levels,
+    class_name,
     estimate,
     variant_of,
     variants,
@@ -58,6 +59,20 @@ class Tables:
 
 Names = list[tuple[Sequence[str], ...]]
 """Of the classes of both languages, from fine to coarse."""
+
+
+class Rows(dict[str, tuple[int, ...]]):
+    """The numbers of a word's classes at all levels, -1 where there is none; those of known words are kept."""
+
+    def __init__(self, widths: Sequence[int | None], levels: Sequence[Mapping[str, int]]) -> None:
+        self.widths, self.levels = widths, levels
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        places = zip(self.widths, self.levels, strict=True)
+        row = tuple(level.get(class_name(word, width), -1) for width, level in places)
+        if row[0] >= 0:
+            self[word] = row
+        return row
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +123,14 @@ class TranslationModel:
             for level in levels[len(found[kind]) :]:
                 found[kind].append(tuple({one: i for i, one in enumerate(side)} for side in level))
         return found
+
+    @shared_property
+    def rows(self) -> Mapping[str, "tuple[Rows, ...]"]:
+        """The numbers of the classes of each source, and each target, word or piece, for each kind of lexicons."""
+        return {
+            kind: tuple(Rows(KINDS[kind].widths, [level[side] for level in levels]) for side in (0, 1))
+            for kind, levels in self.classes.items()
+        }
 
     @shared_property
     def _counted(self) -> Mapping[str, tuple[tuple[F64, F64], Classes]]:

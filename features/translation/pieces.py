@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -33,27 +34,38 @@ _VIRAMA = 9
 """The combining class of the marks after which the next consonant belongs to the same conjunct."""
 
 
-def cut_word(word: str) -> list[str]:
+@lru_cache(1 << 16)
+def cut_word(word: str) -> tuple[str, ...]:
     r"""The pieces of a word: LETTERS letters or more, as no piece begins with a mark, or within a conjunct.
 
     Accents are no letters. A Hangul syllable has two or three letters; a Han character or a kana counts as LETTERS.
 
     >>> cut_word("straße"), cut_word("학생들이"), cut_word("東京")
-    (['stra', '\x01ße'], ['학생', '\x01들이'], ['東', '\x01京'])
+    (('stra', '\x01ße'), ('학생', '\x01들이'), ('東', '\x01京'))
     """
+    if len(word) <= LETTERS and word.isascii():
+        return (word,)
     if word.isascii():
         ends = [*range(LETTERS, len(word), LETTERS)]
     else:
-        ends, letters = [], 0
+        ends, letters, conjunct = [], 0, False
         for at, c in enumerate(word):
-            goes_on = unicodedata.category(c)[0] == "M" or unicodedata.combining(word[at - 1]) == _VIRAMA
-            if letters >= LETTERS and not goes_on:
+            of_c, mark, virama = _letters(c)
+            if letters >= LETTERS and not (mark or conjunct):
                 ends.append(at)
                 letters = 0
-            parts = unicodedata.normalize("NFD", c)
-            letters += LETTERS if _WHOLE.match(c) else sum(not unicodedata.combining(part) for part in parts)
+            letters += of_c
+            conjunct = virama
     ends = [*ends[: MOST - 1], len(word)]
-    return [word[: ends[0]], *(_GOES_ON + word[a:b] for a, b in pairwise(ends))]
+    return (word[: ends[0]], *(_GOES_ON + word[a:b] for a, b in pairwise(ends)))
+
+
+@cache
+def _letters(c: str) -> tuple[int, bool, bool]:
+    """As how many letters a character counts, whether it is a mark, and whether the next one belongs to it."""
+    parts = unicodedata.normalize("NFD", c)
+    letters = LETTERS if _WHOLE.match(c) else sum(not unicodedata.combining(part) for part in parts)
+    return letters, unicodedata.category(c)[0] == "M", unicodedata.combining(c) == _VIRAMA
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from corpora.bitext import Bitext
 from corpora.ragged import F32, F64, I32, I64
 from corpora.symmetrize import symmetrize
 from features.translation._translation_kernels import infer_both
-from features.translation.lexicon import KINDS, SPELLING, SideOfLevel, back_off, class_name, variant_of
+from features.translation.lexicon import KINDS, SPELLING, SideOfLevel, back_off, variant_of
 from features.translation.model import Tables, TranslationModel
 from features.translation.pieces import Units, cut_pairs, gather
 from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread
@@ -130,12 +131,10 @@ class _Known:
 
     @classmethod
     def look_up(cls, words: Sequence[str], model: TranslationModel, kind: str, side: int) -> "_Known":
-        units = Units.of(words, KINDS[kind].whole)
-        classes = []
-        for width, indices in zip(KINDS[kind].widths, model.classes[kind], strict=True):
-            known = (indices[side].get(class_name(unit, width), -1) for unit in units.names)
-            classes.append(np.fromiter(known, np.int32, len(units.names)))
-        return cls(units, classes, WordTable.from_words(units.names))
+        units, depth = Units.of(words, KINDS[kind].whole), len(KINDS[kind].widths)
+        known = chain.from_iterable(map(model.rows[kind][side].__getitem__, units.names))
+        classes = np.fromiter(known, np.int32, depth * len(units.names)).reshape(-1, depth).T
+        return cls(units, [*np.ascontiguousarray(classes)], WordTable.from_words(units.names))
 
     def level(self, tables: Tables, depth: int, side: str) -> SideOfLevel:
         """The units, of the source or the target, at one level of the lexicon."""
@@ -222,9 +221,9 @@ class Decoder:
         # With the groups of the words of the text.
         forward = tables.chain.forward._replace(groups=tables.chain.forward.groups[source])
         reverse = tables.chain.reverse._replace(groups=tables.chain.reverse.groups[target])
-        chain = tables.chain._replace(forward=forward, reverse=reverse)
+        jumps = tables.chain._replace(forward=forward, reverse=reverse)
         null = tables.null_target[target], tables.null_source[source]
-        return infer_both(0, len(units.edge_offsets) - 1, units, null, chain, hmm, emissions)
+        return infer_both(0, len(units.edge_offsets) - 1, units, null, jumps, hmm, emissions)
 
     def _emissions(self, name: str, words: WordPairs) -> F32:
         """(2, E) probabilities of the units of each edge, in both directions, found once for each pair of them."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.ragged import I64
+from features.cooccurrence import CooccurrenceTable
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.expectation import MOST_EDGES, Pass, Settings, Start, Training
 from features.translation.expected_counts import Lexicon
@@ -34,6 +35,7 @@ def train_translation(
     *,
     lexicons: Sequence[str] = tuple(KINDS),
     priors: TranslationModel | None = None,
+    table: CooccurrenceTable | None = None,
     on_pass: Callable[[Pass], None] | None = None,
     engine: Engine = THIS_MACHINE,
 ) -> TranslationModel:
@@ -41,7 +43,7 @@ def train_translation(
 
     settings: by default `usual_settings`.  lexicons: of `translation.lexicon.KINDS`.
     priors: counts of other text, which are evidence as in `update_translation`; see `translation.priors`.
-    on_pass: called after each pass.  engine: who counts the text.
+    table: co-occurrences of the bitext, if they are known.  on_pass: called after each pass.  engine: who counts.
 
     Peak memory beyond the text, with T words or pieces of it on both sides together, C pairs of them that are looked
     at, G of 10 occurrences or more on both sides and n cores, whichever lexicon takes more:
@@ -60,7 +62,7 @@ def train_translation(
     if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
         raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(KINDS)}, each once")
     names = variants(lexicons) if chosen.varied else lexicons
-    return _train(start if priors is None else priors, bitext, names, chosen, on_pass, engine, anew=True)
+    return _train(start if priors is None else priors, bitext, names, chosen, on_pass, engine, table, anew=True)
 
 
 def update_translation(
@@ -91,16 +93,16 @@ def update_translation(
     if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
         return model
     settings = replace(settings, p0=model.p0, uniform=model.uniform, smoothing=model.smoothing)
-    return _train(model, bitext, tuple(model.lexicons), settings, on_pass, THIS_MACHINE, anew=False)
+    return _train(model, bitext, tuple(model.lexicons), settings, on_pass, THIS_MACHINE, None, anew=False)
 
 
 def _train(
     start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings,
-    on_pass: Callable[[Pass], None] | None, engine: Engine, anew: bool,
+    on_pass: Callable[[Pass], None] | None, engine: Engine, table: CooccurrenceTable | None, anew: bool,
 ) -> TranslationModel:  # fmt: skip
-    """Train lexicons with the counts of the `start` model.  anew: from IBM Model 1 on, else from its parameters."""
+    """Train lexicons with the counts of the `start` model.  anew: from co-occurrences on, else from its parameters."""
     began = time.monotonic()
-    bitext = _fitting(bitext)
+    pairs, bitext = len(bitext), _fitting(bitext)
     source, target = extend(bitext.source, start.source_words), extend(bitext.target, start.target_words)
     words = source.vocabulary.words, target.vocabulary.words
     found = {}
@@ -113,10 +115,11 @@ def _train(
             seen = units[0].occurrences(start.source_counts), units[1].occurrences(start.target_counts)
             text = _fitting(Bitext(units[0].text(source), units[1].text(target)))
             prior = None if known is None else known.parameters(seen)
-            begun = kind, known, Start(kind, text, settings, prior, anew or known is None, engine)
+            counted = table if KINDS[kind].whole and len(text) == pairs else None
+            begun = kind, known, Start(kind, text, settings, prior, anew or known is None, engine, counted)
         chosen = replace(
             settings, smoothing=settings.smoothing * variant.smoothing, p0=settings.p0 * variant.p0,
-            iterations_1=settings.iterations_1 + (variant.passes if anew else 0),
+            iterations_1=max(settings.iterations_1 + (variant.passes if anew else 0), 0),
             agreement=known.counts.shape[1] == 1 if known else settings.agreement and KINDS[kind].agreement,
         )  # fmt: skip
         training = Training(name, begun[2], chosen, on_pass)

@@ -145,6 +145,24 @@ def test_expected_counts_are_those_of_all_alignments(
     np.testing.assert_allclose(found.log_likelihoods, likelihoods, rtol=1e-5)
 
 
+@pytest.mark.parametrize("agreement", [False, True])
+def test_training_begins_with_how_often_words_stand_together(corpus: Bitext, agreement: bool) -> None:
+    """As if each word of a sentence came of each word of the other with the same chance."""
+    training = begin(corpus, settings(agreement=agreement))
+    full = [pair for pair in corpus if len(pair.source) and len(pair.target)]
+    shares = [
+        np.mean([1 / len(text) for text in texts if len(text)])
+        for texts in zip(*((p.source, p.target) for p in corpus), strict=True)
+    ]
+    chances = (1 - P0) * np.array(shares)
+    for (e, f), cell in cell_of(training.cells).items():
+        together = sum(e in pair.source and f in pair.target for pair in full)
+        expected = together * (chances.prod() if agreement else chances)
+        np.testing.assert_allclose(training.counts.cells[cell], expected, rtol=1e-12)
+    occurrences = np.bincount(corpus.target.ids, minlength=len(corpus.target.vocabulary))
+    np.testing.assert_allclose(training.counts.forward.null, P0 * occurrences)
+
+
 def test_batches_are_averaged_so_that_later_ones_count_more(corpus: Bitext) -> None:
     def count(training: Training, *batches: int) -> list[np.ndarray]:
         table = np.random.default_rng(1).random((len(training.cells) + 1, 2)).astype(np.float32)
@@ -155,7 +173,11 @@ def test_batches_are_averaged_so_that_later_ones_count_more(corpus: Bitext) -> N
         return [counts.cells, *(a for d in (counts.forward, counts.reverse) for a in (d.null, *d.jumps))]
 
     def fresh() -> Training:
-        return begin(corpus, settings(batches=3))
+        training = begin(corpus, settings(batches=3))
+        training.counts.cells[:] = 0.0
+        for direction in (training.counts.forward, training.counts.reverse):
+            direction.null[:] = 0.0
+        return training
 
     shares = [(k + 2) ** -expectation._FORGETTING for k in range(3)]
     alone = [count(fresh(), batch) for batch in range(3)]
@@ -243,11 +265,12 @@ def test_merged_cells_are_those_of_both() -> None:
             Cells(np.append(0, np.cumsum(some.sum(axis=1))), np.nonzero(some)[1].astype(np.int32), n_target)
             for some in (one, other)
         ]
-        merged, places = cells[0].merge(cells[1])
+        merged, places, others = cells[0].merge(cells[1])
         every = cell_of(merged)
         assert set(every) == set(zip(*map(list, np.nonzero(one | other)), strict=True))
         assert list(every) == sorted(every)
         assert [every[pair] for pair in cell_of(cells[0])] == places.tolist()
+        assert [every[pair] for pair in cell_of(cells[1])] == others.tolist()
 
 
 def test_time_that_is_up_leaves_one_pass_of_each_kind(corpus: Bitext) -> None:

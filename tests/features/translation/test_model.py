@@ -63,7 +63,7 @@ def test_model_1_equals_nltk(make_bitext: Callable[..., Bitext]) -> None:
     iterations = 6
     model = train_translation(
         bitext,
-        Settings(iterations_1=iterations, iterations_hmm=0, agreement=False, p0=1 / (J + 1), **PLAIN),
+        Settings(iterations_1=iterations - 1, iterations_hmm=0, agreement=False, p0=1 / (J + 1), **PLAIN),
         lexicons=["words"],
     )
     theirs = IBMModel1([AlignedSent(fs, es) for es, fs in pairs], iterations).translation_table
@@ -266,7 +266,8 @@ def test_translations_are_found(parallel: Bitext) -> None:
 
 def test_what_is_given_up_is_reported_and_little(parallel: Bitext) -> None:
     passes: list[Pass] = []
-    model = train_translation(parallel, Settings(minimum_count=0.1), lexicons=["words"], on_pass=passes.append)
+    settings = Settings(iterations_1=2, minimum_count=0.1)
+    model = train_translation(parallel, settings, lexicons=["words"], on_pass=passes.append)
     cells = [p.cells for p in passes]
     assert cells[0] > cells[1] > cells[2] == len(model.lexicons["words"].targets)
     assert [p.pruned > 0.0 for p in passes] == [False, True, True]
