@@ -53,7 +53,10 @@ def before_first_compilation(act: Callable[[], None]) -> Iterator[None]:
 
 
 def compiled(function: Callable[..., Any] | None = None, *, store: bool = True, **options: Any) -> Any:
-    """Compile a kernel at its first call, by numba.njit with these options, and cache it for later processes."""
+    """Compile a kernel by numba.njit at its first call, with these options and those of all kernels (`_OPTIONS`).
+
+    store: whether it is cached for later processes, if there is a folder for it (`kernel_folder`).
+    """
     if function is None:
         return partial(compiled, store=store, **options)
     folder, given = kernel_folder() if store else None, _CONFIG.CACHE_DIR

@@ -80,7 +80,10 @@ class Corpus:
         return word_counts(self.texts())
 
     def in_tokens(self, normalizers: tuple[Normalizer, Normalizer]) -> "Corpus":
-        """The corpus with spaces between the normalizers' tokens, so that links count those of a tokeniser, if any."""
+        """The corpus with each line split into tokens by its normalizer and joined by spaces, if one of them tokenises.
+
+        The positions in links are then those of these tokens. Reading raises CorpusError on a line that is not UTF-8.
+        """
         if not any(normalizer.tokenize for normalizer in normalizers):
             return self
 

@@ -23,11 +23,11 @@ def check_candidates(name: str) -> None:
 
 @compiled(fastmath=MAXIMA)
 def mark_likely(signal, highest, least, pairs, same_spelling, marks):
-    """Mark the edges of sentence pairs that are likely enough to be candidates.
+    """Set marks (E,): which edges of sentence pairs are likely enough to be candidates. An edge is marked if
 
-    These are the edges where `highest`, (E,), is above `least`, the two of highest `signal`, (E,), of each row and
-    column, if that is above 0, and words that are spelt alike: same_spelling[word] is the target word with the spelling
-    of a source word, or -1.
+    - its `highest`, (E,), is above `least`: the greater of both directions' posteriors, or Dice without posteriors; or
+    - its `signal`, (E,), is above 0 and among the two best of its row or column, with all that equal the second; or
+    - its words are spelt alike: same_spelling[source word] is the target word of that spelling, or -1.
     """
     widest = 1
     for i in range(len(pairs.edge_offsets) - 1):

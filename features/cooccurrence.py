@@ -5,7 +5,7 @@ C_ef the number of pairs that contain both, however often. Dice(e, f) = 2 C_ef /
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -48,14 +48,6 @@ class CooccurrenceTable:
     def __post_init__(self) -> None:
         for cells in (self.row_offsets, self.targets, self.counts):
             cells.flags.writeable = False  # as those of a model file, for which kernels need not be compiled again
-
-    def at_least(self, minimum_dice: float) -> "CooccurrenceTable":
-        """The cells with at least this Dice."""
-        lengths = np.diff(self.row_offsets)
-        least = minimum_dice * (np.repeat(self.source_counts, lengths) + self.target_counts[self.targets])
-        chosen = 2.0 * self.counts >= least
-        row_offsets = np.append(0, np.cumsum(chosen))[self.row_offsets]
-        return replace(self, row_offsets=row_offsets, targets=self.targets[chosen], counts=self.counts[chosen])
 
     def dice(self, source: I32, target: I32, known: tuple[I32, I32]) -> F32:
         """Dice(e, f) = 2 C_ef / (C_e + C_f)  [TLK05 §3] of word pairs (m,); 0 for a word or cell without counts.

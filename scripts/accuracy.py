@@ -183,7 +183,7 @@ def gold_dev(study: Study) -> None:
     write = study.options.write
     publish("gold-dev", markdown(header, rows, words=2), pages=[PAGE], write=write)
     header = ["text", "`--unsupervised`", "no labels", "with labels", "labels"]
-    others = ", ".join(f"{name} {100 * result.aer:.2f}" for name, result in published.items())
+    others = "; ".join(f"{name}: {100 * result.aer:.2f}" for name, result in published.items())
     note = f"AER of published links for the same Hansards sentences: {others}."
     publish("accuracy", f"{markdown(header, short)}\n\n{note}", pages=[README], write=write)
     probabilities(study)

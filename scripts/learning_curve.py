@@ -36,8 +36,8 @@ RESAMPLES = 2_000
 
 IN_README = "Japanese", 300
 FEW_PAIRS = """\
-- With {1} pairs of {0} and nothing else AER is {2:.1f} (eflomal {3:.1f}), with {4} of them labelled {5:.1f}: \
-[the learning curve](docs/accuracy.md#learning-curve) of ten languages."""
+- For example, with {1} {0} pairs and no labels the error rate (AER, in %) is {2:.1f}, where eflomal has {3:.1f}; \
+with {4} of the pairs labelled it is {5:.1f}. Ten languages: [the learning curve](docs/accuracy.md#learning-curve)."""
 
 LANGUAGES = {
     "Japanese": "en-ja", "Korean": "pud, ko", "Arabic": "pud, ar", "Ancient Greek": "grc-en", "Turkish": "en-tr",

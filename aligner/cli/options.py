@@ -19,7 +19,6 @@ from corpora import SettingError
 if TYPE_CHECKING:
     from corpora.skipping import Skipping
 
-LossName = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
 Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
 Page = Literal["html", "markdown", "latex", "csv"]

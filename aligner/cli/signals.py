@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: whenever they come, the program ends with one line and its exit code, and no unfinished file.
+"""Ctrl-C and SIGTERM: the program ends with one line and its exit code, and leaves only what `--resume` goes on from.
 
 A signal ends the process where it is: no exception travels through compiled code, callbacks of the compiler or
 libraries being imported, which lose or wrap it, or crash with objects that it leaves half made. Once there is

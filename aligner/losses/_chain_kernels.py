@@ -226,9 +226,10 @@ def log_sum(values):
 
 @compiled
 def chain_marginals(T, M, points, marginals):
-    """Compute the marginals of p(z) ∝ exp ⟨points, z⟩ over a chain's labellings by forward-backward; return log Σ exp.
+    """Compute, by forward-backward, the marginals of p(z) ∝ exp ⟨points, z⟩ over labellings z of a chain of T tokens.
 
-    points, marginals: (T·M + (T − 1)·M·M,), for the labels of each token, then for each pair of neighbouring labels.
+    points: their scores; marginals: written. Both (T·M + (T − 1)·M·M,): M labels of each token, then M·M pairs of
+    labels of each two neighbours. Returns log Σ_z exp ⟨points, z⟩.
     """
     ahead, back = np.empty((T, M)), np.zeros((T, M))
     terms = np.empty(M)

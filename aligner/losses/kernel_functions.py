@@ -26,7 +26,7 @@ class Linear:
     name: ClassVar[str] = "linear"
 
     def values(self, x: F64, y: F64) -> F64:
-        """K (E, M) of all rows of x (E, d) and y (M, d)."""
+        """The matrix (E, M) of K between each row of x, (E, d), and each row of y, (M, d)."""
         return x @ y.T
 
 

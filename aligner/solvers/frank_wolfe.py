@@ -15,9 +15,9 @@ from corpora.ragged import F64
 
 @dataclass(eq=False)
 class BatchState:
-    """The dual point (v, loss), its average, the passes done, and the oracle's answers at w if an audit had them.
+    """The dual point (v, loss), its average, and the passes done.
 
-    v: (d,); w is clip(v).
+    v: (d,); w is clip(v).  answers: the oracle's at w, if an audit has just asked for them.
     """
 
     origin: Origin
@@ -29,7 +29,7 @@ class BatchState:
     answers: Answers | None = None
 
     def ask(self, problem: BlockProblem) -> tuple[Answers, int]:
-        """The oracle's answers at the iterate, and the number of calls that this takes."""
+        """The oracle's answers at w, kept from an audit if there are any, and how many calls were made: n or 0."""
         if self.answers is not None:
             return self.answers, 0
         return ask_all(problem, clip(self.v, problem.n_nonpositive), exact=False), problem.n_blocks

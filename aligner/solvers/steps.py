@@ -5,6 +5,7 @@ own is a function, see `OwnLength`.
 
 [LJ15] Lacoste-Julien and Jaggi 2015, On the global linear convergence of Frank-Wolfe optimization variants.
 [TTP22] Tsuji, Tanaka and Pokutta 2022, Pairwise conditional gradients without swap steps and sparser kernel herding.
+Other sources: docs/how-it-works.md.
 """
 
 from collections.abc import Callable
@@ -17,10 +18,10 @@ from aligner.solvers._block_kernels import LINE_SEARCH, OWN, Along
 
 @dataclass(frozen=True)
 class Forward:
-    """Step from the block's point towards the corner the oracle found.
+    """Step from the block's point towards the corner the oracle found, by a share γ of the way.
 
-    line_search: the step of greatest dual gain, clipped to [0, 1], so the dual never falls; otherwise
-    γ = 2n/(k + 2n) at step k, for blocks, and 2/(k + 2) for whole passes  [LJSP13 Alg. 2 and 4].
+    line_search: take the γ in [0, 1] of greatest dual gain, so that the dual never falls. Otherwise, at step
+    k = 0, 1, ..., γ = 2n/(k + 2n) where a step is of one block, and 2/(k + 2) where it is of all  [LJSP13 Alg. 4, 2].
     """
 
     line_search: bool = True

@@ -96,9 +96,12 @@ def padded(states):
 
 @compiled
 def add_row(values, first, P):
-    """Sum of a padded row in an order no compiler changes: four sums side by side, so that none waits for another."""
+    """Sum of a row in an order no compiler changes: four sums side by side, so that none waits for another."""
     a = b = c = d = np.float32(0.0)
-    for s in range(first, first + P, U(4)):
+    rest = first + P - P % U(4)
+    for s in range(rest, first + P):
+        a += values[s]
+    for s in range(first, rest, U(4)):
         a += values[s]
         b += values[s + U(1)]
         c += values[s + U(2)]
@@ -292,8 +295,7 @@ def find_moves(lattice, T, S, uniform, p0, moves, at):
 def add_moves(words, weights, uniform, p0, moves, at, jumps):
     """Add the jumps inside a sentence to the jumps of the groups of its words, the needs times the groups' weights.
 
-    words: (S,).  at: as for `find_moves`.  The jumps that leave a word, and then those that reach it, are added one
-    after the other, because the rows of its group stand side by side in memory.
+    words: (S,).  at: as for `find_moves`.  Jumps that leave words come first: a row of a group is in the cache then.
     """
     S = len(words)
     for end in (LEAVING, REACHING):
@@ -328,16 +330,7 @@ def mix(lattice, T, S, p0, values, edge, word_step, state_step):
                 totals[t] += values[edge + s * state_step + t]
     else:
         for t in range(T):
-            a = b = c = d = np.float32(0.0)  # so that none waits for another
-            row = edge + t * word_step
-            for s in range(U(0), S - S % U(4), U(4)):
-                a += values[row + s]
-                b += values[row + s + U(1)]
-                c += values[row + s + U(2)]
-                d += values[row + s + U(3)]
-            for s in range(S - S % U(4), S):
-                a += values[row + s]
-            totals[t] = (a + b) + (c + d)
+            totals[t] = add_row(values, edge + t * word_step, S)
     log_likelihood = 0.0
     share = np.float32((1.0 - p0) / S)
     for t in range(T):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from corpora.compiled import compiled
-from corpora.ragged import I32, I64, Bools
+from corpora.ragged import F64, I32, I64, Bools
 from features.cooccurrence import CooccurrenceTable
 from features.word_pairs import Pairs, list_occurrences, sort_row
 
@@ -47,8 +47,8 @@ class Cells:
         np.cumsum(chosen, out=before[1:])
         return Cells(before[self.row_offsets].astype(np.int64), self.targets[chosen], self.n_targets)
 
-    def merge(self, other: "Cells") -> "tuple[Cells, I64, I64]":
-        """The cells of both, which have the same words, and where these, and the others, stand among them, (C,)."""
+    def merge(self, other: "Cells") -> "tuple[Cells, I64]":
+        """The cells of both, which have the same words, and the place of each of these among them, (C,)."""
         mine, others = (
             np.repeat(np.arange(cells.n_sources) * cells.n_targets, np.diff(cells.row_offsets)) + cells.targets
             for cells in (self, other)
@@ -57,7 +57,7 @@ class Cells:
         both = both[np.diff(both, prepend=-1) > 0]
         row_offsets = np.searchsorted(both, np.arange(self.n_sources + 1) * self.n_targets)
         targets = (both % max(self.n_targets, 1)).astype(np.int32)
-        return Cells(row_offsets, targets, self.n_targets), np.searchsorted(both, mine), np.searchsorted(both, others)
+        return Cells(row_offsets, targets, self.n_targets), np.searchsorted(both, mine)
 
     def coarsen(self, sources: I32, targets: I32, n_sources: int, n_targets: int) -> "tuple[Cells, I32]":
         """The cells between classes of words, and the coarse cell of each of these.
@@ -80,6 +80,15 @@ class Cells:
         targets = pairs.target, pairs.target_offsets
         _label(starts, pair_of, place, *targets, edges, self.row_offsets, self.targets, cell_of, ids)
         return ids
+
+    def add_evenly(self, pairs: Pairs, weights: F64, counts: F64) -> None:
+        """Add the weights of sentence pairs, (n, columns), to the counts (C, columns) of the cells of their edges."""
+        starts, pair_of, _ = list_occurrences(
+            0, len(pairs.edge_offsets) - 1, pairs.source, pairs.source_offsets, self.n_sources
+        )
+        cell_of = np.full(self.n_targets, -1, np.int32)
+        targets = pairs.target, pairs.target_offsets
+        _add_evenly(starts, pair_of, *targets, self.row_offsets, self.targets, cell_of, weights, counts)
 
 
 @compiled
@@ -138,3 +147,21 @@ def _label(starts, pair_of, place, tokens, offsets, edge_offsets, row_offsets, t
             for k in range(K):
                 cell = cell_of[words[k]]
                 row[k] = cell if low <= cell < high else missing
+
+
+@compiled
+def _add_evenly(starts, pair_of, tokens, offsets, row_offsets, targets, cell_of, weights, counts):
+    """cell_of: as for `_label`."""
+    for e in range(len(starts) - 1):
+        low, high = row_offsets[e], row_offsets[e + 1]
+        if starts[e] == starts[e + 1] or low == high:
+            continue
+        for cell in range(low, high):
+            cell_of[targets[cell]] = cell
+        for t in range(starts[e], starts[e + 1]):
+            i = pair_of[t]
+            for k in range(offsets[i], offsets[i + 1]):
+                cell = cell_of[tokens[k]]
+                if low <= cell < high:
+                    for column in range(weights.shape[1]):
+                        counts[cell, column] += weights[i, column]

@@ -22,6 +22,7 @@ from features.translation._translation_kernels import Chain, Counts, DirectionCo
 from features.translation.cells import Cells
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.lexicon import KINDS, TINY, Classes, Side, build_levels, estimate
+from features.word_pairs import Pairs
 
 _FORGETTING = 0.6
 """Batch k = 0, 1, ... counts (k + 2) to minus this power, those before it the rest; α of Liang and Klein."""
@@ -36,7 +37,7 @@ NULL_SMOOTHING = 0.01
 class Settings:
     """Settings of training lexicons.
 
-    iterations_1, iterations_hmm: passes of IBM Model 1, beside the first, for which `Start` stands, and of the HMM.
+    iterations_1, iterations_hmm: passes of IBM Model 1, beside the even one that it begins with, and of the HMM.
     batches: parts of the text after each of which the HMM is estimated anew; 1 is batch EM.  agreement: False trains
     both directions apart in every lexicon.
     p0: prior probability of NULL, in (0, 1); the higher, the fewer links.  uniform: share of jumps that go anywhere, in
@@ -123,8 +124,8 @@ class Start:
     """What training lexicons of one kind begins with, whatever their variant.
 
     prior: counts of other text, of the same words; they are added to the counts of this one.
-    anew: whether training begins with how often words stand together; else with the prior.  table: these counts, with
-    all pairs that the kind has cells for; by default they are counted here.
+    anew: whether training begins with an even pass of IBM Model 1; else with the prior.  table: co-occurrences of the
+    words that get cells; by default they are counted here.
     """
 
     def __init__(
@@ -134,10 +135,9 @@ class Start:
         self.prior, self.anew = prior, anew
         self.text = engine.expectation(bitext, settings.batches)
         least = KINDS[kind].minimum_dice if settings.minimum_dice is None else settings.minimum_dice
-        table = engine.cooccurrences(bitext, least, None) if table is None else table.at_least(least)
-        cells, self.together = Cells.from_table(table), table.counts
-        self.shares = _share(bitext.source), _share(bitext.target)
-        self.words = occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
+        table = engine.cooccurrences(bitext, least, None) if table is None else table
+        cells, self.pairs = Cells.from_table(table), Pairs.cut(bitext, 0, len(bitext))
+        occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
         if prior is None:
             groups = jumps.group_words(occurrences[0]), jumps.group_words(occurrences[1])
             self.jumps = jumps.first_jumps(groups[0]), jumps.first_jumps(groups[1])
@@ -146,9 +146,7 @@ class Start:
             forward, forward_jumps = _extend(prior.forward, prior.weights[0], occurrences[0])
             reverse, reverse_jumps = _extend(prior.reverse, prior.weights[1], occurrences[1])
             self.jumps = forward_jumps, reverse_jumps
-            cells, places, added = prior.cells.merge(cells)
-            self.together = np.zeros(len(cells), np.int32)
-            self.together[added] = table.counts
+            cells, places = prior.cells.merge(cells)
             counts = np.zeros((len(cells) + 1, prior.counts.shape[1]))
             counts[places] = prior.counts[:-1]
             self.prior = prior._replace(cells=cells, counts=counts, forward=forward, reverse=reverse)
@@ -176,9 +174,18 @@ class Training:
         counts = np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2))
         self.counts = Counts(counts, forward, reverse, np.zeros(2))
         if start.anew:
-            links = (1.0 - settings.p0) * np.array(start.shares)
-            counts[:-1] = start.together[:, None] * (links.prod() if settings.agreement else links)
-            forward.null[:], reverse.null[:] = (settings.p0 * words for words in start.words[::-1])
+            self.count_evenly(start.pairs)
+
+    def count_evenly(self, pairs: Pairs) -> None:
+        """Count as a pass of Model 1 does to which all words are as likely, whatever they translate."""
+        counts, p0, shapes = self.counts, self.settings.p0, pairs.shapes
+        links = (1.0 - p0) / np.maximum(shapes, 1)
+        links = links.prod(axis=1, keepdims=True) if self.settings.agreement else links
+        self.cells.add_evenly(pairs, links, counts.cells)
+        for null, words, side in ((counts.reverse.null, pairs.source, 0), (counts.forward.null, pairs.target, 1)):
+            null += p0 * np.bincount(words, np.repeat(shapes[:, 1 - side] > 0, shapes[:, side]), len(null))
+        if self.settings.iterations_1 == 0:
+            self.prune(again=True)
 
     def use(self, cells: Cells) -> None:
         self.cells = cells
@@ -290,12 +297,6 @@ def _arrays(counts: Counts) -> Iterator[tuple[F64, float]]:
 
 def _sum(one: DirectionCounts, other: DirectionCounts) -> DirectionCounts:
     return DirectionCounts(one.null + other.null, Jumps(*map(np.add, one.jumps, other.jumps)))
-
-
-def _share(text: Text) -> float:
-    """The mean probability of a word of a sentence, where each is as likely as the others."""
-    lengths = text.lengths[text.lengths > 0]
-    return float((1.0 / lengths).mean()) if len(lengths) else 0.0
 
 
 def _occurrences(text: Text) -> F64:

@@ -1,4 +1,7 @@
-"""Expected counts of one lexicon as a translation model keeps them: of links, of NULL and of jumps."""
+"""Expected counts of one lexicon as a translation model keeps them: of links, of NULL and of jumps.
+
+They are computed in `counting`.
+"""
 
 from dataclasses import dataclass
 

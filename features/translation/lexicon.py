@@ -21,6 +21,7 @@ import numpy as np
 from corpora.compiled import compiled
 from corpora.normalize import unaccented
 from corpora.ragged import F32, F64, I32, I64
+from features.cooccurrence import MINIMUM_DICE
 from features.translation.cells import Cells
 from features.words import WordTable
 
@@ -41,8 +42,8 @@ class Kind(NamedTuple):
 
 
 KINDS: Mapping[str, Kind] = {
-    "words": Kind(True, (None, 5, 3), agreement=True, minimum_dice=0.005),
-    "pieces": Kind(False, (None,), agreement=False, minimum_dice=0.02),
+    "words": Kind(True, (None, 5, 3), agreement=True, minimum_dice=MINIMUM_DICE),
+    "pieces": Kind(False, (None,), agreement=False, minimum_dice=0.005),
 }
 """Lexicons whose posteriors are averaged. Pieces are more frequent than words: most of their pairs are chance."""
 

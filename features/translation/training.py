@@ -43,7 +43,8 @@ def train_translation(
 
     settings: by default `usual_settings`.  lexicons: of `translation.lexicon.KINDS`.
     priors: counts of other text, which are evidence as in `update_translation`; see `translation.priors`.
-    table: co-occurrences of the bitext, if they are known.  on_pass: called after each pass.  engine: who counts.
+    table: co-occurrences of the bitext by `count_cooccurrences`, if they are known.  on_pass: called after each pass.
+    engine: who counts.
 
     Peak memory beyond the text, with T words or pieces of it on both sides together, C pairs of them that are looked
     at, G of 10 occurrences or more on both sides and n cores, whichever lexicon takes more:
@@ -115,7 +116,8 @@ def _train(
             seen = units[0].occurrences(start.source_counts), units[1].occurrences(start.target_counts)
             text = _fitting(Bitext(units[0].text(source), units[1].text(target)))
             prior = None if known is None else known.parameters(seen)
-            counted = table if KINDS[kind].whole and len(text) == pairs else None
+            usual = KINDS[kind].whole and settings.minimum_dice is None and len(text) == pairs
+            counted = table if usual else None
             begun = kind, known, Start(kind, text, settings, prior, anew or known is None, engine, counted)
         chosen = replace(
             settings, smoothing=settings.smoothing * variant.smoothing, p0=settings.p0 * variant.p0,

@@ -142,7 +142,7 @@ class Session:
             }  # fmt: skip
 
     def save(self, given: _Given) -> dict[str, Any]:
-        """Save the annotation of a pair, with the revision that it changes."""
+        """Save the annotation of a pair, unless the pair has been changed since it was shown."""
         pair, store = self._number(given), self._store_of(given, writes=True)
         work = Annotation.from_json(given["work"], self.text.lengths(pair))
         store.change({pair: (whole(given["revision"]), work)})

@@ -72,9 +72,9 @@ class Store:
         return pair not in self.works or self.works[pair].status == "open"
 
     def change(self, changes: Mapping[int, tuple[int, Annotation]]) -> None:
-        """Save annotations of some pairs, each with the revision that it changes, as one step to undo.
+        """Save new annotations of some pairs: pair -> (its revision when it was shown, annotation); one step to undo.
 
-        Raises ConflictError, with nothing saved, if a pair has another revision by now.
+        Raises ConflictError, and saves nothing, if a pair has been changed since.
         """
         with self.lock:
             if any(self.revisions.get(pair, 0) != revision for pair, (revision, _) in changes.items()):

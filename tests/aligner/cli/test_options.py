@@ -38,7 +38,7 @@ def parameters(command: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("option", "registry"),
     [
-        (Candidates, CANDIDATES), (OracleName, ORACLES), (options.LossName, LOSSES), (LossName, LOSSES),
+        (Candidates, CANDIDATES), (OracleName, ORACLES), (LossName, LOSSES),
         (options.Format, FORMATS), (options.Symmetrization, METHODS),
         (options.Decoding, ["assignment", *METHODS]),
     ],

@@ -20,6 +20,7 @@ from corpora import threads
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
+from features.cooccurrence import count_cooccurrences
 from features.translation._lattice_kernels import LEAVING, WINDOW
 from features.translation._translation_kernels import infer
 from features.translation.expectation import Pass, Settings
@@ -209,6 +210,11 @@ def test_little_text_has_a_lexicon_of_each_variant(parallel: Bitext) -> None:
         assert all(np.array_equal(array, arrays[key]) for key, array in lexicon.to_arrays().items())
         found = posteriors(replace(model, lexicons={name: lexicon}), parallel)
         np.testing.assert_array_equal(found.forward, posteriors(single, parallel).forward)
+
+
+def test_co_occurrences_that_are_known_need_not_be_counted(parallel: Bitext) -> None:
+    known = train_translation(parallel, table=count_cooccurrences(parallel))
+    assert equal_models(known, train_translation(parallel))
 
 
 def test_the_more_text_the_fewer_passes_and_the_more_smoothing() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from itertools import islice, product
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -45,20 +45,11 @@ class Model1:
     def __init__(self, p0: float) -> None:
         self.p0 = p0
         self.counts: dict[tuple[str | None, str], float] = {}
-        self.prior: dict[tuple[str | None, str], float] = {}
-
-    def begin(self, pairs: Pairs) -> None:
-        """With how often words stand together, see `expectation.Start`."""
-        shares = [1 / len(es) for es, _ in pairs if es]
-        for es, fs in pairs:
-            for e, f in product(set(es), set(fs)):
-                self.counts[e, f] = self.counts.get((e, f), 0.0) + (1 - self.p0) * sum(shares) / len(shares)
-            for f in fs:
-                self.counts[None, f] = self.counts.get((None, f), 0.0) + self.p0
 
     def train(self, pairs: Pairs, iterations: int) -> None:
+        prior = self.counts
         for _ in range(iterations):
-            counts = defaultdict(float, self.prior)
+            counts = defaultdict(float, prior)
             for es, fs in pairs:
                 for f in fs:
                     joint = {e: (1 - self.p0) / len(es) * self.probability(e, f) * es.count(e) for e in set(es)}
@@ -68,6 +59,8 @@ class Model1:
             self.counts = counts
 
     def probability(self, e: str | None, f: str) -> float:
+        if not self.counts:
+            return 1.0
         return self.counts.get((e, f), 0.0) / sum(c for (given, _), c in self.counts.items() if given == e)
 
 
@@ -86,12 +79,10 @@ def test_counts_of_both_texts_are_added(make_bitext: Callable[..., Bitext]) -> N
     # With smoothing, a new word has a probability before it is counted; the twin has none, so all words are known here.
     pairs = texts(2, "house houses minister speak zebra garden question", 30)
     twin = Model1(0.2)
-    settings = Settings(iterations_1=3, iterations_hmm=0, agreement=False, p0=twin.p0, **PLAIN)
+    settings = Settings(iterations_1=2, iterations_hmm=0, agreement=False, p0=twin.p0, **PLAIN)
     text = make_bitext(OLD + [(list(e), list(f)) for e, f in pairs])
     model = train_translation(text, settings, lexicons=["words"])
-    twin.begin(OLD + pairs)
     twin.train(OLD + pairs, 3)
-    twin.prior = twin.counts
     updated = update_translation(
         model, make_bitext(pairs), Settings(iterations_1=2, iterations_hmm=0, minimum_dice=0.0, minimum_count=0.0)
     )
