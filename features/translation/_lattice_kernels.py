@@ -332,7 +332,7 @@ def mix(lattice, T, S, p0, values, edge, word_step, state_step):
         for t in range(T):
             totals[t] = add_row(values, edge + t * word_step, S)
     log_likelihood = 0.0
-    share = np.float32((1.0 - p0) / S)
+    share, one = np.float32((1.0 - p0) / S), np.float32(1.0)
     for t in range(T):
         null = np.float32(p0) * lattice.null[t]
         total = null + share * totals[t]
@@ -342,9 +342,9 @@ def mix(lattice, T, S, p0, values, edge, word_step, state_step):
     if word_step == U(1):
         for s in range(S):
             for t in range(T):
-                values[edge + s * state_step + t] *= totals[t]
+                values[edge + s * state_step + t] = min(values[edge + s * state_step + t] * totals[t], one)
     else:
         for t in range(T):
             for s in range(S):
-                values[edge + t * word_step + s] *= totals[t]
+                values[edge + t * word_step + s] = min(values[edge + t * word_step + s] * totals[t], one)
     return log_likelihood
