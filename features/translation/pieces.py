@@ -139,7 +139,7 @@ def gather(found: F32, units: Pairs, pairs: Pairs, source_bounds: I64, target_bo
     out = np.zeros((2, pairs.edge_offsets[-1]), np.float32)
     offsets = pairs.source_offsets, pairs.target_offsets, pairs.edge_offsets, units.edge_offsets
     _gather(found, *offsets, source_bounds, target_bounds, out)
-    return out
+    return np.minimum(out, np.float32(1.0), out=out)  # a mean is rounded, too
 
 
 @compiled
