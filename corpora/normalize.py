@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from threading import Lock
 
 from anyascii import anyascii
@@ -32,7 +31,6 @@ UNSPACED = re.compile(f"[{_LETTERS}](?:\u17d2.|[{_MARKS}])*")
 """Matches a character, with its marks, of scripts without spaces between words: Han, Kana, Thai, Lao, Khmer."""
 
 
-@lru_cache(1 << 16)
 def unaccented(word: str) -> str:
     """The word without its combining marks, ligatures and letters with strokes written out.
 

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -34,17 +34,14 @@ _VIRAMA = 9
 """The combining class of the marks after which the next consonant belongs to the same conjunct."""
 
 
-@lru_cache(1 << 16)
-def cut_word(word: str) -> tuple[str, ...]:
+def cut_word(word: str) -> list[str]:
     r"""The pieces of a word: LETTERS letters or more, as no piece begins with a mark, or within a conjunct.
 
     Accents are no letters. A Hangul syllable has two or three letters; a Han character or a kana counts as LETTERS.
 
     >>> cut_word("straße"), cut_word("학생들이"), cut_word("東京")
-    (('stra', '\x01ße'), ('학생', '\x01들이'), ('東', '\x01京'))
+    (['stra', '\x01ße'], ['학생', '\x01들이'], ['東', '\x01京'])
     """
-    if len(word) <= LETTERS and word.isascii():
-        return (word,)
     if word.isascii():
         ends = [*range(LETTERS, len(word), LETTERS)]
     else:
@@ -57,7 +54,7 @@ def cut_word(word: str) -> tuple[str, ...]:
             letters += of_c
             conjunct = virama
     ends = [*ends[: MOST - 1], len(word)]
-    return (word[: ends[0]], *(_GOES_ON + word[a:b] for a, b in pairwise(ends)))
+    return [word[: ends[0]], *(_GOES_ON + word[a:b] for a, b in pairwise(ends))]
 
 
 @cache

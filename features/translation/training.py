@@ -101,7 +101,7 @@ def _train(
     start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings,
     on_pass: Callable[[Pass], None] | None, engine: Engine, table: CooccurrenceTable | None, anew: bool,
 ) -> TranslationModel:  # fmt: skip
-    """Train lexicons with the counts of the `start` model.  anew: from co-occurrences on, else from its parameters."""
+    """Train lexicons with the counts of the `start` model.  anew: from IBM Model 1 on, else from its parameters."""
     began = time.monotonic()
     pairs, bitext = len(bitext), _fitting(bitext)
     source, target = extend(bitext.source, start.source_words), extend(bitext.target, start.target_words)
