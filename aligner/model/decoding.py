@@ -99,9 +99,14 @@ class Alignments:
     @property
     def linked(self) -> I64:
         """The number of words of each pair, of both sides, that have a link, (n,)."""
-        pair = np.repeat(np.arange(len(self)), np.diff(self.bounds)) << 32
-        words = np.concatenate([np.unique(pair | side) >> 32 for side in (self.source, self.target)])
-        return np.bincount(words, minlength=len(self)).astype(np.int64)
+        pair = np.repeat(np.arange(len(self)), np.diff(self.bounds))
+        linked = np.zeros(len(self), np.int64)
+        for lengths, places in zip(self.shapes.T, (self.source, self.target), strict=True):
+            offsets = np.append(0, np.cumsum(lengths))
+            marks = np.zeros(offsets[-1], np.bool_)
+            marks[offsets[pair] + places] = True
+            linked += np.diff(np.append(0, np.cumsum(marks))[offsets])
+        return linked
 
     @property
     def unlinked(self) -> F64:

@@ -72,14 +72,14 @@ class Jumps(NamedTuple):
 class Moves(NamedTuple):
     """Expected jumps of some sentences in one direction, before they are added to the jumps of groups of words.
 
-    counts, contexts: see `Jumps`.  inside: (positions, WIDTHS) jumps from each position.  chosen: (positions,) how
-    often one was made, over the sum of the weights of all that could be.  null: (words,) posteriors of NULL.
+    counts, contexts: see `Jumps`.  inside, needs: (positions, WIDTHS) from each position; needs times the weights.
+    null: (words,) posteriors of NULL.
     """
 
     counts: F64
     contexts: F64
     inside: F32
-    chosen: F32
+    needs: F32
     null: F32
 
 
@@ -238,7 +238,7 @@ def forward_backward(lattice, T, S, uniform, p0):
 def find_moves(lattice, T, S, uniform, p0, moves, at):
     """Compute the expected jumps of a lattice after `forward_backward`, only inside the window.
 
-    at: row of moves.inside and moves.chosen that belongs to the first position.
+    at: row of moves.inside and moves.needs that belongs to the first position.
     """
     spread, arrival, counts, contexts = lattice.spread, lattice.arrival, moves.counts, moves.contexts
     weights, moved = lattice.weights, lattice.moved
@@ -284,33 +284,30 @@ def find_moves(lattice, T, S, uniform, p0, moves, at):
         left = min(s, WINDOW)
         right = min(S - 1 - s, WINDOW)
         contexts[1, left, right] += lattice.departed[s]
-        moves.chosen[at + s] = lattice.departed[s] * lattice.leave[s]
+        chosen = np.float32(lattice.departed[s] * lattice.leave[s] / ((1.0 - uniform) * (1.0 - p0)))
         for i in range(WINDOW - left, WINDOW + right + 1):
-            share = moved[U(i) * P + U(s)] * weights[U(i) * R + W + U(s)]
+            weight = weights[U(i) * R + W + U(s)]
+            share = moved[U(i) * P + U(s)] * weight
             counts[INSIDE + i] += share
-            moves.inside[at + s, i] = share
+            moves.inside[at + U(s), U(i)] = share
+            moves.needs[at + U(s), U(i)] = chosen * weight
 
 
 @compiled(inline="always")
-def add_moves(words, weights, uniform, p0, moves, at, jumps):
-    """Add the jumps inside a sentence to the jumps of the groups of its words, the needs times the groups' weights.
+def add_moves(words, groups, moves, at, jumps):
+    """Add the jumps inside a sentence, and needs times weights, to those of the groups of its words.
 
     words: (S,).  at: as for `find_moves`.  Jumps that leave words come first: a row of a group is in the cache then.
     """
     S = len(words)
     for end in (LEAVING, REACHING):
         for s in range(S):
-            group = weights.groups[words[s]]
+            group = U(groups[words[s]])
             for i in range(WINDOW - min(s, WINDOW), WINDOW + min(S - 1 - s, WINDOW) + 1):
-                other = s + i - WINDOW
-                source, target, width = (s, other, i) if end == LEAVING else (other, s, 2 * WINDOW - i)
-                weight = (
-                    weights.inside[LEAVING, weights.groups[words[source]], width]
-                    * weights.inside[REACHING, weights.groups[words[target]], width]
-                )
-                chosen = moves.chosen[at + source] / ((1.0 - uniform) * (1.0 - p0))
-                jumps.inside[end, group, width] += on_grid(moves.inside[at + source, width], JUMPS)
-                jumps.needs[end, group, width] += on_grid(chosen * weight, JUMPS)
+                row, width = (s, i) if end == LEAVING else (s + i - WINDOW, 2 * WINDOW - i)
+                row, width = U(at + row), U(width)
+                jumps.inside[U(end), group, width] += on_grid(moves.inside[row, width], JUMPS)
+                jumps.needs[U(end), group, width] += on_grid(moves.needs[row, width], JUMPS)
 
 
 @compiled

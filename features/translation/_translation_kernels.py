@@ -11,6 +11,8 @@ from features.translation import _lattice_kernels as lattices
 from features.word_pairs import Pairs
 
 U = np.uint64
+_READ_AHEAD = 64
+"""Counts that are read together."""
 
 
 class Lattice(NamedTuple):
@@ -55,8 +57,8 @@ def make_moves(words: int, states: int, hmm: bool) -> lattices.Moves:
     """No jumps, of sentences with this many words and positions in all; without the HMM there are none to find."""
     states = states if hmm else 0
     return lattices.Moves(
-        np.zeros(lattices.N_JUMPS), np.zeros(lattices.CONTEXTS), np.zeros((states, lattices.WIDTHS), np.float32),
-        np.zeros(states, np.float32), np.zeros(words, np.float32),
+        np.zeros(lattices.N_JUMPS), np.zeros(lattices.CONTEXTS), *np.zeros((2, states, lattices.WIDTHS), np.float32),
+        np.zeros(words, np.float32),
     )  # fmt: skip
 
 
@@ -152,7 +154,7 @@ def infer(first, last, text, edge_offsets, by_row, null, weights, uniform, p0, h
                         lattice.emission[t * P + s] = 0.0
                 lattices.prepare(lattice, states[state_offsets[i] : state_offsets[i + 1]], weights, uniform, p0)
                 log_likelihoods[i - first] = lattices.forward_backward(lattice, T, S, uniform, p0)
-                if len(moves.chosen) > 0:
+                if len(moves.needs) > 0:
                     lattices.find_moves(lattice, T, S, uniform, p0, moves, at)
                 for t in range(U(T)):
                     for s in range(U(S)):
@@ -176,8 +178,8 @@ def infer_both(
 
     null: of target words, then of source words.
     """
-    lengths = pairs.shapes[first:last]
-    lattice = make_lattice(lengths.T.ravel(), lengths.T[::-1].ravel())  # one for both
+    lengths = [np.diff(offsets[first : last + 1]) for offsets in (pairs.source_offsets, pairs.target_offsets)]
+    lattice = make_lattice(np.concatenate(lengths), np.concatenate(lengths[::-1]))  # one for both
     none, weights = make_moves(0, 0, False), (chain.forward, chain.reverse)
     return np.stack([
         infer(
@@ -190,18 +192,27 @@ def infer_both(
 
 @compiled
 def add_links(ids, links, cells):
-    """Add links (columns, E), of edges whose cells are ids, to the counts of these cells (C + 1, columns)."""
-    for edge in range(U(len(ids))):
-        cell = U(ids[edge])
-        for column in range(U(len(links))):
-            cells[cell, column] += lattices.on_grid(links[column, edge], lattices.LINKS)
+    """Add links (columns, E), of edges whose cells are ids, to the counts of these cells (C + 1, columns).
+
+    Returns a number of no use: counts are read before any is changed, so that the cache gets many at the same time.
+    """
+    touched = 0.0
+    for first in range(U(0), U(len(ids)), U(_READ_AHEAD)):
+        last = min(first + U(_READ_AHEAD), U(len(ids)))
+        for edge in range(first, last):
+            touched += cells[U(ids[edge]), U(0)]
+        for edge in range(first, last):
+            cell = U(ids[edge])
+            for column in range(U(len(links))):
+                cells[cell, column] += lattices.on_grid(links[column, edge], lattices.LINKS)
+    return touched
 
 
 @compiled
-def add_moves(first, last, text, weights, uniform, p0, hmm, moves, total):
+def add_moves(first, last, text, groups, hmm, moves, total):
     """Add what `infer` has found of pairs first .. last to `total`, but for `Moves.counts` and `Moves.contexts`.
 
-    Needs are added times the weights, see `Jumps`.
+    groups: of the words of the states.  Needs are added times the weights, see `Jumps`.
     """
     words, word_offsets, states, offsets = text
     for t in range(word_offsets[first], word_offsets[last]):
@@ -210,4 +221,4 @@ def add_moves(first, last, text, weights, uniform, p0, hmm, moves, total):
         return
     for i in range(first, last):
         sentence = states[offsets[i] : offsets[i + 1]]
-        lattices.add_moves(sentence, weights, uniform, p0, moves, offsets[i] - offsets[first], total.jumps)
+        lattices.add_moves(sentence, groups, moves, offsets[i] - offsets[first], total.jumps)

@@ -75,7 +75,7 @@ class Chunks:
             kernels.add_links(ids, links, counts.cells)
             np.add(counts.log_likelihoods, rounded(likelihoods.sum(axis=1), JUMPS), out=counts.log_likelihoods)
             for text, weights, its_moves, total in zip(pairs.directions, jumps, moves, totals, strict=True):
-                kernels.add_moves(*chunk, text, weights, chain.uniform, chain.p0, hmm, its_moves, total)
+                kernels.add_moves(*chunk, text, weights.groups, hmm, its_moves, total)
                 np.add(total.jumps.counts, rounded(its_moves.counts, JUMPS), out=total.jumps.counts)
                 np.add(total.jumps.contexts, rounded(its_moves.contexts, JUMPS), out=total.jumps.contexts)
 

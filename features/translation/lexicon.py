@@ -79,6 +79,7 @@ SPELLING = 1.0
 
 LEAST_LIKENESS = 0.5
 TINY = 1e-30
+U = np.uint64  # numba tests whether a signed index counts from the end
 UNSEEN = 0.5
 """Occurrences that a word is taken to have beyond those seen."""
 
@@ -271,7 +272,9 @@ def likeness_of(letters, first, last, other, other_first, other_last):
     shorter = min(last - first, other_last - other_first)
     if shorter < LEAST_LIKENESS * longer or longer == 0:
         return 0.0
-    same = 0
+    if letters[first] != other[other_first]:
+        return 0.0
+    same = 1
     while same < shorter and letters[first + same] == other[other_first + same]:
         same += 1
     share = same / longer
@@ -291,14 +294,11 @@ def _compare(letters, offsets, other, other_offsets, row_offsets, targets, weigh
 class SideOfLevel(NamedTuple):
     """The units of a text at one level of a lexicon, in one language.
 
-    known: (V,) class of each unit or -1.  above: (V,) the same at the level above.  shares, unseen: see `Side`.
-    scale: see `Table`.  letters, bounds: spelling of the words' finest classes.
+    known: (V,) class of each unit or -1.  shares, scale: (V,) see `Side` and `Table`.  letters, bounds: their spelling.
     """
 
     known: I32
-    above: I32
     shares: F32
-    unseen: F32
     scale: F32
     letters: I32
     bounds: I64
@@ -311,26 +311,19 @@ def back_off(at, cells, sources, targets, source, target, table, weight, spellin
     at: (n,) the pairs, of those in the other arrays, (m,).  cells: (n,) of each, or -1.  table: see `Table.cells`.
     weight: K.  spelling: S, 0 but at the finest level.
     """
-    word, e, share_e = np.int32(-1), np.int32(-1), np.float32(0.0)
-    for i in range(len(at)):
-        x, cell = at[i], cells[i]
+    for i in range(U(len(at))):
+        x, cell = U(at[i]), cells[i]
         if cell >= 0:
-            forward[x] = table[cell, 0]
-            reverse[x] = table[cell, 1]
+            forward[x] = table[U(cell), U(0)]
+            reverse[x] = table[U(cell), U(1)]
             continue
-        if sources[x] != word:  # it stands in a run
-            word = sources[x]
-            e = source.known[word]
-            share_e = source.shares[e] if e >= 0 else source.unseen[source.above[word]]
-        other_word = targets[x]
-        f = target.known[other_word]
-        share_f = target.shares[f] if f >= 0 else target.unseen[target.above[other_word]]
-        one = weight * share_f * forward[x]
-        other = weight * share_e * reverse[x]
+        e, f = U(sources[x]), U(targets[x])
+        one = weight * target.shares[f] * forward[x]
+        other = weight * source.shares[e] * reverse[x]
         if spelling > 0.0:
             like = spelling * likeness_of(
-                source.letters, source.bounds[word], source.bounds[word + 1],
-                target.letters, target.bounds[other_word], target.bounds[other_word + 1],
+                source.letters, source.bounds[e], source.bounds[e + U(1)],
+                target.letters, target.bounds[f], target.bounds[f + U(1)],
             )  # fmt: skip
             one += like
             other += like

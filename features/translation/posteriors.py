@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import chain
 from typing import NamedTuple
 
@@ -140,10 +140,10 @@ class _Known:
         """The units, of the source or the target, at one level of the lexicon."""
         level, known = tables.levels[depth], self.classes[depth]
         shares, unseen, scale = (getattr(level, f"{side}_{name}") for name in ("shares", "unseen", "scale"))
+        above = self.classes[depth + 1] if depth + 1 < len(self.classes) else np.zeros_like(known)
         return SideOfLevel(
-            known=known, above=self.classes[depth + 1] if depth + 1 < len(self.classes) else np.zeros_like(known),
-            shares=shares, unseen=unseen, scale=scale, letters=self.spelling.plain_letters,
-            bounds=self.spelling.plain_offsets,
+            known, np.where(known >= 0, shares.take(known, mode="wrap"), unseen[above]), scale[known],
+            self.spelling.plain_letters, self.spelling.plain_offsets,
         )  # fmt: skip
 
 
@@ -179,25 +179,30 @@ class Decoder:
 
     def posterior_set(self, pairs: Pairs, words: WordPairs) -> PosteriorSet:
         """Posteriors of some pairs of the bitext by both models.  words: their word pairs."""
-        totals = dict[str, F32]()
+        totals: dict[str, list[F32]] = {}
         likelihoods: list[F64] = []
         kinds = [variant_of(name)[0] for name in self.model.lexicons]
         for name, kind in zip(self.model.lexicons, kinds, strict=True):
             found = self._decode(name, pairs, words, (True, False))
-            total = totals.setdefault(kind, np.zeros((2, 2, pairs.edge_offsets[-1]), np.float32))
-            for of_kind, (of_lexicon, by_model) in zip(total, found, strict=True):
-                of_kind += of_lexicon
-                likelihoods.append(by_model)
-            del found, of_lexicon  # a long pair takes much
+            likelihoods += [by_model for _, by_model in found]
+            if kind in totals:
+                for total, (of_lexicon, _) in zip(totals[kind], found, strict=True):
+                    total += of_lexicon
+            else:
+                totals[kind] = [of_lexicon for of_lexicon, _ in found]
+            del found  # a long pair takes much
         soft, apart = {}, None
-        for kind, total in totals.items():
-            total /= np.float32(kinds.count(kind))
-            hmm, lexical = map(partial(Posteriors.of, pairs), total, likelihoods)
+        for kind, both in totals.items():
+            for total in both if kinds.count(kind) > 1 else ():
+                total /= np.float32(kinds.count(kind))
+            hmm, lexical = map(partial(Posteriors.of, pairs), both, likelihoods)
             soft[kind] = hmm.soft
             if not KINDS[kind].agreement:
                 apart = hmm, lexical
-        mean: F32 = np.sum([*totals.values()], axis=0) / np.float32(len(totals))
-        hmm, lexical = map(partial(Posteriors.of, pairs), mean, likelihoods)
+        means = (
+            reduce(np.add, totals_of) / np.float32(len(totals)) for totals_of in zip(*totals.values(), strict=True)
+        )
+        hmm, lexical = map(partial(Posteriors.of, pairs), means, likelihoods)
         return PosteriorSet(hmm, lexical, soft, apart)
 
     def _decode(self, name: str, pairs: Pairs, words: WordPairs, by_hmm: Sequence[bool]) -> list[_Decoded]:

@@ -88,7 +88,7 @@ class Chain:
         jumps = new_jumps(np.arange(self.groups))
         moves = make_moves(self.T, self.S, hmm=True)
         find_moves(lattice, self.T, self.S, self.uniform, self.p0, moves, 0)
-        add_moves(self.words, self.jumps, self.uniform, self.p0, moves, 0, jumps)
+        add_moves(self.words, self.jumps.groups, moves, 0, jumps)
         jumps = jumps._replace(counts=moves.counts, contexts=moves.contexts)
         posterior = lattice.posterior[: self.T * P].reshape(self.T, P)[:, : self.S].copy()
         return posterior, lattice.null_posterior[: self.T].copy(), log_likelihood, jumps
