@@ -109,7 +109,7 @@ def add_row(values, first, P):
     return (a + b) + (c + d)
 
 
-@compiled
+@compiled(inline="always")
 def prepare(lattice, words, jumps, uniform, p0):
     """Factors of the start, of leaving each position, and of the end, for a sentence whose positions are of words."""
     S = len(words)
@@ -133,19 +133,24 @@ def prepare(lattice, words, jumps, uniform, p0):
     for s in range(w):
         start[s] += (1.0 - uniform) * shared[START + s] / first
         end[S - 1 - s] += (1.0 - uniform) * shared[END + s] / last
+    reaching = lattice.moved  # which holds nothing yet
     weights[: WIDTHS * R] = 0.0
-    for s in range(S):
-        group = jumps.groups[words[s]]
-        total = 0.0
-        for i in range(WINDOW - min(s, WINDOW), WINDOW + min(S - 1 - s, WINDOW) + 1):
-            reached = jumps.groups[words[s + i - WINDOW]]
-            weight = jumps.inside[LEAVING, group, i] * jumps.inside[REACHING, reached, i]
-            weights[i * R + WINDOW + s] = weight
-            total += weight
-        leave[s] = (1.0 - uniform) * (1.0 - p0) / total
+    reaching[: WIDTHS * R] = 0.0
+    for s in range(U(S)):
+        group = U(jumps.groups[words[s]])
+        for i in range(U(WIDTHS)):
+            weights[i * U(R) + U(WINDOW) + s] = jumps.inside[U(LEAVING), group, i]
+            reaching[i * U(R) + U(WINDOW) + s] = jumps.inside[U(REACHING), group, i]
+    for i in range(U(WIDTHS)):
+        row = i * U(R)
+        for s in range(U(P)):
+            weights[row + U(WINDOW) + s] *= reaching[row + i + s]
+            leave[s] += weights[row + U(WINDOW) + s]
+    for s in range(U(S)):
+        leave[s] = (1.0 - uniform) * (1.0 - p0) / leave[s]
 
 
-@compiled
+@compiled(inline="always")
 def forward_backward(lattice, T, S, uniform, p0):
     """Posteriors of a prepared lattice; returns the log likelihood."""
     emission, posterior, spread, arrival = lattice.emission, lattice.posterior, lattice.spread, lattice.arrival
@@ -234,7 +239,7 @@ def forward_backward(lattice, T, S, uniform, p0):
     return log_likelihood
 
 
-@compiled
+@compiled(inline="always")
 def find_moves(lattice, T, S, uniform, p0, moves, at):
     """Compute the expected jumps of a lattice after `forward_backward`, only inside the window.
 
@@ -305,9 +310,9 @@ def add_moves(words, groups, moves, at, jumps):
             group = U(groups[words[s]])
             for i in range(WINDOW - min(s, WINDOW), WINDOW + min(S - 1 - s, WINDOW) + 1):
                 row, width = (s, i) if end == LEAVING else (s + i - WINDOW, 2 * WINDOW - i)
-                row, width = U(at + row), U(width)
-                jumps.inside[U(end), group, width] += on_grid(moves.inside[row, width], JUMPS)
-                jumps.needs[U(end), group, width] += on_grid(moves.needs[row, width], JUMPS)
+                place, from_place = (U(end), group, U(width)), (U(at + row), U(width))
+                jumps.inside[place] += on_grid(moves.inside[from_place], JUMPS)
+                jumps.needs[place] += on_grid(moves.needs[from_place], JUMPS)
 
 
 @compiled

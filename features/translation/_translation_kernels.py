@@ -19,8 +19,8 @@ class Lattice(NamedTuple):
     """Workspace for one sentence pair in one direction.
 
     Rows of P padded states, one for each of T words: emission; posterior (forward probabilities before the backward
-    pass).  Rows of P + 2 WINDOW: spread (what leaves each state for a jump) and arrival.  One row for each width:
-    weights (of the jump from each state, P + 2 WINDOW) and moved (expected jumps over their weight, P).  (T,): null,
+    pass).  Rows of P + 2 WINDOW: spread (what leaves each state for a jump) and arrival; one row for each width:
+    weights (of the jump from each state) and moved (rows of P, expected jumps over their weight).  (T,): null,
     null_posterior, scale, waiting (mass before the first position).  (P,): the others.
     """
 
@@ -48,18 +48,16 @@ def make_lattice(words: I64, states: I64) -> Lattice:
     rows = -(-states // lattices.LANES) * lattices.LANES
     cells, wide = (words * rows).max(initial=0), (words * (rows + 2 * lattices.WINDOW)).max(initial=0)
     longest, row = words.max(initial=0), rows.max(initial=0)
-    by_width = lattices.WIDTHS * (row + 2 * lattices.WINDOW), lattices.WIDTHS * row
-    sizes = *[cells] * 2, *[wide] * 2, *[longest] * 3, longest + 1, *[row] * 7, *by_width
+    by_width = lattices.WIDTHS * (row + 2 * lattices.WINDOW)
+    sizes = *[cells] * 2, *[wide] * 2, *[longest] * 3, longest + 1, *[row] * 7, *[by_width] * 2
     return Lattice(*(np.zeros(size, np.float32) for size in sizes))
 
 
 def make_moves(words: int, states: int, hmm: bool) -> lattices.Moves:
     """No jumps, of sentences with this many words and positions in all; without the HMM there are none to find."""
-    states = states if hmm else 0
-    return lattices.Moves(
-        np.zeros(lattices.N_JUMPS), np.zeros(lattices.CONTEXTS), *np.zeros((2, states, lattices.WIDTHS), np.float32),
-        np.zeros(words, np.float32),
-    )  # fmt: skip
+    inside, needs = np.zeros((2, states if hmm else 0, lattices.WIDTHS), np.float32)
+    no_jumps = np.zeros(lattices.N_JUMPS), np.zeros(lattices.CONTEXTS)
+    return lattices.Moves(*no_jumps, inside, needs, np.zeros(words, np.float32))
 
 
 class Emissions(NamedTuple):

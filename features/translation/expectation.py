@@ -27,6 +27,8 @@ from features.word_pairs import Pairs
 _FORGETTING = 0.6
 """Batch k = 0, 1, ... counts (k + 2) to minus this power, those before it the rest; α of Liang and Klein."""
 
+_BLOCK = 1 << 15
+
 MOST_EDGES = 1 << 18
 """Sentence pairs of more word pairs than this (512 words on both sides) are left out of training; they are aligned."""
 
@@ -275,24 +277,26 @@ class Training:
         weight = share * batches  # of one batch, which stands for the whole text
         for direction, inside in zip((counts.forward, counts.reverse), weights, strict=True):
             direction.jumps.needs[:] *= inside  # expected jumps, as they are added up
-        for array, grid in _arrays(counts):
-            array *= (1.0 - share) / weight
-            array += grid  # and back: what is left is on the grid
-            array -= grid
+        for block, grid in _blocks(counts):
+            block *= (1.0 - share) / weight
+            block += grid  # and back: what is left is on the grid
+            block -= grid
         self.text.add(emissions, Chain(*self.jumps, self.settings.uniform, self.settings.p0), hmm, batch, counts)
         counts.cells[-1] = 0.0
-        for array, _ in _arrays(counts):
-            array *= weight
+        for block, _ in _blocks(counts):
+            block *= weight
         for direction, inside in zip((counts.forward, counts.reverse), weights, strict=True):
             direction.jumps.needs[:] /= inside
 
 
-def _arrays(counts: Counts) -> Iterator[tuple[F64, float]]:
-    """The arrays of counts, each with the grid of what is added to it."""
-    yield counts.cells, LINKS
-    for direction in (counts.forward, counts.reverse):
-        yield direction.null, LINKS
-        yield from ((array, JUMPS) for array in direction.jumps)
+def _blocks(counts: Counts) -> Iterator[tuple[F64, float]]:
+    """Blocks of all counts, small enough for the cache, each with the grid of what is added to it."""
+    directions = counts.forward, counts.reverse
+    of_links = counts.cells, *(direction.null for direction in directions)
+    of_jumps = (array for direction in directions for array in direction.jumps)
+    for arrays, grid in ((of_links, LINKS), (of_jumps, JUMPS)):
+        for flat in (array.reshape(-1) for array in arrays):
+            yield from ((flat[first : first + _BLOCK], grid) for first in range(0, len(flat), _BLOCK))
 
 
 def _sum(one: DirectionCounts, other: DirectionCounts) -> DirectionCounts:

@@ -250,9 +250,11 @@ def _smooth(
             sources[e] += counts[cell, 0] + more
             columns[targets[cell]] += counts[cell, last] + more
     for e in range(len(sources)):
-        source_scale[e] = 1.0 / max(sources[e] + weight, TINY)
+        sources[e] = 1.0 / max(sources[e] + weight, TINY)
+        source_scale[e] = sources[e]
     for f in range(len(columns)):
-        target_scale[f] = 1.0 / max(columns[f] + weight, TINY)
+        columns[f] = 1.0 / max(columns[f] + weight, TINY)
+        target_scale[f] = columns[f]
     for e in range(len(row_offsets) - 1):
         for cell in range(row_offsets[e], row_offsets[e + 1]):
             f = targets[cell]
@@ -260,8 +262,8 @@ def _smooth(
             more = likeness[cell] if alike else 0.0
             forward = counts[cell, 0] + more + weight * above[parent, 0] * target_shares[f]
             reverse = counts[cell, last] + more + weight * above[parent, 1] * source_shares[e]
-            out[cell, 0] = forward / max(sources[e] + weight, TINY)
-            out[cell, 1] = reverse / max(columns[f] + weight, TINY)
+            out[cell, 0] = forward * sources[e]
+            out[cell, 1] = reverse * columns[f]
     out[-1] = 0.0
 
 
