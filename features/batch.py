@@ -15,7 +15,7 @@ from features.translation.posteriors import Decoder, PosteriorSet
 from features.word_pairs import Pairs, WordPairs, runs, spread
 from features.words import WordTable
 
-EDGES_AT_ONCE = 1 << 19
+EDGES_AT_ONCE = 1 << 18
 """Edges per batch, candidates or not. A worker holds their signals; threads that need the interpreter less often
 wait less for each other."""
 

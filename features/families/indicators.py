@@ -11,7 +11,7 @@ from features.table import Matrix
 
 def most_frequent(text: Text, most: int) -> tuple[str, ...]:
     """The `most` most frequent words of a text, the most frequent first; among equals the one seen first."""
-    counts = np.bincount(text.ids, minlength=len(text.vocabulary))
+    counts = text.occurrences
     ids = np.argsort(-counts, kind="stable")[:most]
     return tuple(text.vocabulary.words[i] for i in ids.tolist() if counts[i])
 

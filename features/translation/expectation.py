@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpora.bitext import Bitext, Text
-from corpora.ragged import F32, F64
+from corpora.bitext import Bitext
+from corpora.ragged import F32, F64, I64
 from features.cooccurrence import CooccurrenceTable
 from features.translation import jumps
 from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeights
@@ -139,7 +139,10 @@ class Start:
         least = KINDS[kind].minimum_dice if settings.minimum_dice is None else settings.minimum_dice
         table = engine.cooccurrences(bitext, least, None) if table is None else table
         cells, self.pairs = Cells.from_table(table), Pairs.cut(bitext, 0, len(bitext))
-        occurrences = _occurrences(bitext.source), _occurrences(bitext.target)
+        occurrences = bitext.source.occurrences.astype(np.float64), bitext.target.occurrences.astype(np.float64)
+        full = np.flatnonzero(bitext.source.lengths * bitext.target.lengths)
+        text = bitext if len(full) == len(bitext) else bitext.take(full)
+        self.linkable = text.source.occurrences, text.target.occurrences
         if prior is None:
             groups = jumps.group_words(occurrences[0]), jumps.group_words(occurrences[1])
             self.jumps = jumps.first_jumps(groups[0]), jumps.first_jumps(groups[1])
@@ -176,16 +179,19 @@ class Training:
         counts = np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2))
         self.counts = Counts(counts, forward, reverse, np.zeros(2))
         if start.anew:
-            self.count_evenly(start.pairs)
+            self.count_evenly(start.pairs, start.linkable)
 
-    def count_evenly(self, pairs: Pairs) -> None:
-        """Count as a pass of Model 1 does to which all words are as likely, whatever they translate."""
+    def count_evenly(self, pairs: Pairs, linkable: tuple[I64, I64]) -> None:
+        """Count as a pass of Model 1 does to which all words are as likely, whatever they translate.
+
+        linkable: (V_source,), (V_target,) occurrences in pairs with words on both sides.
+        """
         counts, p0, shapes = self.counts, self.settings.p0, pairs.shapes
         links = (1.0 - p0) / np.maximum(shapes, 1)
         links = links.prod(axis=1, keepdims=True) if self.settings.agreement else links
         self.cells.add_evenly(pairs, links, counts.cells)
-        for null, words, side in ((counts.reverse.null, pairs.source, 0), (counts.forward.null, pairs.target, 1)):
-            null += p0 * np.bincount(words, np.repeat(shapes[:, 1 - side] > 0, shapes[:, side]), len(null))
+        for null, occurrences in zip((counts.reverse.null, counts.forward.null), linkable, strict=True):
+            null += p0 * occurrences
         if self.settings.iterations_1 == 0:
             self.prune(again=True)
 
@@ -301,10 +307,6 @@ def _blocks(counts: Counts) -> Iterator[tuple[F64, float]]:
 
 def _sum(one: DirectionCounts, other: DirectionCounts) -> DirectionCounts:
     return DirectionCounts(one.null + other.null, Jumps(*map(np.add, one.jumps, other.jumps)))
-
-
-def _occurrences(text: Text) -> F64:
-    return np.bincount(text.ids, minlength=len(text.vocabulary)).astype(np.float64)
 
 
 def _extend(counts: DirectionCounts, weights: JumpWeights, occurrences: F64) -> tuple[DirectionCounts, JumpWeights]:

@@ -12,7 +12,7 @@ import numpy as np
 from corpora.bitext import Text, Vocabulary
 from corpora.compiled import compiled
 from corpora.ragged import F32, F64, I32, I64, Bools, edge_offsets
-from features.word_pairs import Pairs
+from features.word_pairs import Pairs, runs
 
 LETTERS = 4
 """Least letters of a piece, but for the last one of a word."""
@@ -22,6 +22,9 @@ MOST = 8
 
 MOST_EDGES = 1 << 22
 """Edges of the pieces of a sentence pair. In a longer one each word is its first piece alone, which bounds memory."""
+
+_WORDS_AT_ONCE = 1 << 20
+"""Words of a text that are cut at once."""
 
 _GOES_ON = "\x01"
 """Before all pieces but the first: what begins a word is another unit than what ends one."""
@@ -110,8 +113,13 @@ class Units:
         """A text of units in place of its words."""
         if self.whole:
             return text
-        units, bounds = self.cut(text.ids)
-        return Text(units, bounds[text.offsets], Vocabulary(list(self.names)), text.language)
+        parts, ends = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
+        for first, last in runs(text.offsets, _WORDS_AT_ONCE):
+            start = text.offsets[first]
+            units, bounds = self.cut(text.ids[start : text.offsets[last]])
+            parts.append(units)
+            ends.append(ends[-1][-1] + bounds[text.offsets[first + 1 : last + 1] - start])
+        return Text(np.concatenate(parts), np.concatenate(ends), Vocabulary(list(self.names)), text.language)
 
 
 def cut_pairs(pairs: Pairs, source: Units, target: Units) -> tuple[Pairs, I64, I64]:

@@ -152,6 +152,6 @@ def extend(text: Text, known: WordTable) -> Text:
 
 
 def _add_occurrences(text: Text, before: I64) -> I64:
-    counts = np.bincount(text.ids, minlength=len(text.vocabulary))
+    counts = text.occurrences
     counts[: len(before)] += before
     return counts
