@@ -93,11 +93,13 @@ def count_pairs(
     n_pairs = len(pairs.edge_offsets) - 1
     source = _Types(*_distinct_words(pairs.source, pairs.source_offsets, n_source))
     target = _Types(*_distinct_words(pairs.target, pairs.target_offsets, n_target))
-    sentence_offsets, sentences, _ = list_occurrences(0, n_pairs, source.words, source.offsets, n_source)
-    total = np.zeros(len(sentences) + 1, np.int64)
-    np.cumsum(np.diff(target.offsets)[sentences], out=total[1:])
-    bounds = np.minimum(np.diff(total[sentence_offsets]), n_target)  # the most cells of each row, before pruning
-    del total
+    sentence_offsets, sentences = list_occurrences(0, n_pairs, source.words, source.offsets, n_source)[:2]
+    lengths, bounds = np.diff(target.offsets), np.empty(n_source, np.int64)
+    for first, last in runs(sentence_offsets, _CELLS_PER_CHUNK):
+        places = sentence_offsets[first : last + 1]
+        total = np.append(0, np.cumsum(lengths[sentences[places[0] : places[-1]]]))
+        bounds[first:last] = np.diff(total[places - places[0]])
+    np.minimum(bounds, n_target, out=bounds)  # the most cells of each row, before pruning
 
     def count(chunk: tuple[int, int]) -> tuple[I32, I32, I64]:
         first, last = chunk

@@ -83,9 +83,8 @@ class Cells:
 
     def add_evenly(self, pairs: Pairs, weights: F64, counts: F64) -> None:
         """Add the weights of sentence pairs, (n, columns), to the counts (C, columns) of the cells of their edges."""
-        starts, pair_of, _ = list_occurrences(
-            0, len(pairs.edge_offsets) - 1, pairs.source, pairs.source_offsets, self.n_sources
-        )
+        n = len(pairs.edge_offsets) - 1
+        starts, pair_of = list_occurrences(0, n, pairs.source, pairs.source_offsets, self.n_sources)[:2]
         cell_of = np.full(self.n_targets, -1, np.int32)
         targets = pairs.target, pairs.target_offsets
         _add_evenly(starts, pair_of, *targets, self.row_offsets, self.targets, cell_of, weights, counts)

@@ -141,10 +141,10 @@ class _Known:
         level, known = tables.levels[depth], self.classes[depth]
         shares, unseen, scale = (getattr(level, f"{side}_{name}") for name in ("shares", "unseen", "scale"))
         above = self.classes[depth + 1] if depth + 1 < len(self.classes) else np.zeros_like(known)
-        return SideOfLevel(
-            known, np.where(known >= 0, shares.take(known, mode="wrap"), unseen[above]), scale[known],
-            self.spelling.plain_letters, self.spelling.plain_offsets,
-        )  # fmt: skip
+        of_units, seen = unseen[above], known >= 0
+        of_units[seen] = shares[known[seen]]
+        spelling = self.spelling.plain_letters, self.spelling.plain_offsets
+        return SideOfLevel(known, of_units, scale[known], *spelling)
 
 
 class Decoder:
