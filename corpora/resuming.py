@@ -15,7 +15,7 @@ from corpora.errors import CorpusError
 from corpora.files import StrPath, count_lines, keep_mode, pack, sync_folder, write_atomically
 from corpora.journal import Journal, read_journal
 
-PARTS_A_BLOCK = 16
+PARTS_A_BLOCK = 64
 
 unfinished: set[Path] = set()
 """Files of blocks of outputs that are being written; they stay when the process ends."""

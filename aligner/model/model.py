@@ -1,8 +1,10 @@
 """Model: how edges are scored, what that was learnt from, and the corpus statistics that new text is looked up in."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
+from operator import call
 from typing import Any
 
 import numpy as np
@@ -22,13 +24,16 @@ from corpora.link_counts import LinkCounts
 from corpora.normalize import Normalizer
 from corpora.ragged import F64, Lists
 from corpora.threads import map_threads
-from features.batch import EdgeBatch
+from features.batch import EdgeBatch, EncodedText
 from features.extractor import FeatureSet
 from features.statistics import CorpusStatistics
 
-PAIRS_AT_ONCE = 2048
-"""Pairs per task of a text that is aligned as it is read. With more, short texts would leave cores idle; with fewer,
-the work in Python for each task would take too much time."""
+PAIRS_AT_ONCE = 1 << 14
+"""Pairs whose words are looked up at once, in a text that is aligned as it is read: with fewer, frequent words would be
+looked up again and again."""
+
+Task = Callable[[], Alignments]
+"""Aligns a batch, on any core."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +117,12 @@ class Model:
         others = [iter(file) for file in links]
         stream = iter(pairs)
 
-        def read() -> Iterator[tuple[Bitext, list[Links]]]:
-            while batch := list(islice(stream, PAIRS_AT_ONCE)):
-                packed = [Links.from_sets(islice(file, len(batch))) for file in others]
-                yield self.builder().add_pairs(batch).bitext(), packed
+        def tasks() -> Iterator[Task]:
+            while pairs := list(islice(stream, PAIRS_AT_ONCE)):
+                packed = [Links.from_sets(islice(file, len(pairs))) for file in others]
+                yield from self.tasks(self.builder().add_pairs(pairs).bitext(), packed).values()
 
-        for aligned in map_threads(lambda job: self.align_bitext(*job), read()):
+        for aligned in map_threads(call, tasks()):
             yield from aligned
 
     def warm_up(self) -> "Model":
@@ -137,44 +142,52 @@ class Model:
         return BitextBuilder(*self.normalizers, *self.languages)
 
     def align_bitext(self, bitext: Bitext, links: Sequence[Links] = ()) -> Alignments:
-        """Align every pair of a bitext made by `builder`; very long pairs may use all cores.
+        """Align every pair of a bitext made by `builder`.
 
         links: one for each file of other aligners' links the model was trained with.
         """
-        self.check_links(bitext, links)
-        text = self.features.encode(bitext, self.statistics, links)
-        return Alignments.join([self._align_batch(text.batch(*run)) for run in text.runs()])
+        return Alignments.join([task() for task in self.tasks(bitext, links).values()])
 
     def align_text(self, bitext: Bitext, links: Sequence[Links] = ()) -> Iterator[Alignments]:
         """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
 
         links: as in `align_bitext`.  Raises AlignerError if they do not fit the model or the bitext.
         """
-        self.check_links(bitext, links)
-        text = self.features.encode(bitext, self.statistics, links)
-        return map_threads(lambda run: self._align_batch(text.batch(*run)), text.runs())
-
-    def _align_batch(self, batch: EdgeBatch) -> Alignments:
-        scores = score_batch(self.weights, self.features, batch)
-        return self._finished(batch, best_alignments(scores, batch.lists, self.rewards))
+        return map_threads(call, self.tasks(bitext, links).values())
 
     def score_bitext(self, bitext: Bitext, links: Links) -> Alignments:
         """Score given links of a bitext made by `builder`: the result of `align_bitext`, with these links.
 
         Raises AlignerError if they do not fit the bitext, or the model needs other aligners' links.
         """
-        self._check_files(0)
-        _check_range(bitext, links)
-        text = self.with_candidates("all").features.encode(bitext, self.statistics)
-        return Alignments.join([self._score_batch(text.batch(*run), links) for run in text.runs()])
+        return Alignments.join([task() for task in self.tasks(bitext, given=links).values()])
 
-    def _score_batch(self, batch: EdgeBatch, links: Links) -> Alignments:
-        bounds = links.offsets[batch.pairs.start : batch.pairs.stop + 1]
-        source, target = (side[bounds[0] : bounds[-1]] for side in (links.source, links.target))
+    def tasks(
+        self, bitext: Bitext, links: Sequence[Links] = (), *, given: Links | None = None
+    ) -> dict[tuple[int, int], Task]:
+        """What is to be done to align a bitext made by `builder`: a task for each batch, first .. last, in order.
+
+        links: as in `align_bitext`.  given: links to be scored, in place of the best ones.  Raises AlignerError if they
+        do not fit.
+        """
+        self.check_links(bitext, links)
+        features = self.features
+        if given is not None:
+            _check_range(bitext, given)
+            features = replace(features, candidates="all")
+        text = features.encode(bitext, self.statistics, links)
+        return {run: partial(self._align_batch, text, run, given) for run in text.runs()}
+
+    def _align_batch(self, text: EncodedText, run: tuple[int, int], given: Links | None) -> Alignments:
+        batch = text.batch(*run)
+        scores = score_batch(self.weights, self.features, batch)
+        if given is None:
+            return self._finished(batch, best_alignments(scores, batch.lists, self.rewards))
+        bounds = given.offsets[batch.pairs.start : batch.pairs.stop + 1]
+        source, target = (side[bounds[0] : bounds[-1]] for side in (given.source, given.target))
         edges = batch.lists.find(np.repeat(np.arange(len(batch.pairs)), np.diff(bounds)), source, target)
-        scores = score_batch(self.weights, self.features, batch)[edges]
-        links = replace(links, source=source, target=target, offsets=bounds - bounds[0])
-        return self._finished(batch, Alignments.of(links, scores, batch.lists.shapes))
+        links = replace(given, source=source, target=target, offsets=bounds - bounds[0])
+        return self._finished(batch, Alignments.of(links, scores[edges], batch.lists.shapes))
 
     def _finished(self, batch: EdgeBatch, found: Alignments) -> Alignments:
         """Add the fit by translation models, and replace scores by probabilities if there is a calibration."""

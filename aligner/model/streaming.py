@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from aligner.model.decoding import Alignment, Alignments
-from aligner.model.model import PAIRS_AT_ONCE, Model
+from aligner.model.model import PAIRS_AT_ONCE, Model, Task
 from corpora.alignment import Links, PairLinks, check_range
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
@@ -111,18 +111,16 @@ def align_lines(
     Raises CorpusError on text that is not UTF-8.
     """
 
-    def jobs() -> Iterator[tuple[list[TextLine], list[Links]]]:
+    def jobs() -> Iterator[tuple[list[TextLine], Task]]:
         while lines := list(islice(texts, PAIRS_AT_ONCE)):
-            yield lines, [file.take(lines) for file in links]
+            others = [file.take(lines) for file in links]
+            builder = model.builder()
+            builder.add_texts(corpus, lines)
+            bitext = builder.bitext()
+            tasks = model.tasks(bitext, given=others[0]) if given else model.tasks(bitext, others)
+            yield from ((lines[slice(*run)], task) for run, task in tasks.items())
 
-    def work(job: tuple[list[TextLine], list[Links]]) -> tuple[list[TextLine], Alignments]:
-        lines, others = job
-        builder = model.builder()
-        builder.add_texts(corpus, lines)
-        bitext = builder.bitext()
-        return lines, model.score_bitext(bitext, *others) if given else model.align_bitext(bitext, others)
-
-    return map_threads(work, jobs())
+    return map_threads(lambda job: (job[0], job[1]()), jobs())
 
 
 def kept(corpus: Corpus) -> Corpus:
