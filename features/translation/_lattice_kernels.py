@@ -123,13 +123,11 @@ def prepare(lattice, words, jumps, uniform, p0):
     for s in range(w):
         first += shared[START + s]
         last += shared[END + s]
-    for s in range(P):
-        start[s] = 0.0
-        leave[s] = 0.0
-        end[s] = 0.0
-    for s in range(S):
-        start[s] = uniform / S
-        end[s] = uniform / S
+    leave[:P] = 0.0
+    start[:S] = uniform / S
+    start[S:P] = 0.0
+    end[:S] = uniform / S
+    end[S:P] = 0.0
     for s in range(w):
         start[s] += (1.0 - uniform) * shared[START + s] / first
         end[S - 1 - s] += (1.0 - uniform) * shared[END + s] / last
