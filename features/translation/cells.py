@@ -11,7 +11,10 @@ import numpy as np
 from corpora.compiled import compiled
 from corpora.ragged import F64, I32, I64, Bools
 from features.cooccurrence import CooccurrenceTable
-from features.word_pairs import Pairs, list_occurrences, sort_row
+from features.word_pairs import Pairs, list_occurrences, runs, sort_row
+
+_WORDS_AT_ONCE = 1 << 22
+"""Words of a text that are listed at once, 8 bytes each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +86,11 @@ class Cells:
 
     def add_evenly(self, pairs: Pairs, weights: F64, counts: F64) -> None:
         """Add the weights of sentence pairs, (n, columns), to the counts (C, columns) of the cells of their edges."""
-        n = len(pairs.edge_offsets) - 1
-        starts, pair_of = list_occurrences(0, n, pairs.source, pairs.source_offsets, self.n_sources)[:2]
         cell_of = np.full(self.n_targets, -1, np.int32)
         targets = pairs.target, pairs.target_offsets
-        _add_evenly(starts, pair_of, *targets, self.row_offsets, self.targets, cell_of, weights, counts)
+        for first, last in runs(pairs.source_offsets, _WORDS_AT_ONCE):
+            starts, pair_of = list_occurrences(first, last, pairs.source, pairs.source_offsets, self.n_sources)[:2]
+            _add_evenly(starts, pair_of, *targets, self.row_offsets, self.targets, cell_of, weights, counts)
 
 
 @compiled
