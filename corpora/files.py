@@ -42,6 +42,8 @@ _NO_TEXT = {
 }
 """By a pattern of the first bytes: what such a file is, and what to do."""
 
+READ_ERRORS = EOFError, zlib.error, lzma.LZMAError, OSError  # of a file that is damaged, cut off or out of reach
+
 _LONGEST_PART = 50  # characters, of at most 4 bytes; file systems allow 255 bytes in all
 
 _unfinished: set[Path] = set()
@@ -63,11 +65,11 @@ def _cannot_open(path: StrPath, error: OSError) -> CorpusError:
 
 
 @contextmanager
-def open_bytes(path: StrPath) -> Iterator[BinaryIO]:
+def open_bytes(path: StrPath, *, text: bool = True) -> Iterator[BinaryIO]:
     """A buffered binary reader of the content, decompressed; ``-`` is standard input, which is not closed.
 
     gzip, xz, bzip2 and zstd are known by their first bytes, never by the name, and the file is opened once, so that
-    pipes work.  Raises CorpusError if the file cannot be opened, or begins as no text does.
+    pipes work.  Raises CorpusError if the file cannot be opened, or, with `text`, begins as no text in UTF-8 does.
     """
     with ExitStack() as stack:
         if os.fspath(path) == "-":
@@ -88,7 +90,7 @@ def open_bytes(path: StrPath) -> Iterator[BinaryIO]:
                 stream = stack.enter_context(io.BufferedReader(unpacked, BUFFER_BYTES))
                 head = stream.peek()
                 break
-        for magic, (what, hint) in _NO_TEXT.items():
+        for magic, (what, hint) in _NO_TEXT.items() if text else ():
             if re.match(magic, head):
                 raise CorpusError(path, 0, f"is {what}, not plain text", hint=hint)
         yield stream
@@ -108,8 +110,8 @@ def read_lines(path: StrPath, start: int = 0) -> Iterator[bytes]:
             for lines in arriving_lines(stream, path, number):
                 yield from lines
                 number += len(lines)
-    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
-        raise _cannot_read(path, number, error) from error
+    except READ_ERRORS as error:
+        raise cannot_read(path, number, error) from error
 
 
 def arriving_lines(stream: BinaryIO, path: StrPath, number: int = 0) -> Iterator[list[bytes]]:
@@ -143,8 +145,8 @@ def count_lines(path: StrPath) -> int:
     try:
         with open_bytes(path) as stream:
             return _pass_over(stream, sys.maxsize)
-    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
-        raise _cannot_read(path, 0, error) from error
+    except READ_ERRORS as error:
+        raise cannot_read(path, 0, error) from error
 
 
 def _pass_over(stream: BinaryIO, most: int) -> int:
@@ -161,7 +163,7 @@ def _pass_over(stream: BinaryIO, most: int) -> int:
     return passed + (not (is_empty or chunk.endswith(b"\n")))
 
 
-def _cannot_read(path: StrPath, number: int, error: Exception) -> CorpusError:
+def cannot_read(path: StrPath, number: int, error: Exception) -> CorpusError:
     """The error for a file that cannot be read on.  number: of the last whole line."""
     if isinstance(error, EOFError):
         hint = "the file was cut off: copy or make it again"

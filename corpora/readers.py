@@ -15,6 +15,7 @@ from corpora.files import StrPath, count_lines, read_lines
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import A3Pair, read_a3
 from corpora.formats.joint import Columns, are_numbers, parse_joints
+from corpora.formats.memories import Memory, kind_of_memory
 from corpora.formats.naacl import is_marked_up, parse_sentence
 from corpora.formats.tables import Table, kind_of_table
 from corpora.link_files import LinkStream, open_links
@@ -35,15 +36,16 @@ def open_corpus(
 
     paths: one prefix (``train`` of train.en.gz and train.fr.gz, with links in train.wa or the like), a
     folder with one prefix, a file (lines of ``source ||| target`` or with a tab for the bars, JSON objects,
-    a Parquet or Arrow table, comtrans, GIZA++ A3.final), ``-`` or a pipe with such lines; or two files: texts,
-    source first, or A3.final files of opposite directions, whose links are symmetrised by grow-diag-final-and.
+    a Parquet or Arrow table, TMX or XLIFF, comtrans, GIZA++ A3.final), ``-`` or a pipe with such lines; or two files:
+    texts, source first, or A3.final files of opposite directions, whose links are symmetrised by grow-diag-final-and.
 
     source, target: the languages.  With a prefix they choose the files, else the source is the first in
     alphabetical order; of two text files with these suffixes they choose the order; otherwise they only
     name the sides.  Links are always read in the source-target order in use, never transposed.
 
     columns: of one file, by number from 1 on in tab-separated lines and tables, or by name in JSON objects and tables;
-    by default there those named like the languages, or ``source`` and ``target``.
+    by default there those named like the languages, or ``source`` and ``target``. Of TMX and XLIFF they are the
+    languages, by default these, or the only two.
 
     Raises CorpusError if nothing, or more than one thing, is recognised.
     """
@@ -68,6 +70,11 @@ def _open_one(path: StrPath, source: str | None, target: str | None, columns: Co
     if kind is not None:
         table = Table(path, kind)
         return _table(table, source, target, columns or _named_columns(source, target, table.names))
+    kind = kind_of_memory(path)
+    if kind is not None:
+        memory = Memory(path, kind)
+        columns = columns or memory.columns(source, target)
+        return _table(memory, source or columns[0], target or columns[1], columns)
     lines = recognize.head(path)
     if not lines:
         raise CorpusError(path, 0, "the corpus is empty", hint="check where it comes from")
@@ -108,7 +115,7 @@ def _joint(path: StrPath, source: str | None, target: str | None, columns: Colum
     return Corpus(name, form, source, target, name, name, texts, None, parse=parse, _count=count)
 
 
-def _table(table: Table, source: str | None, target: str | None, columns: Columns) -> Corpus:
+def _table(table: Table | Memory, source: str | None, target: str | None, columns: Columns) -> Corpus:
     name, texts = os.fspath(table.path), partial(table.parse, columns)
     form = f"{table.kind} file with source and target in {' and '.join(columns)}"
     return Corpus(name, form, source, target, name, name, texts, None, _count=table.count)
@@ -204,6 +211,10 @@ def _open_two(first: StrPath, second: StrPath, source: str | None, target: str |
 
 def _text_pair(name: str, files: Files, languages: Languages, why: str, links_file: Path | None = None) -> Corpus:
     source_file, target_file = files
+    for file in files:
+        kind = None if recognize.is_stream(file) else kind_of_memory(file)
+        if kind is not None:
+            raise CorpusError(file, 0, f"is {kind}, which holds both languages", hint="give it alone")
     marked_up = any(map(is_marked_up, recognize.head(source_file)[:1] + recognize.head(target_file)[:1]))
 
     def numbered() -> Iterator[tuple[int, TextLine]]:
@@ -311,6 +322,6 @@ def _belong_together(first: str, second: str) -> bool:
 
 
 def _form(path: str) -> str | None:
-    if path == "-" or not Path(path).exists() or Path(path).is_dir():
+    if not Path(path).is_file() or kind_of_memory(path):
         return None
     return recognize.file_form(recognize.head(path))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 from commands import run
@@ -14,6 +15,17 @@ from corpora.files import read_lines
 
 collect_ignore = ["warm.py"]  # looking there for doctests would train
 LINES = 8
+
+TMX = (
+    "<?xml version='1.0' encoding='UTF-8'?>\n<tmx version='1.4'><body>\n{}</body></tmx>\n",
+    "<tu><tuv xml:lang='en'><seg>{}<ph>x</ph></seg></tuv>\n<tuv xml:lang='fr'><seg>{}</seg></tuv></tu>\n",
+)
+XLIFF = (
+    "<xliff version='1.2'><file source-language='en' target-language='fr'><body>\n{}</body></file></xliff>\n",
+    "<trans-unit><seg-source><mrk mtype='seg' mid='0'>{}</mrk></seg-source>\n"
+    "<target><mrk mtype='seg' mid='0'>{}</mrk></target></trans-unit>\n",
+)
+"""The whole of a file, and a unit of it."""
 
 
 @pytest.fixture(scope="session")
@@ -28,11 +40,14 @@ def seeds(sample: Path, priors: Path, once: Callable[..., Path]) -> dict[str, by
         pairs = list(zip(*sides, strict=True))
         (folder / "joint").write_text("".join(f"{source} ||| {target}\n" for source, target in pairs))
         (folder / "tabs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
+        for name, texts in (("a.tmx", TMX), ("a.xlf", XLIFF)):
+            units = "".join(texts[1].format(escape(source), escape(target)) for source, target in pairs)
+            (folder / name).write_text(texts[0].format(units))
         rows = [json.dumps({"source": source, "target": target.split()}) + "\n" for source, target in pairs]
         (folder / "text.jsonl").write_text("".join(rows))
-        texts = folder / "text.en", folder / "text.fr"
+        files = folder / "text.en", folder / "text.fr"
         for form in ("pharaoh", "scored", "jsonl", "tsv"):
-            run("align", *texts, "--format", form, "-o", folder / f"links.{form}", "-q")
+            run("align", *files, "--format", form, "-o", folder / f"links.{form}", "-q")
         for form in ("talp", "naacl"):
             run("convert", folder / "links.pharaoh", folder / f"links.{form}", "--to", form, "-q")
         for form in ("giza", "comtrans"):
