@@ -14,9 +14,10 @@ from corpora.errors import CorpusError
 from corpora.files import StrPath, count_lines, read_lines
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import A3Pair, read_a3
-from corpora.formats.joint import Columns, are_numbers, parse_joints
+from corpora.formats.joint import Columns, are_numbers, named_columns, parse_joints
 from corpora.formats.memories import Memory, kind_of_memory
 from corpora.formats.naacl import is_marked_up, parse_sentence
+from corpora.formats.sheets import Sheet
 from corpora.formats.tables import Table, kind_of_table
 from corpora.link_files import LinkStream, open_links
 from corpora.symmetrize import symmetrize
@@ -36,8 +37,9 @@ def open_corpus(
 
     paths: one prefix (``train`` of train.en.gz and train.fr.gz, with links in train.wa or the like), a
     folder with one prefix, a file (lines of ``source ||| target`` or with a tab for the bars, JSON objects,
-    a Parquet or Arrow table, TMX or XLIFF, comtrans, GIZA++ A3.final), ``-`` or a pipe with such lines; or two files:
-    texts, source first, or A3.final files of opposite directions, whose links are symmetrised by grow-diag-final-and.
+    a Parquet or Arrow table, CSV, XLSX, TMX or XLIFF, comtrans, GIZA++ A3.final), ``-`` or a pipe with such lines; or
+    two files: texts, source first, or A3.final files of opposite directions, whose links are symmetrised by
+    grow-diag-final-and.
 
     source, target: the languages.  With a prefix they choose the files, else the source is the first in
     alphabetical order; of two text files with these suffixes they choose the order; otherwise they only
@@ -66,22 +68,16 @@ def _open_one(path: StrPath, source: str | None, target: str | None, columns: Co
         return _joint(path, source, target, columns)
     if not Path(path).is_file():
         return _open_prefix(path, source, target)
-    kind = kind_of_table(path)
-    if kind is not None:
-        table = Table(path, kind)
-        return _table(table, source, target, columns or _named_columns(source, target, table.names))
-    kind = kind_of_memory(path)
-    if kind is not None:
-        memory = Memory(path, kind)
-        columns = columns or memory.columns(source, target)
-        return _table(memory, source or columns[0], target or columns[1], columns)
+    table = _open_table(path)
+    if table is not None:
+        return _table(table, source, target, columns)
     lines = recognize.head(path)
     if not lines:
         raise CorpusError(path, 0, "the corpus is empty", hint="check where it comes from")
     form = recognize.file_form(lines)
     if form in ("objects", "jsonl"):
         names = re.findall(r'"([^"]*)"', lines[0].decode(errors="replace"))
-        return _joint(path, source, target, columns or _named_columns(source, target, names))
+        return _joint(path, source, target, columns or named_columns(source, target, names))
     if columns is not None and not are_numbers(columns):
         hint = "number the columns of tab-separated lines, from 1 on"
         raise CorpusError(path, 0, "is no JSON lines and no table, whose columns have names", hint=hint)
@@ -97,9 +93,14 @@ def _open_one(path: StrPath, source: str | None, target: str | None, columns: Co
     raise CorpusError(path, 0, what, hint=hint)
 
 
-def _named_columns(source: str | None, target: str | None, names: Sequence[str]) -> Columns:
-    """The columns named like the languages if both exist, else ``source`` and ``target``."""
-    return (source, target) if source in names and target in names and source and target else ("source", "target")
+def _open_table(path: StrPath) -> Table | Memory | Sheet | None:
+    """What has columns, and a name for each; None for any other file."""
+    if kind := kind_of_table(path):
+        return Table(path, kind)
+    if kind := kind_of_memory(path):
+        return Memory(path, kind)
+    suffix = Path(recognize.plain_name(path)).suffix.lower()
+    return Sheet(path, suffix[1:].upper()) if suffix in (".csv", ".xlsx") else None
 
 
 def _joint(path: StrPath, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
@@ -115,10 +116,14 @@ def _joint(path: StrPath, source: str | None, target: str | None, columns: Colum
     return Corpus(name, form, source, target, name, name, texts, None, parse=parse, _count=count)
 
 
-def _table(table: Table | Memory, source: str | None, target: str | None, columns: Columns) -> Corpus:
-    name, texts = os.fspath(table.path), partial(table.parse, columns)
-    form = f"{table.kind} file with source and target in {' and '.join(columns)}"
-    return Corpus(name, form, source, target, name, name, texts, None, _count=table.count)
+def _table(table: Table | Memory | Sheet, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
+    if isinstance(table, Memory):
+        columns = columns or table.columns(source, target)
+        source, target = source or columns[0], target or columns[1]
+    chosen = columns or named_columns(source, target, table.names)
+    name, texts = os.fspath(table.path), partial(table.parse, chosen)
+    form = f"{table.kind} file with source and target in {' and '.join(chosen)}"
+    return Corpus(name, form, source, target, name, name, texts, None, _count=partial(table.count, chosen))
 
 
 def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
@@ -322,6 +327,6 @@ def _belong_together(first: str, second: str) -> bool:
 
 
 def _form(path: str) -> str | None:
-    if not Path(path).is_file() or kind_of_memory(path):
+    if not Path(path).is_file() or _open_table(path):
         return None
     return recognize.file_form(recognize.head(path))

@@ -95,7 +95,7 @@ def _limit_threads(number: int | None) -> int | None:
 CorpusPaths = Annotated[list[str], typer.Argument(
     metavar="CORPUS",
     help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz, .bz2 too), a folder with one, two text files, a file of "
-    "'source ||| target' lines, TMX, XLIFF, comtrans or GIZA++ A3.final.",
+    "'source ||| target' lines, CSV, XLSX, TMX, XLIFF, comtrans or GIZA++ A3.final.",
 )]  # fmt: skip
 GoldPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelled pairs: texts and links; repeatable.")]
 SourceLanguage = Annotated[str | None, _data("--source", metavar="L", help="Language (file suffix) of the source.")]
@@ -135,7 +135,7 @@ WhatOfLongPairs = Annotated[
 ]
 TextColumns = Annotated[Any, _data(
     "--columns", parser=parse_columns, metavar="S,T",
-    help="Of SRC, a file with tabs: numbers from 1 on; JSON lines, Parquet, Arrow: names; TMX, XLIFF: languages.",
+    help="Of SRC, a file with tabs: numbers from 1 on; of JSON lines and tables: names; of TMX, XLIFF: languages.",
     hidden=True,
 )]  # fmt: skip
 Shard = Annotated[Any, _data(

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
@@ -16,7 +16,7 @@ Columns = tuple[str, str]  # of source and target: numbers from 1 on, or names
 Parser = Callable[[Iterable[bytes], StrPath, int], Iterator[tuple[int, bytes, bytes]]]
 
 _CODES = b"ar|bg|cs|da|de|el|en|es|et|fa|fi|fr|he|hi|hr|hu|id|it|ja|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sv|sw|tr|uk|vi|zh"
-_NAME = re.compile(rb"(?i:(source|target|src|tgt|trg)([ _-]\w+)?|(%b)([-_]\w{2,8})?|[a-z]{3}_[a-z]{4})" % _CODES)
+NAME = re.compile(rb"(?i:(source|target|src|tgt|trg)([ _-]\w+)?|(%b)([-_]\w{2,8})?|[a-z]{3}_[a-z]{4})" % _CODES)
 """The name of a column of text, in the first row of a table, where another such name is beside it."""
 
 _SEPARATOR = re.compile(rb"(?<!\S)\|\|\|(?!\S)|\t")
@@ -45,7 +45,7 @@ def parse_joints(
             return number, b"", b""
         try:
             source, target = split(line)
-            if number == 1 and b"\t" in line and source != target and all(map(_NAME.fullmatch, (source, target))):
+            if number == 1 and b"\t" in line and source != target and all(map(NAME.fullmatch, (source, target))):
                 what = f"{quoted(source)} and {quoted(target)} are names of columns, not text"
                 raise _WrongError(what, "delete the line; if it is a pair, divide it by ||| in place of the tab")
             return number, source, target
@@ -54,6 +54,11 @@ def parse_joints(
             raise BrokenLine(path, number, what, hint=hint) from None
 
     return map(parse, count(first), lines)
+
+
+def named_columns(source: str | None, target: str | None, names: Sequence[str]) -> Columns:
+    """The columns named like the languages if both exist, else ``source`` and ``target``."""
+    return (source, target) if source in names and target in names and source and target else ("source", "target")
 
 
 def are_numbers(columns: Columns) -> bool:

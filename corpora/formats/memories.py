@@ -69,7 +69,7 @@ class Memory:
         first, second = (name or rest.pop(0) for name in wanted)
         return first, second
 
-    def count(self) -> int:
+    def count(self, columns: Columns) -> int:
         return sum(1 for _ in self.units())
 
     def parse(self, columns: Columns, start: int = 0) -> Iterator[tuple[int, bytes, bytes]]:

@@ -40,7 +40,7 @@ class Table:
         with self._open() as reader:
             self.names: list[str] = (reader.schema_arrow if kind == "Parquet" else reader.schema).names
 
-    def count(self) -> int:
+    def count(self, columns: Columns) -> int:
         with self._open() as reader:
             return sum(rows for rows, _ in self._groups(reader, None))
 

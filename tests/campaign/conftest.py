@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from itertools import islice
@@ -43,6 +44,8 @@ def seeds(sample: Path, priors: Path, once: Callable[..., Path]) -> dict[str, by
         for name, texts in (("a.tmx", TMX), ("a.xlf", XLIFF)):
             units = "".join(texts[1].format(escape(source), escape(target)) for source, target in pairs)
             (folder / name).write_text(texts[0].format(units))
+        with (folder / "a.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("source", "target"), *pairs])
         rows = [json.dumps({"source": source, "target": target.split()}) + "\n" for source, target in pairs]
         (folder / "text.jsonl").write_text("".join(rows))
         files = folder / "text.en", folder / "text.fr"

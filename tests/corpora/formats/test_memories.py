@@ -165,5 +165,5 @@ def test_many_units_are_read_one_by_one(tmp_path: Path) -> None:
     unit = "<tu><tuv xml:lang='en'><seg>a {0}</seg></tuv><tuv xml:lang='de'><seg>b {0}</seg></tuv></tu>\n"
     path = write(tmp_path, f"<tmx><body>\n{''.join(map(unit.format, range(3000)))}</body></tmx>")
     memory = Memory(path, "TMX")
-    assert (memory.names, memory.count()) == (["en", "de"], 3000)
+    assert (memory.names, memory.count(("en", "de"))) == (["en", "de"], 3000)
     assert list(memory.parse(("en", "de"), 2998)) == [(2999, b"a 2998", b"b 2998"), (3000, b"a 2999", b"b 2999")]

@@ -43,7 +43,7 @@ def test_rows_from_any_on(tmp_path: Path, kind: str, rows: int) -> None:
     path = put(tmp_path / "t", kind, {"id": range(20), "fr": FR, "en": EN}, rows)
     assert kind_of_table(path) == kind
     table = Table(path, kind)
-    assert (table.count(), table.names) == (20, ["id", "fr", "en"])
+    assert (table.count(("fr", "en")), table.names) == (20, ["id", "fr", "en"])
     for start in range(22):
         assert list(table.parse(("en", "fr"), start)) == ROWS[start:]
         assert list(table.parse(("3", "2"), start)) == ROWS[start:]

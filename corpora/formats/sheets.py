@@ -1,0 +1,103 @@
+"""Spreadsheets: CSV with quotes, in UTF-8 or UTF-16, and the first sheet of XLSX files, read row by row."""
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import islice
+
+from corpora import SettingError
+from corpora.errors import BrokenLine, CorpusError
+from corpora.files import READ_ERRORS, StrPath, cannot_read, open_bytes
+from corpora.formats.joint import NAME, Columns, are_numbers
+
+_SEPARATORS = ",;\t"
+
+
+class Sheet:
+    """A CSV or XLSX file.  names: what is in its first row.
+
+    Where columns are chosen by name, the first row is no pair; by number, it is. Raises CorpusError on a damaged file,
+    SettingError for XLSX without openpyxl.
+    """
+
+    def __init__(self, path: StrPath, kind: str) -> None:
+        self.path, self.kind = path, kind
+        self.names = next(self._rows(), [])
+
+    def count(self, columns: Columns) -> int:
+        return sum(1 for _ in self._rows()) - (not are_numbers(columns))
+
+    def parse(self, columns: Columns, start: int = 0) -> Iterator[tuple[int, bytes, bytes]]:
+        """The number, source and target of each row that is a pair; an empty row is an empty pair.
+
+        start: pairs to pass over.  Raises BrokenLine for a row without the columns, but goes on with the next;
+        CorpusError for names that are not in the first row, or twice.
+        """
+        places = [int(column) - 1 for column in columns] if are_numbers(columns) else [*map(self._place, columns)]
+        header = not are_numbers(columns)
+
+        def parse(numbered: tuple[int, list[str]]) -> tuple[int, bytes, bytes]:
+            number, row = numbered
+            if not any(row):
+                return number, b"", b""
+            if not 0 <= min(places) <= max(places) < len(row):
+                what = f"has no column {max(places) + 1}, only {len(row)}"
+                raise BrokenLine(self.path, number, what, hint="choose others with `columns`")
+            source, target = (b" ".join(row[place].encode().split()) for place in places)
+            if number == 1 and source != target and NAME.fullmatch(source) and NAME.fullmatch(target):
+                what = "has names of columns, not text"
+                raise BrokenLine(self.path, number, what, hint="choose `columns` by these names")
+            return number, source, target
+
+        return map(parse, islice(enumerate(self._rows(), 1), start + header, None))
+
+    def _place(self, column: str) -> int:
+        if self.names.count(column) != 1:
+            what = f"has {'no' if column not in self.names else 'more than one'} column '{column}' in its first row"
+            hint = "choose `columns` by what is there, or by number, 1,2, if that row is text"
+            raise CorpusError(self.path, 0, what, hint=hint)
+        return self.names.index(column)
+
+    def _rows(self) -> Iterator[list[str]]:
+        return _rows_of_csv(self.path) if self.kind == "CSV" else _rows_of_xlsx(self.path)
+
+
+def _rows_of_csv(path: StrPath) -> Iterator[list[str]]:
+    row = 0
+    try:
+        with open_bytes(path, text=False) as stream:
+            head = stream.peek()  # type: ignore[attr-defined]
+            encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+            first = head.decode(encoding, "replace").partition("\n")[0]
+            text = io.TextIOWrapper(stream, encoding, newline="")
+            try:
+                for cells in csv.reader(text, delimiter=max(_SEPARATORS, key=first.count), strict=True):
+                    row += 1
+                    yield cells
+            finally:
+                text.detach()  # the stream is not its own
+    except READ_ERRORS as error:
+        raise cannot_read(path, row, error) from error
+    except UnicodeDecodeError as error:
+        raise CorpusError(path, row + 1, f"not valid {error.encoding.upper()}", hint="save it as CSV UTF-8") from error
+    except csv.Error as error:
+        raise CorpusError(
+            path, row + 1, f"is no CSV: {error}", hint="close each quote, and double it inside"
+        ) from error
+
+
+def _rows_of_xlsx(path: StrPath) -> Iterator[list[str]]:
+    try:
+        import openpyxl
+    except ModuleNotFoundError as error:
+        what = f"{path} is an XLSX file, which needs openpyxl (pip install 'aligner[xlsx]', or save it as CSV)"
+        raise SettingError(what) from error
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        for cells in book.worksheets[0].iter_rows(values_only=True):
+            yield ["" if cell is None else str(cell) for cell in cells]
+    except GeneratorExit:
+        raise
+    except Exception as error:  # of zip files, XML and openpyxl, which has no one kind
+        what = f"is no whole XLSX file: {(str(error).splitlines() or ['damaged'])[0]}"
+        raise CorpusError(path, 0, what, hint="save it again, or as CSV") from error
