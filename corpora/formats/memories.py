@@ -58,11 +58,8 @@ class Memory:
         wanted = [self._name(language) if language else None for language in (source, target)]
         rest = [name for name in self.names if name not in wanted]
         if None in wanted and len(rest) > wanted.count(None):
-            what, hint = (
-                f"has {len(self.names)} languages, {', '.join(self.names)}",
-                "choose with `columns`, like en,fr",
-            )
-            raise CorpusError(self.path, 0, what, hint=hint)
+            what = f"has {len(self.names)} languages, {', '.join(self.names)}"
+            raise CorpusError(self.path, 0, what, hint="choose with `columns`, like en,fr")
         if len(rest) < wanted.count(None):
             what = f"has {'one language, ' if self.names else 'no text'}{', '.join(self.names)}"
             raise CorpusError(self.path, 0, what, hint="a corpus has two")
@@ -81,6 +78,8 @@ class Memory:
             numbered = {str(number): name for number, name in enumerate(self.names, 1)}
             columns = numbered.get(columns[0], columns[0]), numbered.get(columns[1], columns[1])
         source, target = map(self._name, columns)
+        if source == target:
+            raise CorpusError(self.path, 0, f"source and target are both {source}", hint="name two languages")
         for number, unit in zip(count(start + 1), islice(self.units(), start, None), strict=False):
             yield number, unit.get(source, b""), unit.get(target, b"")
 

@@ -98,6 +98,8 @@ def test_languages_are_chosen_by_name_or_number(tmp_path: Path) -> None:
     for columns in (("fr", "en"), ("2", "1"), ("fr-CA", "en-US")):
         corpus = open_corpus(path, columns=columns)
         assert [(source.decode(), target.decode()) for _, source, target in corpus.texts()] == turned
+    with pytest.raises(CorpusError, match="source and target are both fr-CA"):
+        pairs(path, source="fr", target="fr-CA")
     three = write(tmp_path, TMX, "three.tmx")  # fr-CA and FR-CA
     for wrong in ({}, {"source": "de"}, {"source": "fr", "target": "en"}):
         with pytest.raises(CorpusError, match=r"three.tmx: has .*fr-CA, FR-CA"):
