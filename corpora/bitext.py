@@ -17,7 +17,6 @@ from corpora.normalize import UNSPACED, Normalizer
 from corpora.ragged import I32, I64
 
 _CHUNK = 1 << 16
-_COUNTED_AT_ONCE = 1 << 20
 PAIRS_AT_ONCE = 1000
 """Pairs that are read at once; if they are not UTF-8, the line at fault is searched for among them."""
 FEWEST_LINES = 20
@@ -59,8 +58,8 @@ class Text:
     def occurrences(self) -> I64:
         """How often each word of the vocabulary is in the text, (V,)."""
         counts = np.zeros(len(self.vocabulary), np.int64)
-        for first in range(0, len(self.ids), _COUNTED_AT_ONCE):  # NumPy copies what it counts
-            counts += np.bincount(self.ids[first : first + _COUNTED_AT_ONCE], minlength=len(counts))
+        for first in range(0, len(self.ids), _CHUNK):  # NumPy copies what it counts
+            counts += np.bincount(self.ids[first : first + _CHUNK], minlength=len(counts))
         return counts
 
     def take(self, sentences: I64) -> "Text":

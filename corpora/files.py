@@ -65,7 +65,7 @@ def _cannot_open(path: StrPath, error: OSError) -> CorpusError:
 
 
 @contextmanager
-def open_bytes(path: StrPath, *, text: bool = True) -> Iterator[BinaryIO]:
+def open_bytes(path: StrPath, *, text: bool = True) -> Iterator[io.BufferedReader]:
     """A buffered binary reader of the content, decompressed; ``-`` is standard input, which is not closed.
 
     gzip, xz, bzip2 and zstd are known by their first bytes, never by the name, and the file is opened once, so that
@@ -149,15 +149,14 @@ def count_lines(path: StrPath) -> int:
         raise cannot_read(path, 0, error) from error
 
 
-def _pass_over(stream: BinaryIO, most: int) -> int:
+def _pass_over(stream: io.BufferedReader, most: int) -> int:
     """Read at most so many lines without parsing them; returns how many there were."""
     passed, size, chunk = 0, 0, b"\n"
-    buffered = cast(io.BufferedReader, stream)
-    while passed < most and (peeked := buffered.peek()):
+    while passed < most and (peeked := stream.peek()):
         found = peeked.count(b"\n")
         if passed + found >= most:
             return passed + sum(1 for _ in islice(stream, most - passed))
-        chunk = buffered.read(len(peeked))
+        chunk = stream.read(len(peeked))
         passed, size = passed + found, size + len(chunk)
     is_empty = size == len(UTF8_BOM) and chunk == UTF8_BOM
     return passed + (not (is_empty or chunk.endswith(b"\n")))

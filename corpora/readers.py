@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -68,9 +68,9 @@ def _open_one(path: StrPath, source: str | None, target: str | None, columns: Co
         return _joint(path, source, target, columns)
     if not Path(path).is_file():
         return _open_prefix(path, source, target)
-    table = _open_table(path)
-    if table is not None:
-        return _table(table, source, target, columns)
+    open_table = _table_opener(path)
+    if open_table is not None:
+        return _table(open_table(), source, target, columns)
     lines = recognize.head(path)
     if not lines:
         raise CorpusError(path, 0, "the corpus is empty", hint="check where it comes from")
@@ -93,14 +93,14 @@ def _open_one(path: StrPath, source: str | None, target: str | None, columns: Co
     raise CorpusError(path, 0, what, hint=hint)
 
 
-def _open_table(path: StrPath) -> Table | Memory | Sheet | None:
-    """What has columns, and a name for each; None for any other file."""
+def _table_opener(path: StrPath) -> Callable[[], Table | Memory | Sheet] | None:
+    """What opens a file that has columns, and a name for each; None for any other file."""
     if kind := kind_of_table(path):
-        return Table(path, kind)
+        return partial(Table, path, kind)
     if kind := kind_of_memory(path):
-        return Memory(path, kind)
+        return partial(Memory, path, kind)
     suffix = Path(recognize.plain_name(path)).suffix.lower()
-    return Sheet(path, suffix[1:].upper()) if suffix in (".csv", ".xlsx") else None
+    return partial(Sheet, path, suffix[1:].upper()) if suffix in (".csv", ".xlsx") else None
 
 
 def _joint(path: StrPath, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
@@ -327,6 +327,6 @@ def _belong_together(first: str, second: str) -> bool:
 
 
 def _form(path: str) -> str | None:
-    if not Path(path).is_file() or _open_table(path):
+    if not Path(path).is_file() or _table_opener(path):
         return None
     return recognize.file_form(recognize.head(path))

@@ -66,6 +66,14 @@ def are_numbers(columns: Columns) -> bool:
     return all(map(str.isdecimal, columns))
 
 
+def with_names(columns: Columns, names: Sequence[str]) -> Columns:
+    """The columns by name, where they are given by number; a number that no column has stays."""
+    if not are_numbers(columns):
+        return columns
+    named = {str(number): name for number, name in enumerate(names, 1)}
+    return named.get(columns[0], columns[0]), named.get(columns[1], columns[1])
+
+
 class _WrongError(Exception):
     """What is wrong with a line, and a hint."""
 

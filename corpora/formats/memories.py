@@ -8,7 +8,7 @@ from xml.parsers import expat
 
 from corpora.errors import CorpusError
 from corpora.files import BUFFER_BYTES, LONGEST_LINE, READ_ERRORS, StrPath, cannot_read, open_bytes
-from corpora.formats.joint import Columns, are_numbers
+from corpora.formats.joint import Columns, with_names
 
 _ELEMENT = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z]\w*)")
 _KINDS = {b"tmx": "TMX", b"xliff": "XLIFF"}
@@ -37,7 +37,7 @@ def kind_of_memory(path: StrPath) -> str | None:
     """TMX or XLIFF, by the first element of a file; None for any other file."""
     head = b""
     with suppress(*READ_ERRORS), open_bytes(path, text=False) as stream:  # who reads it tells what is wrong
-        head = stream.peek().replace(b"\0", b"")  # type: ignore[attr-defined]  # UTF-16 has every second one
+        head = stream.peek().replace(b"\0", b"")  # UTF-16 has every second one
     found = _ELEMENT.search(head) if head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").startswith(b"<") else None
     return _KINDS.get(found[1]) if found else None
 
@@ -74,10 +74,7 @@ class Memory:
 
         start: units to pass over.  columns: languages, or their numbers from 1 on.  Raises CorpusError for others.
         """
-        if are_numbers(columns):
-            numbered = {str(number): name for number, name in enumerate(self.names, 1)}
-            columns = numbered.get(columns[0], columns[0]), numbered.get(columns[1], columns[1])
-        source, target = map(self._name, columns)
+        source, target = map(self._name, with_names(columns, self.names))
         if source == target:
             raise CorpusError(self.path, 0, f"source and target are both {source}", hint="name two languages")
         for number, unit in zip(count(start + 1), islice(self.units(), start, None), strict=False):

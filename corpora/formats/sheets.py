@@ -3,7 +3,9 @@
 import csv
 import io
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import islice
+from zipfile import BadZipFile
 
 from corpora import SettingError
 from corpora.errors import BrokenLine, CorpusError
@@ -11,6 +13,9 @@ from corpora.files import READ_ERRORS, StrPath, cannot_read, open_bytes
 from corpora.formats.joint import NAME, Columns, are_numbers
 
 _SEPARATORS = ",;\t"
+
+_DAMAGES = AttributeError, BadZipFile, LookupError, RuntimeError, SyntaxError, TypeError, ValueError
+"""Raised by zipfile, by the parser of XML and by openpyxl, where a file is not what they take it for."""
 
 
 class Sheet:
@@ -66,7 +71,7 @@ def _rows_of_csv(path: StrPath) -> Iterator[list[str]]:
     row = 0
     try:
         with open_bytes(path, text=False) as stream:
-            head = stream.peek()  # type: ignore[attr-defined]
+            head = stream.peek()
             encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
             first = head.decode(encoding, "replace").partition("\n")[0]
             text = io.TextIOWrapper(stream, encoding, newline="")
@@ -93,11 +98,9 @@ def _rows_of_xlsx(path: StrPath) -> Iterator[list[str]]:
         what = f"{path} is an XLSX file, which needs openpyxl (pip install 'aligner[xlsx]', or save it as CSV)"
         raise SettingError(what) from error
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        for cells in book.worksheets[0].iter_rows(values_only=True):
-            yield ["" if cell is None else str(cell) for cell in cells]
-    except GeneratorExit:
-        raise
-    except Exception as error:  # of zip files, XML and openpyxl, which has no one kind
+        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+            for cells in book.worksheets[0].iter_rows(values_only=True):
+                yield ["" if cell is None else str(cell) for cell in cells]
+    except (*READ_ERRORS, *_DAMAGES, openpyxl.utils.exceptions.InvalidFileException) as error:
         what = f"is no whole XLSX file: {(str(error).splitlines() or ['damaged'])[0]}"
         raise CorpusError(path, 0, what, hint="save it again, or as CSV") from error

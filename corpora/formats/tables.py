@@ -9,7 +9,7 @@ from typing import Any
 from corpora import SettingError
 from corpora.errors import BrokenLine, CorpusError
 from corpora.files import StrPath
-from corpora.formats.joint import Columns, are_numbers
+from corpora.formats.joint import Columns, with_names
 
 _MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
 _ROWS = 8192  # at once, of a row group
@@ -49,9 +49,7 @@ class Table:
 
         Raises BrokenLine for a row without text, but goes on with the next; CorpusError for missing columns.
         """
-        if are_numbers(columns):
-            named = {str(number): name for number, name in enumerate(self.names, 1)}
-            columns = named.get(columns[0], columns[0]), named.get(columns[1], columns[1])
+        columns = with_names(columns, self.names)
         for name in columns:
             if name not in self.names and name.partition(".")[0] not in self.names:
                 what = f"has no column '{name}', but {', '.join(self.names)}"

@@ -199,9 +199,7 @@ class Decoder:
             soft[kind] = hmm.soft
             if not KINDS[kind].agreement:
                 apart = hmm, lexical
-        means = (
-            reduce(np.add, totals_of) / np.float32(len(totals)) for totals_of in zip(*totals.values(), strict=True)
-        )
+        means = (reduce(np.add, both) / np.float32(len(totals)) for both in zip(*totals.values(), strict=True))
         hmm, lexical = map(partial(Posteriors.of, pairs), means, likelihoods)
         return PosteriorSet(hmm, lexical, soft, apart)
 

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+import openpyxl
 import pytest
 from commands import run
 
@@ -44,8 +45,11 @@ def seeds(sample: Path, priors: Path, once: Callable[..., Path]) -> dict[str, by
         for name, texts in (("a.tmx", TMX), ("a.xlf", XLIFF)):
             units = "".join(texts[1].format(escape(source), escape(target)) for source, target in pairs)
             (folder / name).write_text(texts[0].format(units))
+        book, named = openpyxl.Workbook(), [("source", "target"), *pairs]
+        list(map(book.active.append, named))
+        book.save(folder / "a.xlsx")
         with (folder / "a.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([("source", "target"), *pairs])
+            csv.writer(file).writerows(named)
         rows = [json.dumps({"source": source, "target": target.split()}) + "\n" for source, target in pairs]
         (folder / "text.jsonl").write_text("".join(rows))
         files = folder / "text.en", folder / "text.fr"

@@ -66,8 +66,9 @@ def write(folder: Path, text: str, name: str = "m.tmx", encoding: str = "utf-8")
     return path
 
 
-def pairs(path: Path, **chosen: str) -> list[tuple[str, str]]:
-    return [(source.decode(), target.decode()) for _, source, target in open_corpus(path, **chosen).texts()]  # type: ignore[arg-type]
+def pairs(path: Path, source: str | None = None, target: str | None = None) -> list[tuple[str, str]]:
+    texts = open_corpus(path, source=source, target=target).texts()
+    return [(one.decode(), other.decode()) for _, one, other in texts]
 
 
 EXPECTED = [

@@ -36,19 +36,18 @@ def write(
     return path
 
 
-def pairs(path: Path, columns: tuple[str, str] | None = ("en", "fr"), **languages: str) -> list[tuple[str, str]]:
-    corpus = open_corpus(path, columns=columns, **languages)  # type: ignore[arg-type]
-    texts = list(corpus.texts())
+def pairs(
+    path: Path, columns: tuple[str, str] | None = ("en", "fr"), source: str | None = None, target: str | None = None
+) -> list[tuple[str, str]]:
+    texts = list((corpus := open_corpus(path, columns=columns, source=source, target=target)).texts())
     assert [text for number in (1, 2, 3) for text in corpus.shard(number, 3).texts()] == texts
-    return [(source.decode(), target.decode()) for _, source, target in texts]
+    return [(one.decode(), other.decode()) for _, one, other in texts]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize(
-    ("encoding", "name"),
-    [("utf-8", "a.csv"), ("utf-8-sig", "A.CSV"), ("utf-16", "a.csv"), ("utf-8", "a.csv.gz")],
-)
-def test_rows_of_csv(tmp_path: Path, encoding: str, name: str, separator: str) -> None:
+@pytest.mark.parametrize("form", ["utf-8 a.csv", "utf-8-sig A.CSV", "utf-16 a.csv", "utf-8 a.csv.gz"])
+def test_rows_of_csv(tmp_path: Path, form: str, separator: str) -> None:
+    encoding, name = form.split()
     path = write(tmp_path, ROWS, name, encoding, separator)
     assert pairs(path) == pairs(path, None, source="en", target="fr") == PAIRS
     assert pairs(path, ("fr", "en")) == [pair[::-1] for pair in PAIRS]
