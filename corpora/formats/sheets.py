@@ -98,7 +98,10 @@ def _rows_of_xlsx(path: StrPath) -> Iterator[list[str]]:
         what = f"{path} is an XLSX file, which needs openpyxl (pip install 'aligner[xlsx]', or save it as CSV)"
         raise SettingError(what) from error
     try:
-        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+        with (
+            open_bytes(path, text=False) as stream,  # openpyxl leaves what it opens open where a file is damaged
+            closing(openpyxl.load_workbook(stream, read_only=True, data_only=True)) as book,
+        ):
             for cells in book.worksheets[0].iter_rows(values_only=True):
                 yield ["" if cell is None else str(cell) for cell in cells]
     except (*READ_ERRORS, *_DAMAGES, openpyxl.utils.exceptions.InvalidFileException) as error:
