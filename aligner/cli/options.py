@@ -23,6 +23,7 @@ Report = Literal["text", "json"]
 EvaluationReport = Literal["text", "json", "markdown", "latex", "csv"]
 Page = Literal["html", "markdown", "latex", "csv"]
 Annotations = Literal["random", "unsure", "given"]
+Scores = Literal["tsv", "worst", "jsonl", "scored", "pharaoh"]
 Lexicons = Literal["tsv", "moses", "marian", "bicleaner"]
 
 # The groups of the help; what is hidden there is shown by --help-all.
@@ -231,6 +232,9 @@ ModelFile = Annotated[str, _output("--model", "-m", metavar="MODEL", help="Model
 TrainedModel = Annotated[
     str | None, _output("--model", "-m", metavar="MODEL", help="Trained model; without it: default weights.")
 ]
+ScoringModel = Annotated[str | None, _output(
+    "--model", "-m", metavar="MODEL", help="Trained model; without it the text itself, for LINKS aligner.model.",
+)]  # fmt: skip
 OutputFile = Annotated[str, _output("--output", "-o", metavar="FILE", help="Write here; - is standard output.")]
 GoldPrefix = Annotated[
     str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.L1, PREFIX.L2, PREFIX.wa, PREFIX.journal.")
@@ -240,6 +244,9 @@ OutputFormat = Annotated[
     _output(
         "--format", help="i-j links, i-j:score, JSON objects with tokens and scores, or scores of pairs and links."
     ),
+]
+ScoreFormat = Annotated[
+    Scores, _output("--format", help="Scores of pairs and links; a table, the worst pairs first; or as align writes.")
 ]
 ShowFeatures = Annotated[bool, _output("--features", help="Also its features, the most effective first.")]
 ReportFormat = Annotated[Report, _output("--format", help="A table, or JSON.")]

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from aligner.cli.messages import say
 from aligner.progress import Progress, ignore, progress_bar
@@ -75,7 +75,7 @@ class Writer:
     """
 
     output: Output
-    file: AbstractContextManager[BinaryIO]
+    file: AbstractContextManager[IO[bytes]]
     before: Sequence[int] = ()
     part_ends: Callable[[Sequence[int]], object] = ignore
     began: float = field(default_factory=time.monotonic)

@@ -1,46 +1,110 @@
 """``aligner score``."""
 
-from contextlib import ExitStack
+import json
+from array import array
+from collections.abc import Iterator
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from typing import Annotated
+from typing import IO, Annotated
 
 import typer
 
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
-from aligner.cli.outputs import Output
+from aligner.cli.align import align_with_model, align_without_model
+from aligner.cli.messages import refuse_idle
+from aligner.cli.outputs import Output, Writer
+from aligner.model.settings import AlignSettings
 from aligner.progress import progress_bar
+
+_HEADER = "line", "support", "faults", "source", "target"
 
 
 def score(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Links of these pairs; they count the model's tokens.")],
-    model: opt.ModelFile = "aligner.model",
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text, or a whole corpus.")],
+    target: Annotated[
+        str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
+    ] = None,
+    links: Annotated[
+        str | None,
+        typer.Argument(metavar="LINKS", help="Links of these pairs, in the model's tokens; else the best ones."),
+    ] = None,
+    model: opt.ScoringModel = None,
     output: opt.OutputFile = "-",
-    format_: opt.OutputFormat = "tsv",
+    format_: opt.ScoreFormat = "tsv",
+    columns: opt.TextColumns = None,
     threads: opt.Threads = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Tell how well aligned pairs translate each other, as a model sees it, and how sure their links are."""
+    """Tell how well pairs translate each other, and how sure their links are; or list the worst pairs first.
+
+    By a model (-m), or by what the text itself says of who translates whom.
+    """
+    (writer,) = Output(output, "jsonl" if format_ == "worst" else format_, force=force, quiet=quiet).open()
+    if format_ != "worst":
+        _score(source, target, links, AlignSettings(model=model, columns=columns), writer)
+        return
+    from corpora.files import spill_file
+
+    with spill_file("pairs") as pairs, writer.file as file:
+        to_pairs = replace(writer, file=nullcontext(pairs))
+        _score(source, target, links, AlignSettings(model=model, columns=columns), to_pairs)
+        file.write("".join(f"{name}\t" for name in _HEADER)[:-1].encode() + b"\n")
+        file.writelines(_worst_first(pairs))
+
+
+def _score(source: str, target: str | None, links: str | None, settings: AlignSettings, writer: Writer) -> None:
+    if links is None:
+        with opt.skipping_pairs(None, skip_bad=False) as skipping:
+            if settings.model is None:
+                align_without_model(source, target, settings, skipping, [writer])
+            else:
+                align_with_model(source, target, settings, skipping, writer)
+        return
+    refuse_idle("on links of two texts (leave LINKS out)", columns=settings.columns)
     from corpora.files import refuse_inputs
 
-    (writer,) = Output(output, format_, force=force, quiet=quiet).open()
     with ExitStack() as until_written:
-        with progress_bar(quiet):
+        with progress_bar(writer.output.quiet):
             until_written.enter_context(compiling_ahead())
             from aligner.cli.inputs import check_texts, open_for_model
             from aligner.model.model import load
             from aligner.model.streaming import LinksFile, align_lines, read_again
             from corpora.normalize import without_tokenizing
 
+            model = settings.model or "aligner.model"
             loaded = load(model)
             corpus = open_for_model(loaded, model, source, target).in_tokens(loaded.normalizers)
             loaded = replace(loaded, normalizers=without_tokenizing(loaded.normalizers))
-            refuse_inputs(output, [*corpus.files, model, links])
+            refuse_inputs(writer.output.path, [*corpus.files, model, links])
             pairs = check_texts(corpus, [links], probable=False)
             streams = [LinksFile.open(links, corpus.lengths() if pairs else None, probable=False)]
             parts = align_lines(loaded, corpus, read_again(corpus, pairs or 0), streams, given=True)
         writer.write(loaded.normalizers, parts, pairs)
+
+
+def _worst_first(pairs: IO[bytes]) -> Iterator[bytes]:
+    """The rows of all pairs with words, of a file of jsonl, from the least support on."""
+    import numpy as np
+
+    from corpora.suspects import faults, odd_lengths, support
+
+    places, supports, lengths = array("q", [0]), array("d"), array("q")
+    pairs.seek(0)
+    for line in pairs:
+        pair = json.loads(line)
+        words = len(pair["source"]), len(pair["target"])
+        places.append(places[-1] + len(line))
+        lengths.extend(words)
+        supports.append(support(words[0], words[1], {(j, k): min(p, 1.0) for j, k, p in pair["links"]}))
+    odd = odd_lengths(np.array(lengths, np.int64).reshape(-1, 2))
+    for place in np.argsort(supports, kind="stable").tolist():
+        pairs.seek(places[place])
+        pair = json.loads(pairs.readline())
+        sides = pair["source"], pair["target"]
+        if any(sides):
+            found = ", ".join(faults(*sides, len(pair["links"]), bool(odd[place])))
+            row = place + 1, f"{supports[place]:.4f}", found, *map(" ".join, sides)
+            yield "\t".join(map(str, row)).encode() + b"\n"

@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import PurePath
@@ -20,6 +20,7 @@ from corpora.normalize import Normalizer
 from corpora.ragged import F64, Array
 from corpora.readers import open_texts
 from corpora.recognize import head, links_format
+from corpora.suspects import faults, odd_lengths, support
 
 MOST_SYSTEMS = 4
 
@@ -30,11 +31,15 @@ Sentences = tuple[list[str], list[str]]  # the words of a source and of a target
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The links of one system.  scores: (m,) in the order of the links, between 0 and 1; None if it has none."""
+    """The links of one system.
+
+    scores: (m,) in the order of the links, between 0 and 1; None if it has none.  support: (n,) of each pair.
+    """
 
     name: str
     links: Links
     scores: F64 | None
+    support: F64
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +96,29 @@ def read_pairs(
         scored = list(stream.pairs)
         if any(pair.words for pair in scored):
             _check_words(file, [pair.words or ([], []) for pair in scored], words)
-        read.append(_system(name, stream.format, scored))
+        read.append(_system(name, stream.format, scored, lengths))
     truth = open_links(gold, lengths=lengths).read() if gold is not None else None
     sides = [a for a, _ in words], [b for _, b in words]
     languages = corpus.source_language, corpus.target_language
     return Pairs(" – ".join(short_names([source, target])), languages, sides, tuple(read), truth, gold or "")
 
 
-def _system(name: str, format: str, scored: Sequence[ScoredLinks]) -> System:
+def _system(name: str, format: str, scored: Sequence[ScoredLinks], lengths: Sequence[tuple[int, int]]) -> System:
     links = Links.from_pairs((pair.links for pair in scored), format)
-    if not any(pair.scores for pair in scored):
-        return System(name, links, None)
-    values = [pair.scores.get(link, 1.0) for pair in scored for link in sorted(pair.links.sure | pair.links.possible)]
-    return System(name, links, np.clip(values, 0.0, 1.0))
+    found = [
+        {link: min(max(pair.scores.get(link, 1.0), 0.0), 1.0) for link in sorted(pair.links.sure | pair.links.possible)}
+        for pair in scored
+    ]
+    supported = np.array([support(*length, one) for length, one in zip(lengths, found, strict=True)])
+    scores = [score for one in found for score in one.values()] if any(pair.scores for pair in scored) else None
+    return System(name, links, None if scores is None else np.array(scores), supported)
+
+
+def _faults(pairs: Pairs) -> Iterator[list[str]]:
+    """The faults of each pair by the links of the first system."""
+    lengths = np.array([[*map(len, words)] for words in zip(*pairs.words, strict=True)])
+    links = np.diff(pairs.systems[0].links.offsets)
+    return map(faults, *pairs.words, links.tolist(), odd_lengths(lengths).tolist())
 
 
 def _check_words(file: str, own: Sequence[Sentences], words: Sequence[Sentences]) -> None:
@@ -131,7 +146,11 @@ def write_page(
         **{
             side: "\n".join(map(" ".join, lines)) for side, lines in zip(("source", "target"), pairs.words, strict=True)
         },
-        "systems": [{"name": s.name, **_packed_links(s.links), "scores": _packed(s.scores)} for s in pairs.systems],
+        "systems": [
+            {"name": s.name, **_packed_links(s.links), "scores": _packed(s.scores), "support": _packed(s.support)}
+            for s in pairs.systems
+        ],
+        "faults": [", ".join(found) for found in _faults(pairs)],
         "gold": pairs.gold and {"name": pairs.gold_name, **_packed_links(pairs.gold), "sure": _packed(pairs.gold.sure)},
         "evaluations": [evaluation.to_dict() for evaluation in evaluations] or None,
         "model": model and {"trace": model[1].get("trace")},

@@ -15,7 +15,7 @@ function unpacked({ type, data }) {
   return new ARRAYS[type](bytes.buffer);
 }
 
-// Links of all pairs: {name, source, target, scores or null, sure or null, starts}; those of pair i are starts[i]…starts[i + 1].
+// Links of all pairs: {name, source, target, scores or null, support of each pair or null, sure or null, starts}; those of pair i are starts[i]…starts[i + 1].
 /** @type {(given: any) => Links} */
 function unpackedLinks(given) {
   const counts = unpacked(given.counts);
@@ -23,7 +23,8 @@ function unpackedLinks(given) {
   for (let n = 0; n < counts.length; n++) starts[n + 1] = starts[n] + counts[n];
   const [source, target] = [unpacked(given.source), unpacked(given.target)];
   const [scores, sure] = [given.scores, given.sure].map((values) => (values ? unpacked(values) : null));
-  return { name: given.name, source, target, scores, sure, starts };
+  const support = given.support ? unpacked(given.support) : null;
+  return { name: given.name, source, target, scores, support, sure, starts };
 }
 
 // What a report holds.
@@ -44,6 +45,8 @@ export class ReportData {
     /** @type {Links[]} */
     this.systems = given.systems.map(unpackedLinks);
     this.gold = given.gold ? unpackedLinks(given.gold) : null;
+    /** @type {string[]} */
+    this.faults = given.faults;
     this.names = this.systems.map((system) => system.name);
     this.lengths = this.lines.map((lines) => Uint32Array.from(lines, wordsIn));
     this.scored = this.systems.some((system) => system.scores !== null);

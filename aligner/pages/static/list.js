@@ -17,6 +17,10 @@ export const ORDERS = {
     needs: "gold",
     key: (report, { system }, i) => -errorsIn(report, system, i),
   },
+  suspect: {
+    label: "worst translations first",
+    key: (report, { system }, i) => report.systems[system].support?.[i] ?? 0,
+  },
   unsure: {
     label: "least confident first",
     needs: "scores",
@@ -29,6 +33,14 @@ export const ORDERS = {
   },
   given: { label: "as given", key: (_report, _shown, i) => i },
   longest: { label: "longest first", key: (report, _shown, i) => -report.lengths[0][i] },
+};
+
+const FAULTS = {
+  "no translation": "with an empty side",
+  "no links": "without links",
+  "same text": "of the same text",
+  numbers: "with other numbers",
+  length: "of odd lengths",
 };
 
 /** @type {Record<string, { label: string, needs?: Needs, keeps?: (report: ReportData, shown: Compared, pair: number) => boolean }>} */
@@ -50,6 +62,12 @@ export const KINDS_OF_ERRORS = {
     needs: "systems",
     keeps: (report, { system, other }, i) => report.difference(system, other, i) > 0,
   },
+  ...Object.fromEntries(
+    Object.entries(FAULTS).map(([fault, label]) => [
+      fault,
+      { label, keeps: (/** @type {ReportData} */ report, _shown, i) => report.faults[i].includes(fault) },
+    ]),
+  ),
 };
 
 // Wrong and missed links of a pair.

@@ -135,10 +135,12 @@ function figuresOfPair(pair) {
   if (state.shown.mode === "one" || !several) {
     parts.push(`${found[pair]} links`);
     if (report.gold) parts.push(`AER ${percent(report.errorRate(system, pair))} %`);
+    parts.push(`support ${(report.systems[system].support?.[pair] ?? 0).toFixed(2)}`);
     if (!Number.isNaN(mean[pair])) parts.push(`mean probability ${mean[pair].toFixed(2)}`);
   } else if (report.gold) {
     parts.push(...report.names.map((name, s) => `AER of ${name} ${percent(report.errorRate(s, pair))} %`));
   }
+  if (report.faults[pair]) parts.push(report.faults[pair]);
   return parts.join(" · ");
 }
 
@@ -153,7 +155,7 @@ for (const [id, options] of Object.entries({ errors: KINDS_OF_ERRORS, order: ORD
   const usable = Object.entries(options).filter(([, option]) => has(report, option.needs));
   $(id).append(...usable.map(([value, { label }]) => html("option", { value }, label)));
 }
-if (!report.gold) $("order").value = report.scored ? "unsure" : "given";
+if (!report.gold) $("order").value = "suspect";
 
 function filter() {
   const filters = {

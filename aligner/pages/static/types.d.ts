@@ -62,7 +62,8 @@ type Metric = "aer" | "precision" | "recall" | "f1";
 // Links of all pairs: those of pair i are starts[i] … starts[i + 1].
 interface Packed { type: string; data: string }
 interface Links {
-  name: string; source: Numbers; target: Numbers; scores: Numbers | null; sure: Numbers | null; starts: Uint32Array;
+  name: string; source: Numbers; target: Numbers; scores: Numbers | null; support: Numbers | null;
+  sure: Numbers | null; starts: Uint32Array;
 }
 type Numbers = Uint8Array | Uint16Array | Uint32Array | Float32Array;
 type CountsByPair = Record<"found" | "sure" | "possible" | "mean", Float64Array>;

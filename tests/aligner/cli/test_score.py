@@ -136,3 +136,39 @@ def test_probabilities_of_links_are_checked_before_the_work(model: Path, sample:
     # Scores of links that are to be judged are of any kind.
     scored = write(tmp_path / "scored", lines[0], "0-0:-3.5", *lines[2:])
     assert run("score", sample / "test.en", sample / "test.fr", scored, "-m", model).stdout.count("\n") == len(lines)
+
+
+def test_the_worst_pairs_come_first(desk: Desk) -> None:
+    """Of 64 pairs, 8 got the translation of another: most of them are among the first 12."""
+    lines = desk.target.read_text("utf-8").splitlines()
+    places = range(3, 64, 8)
+    moved = [lines[place] for place in places]
+    for place, line in zip(places, [*moved[1:], moved[0]], strict=True):
+        lines[place] = line
+    write(desk.target, *lines[:-2], "", "")
+    write(desk.source, *desk.source.read_text("utf-8").splitlines()[:-1], "")
+    for options in ([], ["-m", desk.model]):
+        header, *rows = run("score", desk.text, "--format", "worst", "-q", *options).stdout.splitlines()
+        assert header.split("\t") == ["line", "support", "faults", "source", "target"]
+        cells = [row.split("\t") for row in rows]
+        assert sorted(int(row[0]) for row in cells) == [*range(1, 64)], "the last pair has no words"
+        assert cells[0][:3] == ["63", "0.0000", "no translation"]
+        supports = [float(row[1]) for row in cells]
+        assert supports == sorted(supports)
+        assert len({int(row[0]) - 1 for row in cells[1:13]} & {*places}) >= 6
+        sources, targets = ([" ".join(words) for words in side] for side in text_of(desk))
+        assert all((sources[int(n) - 1], targets[int(n) - 1]) == (a, b) for n, _, _, a, b in cells)
+
+
+def test_scores_without_links_are_those_of_align(desk: Desk) -> None:
+    for options in ([], ["-m", desk.model]):
+        assert run("score", desk.text, *options).stdout == run("align", desk.text, "--format", "tsv", *options).stdout
+    write(joint := desk.folder / "joint", "a b\tx y", "c\tz")
+    assert run("score", joint, "-q").stdout == run("align", joint, "--format", "tsv", "-q").stdout
+    texts = desk.source, desk.target
+    assert "LINKS out" in run("score", *texts, desk.gold, "--columns", "1,2", code=2).stderr
+    assert "aligner.model: no such file" in refused("score", *texts, desk.gold)
+    assert "is read here, and would be replaced" in refused("score", *texts, "-o", desk.source, "--force")
+    assert "is read here, and would be replaced" in refused(
+        "score", *texts, "--format", "worst", "-o", desk.source, "--force"
+    )

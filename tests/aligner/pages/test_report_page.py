@@ -19,6 +19,7 @@ from aligner.evaluation.counts import count, scores
 from aligner.pages.report import read_pairs, write_page
 from corpora.alignment import Links
 from corpora.link_files import read_links
+from corpora.suspects import support
 
 pytestmark = pytest.mark.slow
 
@@ -102,7 +103,18 @@ def test_orders_and_filters(visit: Visit, folder: Path, systems: Systems) -> Non
     differ = np.array([len(a.keys() ^ b.keys()) for a, b in zip(*systems.values(), strict=True)])
     texts = [line.split() for line in (folder / "test.en").read_text("utf-8").splitlines()]
     lengths = np.array([*map(len, texts)])
-    for order, keys in (("unsure", means), ("errors", -mistakes), ("differ", -differ), ("longest", -lengths)):
+    supports = [
+        support(len(a), len(b.split()), pair)
+        for a, b, pair in zip(texts, (folder / "test.fr").read_text("utf-8").splitlines(), systems["one"], strict=True)
+    ]
+    suspect = np.array(supports, np.float32)
+    for order, keys in (
+        ("suspect", suspect),
+        ("unsure", means),
+        ("errors", -mistakes),
+        ("differ", -differ),
+        ("longest", -lengths),
+    ):
         page.locator("#order").select_option(order)
         assert listed(page) == (np.argsort(keys, kind="stable") + 1)[: len(listed(page))].tolist(), order
     page.locator("#order").select_option("given")
@@ -128,6 +140,7 @@ def test_orders_and_filters(visit: Visit, folder: Path, systems: Systems) -> Non
     passes("#errors", "missed", counts[:, 1] > counts[:, 3])
     passes("#errors", "none", mistakes == 0)
     passes("#errors", "differ", differ > 0)
+    passes("#errors", "no links", [not pair for pair in systems["one"]])
     page.locator("button[type=reset]").click()
     targets = (folder / "test.fr").read_text("utf-8").splitlines()
     words = [{*a, *b.split()} for a, b in zip(texts, targets, strict=True)]
@@ -344,8 +357,9 @@ def test_axe_finds_nothing_serious(visit: Visit, folder: Path, scheme: str) -> N
 def test_without_gold(visit: Visit, report: Report) -> None:
     page = visit(report(("a b", "x y", None, "0-0:0.9 1-1:0.8", "0-0"), ("c", "z", None, "0-0:0.3", "0-0")))
     assert "AER" not in page.locator("body").inner_text()
-    assert page.locator("#title").inner_text() == "Pair 2", "the least confident first"
+    assert page.locator("#title").inner_text() == "Pair 2", "the worst translation first"
     assert page.locator("#order option").all_inner_texts() == [
+        "worst translations first",
         "least confident first",
         "most different first",
         "as given",
