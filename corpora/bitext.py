@@ -1,6 +1,7 @@
 """Bitexts: two texts with the same number of sentences, as arrays of word ids."""
 
 import json
+import re
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +22,8 @@ PAIRS_AT_ONCE = 1000
 """Pairs that are read at once; if they are not UTF-8, the line at fault is searched for among them."""
 FEWEST_LINES = 20
 """Texts with fewer lines are not checked for oddities."""
+
+_STOPPED = re.compile(r"\w+[.!?…。।؟]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +258,7 @@ def _common_languages(corpora: Sequence[Corpus]) -> tuple[str | None, str | None
 
 
 def oddities(bitext: Bitext) -> Iterator[str]:
-    """Yield a message if most lines are empty, or single words, or hundreds of words, or equal on both sides."""
+    """Yield a message if many lines are empty, of one word, of hundreds, not tokenised, or equal on both sides."""
     full = (bitext.source.lengths > 0) & (bitext.target.lengths > 0)
     if len(full) >= FEWEST_LINES and full.mean() < 0.5:
         yield f"{1 - full.mean():.0%} of the lines are empty on a side (are these the right files?)"
@@ -270,6 +273,12 @@ def oddities(bitext: Bitext) -> Iterator[str]:
         elif words > 300:
             yield f"the {name} has {words:.0f} words a line (put one sentence on a line)"
     pairs = [bitext[pair] for pair in np.flatnonzero(full)[:200].tolist()]
+    for name, last in (
+        ("source", [pair.source_words[-1] for pair in pairs]), ("target", [pair.target_words[-1] for pair in pairs]),
+    ):  # fmt: skip
+        stopped = [word for word in last if _STOPPED.fullmatch(word)]
+        if len(stopped) > len(last) / 3:
+            yield f"the {name} has words with their full stops, like '{stopped[0]}' (`tokenize` splits them off)"
     same = np.mean([pair.source_words == pair.target_words for pair in pairs])
     if same > 0.5:
         yield f"{same:.0%} of the lines are the same in source and target (is one text given twice?)"

@@ -15,7 +15,7 @@ import typer
 from aligner._version import __version__
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
-from aligner.cli.messages import say
+from aligner.cli.messages import in_options, say
 from aligner.cli.outputs import Output, Writer
 from aligner.model.settings import AlignSettings
 from aligner.progress import ignore, progress_bar
@@ -24,6 +24,7 @@ from corpora import SettingError
 from corpora.errors import CorpusError
 
 if TYPE_CHECKING:
+    from aligner.model.streaming import Normalizers
     from corpora.corpus import Corpus
     from corpora.resuming import Blocks
     from corpora.skipping import Skipping
@@ -47,6 +48,7 @@ def align(
     offset: opt.Offset = 0.0,
     unsupervised: opt.Unsupervised = None,
     decoding: opt.DecodingName = None,
+    tokenize: opt.Tokenize = False,
     directions: opt.Directions = None,
     remap: opt.Remap = None,
     columns: opt.TextColumns = None,
@@ -75,7 +77,7 @@ def align(
         AlignSettings(
             model=model, links=tuple(links or ()), offset=offset, columns=columns, shard=shard, max_length=max_length,
             long_pairs=long_pairs, skip_bad=skip_bad, unsupervised=unsupervised, decoding=decoding, priors=priors,
-            dictionary=dictionary, sample=sample,
+            dictionary=dictionary, sample=sample, tokenize=tokenize,
         ),
         set_ or [],
     )  # fmt: skip
@@ -123,7 +125,11 @@ def align_with_model(
             corpus = open_for_model(loaded, model, source, target, settings.columns)
             if settings.shard:
                 corpus = corpus.shard(*settings.shard)
-            watched = iter if output.quiet else Acquaintance(loaded, lambda message: say(f"warning: {message}"))
+            watched = (
+                iter
+                if output.quiet
+                else Acquaintance(loaded, lambda message: say(in_options(f"warning: {message}", {"tokenize": 0})))
+            )
             if target is None and source == "-" and blocks is None:
                 refuse_inputs(output.path, [model, *names])
                 pairs = None
@@ -143,12 +149,15 @@ def align_with_model(
                 streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
                 parts = align_lines(loaded, corpus, watched(texts), streams)
             other = open_other_tokens(output.remap, corpus, loaded.normalizers, [output.path])
-        tokenized = any(normalizer.tokenize for normalizer in loaded.normalizers)
-        if tokenized and not (output.quiet or output.remap or output.format == "jsonl"):
-            what = "the links count the tokens of the model, which splits off punctuation, not those between spaces"
-            ways = "--remap with the text itself writes links of these; --tokenize of show, report and lexicon"
-            say(f"{what} ({ways} reads those)")
+        _tell_of_tokens(loaded.normalizers, output)
         return writer.write(loaded.normalizers, parts, pairs, other)
+
+
+def _tell_of_tokens(normalizers: "Normalizers", output: Output) -> None:
+    if any(side.tokenize for side in normalizers) and not (output.quiet or output.remap or output.format == "jsonl"):
+        what = "the links count words with punctuation split off, not those between spaces"
+        ways = "--remap with the text itself writes links of these; --tokenize of show, report and lexicon"
+        say(f"{what} ({ways} reads those)")
 
 
 def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Output) -> Sequence[int]:
@@ -193,7 +202,7 @@ def align_without_model(
         with spilling_beside(output.path), progress_bar(output.quiet) as show:
             until_written.enter_context(compiling_ahead())
             from aligner.cli.inputs import open_other_tokens
-            from aligner.model.unsupervised import NORMALIZERS, OwnText
+            from aligner.model.unsupervised import OwnText
             from corpora.link_files import kind_of_links
             from corpora.readers import open_text
             from corpora.symmetrize import DIRECTIONS
@@ -207,12 +216,14 @@ def align_without_model(
                 )
             keep = output.format == "jsonl" or output.remap is not None
             text = OwnText.of(corpus, settings, keep=keep, on_progress=show)
-            other = open_other_tokens(output.remap, text.corpus or corpus, NORMALIZERS, paths)
+            other = open_other_tokens(output.remap, text.corpus or corpus, text.normalizers, paths)
             if not output.quiet:
                 say(corpus.description())
             translation, pairs = text.estimate(show), text.pairs
             on_model(translation)
+            normalizers = text.normalizers
             parts = [text.align(translation), *(text.decode(translation, one) for one in DIRECTIONS[: len(paths) - 1])]
             del text, translation
+            _tell_of_tokens(normalizers, output)
         for writer, found in zip(writers, parts, strict=True):
-            writer.write(NORMALIZERS, found, pairs, other)
+            writer.write(normalizers, found, pairs, other)

@@ -27,6 +27,7 @@ class AlignSettings:
     model: the file of a trained model; without it the text's own statistics are counted.
     links: files of other aligners' links of the pairs, each as FILE or KIND=FILE, see `corpora.link_files.KINDS`.
     offset: added to the score of every edge; above 0 there are more links.
+    tokenize: split off punctuation and characters of scripts without spaces; the links count these tokens.
     columns: of source and target in one file, see `corpora.readers.open_corpus`.  shard: (i, n), the i-th of n parts.
     max_length, long_pairs: pairs with more words on a side, 2,409 by default, have no links, see `corpora.skipping`.
     skip_bad: so do lines that are no pair.
@@ -44,6 +45,7 @@ class AlignSettings:
     model: str | None = None
     links: tuple[str, ...] = ()
     offset: float = 0.0
+    tokenize: bool = False
     columns: tuple[str, str] | None = None
     shard: tuple[int, int] | None = None
     max_length: int | None = setting(None, least=1)
@@ -71,7 +73,7 @@ class AlignSettings:
         refuse_pairs(
             changed(self),
             (
-                "unsupervised decoding null iterations seconds priors dictionary sample",
+                "unsupervised decoding null iterations seconds priors dictionary sample tokenize",
                 "model",
                 "which is trained already",
             ),

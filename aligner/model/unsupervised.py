@@ -14,7 +14,7 @@ from aligner.model.decoding import Alignments, best_alignments
 from aligner.model.default import default_model, with_links
 from aligner.model.operating_point import fitting_offset
 from aligner.model.settings import THRESHOLD, AlignSettings
-from aligner.model.streaming import LinksFile, align_lines, check_corpus, kept, read_again
+from aligner.model.streaming import LinksFile, Normalizers, align_lines, check_corpus, kept, read_again
 from aligner.progress import Progress, ignore, tell_passes
 from aligner.settings import changed
 from corpora.alignment import Links
@@ -22,7 +22,7 @@ from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.corpus import Corpus, TextLine, sample
 from corpora.files import StrPath
 from corpora.link_files import kind_of_links, read_links
-from corpora.normalize import Normalizer
+from corpora.normalize import Normalizer, refuse_links
 from corpora.ragged import Lists
 from corpora.readers import open_text
 from corpora.skipping import MAX_LENGTH, Skipping
@@ -33,8 +33,6 @@ from features.translation.model import TranslationModel
 from features.translation.posteriors import Decoder, Posteriors
 from features.translation.priors import read_priors
 from features.translation.training import train_translation, usual_settings
-
-NORMALIZERS = Normalizer(), Normalizer()
 
 LEAST_SCORE = 1e-4
 """Least score of a link: what four decimals can show, for links that one direction alone believes in."""
@@ -89,6 +87,7 @@ class OwnText:
     """
 
     settings: AlignSettings
+    normalizers: Normalizers
     bitext: Bitext
     pairs: int
     corpus: Corpus | None
@@ -104,7 +103,9 @@ class OwnText:
 
         Raises CorpusError on bad data.
         """
-        priors = read_priors(settings.priors, settings.dictionary, NORMALIZERS)
+        normalizers = Normalizer(tokenize=settings.tokenize), Normalizer(tokenize=settings.tokenize)
+        refuse_links(settings.links, normalizers)
+        priors = read_priors(settings.priors, settings.dictionary, normalizers)
         keep |= settings.sample is not None
         pairs, corpus = None, None
         if isinstance(text, Corpus):
@@ -113,12 +114,13 @@ class OwnText:
             if settings.sample is not None:
                 pairs = check_corpus(text)
                 counted = sample(counted, [pairs], settings.sample, settings.seed)
-            text = read_bitext(counted, *NORMALIZERS, lambda n: on_progress(Progress("reading", n, None, "pairs")))
+            text = read_bitext(counted, *normalizers, lambda n: on_progress(Progress("reading", n, None, "pairs")))
         links = []
         if settings.links and pairs is None:
             lengths = list(zip(text.source.lengths.tolist(), text.target.lengths.tolist(), strict=True))
             links = [read_links(kind_of_links(one)[1], lengths=lengths, probable=True) for one in settings.links]
-        return cls(settings, text, len(text) if pairs is None else pairs, corpus if keep else None, priors, links)
+        pairs = len(text) if pairs is None else pairs
+        return cls(settings, normalizers, text, pairs, corpus if keep else None, priors, links)
 
     def estimate(self, on_progress: Callable[[Progress], None] = ignore) -> TranslationModel:
         """Train translation models of `bitext`: of all pairs, or of the sample."""
@@ -143,7 +145,8 @@ class OwnText:
         chosen = self.settings
         if self.bare:
             return self.decode(translation, chosen.decoding)
-        alone = default_model(replace(self.counts, translation=translation), candidates=chosen.candidates or "likely")
+        statistics, candidates = replace(self.counts, translation=translation), chosen.candidates or "likely"
+        alone = default_model(statistics, normalizers=self.normalizers, candidates=candidates)
         others = [kind_of_links(one) for one in chosen.links]
         model = with_links(alone, [kind for kind, _ in others])
         fitting = fitting_offset(model if self.links else alone, self.bitext, self.links)
@@ -184,10 +187,12 @@ def align(
     if isinstance(text, str | os.PathLike):
         read = OwnText.of(skipping(open_text(text, target, settings.columns)), settings, on_progress=on_progress)
     else:
-        of_files = "columns", "max_length", "long_pairs", "skip_bad", "sample"
+        of_files = "tokenize", "columns", "max_length", "long_pairs", "skip_bad", "sample"
         for name in (name for name in of_files if name in changed(settings)):
             raise SettingError(f"`{name}` is for text in files (leave it out)")
-        bitext = text if isinstance(text, Bitext) else BitextBuilder(*NORMALIZERS).add_pairs(text).bitext()
+        bitext = (
+            text if isinstance(text, Bitext) else BitextBuilder(Normalizer(), Normalizer()).add_pairs(text).bitext()
+        )
         read = OwnText.of(bitext, settings)
     parts, done = [], 0
     for _, part in read.align(read.estimate(on_progress)) if read.pairs else ():

@@ -222,6 +222,7 @@ def told(pairs: list[tuple[list[str], list[str]]]) -> list[str]:
         ([([source[2]], target) for source, target in GOOD], "the source has 1.0 words a line (put spaces"),
         ([(source, ["\u6211\u5728\u5bb6"]) for source, _ in GOOD], "the target has 1.0 words a line (training"),
         ([(source, target * 151) for source, target in GOOD], "the target has 302 words a line"),
+        ([(source, [*target, "ici."]) for source, target in GOOD], "the target has words with their full stops"),
         ([(source, source) for source, _ in GOOD], "100% of the lines are the same"),
         (GOOD[:9] + [(target, target) for _, target in GOOD[9:]], "55% of the lines are the same"),
     ],

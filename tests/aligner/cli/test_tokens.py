@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from commands import invoke, refused, run, write
+
+from corpora.normalize import Normalizer
 
 if TYPE_CHECKING:
     from tests.aligner.cli.conftest import Desk
@@ -48,6 +51,28 @@ def test_links_mean_the_same_words(desk: Desk, tokenizing: Path, name: str) -> N
     result = invoke("align", *texts, "-m", tokenizing, "--links", links)
     assert result.exit_code == 2
     assert "count tokens split by spaces" in result.stderr
+
+
+def test_tokens_without_a_model(desk: Desk) -> None:
+    """`align --tokenize` of raw text is `align` of the same text in tokens."""
+    normalizer = Normalizer(tokenize=True)
+    raw = [desk.folder / f"raw.{suffix}" for suffix in ("en", "fr")]
+    split = [desk.folder / f"split.{suffix}" for suffix in ("en", "fr")]
+    for side, one, other in zip((desk.source, desk.target), raw, split, strict=True):
+        lines = side.read_text("utf-8").replace(" ,", ",").replace(" .", ".").splitlines()
+        write(one, *lines)
+        write(other, *[" ".join(normalizer.tokens(line)) for line in lines])
+    for options in ([], ["--format", "jsonl"], ["--sample", 60], ["--unsupervised", "--directions", desk.folder / "D"]):
+        found = run("align", *raw, "--tokenize", "--force", *options)
+        assert found.stdout == run("align", *split, "-q", "--force", *options).stdout
+        assert ("--remap with the text itself" in found.stderr) == ("jsonl" not in options)
+    assert "like 'house.' (--tokenize splits" in re.sub("'.*?'", "'house.'", run("align", *raw).stderr)
+    assert "--tokenize splits" not in run("align", *split).stderr
+    entry = write(desk.folder / "entries", "old, house\tmaison")
+    assert run("align", *raw, "--tokenize", "--dictionary", entry).exit_code == 0
+    links = write(desk.folder / "L", *[""] * 64)
+    assert "count tokens split by spaces" in run("align", *raw, "--tokenize", "--links", links, code=2).stderr
+    assert "--tokenize" in run("align", *raw, "--tokenize", "-m", desk.model, code=2).stderr
 
 
 @pytest.mark.parametrize("suffix", ["links", "align", "pharaoh"])
