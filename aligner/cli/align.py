@@ -53,7 +53,6 @@ def align(
     remap: opt.Remap = None,
     columns: opt.TextColumns = None,
     max_length: opt.MaxLength = None,
-    long_pairs: opt.WhatOfLongPairs = "empty",
     skip_bad: opt.SkipBad = False,
     sample: opt.Sample = None,
     priors: opt.PriorsFile = None,
@@ -76,7 +75,7 @@ def align(
     settings = with_values(
         AlignSettings(
             model=model, links=tuple(links or ()), offset=offset, columns=columns, shard=shard, max_length=max_length,
-            long_pairs=long_pairs, skip_bad=skip_bad, unsupervised=unsupervised, decoding=decoding, priors=priors,
+            skip_bad=skip_bad, unsupervised=unsupervised, decoding=decoding, priors=priors,
             dictionary=dictionary, sample=sample, tokenize=tokenize,
         ),
         set_ or [],
@@ -87,7 +86,7 @@ def align(
 
     blocks = Blocks(output, force=force) if resume else None  # these raise now, if ever
     writers = to.open()
-    with opt.skipping_pairs(settings.longest, skip_bad, long_pairs) as skipping:
+    with opt.skipping_pairs(settings.longest, skip_bad, settings.long_pairs) as skipping:
         if cluster is not None:
             from aligner.cli.cluster import align_on_cluster
 

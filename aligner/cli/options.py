@@ -12,7 +12,7 @@ import typer
 from aligner.cli.help import show_all
 from aligner.cli.messages import in_options, say
 from aligner.cli.outputs import Format
-from aligner.model.settings import Decoding, LongPairs, Symmetrization
+from aligner.model.settings import Decoding, Symmetrization
 from aligner.settings import parse_size
 from corpora import SettingError
 
@@ -131,14 +131,12 @@ MaxLength = Annotated[int | None, _data(
     metavar="N", help="Leave a pair empty if a side has more words.", min=1, hidden=True,
     show_default="2409: at most 1 GiB a pair",
 )]  # fmt: skip
-WhatOfLongPairs = Annotated[
-    LongPairs, _data("--long-pairs", help="Those beyond --max-length: an empty line, no line, or the end.", hidden=True)
-]
-TextColumns = Annotated[Any, _data(
-    "--columns", parser=parse_columns, metavar="S,T",
+_columns = partial(
+    _data, "--columns", parser=parse_columns, metavar="S,T",
     help="Of SRC, a file with tabs: numbers from 1 on; of JSON lines and tables: names; of TMX, XLIFF: languages.",
-    hidden=True,
-)]  # fmt: skip
+)  # fmt: skip
+Columns = Annotated[Any, _columns()]
+TextColumns = Annotated[Any, _columns(hidden=True)]
 Shard = Annotated[Any, _data(
     "--shard", parser=parse_shard, metavar="I/N", help="Align the I-th of N equal parts only (with -m).", hidden=True,
 )]  # fmt: skip
@@ -259,7 +257,7 @@ ReportFile = Annotated[str | None, _output(
 ReportedModel = Annotated[str | None, _output("--model", "-m", metavar="MODEL", help="Also tell how it was learnt.")]
 TraceFile = Annotated[str | None, _output(metavar="FILE.jsonl", help="Write every audit of the solver.", hidden=True)]
 Resume = Annotated[
-    bool, _output("--resume", help="Write in blocks, and go on where an earlier run was ended (with -m, -o).")
+    bool, _output("--resume", help="Write in blocks, and go on after those that are there (with -m, -o).", hidden=True)
 ]
 Set = Annotated[list[str] | None, _output(
     "--set", metavar="NAME=VALUE", hidden=True, help="What few need, see the end; repeatable.",

@@ -32,15 +32,15 @@ def score(
     model: opt.ScoringModel = None,
     output: opt.OutputFile = "-",
     format_: opt.ScoreFormat = "tsv",
-    columns: opt.TextColumns = None,
+    columns: opt.Columns = None,
     threads: opt.Threads = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Tell how well pairs translate each other, and how sure their links are; or list the worst pairs first.
+    """Tell how well pairs translate each other, and how sure links are.
 
-    By a model (-m), or by what the text itself says of who translates whom.
+    Or list the worst pairs first. By a model (-m), or by what the text itself says of who translates whom.
     """
     (writer,) = Output(output, "jsonl" if format_ == "worst" else format_, force=force, quiet=quiet).open()
     if format_ != "worst":

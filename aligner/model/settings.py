@@ -49,7 +49,7 @@ class AlignSettings:
     columns: tuple[str, str] | None = None
     shard: tuple[int, int] | None = None
     max_length: int | None = setting(None, least=1)
-    long_pairs: LongPairs = "empty"
+    long_pairs: LongPairs = setting("empty", "Pairs with more words than may be: an empty line, no line, or the end.")
     skip_bad: bool = False
     unsupervised: float | None = setting(None, least=0, most=1)
     decoding: Decoding | None = None

@@ -258,7 +258,7 @@ def test_bad_text_is_the_same_line_as_with_a_model(texts: list[Path], model: Pat
         ("--set null=0", "between 0 and 1, not 0.0"),
         ("--set seconds=-1", "--set seconds must be a number at least 0, not -1.0"),
         ("--set iterations=x", "'x' is not a number"),
-        ("--set magic=1", "there is no setting magic (choose from candidates, iterations, null"),
+        ("--set magic=1", "there is no setting magic (choose from candidates, iterations, long_pairs"),
         ("--set offset=1", "there is no setting offset"),
         ("--set null", "is not NAME=VALUE"),
         ("--set null=0.1 --set null=0.2", "each name once"),

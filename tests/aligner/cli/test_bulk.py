@@ -123,8 +123,8 @@ def test_what_becomes_of_long_pairs(desk: Desk, with_model: bool, piped: bool) -
     text = write(desk.folder / "t.txt", *joint)
     model = ["-m", desk.model] if with_model else []
     stdin = text.read_bytes() if piped else b""
-    options = ["align", "-" if piped else text, *model, "-q", "--max-length", most, "--long-pairs"]
-    empty, drop = (run(*options, what, stdin=stdin) for what in ("empty", "drop"))
+    options = ["align", "-" if piped else text, *model, "-q", "--max-length", most, "--set"]
+    empty, drop = (run(*options, f"long_pairs={what}", stdin=stdin) for what in ("empty", "drop"))
     found = empty.stdout.splitlines()
     assert [not links for links, long in zip(found, is_long, strict=True) if long] == [True] * sum(is_long)
     assert drop.stdout.count("\n") == is_long.count(False)
@@ -133,9 +133,9 @@ def test_what_becomes_of_long_pairs(desk: Desk, with_model: bool, piped: bool) -
     first = is_long.index(True) + 1
     for result, what in ((empty, "empty"), (drop, "empty, or out if they are long")):
         assert f"pairs left {what}: {sum(is_long)}, the first at {'-' if piped else text}:{first}; " in result.stderr
-    message = invoke(*options, "error", stdin=stdin)
+    message = invoke(*options, "long_pairs=error", stdin=stdin)
     assert message.exit_code == 1
-    hint = "raise --max-length, or choose another way for --long-pairs"
+    hint = "raise --max-length, or choose another way for --set long_pairs"
     assert f":{first}: a side has more than 12 words ({hint})" in message.stderr
 
 
@@ -147,7 +147,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("name", ["out", "out.gz", "out.jsonl"])
-@pytest.mark.parametrize("more", [[], ["--shard", "2/2"], ["--max-length", 12, "--long-pairs", "drop"]])
+@pytest.mark.parametrize("more", [[], ["--shard", "2/2"], ["--max-length", 12, "--set", "long_pairs=drop"]])
 def test_an_output_that_goes_on(desk: Desk, name: str, more: list[object]) -> None:
     out = desk.folder / name
     options = [

@@ -167,7 +167,7 @@ def test_lost_workers_change_no_byte_of_links(
     monkeypatch.setattr(connection, "connect", deadly)
     monkeypatch.setattr("aligner.cli.cluster._PAIRS_A_SHARD", 16)
     texts = ["align", sample / "test.en", sample / "test.fr", "-m", model]
-    for given in ([], ["--format", "jsonl"], ["--max-length", 12, "--long-pairs", "drop"]):
+    for given in ([], ["--format", "jsonl"], ["--max-length", 12, "--set", "long_pairs=drop"]):
         (tmp_path / "align_shard").unlink(missing_ok=True)
         one, many = (run(*texts, *given, "-o", tmp_path / name, "--force", *more) for name, more in (
             ("one", []), ("many", ["--cluster", "local:2"]),
