@@ -2,9 +2,11 @@
 
 import shutil
 import warnings
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -12,10 +14,13 @@ from typing import IO, Any, TextIO
 import numpy as np
 
 from aligner.errors import SettingError
+from aligner.model.decoding import Alignments
+from aligner.model.remapping import SPACE
 from aligner.model.settings import AlignSettings
 from aligner.model.unsupervised import decode, estimate
+from aligner.progress import progress_bar
 from corpora.alignment import check_range
-from corpora.bitext import BitextBuilder, Text
+from corpora.bitext import Bitext, BitextBuilder, Text
 from corpora.files import StrPath, spill_file, write_atomically
 from corpora.formats.pharaoh import parse_links
 from corpora.normalize import Normalizer
@@ -56,7 +61,8 @@ class Aligner:
         scores_filename_fwd: log probability per target word by frequency in this text, minus that given the source
         sentence; scores_filename_rev: of source words given the target.  Below 0 the other side makes the words
         likelier; 0 with an empty side.  Existing files are overwritten in place: the caller may hold them open.
-        priors_input: lines of eflomal's priors, or of a table of fast_align.  quiet: nothing is ever printed.
+        Tokens that stand for a space, ▁, are left out, and have no link.
+        priors_input: lines of eflomal's priors, or of a table of fast_align.  quiet: print no progress.
         Raises ValueError for unequal numbers of lines, SettingError for use_gdb, CorpusError for wrong priors and files
         that cannot be made, OSError for files that cannot be written.
         """
@@ -67,12 +73,18 @@ class Aligner:
         if priors_input is not None:
             name = str(getattr(priors_input, "name", "priors_input"))
             priors = parse_priors((line.rstrip("\n").encode() for line in priors_input), name).to_model(normalizers)
-        builder = BitextBuilder(*normalizers)
+        builder, places = BitextBuilder(*normalizers), (array("q"), array("q"))
         for texts in zip(src_input, trg_input, strict=True):
-            source, target = (map(part, line.split()) for part, line in zip(self._parts, texts, strict=True))
-            builder.add_tokens(source, target)
+            sides: list[list[str]] = []
+            for line, short, kept in zip(texts, self._parts, places, strict=True):
+                tokens = line.split()
+                words = [place for place, token in enumerate(tokens) if token != SPACE]
+                kept.extend(words)
+                sides.append([short(tokens[place]) for place in words])
+            builder.add_tokens(*sides)
         bitext = builder.bitext()
-        model = estimate(bitext, self._settings, priors=priors) if len(bitext) else None
+        with progress_bar(quiet) as show:
+            model = estimate(bitext, self._settings, priors=priors, on_progress=show) if len(bitext) else None
         found = [() if model is None else decode(model, bitext, direction) for direction in DIRECTIONS]
         outputs = (links_filename_fwd, scores_filename_fwd), (links_filename_rev, scores_filename_rev)
         for side, (parts, paths) in enumerate(zip(found, outputs, strict=True)):
@@ -81,11 +93,19 @@ class Aligner:
             with _over(paths[0]) as links, _over(paths[1]) as scores:
                 done, by_frequency = 0, _log_frequencies((bitext.target, bitext.source)[side])
                 for part in parts:
-                    links.write(part.lines())
+                    links.write(_in_place(part, bitext, done, places).lines())
                     fit = part.fit[:, side]
                     gains = np.where(np.isfinite(fit), by_frequency[done : done + len(part)] - fit, 0.0)
                     scores.writelines(b"%g\n" % gain for gain in gains.tolist())
                     done += len(part)
+
+
+def _in_place(found: Alignments, bitext: Bitext, first: int, places: Sequence[Sequence[int]]) -> Alignments:
+    """The alignments from pair `first` on, in the positions that tokens had in their lines."""
+    pairs = first + np.repeat(np.arange(len(found)), np.diff(found.bounds))
+    texts = bitext.source.offsets[pairs] + found.source, bitext.target.offsets[pairs] + found.target
+    source, target = (np.asarray(side)[words] for side, words in zip(places, texts, strict=True))
+    return replace(found, source=source, target=target)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ import typer
 from aligner._version import __version__
 from aligner.cli.align import align
 from aligner.cli.annotate import annotate
+from aligner.cli.atools import atools
 from aligner.cli.combine import combine
 from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
@@ -95,6 +96,7 @@ _PANELS: dict[str, dict[Callable[..., None], tuple[str, str]]] = {
     },
     "": {
         fast_align: ("fast-align -i joint -d -o -v > forward", "fast-align -i joint -d -o -v -r -p table > reverse"),
+        atools: ("atools -i fwd -j rev -c grow-diag-final-and", "atools -i fwd -c invert"),
         warm_up: ("warm-up", "warm-up --threads 1"),
     },
 }  # fmt: skip

@@ -22,7 +22,7 @@ PLAIN: Normalizers = Normalizer(), Normalizer()
 
 Visible = tuple[list[str], list[str]]  # of our tokens, and of the others
 
-_SPACE = "\u2581"
+SPACE = "\u2581"
 """The character that SentencePiece and others write for a space."""
 
 _SAME = "each line must be the same text as the line that is aligned, in other tokens"
@@ -32,7 +32,7 @@ _SAME = "each line must be the same text as the line that is aligned, in other t
 def visible(token: str) -> str:
     """The visible characters of a token, decomposed (NFKD) and case folded, as tokenisers may change both."""
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", token).casefold())
-    return "".join(c for c in folded if c.isprintable() and c not in (" ", _SPACE))
+    return "".join(c for c in folded if c.isprintable() and c not in (" ", SPACE))
 
 
 def compare(tokens: Iterable[str], others: Iterable[str]) -> Visible:

@@ -104,6 +104,34 @@ def test_files_that_the_caller_holds_open_show_what_is_written(texts: list[list[
         assert len(file.readlines()) == PAIRS
 
 
+def test_tokens_for_spaces_are_left_out(texts: list[list[str]], tmp_path: Path) -> None:
+    """Links are those of the text without them, and count them."""
+    spaced = [[" \u2581 ".join(line.split()) for line in side] for side in texts]
+    spaced[0][3] = f"\u2581 {spaced[0][3]} \u2581"
+    names = "links_filename_fwd", "links_filename_rev", "scores_filename_fwd", "scores_filename_rev"
+    found = []
+    for text, folder in ((texts, tmp_path / "plain"), (spaced, tmp_path / "spaced")):
+        folder.mkdir()
+        eflomal.Aligner().align(*text, **{name: folder / name for name in names})  # type: ignore[arg-type]
+        found.append([(folder / name).read_text().splitlines() for name in names])
+    assert found[0][2:] == found[1][2:]
+    for lines, of_spaced in zip(found[0][:2], found[1][:2], strict=True):
+        for number, (line, other) in enumerate(zip(lines, of_spaced, strict=True)):
+            links = [tuple(map(int, link.split("-"))) for link in line.split()]
+            assert other == " ".join(f"{2 * j + (number == 3)}-{2 * k}" for j, k in links)
+
+
+def test_progress_is_shown_unless_it_is_quiet(
+    texts: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aligner.progress.FIRST_LINE", 0.0)
+    monkeypatch.setattr("aligner.progress.NEXT_LINE", 1e-3)
+    for quiet in (True, False):
+        eflomal.Aligner().align(*texts, tmp_path / "F", quiet=quiet)
+        found = capsys.readouterr()
+        assert (found.out, "translation: " in found.err) == ("", not quiet)
+
+
 def test_scores_are_lower_where_sides_translate_each_other(sample: Path, tmp_path: Path) -> None:
     """Scores of half a target: forward does not miss the other half, as the target is what is explained."""
     source, target = ([(sample / f"test.{side}").read_text("utf-8").splitlines()] for side in ("en", "fr"))

@@ -32,7 +32,7 @@ EXEMPT = {
 ALIGN, WITH_MODEL, JUDGE = "align t.en t.fr -o Z -q", "align t.en t.fr -m M -o Z -q", "evaluate t.wa l.wa"
 TRAIN, HINGE = "train b -m Z -q --set cross_validate=0", "train b -m Z -q --set loss=hinge --set max_passes=5"
 FAST, CONVERT, REPORT = "fast-align -i t.both --quiet", "convert t.wa Z -q --to pharaoh", "report t.en t.fr l.wa -q"
-INFO = "info M -q"
+INFO, ATOOLS = "info M -q", "atools -i l.wa -j t.wa -c intersect"
 
 CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "train": {
@@ -124,6 +124,10 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "iterations": (f"{FAST} -p Z", "-I 3"), "p0": (FAST, "-q 0.9"), "no_null": (FAST, "-N"),
         "force_align": (FAST, "-f x"), "scores": (FAST, "-s"),
     },
+    "atools": {
+        "forward": (ATOOLS, "-i t.wa"), "command": (ATOOLS, "-c union"),
+        "reverse": ("atools -i t.wa -c invert", "-j l.wa -c union"),
+    },
     "serve": {"model": ("serve -m nowhere", "-m t.en")},
     "annotate": {
         "output": ("annotate t.en nowhere -o Z", "-o Y"), "model": ("annotate t.en t.fr -o Z -m nowhere", "-m t.en"),
@@ -149,7 +153,9 @@ REFUSED = [
     ("--source", f"{JUDGE} --source en"), ("--text", "evaluate t l.wa --text t"), ("--seed", f"{REPORT} -o Z --seed 1"),
     ("--model", f"{REPORT} --gold t.wa --format csv -m M"), ("--source", f"{INFO} --source en"),
     ("--links", f"{INFO} --links t.wa"), ("--features", f"{INFO} t --features"),
-    ("--source", f"{CONVERT} --source en"), ("--tokenize", f"{WITH_MODEL} --tokenize"),
+    ("-j", f"{ATOOLS} -c invert"), ("-j", "atools -i t.wa -c union"), ("aligner show", f"{ATOOLS} -c display"),
+    ("unknown -c", f"{ATOOLS} -c magic"), ("--source", f"{CONVERT} --source en"),
+    ("--tokenize", f"{WITH_MODEL} --tokenize"),
     ("--columns", "score t.en t.fr l.wa -m M -q --columns 1,2"),
     ("--set center", f"{TRAIN} --set families=association --set center=default"),
     *(("", f"{TRAIN} --set loss={loss} --set {one}") for loss in ("fenchel-young", "sparsemap", "logistic")

@@ -119,6 +119,18 @@ def test_flags_of_fast_align(desk: Desk, both: Path) -> None:
     assert len(read_links(write(desk.folder / "links", *expected.splitlines()))) == desk.n_pairs
 
 
+def test_flags_of_atools(desk: Desk) -> None:
+    forward, reverse = desk.gold, desk.folder / "R"
+    run("align", desk.text, "--decoding", "union", "-o", reverse)
+    for method in ("intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"):
+        expected = run("symmetrize", forward, reverse, "--method", method, "-q").stdout
+        assert run("atools", "-i", forward, "-j", reverse, "-c", method).stdout == expected
+    assert run("atools", "-i", reverse, "-c", "convert").stdout == reverse.read_text()
+    turned = run("atools", "-i", reverse, "-c", "invert").stdout
+    assert turned == run("convert", reverse, "-", "--to", "pharaoh", "--transpose").stdout
+    assert run("atools", "-i", "-", "-c", "invert", stdin=turned.encode()).stdout == reverse.read_text()
+
+
 def test_lines_that_fast_align_complains_of_have_empty_ones(desk: Desk) -> None:
     result = run("fast-align", "-i", "-", stdin=b"a b ||| x y\nc d\n ||| x\na ||| x\n")
     assert [bool(line) for line in result.stdout.split("\n")] == [True, False, False, True, False]
