@@ -32,6 +32,7 @@ from aligner.cli.serve import serve
 from aligner.cli.show import show
 from aligner.cli.signals import ignore_signals, listen_to_signals
 from aligner.cli.symmetrize import symmetrize
+from aligner.cli.terms import terms
 from aligner.cli.train import train
 from aligner.cli.warm_up import warm_up
 
@@ -87,7 +88,7 @@ _PANELS: dict[str, dict[Callable[..., None], tuple[str, str]]] = {
             "score test.en test.fr test.links -m my.model", "score test.en test.fr test.wa -m my.model -o scores.tsv"
         ),
         lexicon: ("lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex"),
-        priors: ("priors my.model > my.priors", "priors my.model --to fast-align -o my.table"),
+        terms: ("terms test.en test.fr", "terms test.en test.fr -o terms.html"),
         convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
         symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
         combine: (
@@ -96,6 +97,7 @@ _PANELS: dict[str, dict[Callable[..., None], tuple[str, str]]] = {
     },
     "": {
         fast_align: ("fast-align -i joint -d -o -v > forward", "fast-align -i joint -d -o -v -r -p table > reverse"),
+        priors: ("priors my.model > my.priors", "priors my.model --to fast-align -o my.table"),
         atools: ("atools -i fwd -j rev -c grow-diag-final-and", "atools -i fwd -c invert"),
         warm_up: ("warm-up", "warm-up --threads 1"),
     },

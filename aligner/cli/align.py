@@ -97,6 +97,15 @@ def align(
             align_without_model(source, target, settings, skipping, writers)
 
 
+def align_alone(source: str, target: str | None, settings: AlignSettings, writer: Writer) -> None:
+    """Align a text with a model or without, for other commands."""
+    with opt.skipping_pairs(settings.longest, settings.skip_bad) as skipping:
+        if settings.model is None:
+            align_without_model(source, target, settings, skipping, [writer])
+        else:
+            align_with_model(source, target, settings, skipping, writer)
+
+
 def align_with_model(
     source: str, target: str | None, settings: AlignSettings, skipping: "Skipping", writer: Writer,
     blocks: "Blocks | None" = None,

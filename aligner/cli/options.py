@@ -224,6 +224,20 @@ BestTranslations = Annotated[
 ]
 LexiconPrefix = Annotated[str, _output("--output", "-o", metavar="PREFIX", help="To PREFIX.tsv, or two others.")]
 
+# Terms
+Glossary = Annotated[str | None, _data(
+    "--check", metavar="GLOSSARY", help="List where the text translates no term as GLOSSARY does: source TAB target.",
+)]  # fmt: skip
+LeastCount = Annotated[int, _data("--least", metavar="N", help="Occurrences of a term.", min=1)]
+LongestTerm = Annotated[int, _data("--longest", metavar="N", help="Words of a term.", min=1, max=20)]
+StopWords = Annotated[
+    str | None, _data("--stop", metavar="FILE", help="Further words that no term begins or ends with, of both sides.")
+]
+TermsFile = Annotated[str, _output(
+    "--output", "-o", metavar="FILE",
+    help="To .tsv, .csv, .xlsx, .tbx (a termbase) or .html (a page); - is standard output.",
+)]  # fmt: skip
+
 # Output
 ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model that aligner train has written.")]
 ModelFile = Annotated[str, _output("--model", "-m", metavar="MODEL", help="Model file.")]

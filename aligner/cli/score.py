@@ -11,7 +11,7 @@ import typer
 
 from aligner.cli import options as opt
 from aligner.cli.ahead import compiling_ahead
-from aligner.cli.align import align_with_model, align_without_model
+from aligner.cli.align import align_alone
 from aligner.cli.messages import refuse_idle
 from aligner.cli.outputs import Output, Writer
 from aligner.model.settings import AlignSettings
@@ -47,21 +47,17 @@ def score(
         _score(source, target, links, AlignSettings(model=model, columns=columns), writer)
         return
     from corpora.files import spill_file
+    from corpora.formats.sheets import kind_of_rows, write_rows
 
     with spill_file("pairs") as pairs, writer.file as file:
         to_pairs = replace(writer, file=nullcontext(pairs))
         _score(source, target, links, AlignSettings(model=model, columns=columns), to_pairs)
-        file.write("".join(f"{name}\t" for name in _HEADER)[:-1].encode() + b"\n")
-        file.writelines(_worst_first(pairs))
+        write_rows(file, kind_of_rows(output), _HEADER, _worst_first(pairs))
 
 
 def _score(source: str, target: str | None, links: str | None, settings: AlignSettings, writer: Writer) -> None:
     if links is None:
-        with opt.skipping_pairs(None, skip_bad=False) as skipping:
-            if settings.model is None:
-                align_without_model(source, target, settings, skipping, [writer])
-            else:
-                align_with_model(source, target, settings, skipping, writer)
+        align_alone(source, target, settings, writer)
         return
     refuse_idle("on links of two texts (leave LINKS out)", columns=settings.columns)
     from corpora.files import refuse_inputs
@@ -85,7 +81,7 @@ def _score(source: str, target: str | None, links: str | None, settings: AlignSe
         writer.write(loaded.normalizers, parts, pairs)
 
 
-def _worst_first(pairs: IO[bytes]) -> Iterator[bytes]:
+def _worst_first(pairs: IO[bytes]) -> Iterator[tuple[object, ...]]:
     """The rows of all pairs with words, of a file of jsonl, from the least support on."""
     import numpy as np
 
@@ -106,5 +102,4 @@ def _worst_first(pairs: IO[bytes]) -> Iterator[bytes]:
         sides = pair["source"], pair["target"]
         if any(sides):
             found = ", ".join(faults(*sides, len(pair["links"]), bool(odd[place])))
-            row = place + 1, f"{supports[place]:.4f}", found, *map(" ".join, sides)
-            yield "\t".join(map(str, row)).encode() + b"\n"
+            yield place + 1, round(supports[place], 4), found, *map(" ".join, sides)

@@ -1,18 +1,23 @@
 """Spreadsheets: CSV with quotes, in UTF-8 or UTF-16, and the first sheet of XLSX files, read row by row."""
 
+import codecs
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import islice
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any
 from zipfile import BadZipFile
 
 from corpora import SettingError
 from corpora.errors import BrokenLine, CorpusError
-from corpora.files import READ_ERRORS, StrPath, cannot_read, open_bytes
+from corpora.files import READ_ERRORS, UTF8_BOM, StrPath, cannot_read, open_bytes
 from corpora.formats.joint import NAME, Columns, are_numbers
 
 _SEPARATORS = ",;\t"
+
+_MOST_ROWS = 1 << 20  # of XLSX
 
 _DAMAGES = AttributeError, BadZipFile, LookupError, RuntimeError, SyntaxError, TypeError, ValueError
 """Raised by zipfile, by the parser of XML and by openpyxl, where a file is not what they take it for."""
@@ -92,11 +97,7 @@ def _rows_of_csv(path: StrPath) -> Iterator[list[str]]:
 
 
 def _rows_of_xlsx(path: StrPath) -> Iterator[list[str]]:
-    try:
-        import openpyxl
-    except ModuleNotFoundError as error:
-        what = f"{path} is an XLSX file, which needs openpyxl (pip install 'aligner[xlsx]', or save it as CSV)"
-        raise SettingError(what) from error
+    openpyxl = _openpyxl(f"{path} is an XLSX file, which")
     try:
         with (
             open_bytes(path, text=False) as stream,  # openpyxl leaves what it opens open where a file is damaged
@@ -107,3 +108,47 @@ def _rows_of_xlsx(path: StrPath) -> Iterator[list[str]]:
     except (*READ_ERRORS, *_DAMAGES, openpyxl.utils.exceptions.InvalidFileException) as error:
         what = f"is no whole XLSX file: {(str(error).splitlines() or ['damaged'])[0]}"
         raise CorpusError(path, 0, what, hint="save it again, or as CSV") from error
+
+
+def kind_of_rows(path: StrPath) -> str:
+    """How `write_rows` writes a file of this name: ``csv`` or ``xlsx``, or ``tsv``."""
+    suffix = Path(path).suffix.lower()
+    return suffix[1:] if suffix in (".csv", ".xlsx") else "tsv"
+
+
+def write_rows(stream: IO[bytes], kind: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a header and rows as ``tsv``, as ``csv``, in UTF-8 with the mark that spreadsheets know it by, or ``xlsx``.
+
+    Texts stay texts, also those that look like formulas of XLSX.  Raises SettingError for XLSX without openpyxl, and
+    with more rows than it can have.
+    """
+    if kind == "tsv":
+        stream.writelines("\t".join(map(str, row)).encode() + b"\n" for row in chain([header], rows))
+        return
+    if kind == "csv":
+        stream.write(UTF8_BOM)
+        csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n").writerows(chain([header], rows))
+        return
+    openpyxl = _openpyxl("XLSX")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+
+    def cell(value: object) -> object:
+        made = openpyxl.cell.WriteOnlyCell(sheet, value)
+        made.data_type = "s" if isinstance(value, str) else made.data_type  # not a formula
+        return made
+
+    with closing(sheet):
+        for number, row in enumerate(chain([header], rows)):
+            if number == 1 << 20:
+                raise SettingError("XLSX has at most 1,048,576 rows (write CSV)")
+            sheet.append([*map(cell, row)])
+    book.save(stream)
+
+
+def _openpyxl(what: str) -> Any:
+    try:
+        import openpyxl
+    except ModuleNotFoundError as error:
+        raise SettingError(f"{what} needs openpyxl (pip install 'aligner[xlsx]', or use CSV)") from error
+    return openpyxl

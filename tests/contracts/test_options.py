@@ -32,6 +32,7 @@ EXEMPT = {
 ALIGN, WITH_MODEL, JUDGE = "align t.en t.fr -o Z -q", "align t.en t.fr -m M -o Z -q", "evaluate t.wa l.wa"
 TRAIN, HINGE = "train b -m Z -q --set cross_validate=0", "train b -m Z -q --set loss=hinge --set max_passes=5"
 FAST, CONVERT, REPORT = "fast-align -i t.both --quiet", "convert t.wa Z -q --to pharaoh", "report t.en t.fr l.wa -q"
+TERMS = "terms t.en t.fr t.wa -q --least 2"
 INFO, ATOOLS = "info M -q", "atools -i l.wa -j t.wa -c intersect"
 
 CHANGES: dict[str, dict[str, tuple[str, str]]] = {
@@ -104,6 +105,11 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "output": ("lexicon t.en t.fr l.wa -q -o Z", "-o Y"),
         "tokenize": ("lexicon raw.en raw.fr raw.wa -q -o Z", "--tokenize"),
     },
+    "terms": {
+        "model": ("terms t.en t.fr -q --least 2", "-m nowhere"), "columns": ("terms t.tabs -q", "--columns 3,1"),
+        "check": (TERMS, "--check entries"), "least": (TERMS, "--least 3"), "longest": (TERMS, "--longest 1"),
+        "stop": (TERMS, "--stop t.en"), "output": (TERMS, "-o Y.csv"),
+    },
     "convert": {
         "to": (CONVERT, "--to talp"), "from": (CONVERT, "--from naacl"), "text": (CONVERT, "--text nowhere"),
         "transpose": (CONVERT, "--transpose"),
@@ -156,7 +162,8 @@ REFUSED = [
     ("-j", f"{ATOOLS} -c invert"), ("-j", "atools -i t.wa -c union"), ("aligner show", f"{ATOOLS} -c display"),
     ("unknown -c", f"{ATOOLS} -c magic"), ("--source", f"{CONVERT} --source en"),
     ("--tokenize", f"{WITH_MODEL} --tokenize"),
-    ("--columns", "score t.en t.fr l.wa -m M -q --columns 1,2"),
+    ("--least", f"{TERMS} --check entries"), ("--model", f"{TERMS} -m M"), ("--columns", f"{TERMS} --columns 1,2"),
+    ("ends in none", f"{TERMS} -o Z.doc"), ("--columns", "score t.en t.fr l.wa -m M -q --columns 1,2"),
     ("--set center", f"{TRAIN} --set families=association --set center=default"),
     *(("", f"{TRAIN} --set loss={loss} --set {one}") for loss in ("fenchel-young", "sparsemap", "logistic")
       for one in ("solver=bcfw", "oracle=scipy", "possible_cost=1", "solver_options.order=uniform")),

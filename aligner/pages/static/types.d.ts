@@ -112,3 +112,6 @@ interface About {
   revision: number; previous: number | null; next: number | null; following: number | null; flagged: number[];
   progress: { pairs: number; accepted: number; skipped: number; pace: number | null };
 }
+
+/** Source, target, count, both probabilities, score, other forms, and places: the number of a pair, and four positions. */
+type Term = [string, string, number, number, number, number, [string, string][], [number, number[]][]];

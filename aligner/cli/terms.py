@@ -1,0 +1,131 @@
+"""``aligner terms``."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from aligner.cli import options as opt
+from aligner.cli.align import align_alone
+from aligner.cli.messages import refuse_idle, say
+from aligner.cli.outputs import Output
+from aligner.model.settings import AlignSettings
+from corpora import SettingError
+
+if TYPE_CHECKING:
+    from corpora.terms import Pair, Term
+
+_TERMS = "source", "target", "count", "p(target|source)", "p(source|target)", "score", "other forms", "pairs"
+_DEVIATIONS = "pair", "term", "expected", "found", "source", "target"
+_ENDS = "tsv", "csv", "xlsx", "tbx", "html"
+
+
+def terms(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text, or a whole corpus.")],
+    target: Annotated[
+        str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
+    ] = None,
+    links: Annotated[
+        str | None, typer.Argument(metavar="LINKS", help="Links of these pairs; without them they are aligned first.")
+    ] = None,
+    model: opt.TrainedModel = None,
+    columns: opt.Columns = None,
+    check: opt.Glossary = None,
+    least: opt.LeastCount = 3,
+    longest: opt.LongestTerm = 4,
+    stop: opt.StopWords = None,
+    output: opt.TermsFile = "-",
+    threads: opt.Threads = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """List terms of a text with their translations, or check given ones.
+
+    Terms are phrases, of one word or more, that translate each other and that the text is about; the best come first.
+    """
+    end = output.rpartition(".")[2].lower() if "." in output else "tsv"
+    ends = _ENDS if check is None else _ENDS[:3]
+    if end not in ends:
+        raise SettingError(f"{output} ends in none of {', '.join(f'.{one}' for one in ends)} (name it so)")
+    if check is not None:
+        refuse_idle("with --check", least=least != 3, longest=longest != 4, stop=stop)
+    if links is not None:
+        refuse_idle("on links of two texts (leave LINKS out)", model=model, columns=columns)
+    from corpora.files import read_lines, refuse_inputs, spill_file
+    from corpora.formats.sheets import write_rows
+    from corpora.link_files import open_links
+    from corpora.readers import open_text
+    from corpora.terms import deviations, find_terms, read_glossary
+
+    corpus = open_text(source, target, columns)
+    refuse_inputs(output, [*corpus.files, links, check, stop])
+    glossary = [] if check is None else read_glossary(check)
+    words = (
+        set() if stop is None else {w.decode(errors="replace").casefold() for n in read_lines(stop) for w in n.split()}
+    )
+    (writer,) = Output(output, "jsonl", force=force, quiet=quiet).open()
+    with spill_file("pairs") as spill, writer.file as file:
+
+        def pairs() -> "Iterator[Pair]":
+            if links is not None:
+                for (_, *sides), found in zip(corpus.texts(), open_links(links, lengths=corpus.lengths()), strict=True):
+                    one, other = (side.decode().split() for side in sides)
+                    yield one, other, found.sure | found.possible
+                return
+            spill.seek(0)
+            for line in spill:
+                pair = json.loads(line)
+                yield pair["source"], pair["target"], [(j, k) for j, k, _ in pair["links"]]
+
+        if links is None:
+            to_pairs = replace(writer, file=nullcontext(spill))
+            align_alone(source, target, AlignSettings(model=model, columns=columns), to_pairs)
+        else:
+            corpus.rereadable().check_utf8(list(corpus.texts()))
+        if check is not None:
+            rows = [(one[0], one[1], " | ".join(one.expected), *one[3:]) for one in deviations(pairs(), glossary)]
+            write_rows(file, end, _DEVIATIONS, rows)
+            done = f"{len(rows):,} occurrences that are translated otherwise"
+        else:
+            found = find_terms(pairs, least=least, longest=longest, stop=words)
+            languages = corpus.source_language or "und", corpus.target_language or "und"
+            name = " – ".join(dict.fromkeys(Path(side).name for side in (corpus.source_file, corpus.target_file)))
+            _write(file, end, found, pairs(), languages, name)
+            done = f"{len(found):,} terms"
+    if not quiet:
+        say(f"{done}, written to {'standard output' if output == '-' else output}")
+
+
+def _write(
+    file: IO[bytes], end: str, found: "Sequence[Term]", pairs: "Iterable[Pair]", languages: tuple[str, str], name: str
+) -> None:  # fmt: skip
+    """Write terms as the end of the name says.  pairs: of the text.  name: of the corpus."""
+    if end == "html":
+        from aligner.pages.terms import write_page
+
+        file.write(write_page(found, pairs, languages, name).encode(errors="replace"))
+    elif end == "tbx":
+        from corpora.formats.tbx import write_tbx
+
+        spellings = ([(term.source, term.target), *term.forms] for term in found)
+        concepts = (
+            [(code, [*dict.fromkeys(form[side] for form in forms)]) for side, code in enumerate(languages)]
+            for forms in spellings
+        )
+        write_tbx(file, f"aligner terms, of {name}", languages[0], concepts)
+    else:
+        from corpora.formats.sheets import write_rows
+
+        rows = (
+            (
+                *term[:3], round(term.given_source, 4), round(term.given_target, 4), round(term.score, 2),
+                " | ".join(map(" – ".join, term.forms)), " ".join(str(number) for number, _ in term.places),
+            )
+            for term in found
+        )  # fmt: skip
+        write_rows(file, end, _TERMS, rows)

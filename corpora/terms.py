@@ -1,0 +1,298 @@
+"""Bilingual terms of a text: the phrases of both sides that its links say translate each other, best terms first.
+
+A phrase pair is as in phrase extraction [KOM03]: contiguous words, no link from inside to outside, linked words at the
+edges. How much of a term it is: by C-value [FA00], how often it stands by itself; times the excess of its burstiness,
+residual IDF [CG95], as a term stands where a text is about it; times how surely each side translates the other.
+
+[KOM03] Koehn, Och and Marcu 2003.  [FA00] Frantzi, Ananiadou and Mima 2000.  [CG95] Church and Gale 1995.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from os.path import commonprefix
+from typing import NamedTuple
+
+from corpora.alignment import Link
+from corpora.errors import CorpusError, quoted
+from corpora.files import StrPath, read_lines
+from corpora.formats.joint import split_joint
+
+Pair = tuple[Sequence[str], Sequence[str], Collection[Link]]  # words of both sides, and links
+Phrase = tuple[str, ...]
+Span = tuple[int, int, int, int]  # first word and end, of the source and of the target
+
+LONGEST, LEAST = 4, 3
+"""Words of a phrase, and occurrences, by default."""
+
+EXAMPLES = 5
+"""Occurrences of a term that are kept."""
+
+_ALWAYS, _OFTEN, _SHORT_AND_OFTEN, _BITS, _SHORT = 20, 1 / 3000, 1 / 1000, 1.8, 3
+"""Function words are the so many most frequent ones; frequent ones whose translations have so many bits of entropy;
+and frequent ones of so few letters.
+"""
+
+_BLOCK = 25  # lines of a text that are about the same
+_EVEN = 0.3  # weight of a term that is spread evenly
+_JOINERS = {"-", "\u2010", "\u2013", "'", "\u2019"}  # may stand inside a term
+_ENDING, _STEM = 3, 3  # letters that an inflection may add at the end, and that no other word begins with
+_VOWELS = {*"aeiouyàâèéêîïôûùäöü"}  # which may change before them
+
+
+class Term(NamedTuple):
+    """A phrase and its translation, in the spelling that is most frequent.
+
+    occurrences: of the pair.  forms: other inflections and spellings, as (source, target), the most frequent first.
+    given_source, given_target: the probability of this translation of the source, and of the target, in this form.
+    places: its first occurrences, as the number of a pair, from 1 on, and a span.
+    """
+
+    source: str
+    target: str
+    occurrences: int
+    given_source: float
+    given_target: float
+    score: float
+    forms: tuple[tuple[str, str], ...]
+    places: tuple[tuple[int, Span], ...]
+
+
+def spans(words: tuple[int, int], links: Collection[Link], longest: int) -> Iterator[Span]:
+    """Yield the spans that are consistent with the links, with linked words at their edges, and at most so many words.
+
+    words: the numbers of source and target words.
+    """
+    of_source: list[list[int]] = [[] for _ in range(words[0])]
+    of_target: list[list[int]] = [[] for _ in range(words[1])]
+    for j, k in links:
+        of_source[j].append(k)
+        of_target[k].append(j)
+    for first in range(words[0]):
+        low, high = words[1], -1
+        for last in range(first, min(first + longest, words[0])):
+            found = of_source[last]
+            if not found or (last > first and not of_source[first]):
+                continue
+            low, high = min(low, *found), max(high, *found)
+            if high - low >= longest:
+                break
+            back = [j for side in of_target[low : high + 1] for j in side]
+            if min(back) >= first and max(back) <= last:
+                yield first, last + 1, low, high + 1
+
+
+def function_words(pairs: Iterable[Pair]) -> tuple[set[str], set[str]]:
+    """The words of each side, case folded, that no term begins or ends with."""
+    counts, linked = (Counter[str](), Counter[str]()), Counter[tuple[str, str]]()
+    for source, target, links in pairs:
+        words = [*map(str.casefold, source)], [*map(str.casefold, target)]
+        for own, count in zip(words, counts, strict=True):
+            count.update(own)
+        linked.update((words[0][j], words[1][k]) for j, k in links)
+    found: list[set[str]] = []
+    for side, count in enumerate(counts):
+        whole, entropies = count.total(), _entropies(linked, side)
+        found.append({word for word, _ in count.most_common(_ALWAYS)})
+        for word, number in count.items():
+            short = len(word) <= _SHORT and word != word.upper()  # of a script with cases
+            vague = number >= whole * _OFTEN and entropies.get(word, math.inf) >= _BITS
+            if vague or (short and number >= whole * _SHORT_AND_OFTEN):
+                found[side].add(word)
+    return found[0], found[1]
+
+
+def _entropies(linked: Counter[tuple[str, str]], side: int) -> dict[str, float]:
+    """The entropy, in bits, of each word's translations."""
+    totals, sums = Counter[str](), defaultdict[str, float](float)
+    for words, count in linked.items():
+        totals[words[side]] += count
+        sums[words[side]] += count * math.log2(count)
+    return {word: math.log2(total) - sums[word] / total for word, total in totals.items()}
+
+
+@dataclass(eq=False)
+class _Found:
+    """What is counted of a phrase pair.  blocks: of _BLOCK lines each, in which it is; latest: the last of them."""
+
+    count: int = 0
+    blocks: int = 0
+    latest: int = -1
+    spellings: Counter[tuple[str, str]] = field(default_factory=Counter)
+    places: list[tuple[int, Span]] = field(default_factory=list)
+
+    def add(self, other: "_Found") -> None:
+        self.count += other.count
+        self.blocks += other.blocks
+        self.spellings.update(other.spellings)
+        self.places = sorted([*self.places, *other.places])[:EXAMPLES]
+
+
+def find_terms(
+    pairs: Callable[[], Iterable[Pair]], *, least: int = LEAST, longest: int = LONGEST, stop: Collection[str] = ()
+) -> list[Term]:
+    """Find the terms of a text that stand in it at least so often, from the best one on.
+
+    pairs: called twice, for all pairs.  longest: words of a phrase.  stop: further words, case folded, that no term
+    begins or ends with.
+    """
+    edges = [{*words, *stop} for words in function_words(pairs())]
+    found, lines = defaultdict[tuple[Phrase, Phrase], _Found](_Found), 0
+    for lines, (source, target, links) in enumerate(pairs(), 1):
+        texts = [*map(str.casefold, source)], [*map(str.casefold, target)]
+        first, last, barred = zip(*(map(_places, texts, edges)), strict=True)
+        for span in spans((len(source), len(target)), links, longest):
+            a, b, c, d = span
+            if not (first[0][a] and first[1][c] and last[0][b - 1] and last[1][d - 1]):
+                continue
+            if any(barred[0][a:b]) or any(barred[1][c:d]):
+                continue
+            one = found[(*texts[0][a:b],), (*texts[1][c:d],)]
+            one.count += 1
+            one.blocks += one.latest != lines // _BLOCK
+            one.latest = lines // _BLOCK
+            one.spellings[" ".join(source[a:b]), " ".join(target[c:d])] += 1
+            if len(one.places) < EXAMPLES:
+                one.places.append((lines, span))
+    return _ranked(found, least, lines / _BLOCK)
+
+
+def _places(words: Sequence[str], stop: Collection[str]) -> tuple[list[bool], list[bool], list[bool]]:
+    """At which words a term can begin, and end, and which it cannot contain."""
+    letters = [any(map(str.isalpha, word)) and word not in stop for word in words]
+    ends = [found or word.isdecimal() for word, found in zip(words, letters, strict=True)]
+    barred = [not any(map(str.isalnum, word)) and word not in _JOINERS for word in words]
+    return letters, ends, barred
+
+
+def _ranked(found: dict[tuple[Phrase, Phrase], _Found], least: int, blocks: float) -> list[Term]:
+    totals = Counter[Phrase](), Counter[Phrase]()
+    for phrases, one in found.items():
+        for phrase, total in zip(phrases, totals, strict=True):
+            total[phrase] += one.count
+    kept = dict[tuple[Phrase, Phrase], _Found]()
+    for members in _inflections(found):
+        whole = _Found()
+        for phrases in members:
+            whole.add(found[phrases])
+        if whole.count >= least:
+            kept[members[0]] = whole
+    longer = _containers(kept)
+    terms = []
+    for phrases, whole in kept.items():
+        given = [found[phrases].count / total[phrase] for phrase, total in zip(phrases, totals, strict=True)]
+        alone = whole.count - (sum(longer[phrases]) / len(longer[phrases]) if phrases in longer else 0.0)
+        even = blocks * -math.expm1(-whole.count / blocks)  # blocks that it would be in, by chance
+        bursts = max(math.log2(even / whole.blocks), 0.0)
+        score = math.log2(len(phrases[0]) + 0.5) * alone * (_EVEN + bursts) * math.sqrt(given[0] * given[1])
+        spelt = dict[tuple[str, ...], tuple[str, str]]()
+        for spelling, _ in whole.spellings.most_common():
+            spelt.setdefault((*map(str.casefold, spelling),), spelling)
+        (source, target), *forms = spelt.values()
+        terms.append(Term(source, target, whole.count, given[0], given[1], score, (*forms,), (*whole.places,)))
+    return sorted(terms, key=lambda term: (-term.score, term.source, term.target))
+
+
+def _inflections(found: dict[tuple[Phrase, Phrase], _Found]) -> Iterator[list[tuple[Phrase, Phrase]]]:
+    """Gather phrase pairs whose words, on both sides, differ in their endings alone; the most frequent comes first."""
+    buckets = defaultdict[Phrase, list[tuple[Phrase, Phrase]]](list)
+    for phrases in found:
+        begins = [[word[:_STEM] for word in phrase] for phrase in phrases]
+        buckets[(*begins[0], "", *begins[1])].append(phrases)
+    for bucket in buckets.values():
+        groups: list[list[tuple[Phrase, Phrase]]] = []
+        for phrases in sorted(bucket, key=lambda phrases: (-found[phrases].count, phrases)):
+            akin = (group for group in groups if all(map(_akin, group[0], phrases)))
+            group = next(akin, None)
+            groups.append([phrases]) if group is None else group.append(phrases)
+        yield from groups
+
+
+def _akin(one: Phrase, other: Phrase) -> bool:
+    """Whether each word of a phrase is the other's with another ending: houses of house, or cities of city."""
+    for word, of_other in zip(one, other, strict=True):
+        short, long = sorted((word, of_other), key=len)
+        stem = len(commonprefix([short, long]))
+        whole = stem == len(short) or (stem == len(short) - 1 and short[-1] in _VOWELS)
+        ending = min(_ENDING, len(short) // 2)
+        if word != of_other and not (whole and stem >= max(_STEM, len(long) - ending)):
+            return False
+    return True
+
+
+def read_glossary(path: StrPath) -> list[tuple[list[str], list[str]]]:
+    """Read terms and translations, a line each: source TAB target, or with |||, and what comes after them.
+
+    A first line of names, as a table of terms has, is left out.  Raises CorpusError for a line without both.
+    """
+    entries = []
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            parts = [part.split() for part in map(bytes.decode, split_joint(line)[:2])]
+        except UnicodeDecodeError as error:
+            raise CorpusError(path, number, "not valid UTF-8", hint="convert the file to UTF-8") from error
+        if not line.strip() or (number == 1 and parts == [["source"], ["target"]]):
+            continue
+        if len(parts) < 2 or not all(parts):
+            raise CorpusError(path, number, f"{quoted(line)} is no term and translation", hint="source TAB target")
+        entries.append((parts[0], parts[1]))
+    return entries
+
+
+class Deviation(NamedTuple):
+    """Where a text does not translate a term as a glossary does.
+
+    number: of the pair, from 1 on.  term: as the text has it.  expected: the glossary's translations.  found: the words
+    that the term is linked with.
+    """
+
+    number: int
+    term: str
+    expected: tuple[str, ...]
+    found: str
+    source: str
+    target: str
+
+
+def deviations(pairs: Iterable[Pair], glossary: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Deviation]:
+    """Yield each occurrence of a term whose pair has none of its translations, in whatever inflection.
+
+    glossary: the words of terms and of their translations.  A term within a longer one that is there is not looked at.
+    """
+    translations = defaultdict[Phrase, list[Phrase]](list)
+    for term, translation in glossary:
+        translations[(*map(str.casefold, term),)].append((*map(str.casefold, translation),))
+    begins = defaultdict[str, list[Phrase]](list)
+    for phrase in sorted(translations, key=len, reverse=True):
+        begins[phrase[0][:_STEM]].append(phrase)
+    for number, (source, target, links) in enumerate(pairs, 1):
+        words, others, end = [*map(str.casefold, source)], [*map(str.casefold, target)], 0
+        for start, word in enumerate(words):
+            known = begins.get(word[:_STEM], []) if start >= end else []
+            phrase = next((one for one in known if _stands(one, words, start)), ())
+            if not phrase:
+                continue
+            end, expected = start + len(phrase), translations[phrase]
+            if not any(_stands(one, others, place) for one in expected for place in range(len(others))):
+                linked = sorted({k for j, k in links if start <= j < end})
+                found, term = " ".join(target[k] for k in linked), " ".join(source[start:end])
+                yield Deviation(number, term, (*map(" ".join, expected),), found, " ".join(source), " ".join(target))
+
+
+def _stands(phrase: Phrase, words: Sequence[str], start: int) -> bool:
+    there = (*words[start : start + len(phrase)],)
+    return len(there) == len(phrase) and _akin(phrase, there)
+
+
+def _containers(kept: dict[tuple[Phrase, Phrase], _Found]) -> dict[tuple[Phrase, Phrase], list[int]]:
+    """The counts of the kept pairs that contain each pair."""
+    longer = defaultdict[tuple[Phrase, Phrase], list[int]](list)
+    for phrases, whole in kept.items():
+        parts = [{phrase[a:b] for a, b in combinations(range(len(phrase) + 1), 2)} for phrase in phrases]
+        for one in parts[0]:
+            for other in parts[1]:
+                if (one, other) in kept and (one, other) != phrases:
+                    longer[one, other].append(whole.count)
+    return longer
