@@ -58,7 +58,7 @@ def run_examples(page: Path) -> int:
         line = text[: example.start(2)].count("\n")
         if example[1] == "console":
             command, _, shown = example[2].partition("\n")
-            if shown and re.match(r"\$ aligner (evaluate|show|train) ", command) and "\n$ " not in f"\n{shown}":
+            if shown and re.match(r"\$ aligner (evaluate|project|show|train) ", command) and "\n$ " not in f"\n{shown}":
                 result = run(*shlex.split(command)[2:])
                 assert re.sub(" +$", "", result.stdout or result.stderr, flags=re.MULTILINE) == shown, command
                 count += 1
@@ -95,7 +95,7 @@ def sample_model(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path
 def test_examples_run(
     page: Path, sample: Path, sample_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for file in sample.glob("t*.*"):
+    for file in sample.glob("[et]*.*"):
         shutil.copy(file, tmp_path)
     if f"train train -m {MODEL}" not in page.read_text("utf-8"):
         shutil.copy(sample_model, tmp_path)

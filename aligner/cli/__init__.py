@@ -26,6 +26,7 @@ from aligner.cli.info import info
 from aligner.cli.lexicon import lexicon
 from aligner.cli.messages import answers_for_errors, prepare_streams, report_error
 from aligner.cli.priors import priors
+from aligner.cli.project import project
 from aligner.cli.report import report
 from aligner.cli.score import score
 from aligner.cli.serve import serve
@@ -89,6 +90,10 @@ _PANELS: dict[str, dict[Callable[..., None], tuple[str, str]]] = {
         ),
         lexicon: ("lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex"),
         terms: ("terms test.en test.fr", "terms test.en test.fr -o terms.html"),
+        project: (
+            "project entities.en.conll test.fr test.wa",
+            "project entities.en.conll test.fr test.wa --gold entities.fr.conll",
+        ),
         convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
         symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
         combine: (

@@ -238,6 +238,11 @@ TermsFile = Annotated[str, _output(
     help="To .tsv, .csv, .xlsx, .tbx (a termbase) or .html (a page); - is standard output.",
 )]  # fmt: skip
 
+# Projecting
+GoldLabels = Annotated[str | None, _data(
+    "--gold", metavar="FILE", help="The target text with labels: report F1 in place of the labels, unless -o is given.",
+)]  # fmt: skip
+
 # Output
 ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model that aligner train has written.")]
 ModelFile = Annotated[str, _output("--model", "-m", metavar="MODEL", help="Model file.")]

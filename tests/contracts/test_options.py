@@ -32,7 +32,8 @@ EXEMPT = {
 ALIGN, WITH_MODEL, JUDGE = "align t.en t.fr -o Z -q", "align t.en t.fr -m M -o Z -q", "evaluate t.wa l.wa"
 TRAIN, HINGE = "train b -m Z -q --set cross_validate=0", "train b -m Z -q --set loss=hinge --set max_passes=5"
 FAST, CONVERT, REPORT = "fast-align -i t.both --quiet", "convert t.wa Z -q --to pharaoh", "report t.en t.fr l.wa -q"
-TERMS = "terms t.en t.fr t.wa -q --least 2"
+PROJECT = "project labels t.fr t.wa -q"
+TERMS = "terms b.en b.fr b.wa -q --least 1"
 INFO, ATOOLS = "info M -q", "atools -i l.wa -j t.wa -c intersect"
 
 CHANGES: dict[str, dict[str, tuple[str, str]]] = {
@@ -107,8 +108,11 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "terms": {
         "model": ("terms t.en t.fr -q --least 2", "-m nowhere"), "columns": ("terms t.tabs -q", "--columns 3,1"),
-        "check": (TERMS, "--check entries"), "least": (TERMS, "--least 3"), "longest": (TERMS, "--longest 1"),
-        "stop": (TERMS, "--stop t.en"), "output": (TERMS, "-o Y.csv"),
+        "check": (TERMS, "--check entries"), "least": (TERMS, "--least 2"), "longest": (TERMS, "--longest 1"),
+        "stop": (TERMS, "--stop b.en"), "output": (TERMS, "-o Y.csv"),
+    },
+    "project": {
+        "gold": (PROJECT, "--gold gold"), "output": (PROJECT, "-o Y"),
     },
     "convert": {
         "to": (CONVERT, "--to talp"), "from": (CONVERT, "--from naacl"), "text": (CONVERT, "--text nowhere"),
@@ -211,6 +215,10 @@ def files(once: Any, sample: Path, priors: Path) -> Path:
         run("train", folder / "b", "-m", folder / "M", "-q", "--set", "cross_validate=0")
         shutil.copy(priors / "eflomal.priors", folder / "priors")
         write(folder / "entries", "the\tla", "of\tde\t3")
+        lines = (folder / "t.en").read_text().splitlines()
+        write(folder / "labels", *("".join(f"{word} X\n" for word in line.split()) for line in lines))
+        target = (folder / "t.fr").read_text().splitlines()
+        write(folder / "gold", *("".join(f"{word} X\n" for word in line.split()) for line in target))
 
     found: Path = once("options", fill)
     return found

@@ -1,0 +1,107 @@
+"""Labelled sentences in CoNLL files: columns of words and labels, or the ten columns of CoNLL-U."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from corpora.errors import CorpusError, quoted
+from corpora.files import StrPath, read_lines
+
+FORM, UPOS, FEATS, HEAD, DEPREL = 1, 3, 5, 6, 7
+"""Columns of CoNLL-U."""
+
+_WIDTH = 10  # of CoNLL-U
+_PASSED_OVER = re.compile(r"[0-9]+[-.][0-9]+")  # tokens of several words, and words that are not in the text
+_TAG = re.compile(r"([BIESLU])-(\S+)|O")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The words of a sentence, as rows of columns.  line: of its first row.  comments: lines before it, with the #."""
+
+    line: int
+    rows: list[list[str]]
+    comments: tuple[str, ...] = ()
+
+    @property
+    def is_conllu(self) -> bool:
+        return bool(self.rows) and len(self.rows[0]) == _WIDTH and self.rows[0][0].isdecimal()
+
+    @property
+    def words(self) -> list[str]:
+        return [row[FORM if self.is_conllu else 0] for row in self.rows]
+
+    @property
+    def labels(self) -> list[str]:
+        """Of each word: the part of speech in CoNLL-U, else what is in the last column."""
+        return [row[UPOS if self.is_conllu else -1] for row in self.rows]
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether all labels are tags of spans."""
+        return not self.is_conllu and all(map(_TAG.fullmatch, self.labels))
+
+    def with_rows(self, rows: list[list[str]]) -> "Sentence":
+        return replace(self, rows=rows)
+
+    def __str__(self) -> str:
+        between = "\t" if self.is_conllu or any(" " in cell for row in self.rows for cell in row) else " "
+        return "".join(f"{line}\n" for line in (*self.comments, *map(between.join, self.rows), ""))
+
+
+def read_sentences(path: StrPath) -> Iterator[Sentence]:
+    """Read the sentences of a file, divided by blank lines; lines of ``-DOCSTART-`` are left out.
+
+    Raises CorpusError on a row without a label, and of CoNLL-U one whose words are not numbered from 1 on.
+    """
+    comments, rows, first = list[str](), list[list[str]](), 0
+    for number, line in enumerate(chain(read_lines(path), [b""]), 1):
+        try:
+            text = line.decode().strip("\r\n")
+        except UnicodeDecodeError as error:
+            raise CorpusError(path, number, "not valid UTF-8", hint="convert the file to UTF-8") from error
+        if not text.strip() or text.startswith("-DOCSTART-"):
+            if rows:
+                yield Sentence(first, rows, (*comments,))
+            comments, rows = [], []
+        elif text.startswith("#") and not rows and "\t" not in text:
+            comments.append(text)
+        else:
+            cells = text.split("\t") if "\t" in text else text.split()
+            if len(cells) < 2 or (rows and len(cells) != len(rows[0])):
+                hint = "a row has a word, perhaps more columns, and a label, as all rows of the sentence"
+                raise CorpusError(path, number, f"{quoted(line)} is no row of a CoNLL file", hint=hint)
+            if len(cells) == _WIDTH and _PASSED_OVER.fullmatch(cells[0]):
+                continue
+            first = first if rows else number
+            rows.append(cells)
+            if Sentence(first, rows).is_conllu and cells[0] != str(len(rows)):
+                hint = f"number the words of a sentence from 1 on: here is word {len(rows)}"
+                raise CorpusError(path, number, f"{quoted(line)} has the number {cells[0]}", hint=hint)
+
+
+def spans_of(labels: Sequence[str]) -> list[tuple[int, int, str]]:
+    """First word, end and type of each span, of tags BIO, IOB or BIOES; [] where no label is such a tag.
+
+    As conlleval reads them: a span begins at B, S or U, and where the type changes.
+    """
+    spans: list[tuple[int, int, str]] = []
+    before = ("", "")
+    for place, label in enumerate(labels):
+        tag = _TAG.fullmatch(label)
+        kind, name = (tag[1] or "", tag[2] or "") if tag else ("", "")
+        if name and kind not in ("B", "S", "U") and before[1] == name and before[0] not in ("E", "L", "S", "U"):
+            spans[-1] = spans[-1][0], place + 1, name
+        elif name:
+            spans.append((place, place + 1, name))
+        before = kind, name
+    return spans
+
+
+def tags_of(spans: Sequence[tuple[int, int, str]], words: int) -> list[str]:
+    """The tags of spans, BIO."""
+    tags = ["O"] * words
+    for start, end, name in spans:
+        tags[start:end] = [f"B-{name}", *[f"I-{name}"] * (end - start - 1)]
+    return tags

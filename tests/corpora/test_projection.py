@@ -1,0 +1,97 @@
+"""Labels across links: spans, parts of speech and trees."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora.errors import CorpusError
+from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, read_sentences
+from corpora.projection import best_origins, project_file, project_spans, project_tree
+
+LINKS = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 5)), st.floats(0.1, 1.0))
+SPANS = st.sampled_from([[(0, 6, "A")], [(0, 2, "A"), (2, 5, "B")], [(1, 3, "A"), (4, 6, "A")], []])
+
+
+@given(SPANS, LINKS)
+def test_spans_hold_the_words_that_are_linked_to_them(
+    spans: list[tuple[int, int, str]], links: dict[tuple[int, int], float]
+) -> None:
+    found = project_spans(spans, 6, links)
+    assert all(one[1] <= other[0] for one, other in pairwise(found)), "in order, apart"
+    linked = {k for _, k in links}
+    for start, end, name in found:
+        words = {k for (j, k), (a, b, own) in product(links, spans) if own == name and a <= j < b}
+        assert {start, end - 1} <= words, "linked words are at the edges"
+        assert {*range(start, end)} - words <= {*range(6)} - linked, "what is between is linked to nothing"
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ("0-0 1-2", [(0, 3, "A")]),  # an unlinked word between
+        ("0-0 2-1 1-2", [(0, 1, "A"), (1, 2, "B")]),  # a word of another span: the first run
+        ("0-0 2-1 1-2 1-3", [(1, 2, "B"), (2, 4, "A")]),  # the run with more links
+        ("0-0 1-0 2-0", [(0, 1, "A")]),  # the span with more links
+        ("3-0", []),
+    ],
+)
+def test_rules_of_spans(links: str, expected: list[tuple[int, int, str]]) -> None:
+    found = {(int(link[0]), int(link[2])): 1.0 for link in links.split()}
+    assert project_spans([(0, 2, "A"), (2, 3, "B")], 4, found) == expected
+
+
+@given(LINKS)
+def test_origins_are_the_most_probable(links: dict[tuple[int, int], float]) -> None:
+    for k, origin in enumerate(best_origins(6, links)):
+        own = {j: probability for (j, other), probability in links.items() if other == k}
+        assert origin == (min(own, key=lambda j: (-own[j], j)) if own else None)
+
+
+def test_a_tree_is_carried_across_one_to_one_links() -> None:
+    """The trees of `the dog sleeps` and of `le chien dort`, which is labelled by the same links."""
+    rows = [
+        [str(n), word, "_", pos, "_", feats, head, relation, "_", "_"]
+        for n, word, pos, feats, head, relation in (
+            (1, "the", "DET", "_", "2", "det"), (2, "dog", "NOUN", "Number=Sing", "3", "nsubj"),
+            (3, "sleeps", "VERB", "_", "0", "root"),
+        )
+    ]  # fmt: skip
+    found = project_tree(rows, ["dort", "chien", "le"], [2, 1, 0])
+    assert [[row[c] for c in (0, 1, UPOS, FEATS, HEAD, DEPREL)] for row in found] == [
+        ["1", "dort", "VERB", "_", "0", "root"], ["2", "chien", "NOUN", "Number=Sing", "1", "nsubj"],
+        ["3", "le", "DET", "_", "2", "det"],
+    ]  # fmt: skip
+    found = project_tree(rows, ["le", "x", "dort", "y"], [0, None, 2, 2])
+    assert [(row[UPOS], row[HEAD], row[DEPREL]) for row in found] == [
+        ("DET", "3", "det"), ("_", "_", "_"), ("VERB", "0", "root"), ("VERB", "_", "_"),
+    ], "the nearest ancestor, no label without links, one place in the tree for two words"  # fmt: skip
+    assert [row[HEAD] for row in project_tree(rows, ["le", "chien"], [0, 1])] == ["2", "_"], "the root is not there"
+    rows[2][HEAD] = "2"
+    assert [row[HEAD] for row in project_tree(rows, ["le"], [0])] == ["_"], "a circle"
+
+
+def test_files(tmp_path: Path) -> None:
+    labels, target, links = (tmp_path / name for name in ("labels", "target", "links"))
+    labels.write_text("New B-LOC\nYork I-LOC\nsleeps O\n\nhe O\n\n")
+    target.write_text("dort New York\nil\n")
+    links.write_text("0-1 1-2 2-0\n0-0:0.5\n")
+    assert "".join(map(str, project_file(labels, target, links))) == "dort O\nNew B-LOC\nYork I-LOC\n\nil O\n\n"
+    (tmp_path / "again").write_text("".join(map(str, project_file(labels, target, links))))
+    assert [one.words for one in read_sentences(tmp_path / "again")] == [["dort", "New", "York"], ["il"]]
+    labels.write_text("a DET\nb NOUN\nd VERB\n\nc X\n")
+    assert "".join(map(str, project_file(labels, target, links))) == "dort VERB\nNew DET\nYork NOUN\n\nil X\n\n"
+    for file, content, message in (
+        (labels, "a O\nb O\nc O\n", "labels:4: ends after 1 sentences"), (target, "a b c\n", "target:1: ends after 1"),
+        (links, "0-1\n", "links:1: the links end after 1 pairs"), (links, "0-1\n1-1\n", "links:2: link 1-1 is out of"),
+        (target, "a b c\n\xff\n", "target:2: not valid UTF-8"),
+    ):  # fmt: skip
+        before = file.read_bytes()
+        file.write_bytes(content.encode("latin-1"))
+        with pytest.raises(CorpusError, match=message):
+            list(project_file(labels, target, links))
+        file.write_bytes(before)
