@@ -1,21 +1,26 @@
-"""Spreadsheets: CSV with quotes, in UTF-8 or UTF-16, and the first sheet of XLSX files, read row by row."""
+"""Spreadsheets: CSV with quotes, in UTF-8 or UTF-16, and the first sheet of XLSX files, read and written by rows."""
 
+import codecs
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import islice
+from itertools import chain, islice
+from typing import Any, BinaryIO
 from zipfile import BadZipFile
 
 from corpora import SettingError
+from corpora.alignment import WordPair
 from corpora.errors import BrokenLine, CorpusError
-from corpora.files import READ_ERRORS, StrPath, cannot_read, open_bytes
+from corpora.files import READ_ERRORS, UTF8_BOM, StrPath, cannot_read, open_bytes
 from corpora.formats.joint import NAME, Columns, are_numbers
 
 _SEPARATORS = ",;\t"
 
 _DAMAGES = AttributeError, BadZipFile, LookupError, RuntimeError, SyntaxError, TypeError, ValueError
 """Raised by zipfile, by the parser of XML and by openpyxl, where a file is not what they take it for."""
+
+LINK_COLUMNS = "line", "source position", "source word", "target position", "target word", "probability", "kind"
 
 
 class Sheet:
@@ -92,11 +97,7 @@ def _rows_of_csv(path: StrPath) -> Iterator[list[str]]:
 
 
 def _rows_of_xlsx(path: StrPath) -> Iterator[list[str]]:
-    try:
-        import openpyxl
-    except ModuleNotFoundError as error:
-        what = f"{path} is an XLSX file, which needs openpyxl (pip install 'aligner[xlsx]', or save it as CSV)"
-        raise SettingError(what) from error
+    openpyxl = _openpyxl(f"{path} is an XLSX file, which")
     try:
         with (
             open_bytes(path, text=False) as stream,  # openpyxl leaves what it opens open where a file is damaged
@@ -107,3 +108,51 @@ def _rows_of_xlsx(path: StrPath) -> Iterator[list[str]]:
     except (*READ_ERRORS, *_DAMAGES, openpyxl.utils.exceptions.InvalidFileException) as error:
         what = f"is no whole XLSX file: {(str(error).splitlines() or ['damaged'])[0]}"
         raise CorpusError(path, 0, what, hint="save it again, or as CSV") from error
+
+
+def write_rows(stream: BinaryIO, kind: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a header and rows as ``csv``, in UTF-8 with the mark by which spreadsheets know it, or as ``xlsx``.
+
+    Texts stay texts, also those that look like formulas of XLSX.  Raises SettingError for XLSX without openpyxl, and
+    with more rows than it can have.
+    """
+    if kind == "csv":
+        stream.write(UTF8_BOM)
+        csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n").writerows(chain([header], rows))
+        return
+    openpyxl = _openpyxl("XLSX")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+
+    def cell(value: object) -> object:
+        if not (isinstance(value, str) and value.startswith(("=", "#"))):
+            return value
+        made = openpyxl.cell.WriteOnlyCell(sheet, value)
+        made.data_type = "s"  # no formula, and no error
+        return made
+
+    with closing(sheet):
+        for number, row in enumerate(chain([header], rows)):
+            if number == 1 << 20:
+                raise SettingError("XLSX has at most 1,048,576 rows (write CSV)")
+            sheet.append([*map(cell, row)])
+    book.save(stream)
+
+
+def write_links(stream: BinaryIO, pairs: Iterable[WordPair], kind: str) -> None:
+    """Write the LINK_COLUMNS of each link, with lines and positions from 1 on, see `write_rows`."""
+    rows = (
+        (number, j + 1, source[j], k + 1, target[k], links.probabilities.get((j, k)), name)
+        for number, (source, target, links) in enumerate(pairs, 1)
+        for j, k in sorted(links.sure | links.possible)
+        for name in ["sure" if (j, k) in links.sure else "possible"]
+    )
+    write_rows(stream, kind, LINK_COLUMNS, rows)
+
+
+def _openpyxl(what: str) -> Any:
+    try:
+        import openpyxl
+    except ModuleNotFoundError as error:
+        raise SettingError(f"{what} needs openpyxl (pip install 'aligner[xlsx]', or use CSV)") from error
+    return openpyxl
