@@ -1,7 +1,7 @@
 """Links between the words of sentence pairs, sure and possible."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, repeat
 from types import MappingProxyType
@@ -26,6 +26,8 @@ class PairLinks(NamedTuple):
     possible: frozenset[Link]
     probabilities: Mapping[Link, float] = MappingProxyType({})
 
+
+WordPair = tuple[Sequence[str], Sequence[str], PairLinks]  # words of source and target, and their links
 
 NO_LINKS = PairLinks(frozenset(), frozenset())
 

@@ -1,26 +1,47 @@
-"""Convert links from one format to another, and combine files of two directions."""
+"""Convert links from one format to another, write the text of corpora, and combine files of two directions."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
 from corpora import SettingError, recognize
-from corpora.alignment import PairLinks
-from corpora.corpus import Corpus, Languages
+from corpora.alignment import PairLinks, WordPair
+from corpora.corpus import Corpus, Languages, TextLine
 from corpora.errors import CorpusError
 from corpora.files import StrPath
+from corpora.formats.clearaligner import MOST_WORDS, write_clearaligner
 from corpora.formats.comtrans import write_comtrans
+from corpora.formats.conll import write_conllu
 from corpora.formats.giza import write_a3
+from corpora.formats.jsonl import write_jsonl
+from corpora.formats.memories import FORBIDDEN, write_tmx
 from corpora.formats.naacl import write_naacl
 from corpora.formats.pharaoh import write_pharaoh
-from corpora.link_files import INDEX_BASES, LINK_FORMATS, WRITTEN_FORMATS, open_links
+from corpora.formats.sheets import write_links
+from corpora.link_files import INDEX_BASES, LINK_FORMATS, WRITTEN_FORMATS, open_links, with_scores
 from corpora.readers import open_corpus
 from corpora.symmetrize import symmetrize
 
-_TEXT_FORMATS = ("giza", "comtrans")
-"""Formats that contain the sentences, not only their links."""
+_WRITERS: dict[str, Callable[..., None]] = {
+    "giza": write_a3, "comtrans": write_comtrans, "jsonl": write_jsonl, "csv": partial(write_links, kind="csv"),
+    "xlsx": partial(write_links, kind="xlsx"), "tmx": write_tmx, "conllu": write_conllu,
+    "clearaligner": write_clearaligner,
+}  # fmt: skip
+"""Of the formats that contain the sentences, not only their links."""
+
+_UNWRITABLE = dict.fromkeys(("tmx", "xlsx"), (FORBIDDEN, "a control character"))
+_UNWRITABLE["clearaligner"] = re.compile(rf"\A(?:\S+ ){{{MOST_WORDS}}}"), f"more than {MOST_WORDS} words"
+"""What a sentence cannot have in a format."""
+
+
+def format_of(output: StrPath) -> str | None:
+    """The format that the suffix of a file names, one of WRITTEN_FORMATS; None if it names none."""
+    suffix = Path(recognize.plain_name(output)).suffix[1:]
+    return suffix if suffix in WRITTEN_FORMATS else "pharaoh" if suffix in ("wa", *recognize.OF_ALIGNERS) else None
 
 
 def convert(
@@ -40,47 +61,79 @@ def convert(
     from_: one of LINK_FORMATS, recognised if None.  text: the corpus of the links, which the formats with text need;
     links are checked against it.  languages: source and target of the corpus, as in `open_corpus`.  transpose: swap
     source and target, also in the text.  watched: yields the links unchanged, and reports progress.
-    Raises CorpusError on a broken link, an unknown format, and a missing text.
+    Raises CorpusError on a broken link, an unknown format, a missing text, and words that the format cannot hold.
     """
     for name, formats in ((to, WRITTEN_FORMATS), (from_, LINK_FORMATS)):
         if name is not None and name not in formats:
             known = ", ".join(formats)
             raise CorpusError(source, 0, f"unknown links format '{name}'", hint=f"known are {known}")
-    corpus = _text_of(source, from_, text, languages)
+    corpus = _text_of(source, from_, text, languages, with_words=to in _WRITERS)
     if corpus is None and any(languages):
         raise SettingError("`source` and `target` are languages of a text, which is not there (give `text`)")
-    if to in _TEXT_FORMATS:
+    if to in _WRITERS:
         if corpus is None:
             raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it as `text`")
         corpus.rereadable()
     links: Iterable[PairLinks]
-    if text is None and corpus is not None and from_ is None:
+    if text is None and corpus is not None and from_ is None and _own_text(source) is None:
         links = corpus.links()
     else:
-        links = open_links(source, format=from_, lengths=None if corpus is None else corpus.lengths())
+        links = opened = open_links(source, format=from_, lengths=None if corpus is None else corpus.lengths())
+        if to in ("jsonl", "csv", "xlsx"):
+            links = (pair.links._replace(probabilities=pair.scores) for pair in with_scores(opened, source).pairs)
     if transpose:
         links = map(transposed, links)
     links = watched(links)
     if to == "naacl":
         write_naacl(stream, links)
-    elif to in _TEXT_FORMATS and corpus is not None:
-        write = write_a3 if to == "giza" else write_comtrans
-        write(stream, _with_words(corpus, links, transpose))
-    elif to in ("pharaoh", "talp"):
+    elif corpus is not None and to in _WRITERS:
+        write = _WRITERS[to]
+        if to in ("tmx", "conllu"):
+            names = corpus.source_language, corpus.target_language
+            if None in names or names[0] == names[1]:
+                names = "x-source", "x-target"  # of private use
+            write = partial(write, languages=names[::-1] if transpose else names)
+        write(stream, _with_words(corpus, links, to, transpose))
+    else:
         write_pharaoh(stream, links, base=INDEX_BASES[to])
 
 
-def _text_of(source: StrPath, from_: str | None, text: StrPath | None, languages: Languages) -> Corpus | None:
-    """The corpus with the words of these links, or None; a pipe has none, as it can be read only once."""
+def write_texts(corpus: Corpus, texts: Iterable[TextLine], source: BinaryIO, target: BinaryIO) -> None:
+    """Write the texts of a corpus as two plain texts, a sentence a line.  CorpusError on text that is not UTF-8."""
+    for text in texts:
+        corpus.check_utf8([text])
+        for stream, side in zip((source, target), text[1:], strict=True):
+            stream.write(side.replace(b"\r", b" ").strip() + b"\n")  # which for some is the end of a line
+
+
+def _text_of(
+    source: StrPath, from_: str | None, text: StrPath | None, languages: Languages, *, with_words: bool = False
+) -> Corpus | None:
+    """The corpus with the words of these links, or None, also where a file of links has words that are not asked for.
+
+    A pipe has none, as it can be read only once.
+    """
     if text is not None:
         return open_corpus(text, source=languages[0], target=languages[1])
     if recognize.is_stream(source):
         return None
-    only_links = ("pharaoh", "naacl", "jsonl", "text")
+    own = from_ or _own_text(source)
+    if own == "tmx" and any(languages):
+        raise SettingError("links of TMX are between its languages as they come (leave `source` and `target` out)")
+    if own in ("jsonl", "tmx"):
+        columns = ("source", "target") if own == "jsonl" else None
+        return open_corpus(source, source=languages[0], target=languages[1], columns=columns) if with_words else None
+    only_links = ("pharaoh", "naacl", "tsv", "text")
     has_text = not Path(source).is_file() or recognize.file_form(recognize.head(source)) not in only_links
-    if from_ in _TEXT_FORMATS or (from_ is None and has_text):
+    if from_ in ("giza", "comtrans") or (from_ is None and has_text):
         return open_corpus(source, source=languages[0], target=languages[1])
     return None
+
+
+def _own_text(source: StrPath) -> str | None:
+    """The format of a file of links that has words beside them, but is no corpus with links; None for any other."""
+    found = recognize.links_format(source, recognize.head(source)) if Path(source).is_file() else None
+    return found if found in ("jsonl", "tmx") else None
 
 
 def files_of(path: StrPath, languages: Languages) -> list[StrPath]:
@@ -89,12 +142,15 @@ def files_of(path: StrPath, languages: Languages) -> list[StrPath]:
     return [path] if corpus is None else corpus.files
 
 
-def _with_words(
-    corpus: Corpus, links: Iterable[PairLinks], transpose: bool
-) -> Iterator[tuple[list[str], list[str], PairLinks]]:
-    for (line, source, target), pair in zip(corpus.texts(), links, strict=True):
-        corpus.check_utf8([(line, source, target)])
-        words = [token.decode() for token in source.split()], [token.decode() for token in target.split()]
+def _with_words(corpus: Corpus, links: Iterable[PairLinks], to: str, transpose: bool) -> Iterator[WordPair]:
+    wrong = _UNWRITABLE.get(to)
+    for (line, *texts), pair in zip(corpus.texts(), links, strict=True):
+        corpus.check_utf8([(line, texts[0], texts[1])])
+        words = [[token.decode() for token in text.split()] for text in texts]
+        for place, side in zip(corpus.places(line), words, strict=True):
+            if wrong is not None and wrong[0].search(" ".join(side)):
+                what = f"has {wrong[1]}, which {to} cannot have"
+                raise CorpusError(*place, what, hint="change the line, or choose another format")
         yield (words[1], words[0], pair) if transpose else (words[0], words[1], pair)
 
 

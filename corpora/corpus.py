@@ -130,14 +130,17 @@ class Corpus:
                     what = f"{words[0]} source and {words[1]} target words need more memory than there is"
                     raise CorpusError(self.source_file, number, what, hint="split the pair, or empty both lines")
 
+    def places(self, number: int) -> tuple[tuple[str, int], tuple[str, int]]:
+        """The file and line of the source and the target of the pair with this number."""
+        return (self.source_file, number), (self.target_file, number + self._target_shift)
+
     def check_utf8(self, texts: Sequence[TextLine]) -> None:
         """Raise BrokenLine for the first of these pairs with a side that is not UTF-8."""
         with suppress(UnicodeDecodeError):
             b"\n".join([line for _, *sides in texts for line in sides]).decode()  # faster than one by one
             return
         for number, *lines in texts:
-            places = (self.source_file, number), (self.target_file, number + self._target_shift)
-            for (file, place), line in zip(places, lines, strict=True):
+            for (file, place), line in zip(self.places(number), lines, strict=True):
                 try:
                     line.decode()
                 except UnicodeDecodeError as error:

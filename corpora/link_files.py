@@ -14,14 +14,16 @@ from corpora.files import StrPath, read_lines
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import parse_a3
 from corpora.formats.jsonl import parse_jsonl
+from corpora.formats.memories import Memory
 from corpora.formats.naacl import gather_naacl, parse_naacl
 from corpora.formats.pharaoh import parse_pharaoh
+from corpora.formats.tsv import parse_tsv
 
-INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0, "jsonl": 0}
+INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0, "jsonl": 0, "tsv": 0, "tmx": 0}
 """The number of a sentence's first word, in each format of links."""
 
 LINK_FORMATS = tuple(INDEX_BASES)
-WRITTEN_FORMATS = tuple(name for name in LINK_FORMATS if name != "jsonl")  # which has scores, too
+WRITTEN_FORMATS = *(name for name in LINK_FORMATS if name != "tsv"), "csv", "xlsx", "conllu", "clearaligner"
 
 KINDS = "statistical", "neural"
 """Kinds of aligners. A file without a kind is taken for a statistical one's."""
@@ -80,6 +82,12 @@ def open_links(
             pairs, step = (pair.links for pair in parse(lines, path)), 3
         case "jsonl":
             pairs, step = parse_jsonl(lines, path, probable=probable), 1
+        case "tsv":
+            pairs, step = parse_tsv(lines, path), 1
+        case "tmx":
+            if recognize.is_stream(path):
+                raise CorpusError(path, 0, "is read more than once, as no pipe can be", hint="write it to a file first")
+            pairs, step = Memory(path, "TMX").links(), 1
         case "pharaoh" | "talp":
             pairs, step = parse_pharaoh(lines, path, base=INDEX_BASES[format], probable=probable), 1
     return LinkStream(pairs if lengths is None else _checked(pairs, lengths, path, step), format)
@@ -149,9 +157,14 @@ def open_scored_links(path: StrPath, lengths: Callable[[], Lengths]) -> ScoredSt
     Raises CorpusError on a broken link, and links that disagree with the lengths.
     """
     with_words = recognize.links_format(path, recognize.head(path)) == "jsonl"
-    stream = open_links(path, lengths=None if with_words else lengths())
+    return with_scores(open_links(path, lengths=None if with_words else lengths()), path)
+
+
+def with_scores(stream: LinkStream, path: StrPath) -> ScoredStream:
+    """The links of a file that has been opened, with the scores that it has, which may be no probabilities."""
     scored = stream.format in ("pharaoh", "jsonl") and not recognize.is_stream(path)
-    return ScoredStream(_scored(stream, read_lines(path) if scored else repeat(b""), with_words), stream.format)
+    pairs = _scored(stream, read_lines(path) if scored else repeat(b""), stream.format == "jsonl")
+    return ScoredStream(pairs, stream.format)
 
 
 def _scored(stream: LinkStream, lines: Iterator[bytes], with_words: bool) -> Iterator[ScoredLinks]:

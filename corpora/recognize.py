@@ -9,7 +9,7 @@ from pathlib import Path
 
 from corpora.errors import CorpusError
 from corpora.files import PACKINGS, StrPath, read_lines
-from corpora.formats import giza, joint, jsonl, naacl, pharaoh
+from corpora.formats import giza, joint, jsonl, memories, naacl, pharaoh, tsv
 
 HEAD_LINES = 30
 LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
@@ -17,11 +17,12 @@ LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
 OF_ALIGNERS = "links", "align", "pharaoh"  # such names are given to what `aligner align` writes, too
 _NO_LANGUAGE = (  # ends of names that look like codes of languages: where one is, it can be chosen
     "bak|bin|cfg|cpp|csv|dat|db|doc|err|fwd|gz|htm|idx|ini|jpg|js|lck|log|md|np[yz]|old|out|pdf|pid|pkl|png|py|rev|rs|"
-    "sql|svg|swp|tab|tar|tex|tgz|tmp|tsv|txt|wal|xls|xml|yml|zip"
+    "sql|svg|swp|tab|tar|tbx|tex|tgz|tmp|tmx|tsv|txt|wal|xlf|xls|xml|yml|zip"
 )
 _LANGUAGE = re.compile(rf"(?!(?i:{_NO_LANGUAGE})$)[A-Za-z]{{1,3}}([-_][A-Za-z0-9]{{2,8}})*|source|target")
 _LINES_OF: dict[str, Callable[[bytes], object]] = {
     "naacl": naacl.LINK_LINE.fullmatch, "jsonl": jsonl.LINE.fullmatch, "pharaoh": pharaoh.is_links,
+    "tsv": tsv.LINE.fullmatch,
 }  # fmt: skip
 
 
@@ -40,7 +41,7 @@ def is_stream(path: StrPath) -> bool:
 def file_form(lines: Sequence[bytes]) -> str:
     """The form of a file, from its first lines.
 
-    'giza', 'comtrans', 'joint', 'naacl', 'jsonl' or 'pharaoh' links, JSON 'objects', or 'text'.
+    'giza', 'comtrans', 'joint', 'naacl', 'jsonl', 'pharaoh' or 'tsv' links, JSON 'objects', or 'text'.
     """
     triples = _triples(lines)
     if triples is not None:
@@ -58,9 +59,11 @@ def file_form(lines: Sequence[bytes]) -> str:
 
 
 def links_format(path: StrPath, lines: Sequence[bytes]) -> str:
-    """The format of a links file, from its name if it ends in ``.talp``, else from its first lines."""
+    """The format of a links file, from its name if it ends in ``.talp``, else from its first lines, or element."""
     if plain_name(path).endswith(".talp"):
         return "talp"
+    if not is_stream(path) and memories.kind_of_memory(path) == "TMX":
+        return "tmx"
     first = next(filter(bytes.strip, lines), b"")
     # A broken file is left to the parser, which names the line and the token.
     return _triples(lines) or next((name for name, is_of in _LINES_OF.items() if is_of(first)), "pharaoh")

@@ -94,7 +94,7 @@ _PANELS: dict[str, dict[Callable[..., None], tuple[str, str]]] = {
             "project entities.en.conll test.fr test.wa",
             "project entities.en.conll test.fr test.wa --gold entities.fr.conll",
         ),
-        convert: ("convert test.wa test.talp --to talp", "convert test.wa test.A3.final --to giza --text test"),
+        convert: ("convert test.wa test.xlsx --text test", "convert joint plain.en plain.fr"),
         symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
         combine: (
             "combine test.wa test.links > both", "combine test.wa test.links test.scored --text test -o best.links"

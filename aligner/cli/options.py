@@ -136,6 +136,7 @@ _columns = partial(
     help="Of SRC, a file with tabs: numbers from 1 on; of JSON lines and tables: names; of TMX, XLIFF: languages.",
 )  # fmt: skip
 Columns = Annotated[Any, _columns()]
+InColumns = Annotated[Any, _columns(help="With OUT2, of IN: two numbers from 1 on, names or languages.")]
 TextColumns = Annotated[Any, _columns(hidden=True)]
 Shard = Annotated[Any, _data(
     "--shard", parser=parse_shard, metavar="I/N", help="Align the I-th of N equal parts only (with -m).", hidden=True,
@@ -210,9 +211,12 @@ LongestSentence = Annotated[int, _serving("--max-length", metavar="N", help="Wor
 MostRequests = Annotated[int, _serving("--queue", metavar="N", help="Requests at a time; others get a 503.", min=1)]
 
 # Links
-ToFormat = Annotated[str, _links(metavar="FORMAT", help="pharaoh, talp, naacl, comtrans, or giza (sure links only).")]
-FromFormat = Annotated[str | None, _links("--from", metavar="FORMAT", help="As --to, or jsonl; else recognised.")]
-TextPrefix = Annotated[str | None, _links(metavar="PREFIX", help="The text, which giza and comtrans contain.")]
+ToFormat = Annotated[str | None, _links(
+    "--to", metavar="FORMAT", show_default="as OUT is named",
+    help="pharaoh, talp, naacl; with words: csv, xlsx, tmx, jsonl, conllu, comtrans, clearaligner, giza (sure only).",
+)]  # fmt: skip
+FromFormat = Annotated[str | None, _links("--from", metavar="FORMAT", help="Format of IN; else recognised.")]
+TextPrefix = Annotated[str | None, _links(metavar="PREFIX", help="The text, for formats with words.")]
 Transpose = Annotated[bool, _links("--transpose", help="Swap source and target.")]
 Method = Annotated[Symmetrization, _links(metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.")]
 TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is written target-source.")]

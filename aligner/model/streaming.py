@@ -9,12 +9,14 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from aligner.model.decoding import Alignment, Alignments
+from aligner.model.decoding import Alignments
 from aligner.model.model import PAIRS_AT_ONCE, Model, Task
 from corpora.alignment import Links, PairLinks, check_range
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
 from corpora.files import arriving_lines, spill_file
+from corpora.formats.jsonl import pair_object
+from corpora.formats.tsv import ROW
 from corpora.link_files import open_links
 from corpora.normalize import Normalizer
 from corpora.skipping import Skipping
@@ -33,15 +35,9 @@ def _scored(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignmen
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def pair_object(source: Sequence[str], target: Sequence[str], alignment: Alignment) -> dict[str, object]:
-    """A pair as JSON values: its tokens, links [i, j, score] and their mean score."""
-    links = [[j, k, round(score, 4)] for (j, k), score in zip(alignment.links, alignment.scores, strict=True)]
-    return {"source": source, "target": target, "links": links, "score": round(alignment.score, 4)}
-
-
 def _jsonl(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
     objects = [
-        pair_object(normalizers[0].tokens(source), normalizers[1].tokens(target), alignment)
+        pair_object(normalizers[0].tokens(source), normalizers[1].tokens(target), alignment.links, alignment.scores)
         for (_, source, target), alignment in zip(texts, found, strict=True)
     ]
     return "".join(f"{json.dumps(found, ensure_ascii=False)}\n" for found in objects).encode()
@@ -50,9 +46,7 @@ def _jsonl(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignment
 def _tsv(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
     numbers = np.column_stack([found.fit, found.unlinked, [alignment.score for alignment in found]]).tolist()
     links = found.lines().split(b"\n")
-    return b"".join(
-        b"%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%b\n" % (*row, line) for row, line in zip(numbers, links, strict=False)
-    )
+    return b"".join(ROW % (*row, line) for row, line in zip(numbers, links, strict=False))
 
 
 FORMATS: dict[str, Callable[[Normalizers, Sequence[TextLine], Alignments], bytes]] = {
@@ -61,8 +55,7 @@ FORMATS: dict[str, Callable[[Normalizers, Sequence[TextLine], Alignments], bytes
     "jsonl": _jsonl,
     "tsv": _tsv,
 }
-"""Formats of ``align``: ``i-j``; ``i-j:score``; a `pair_object`; and the `fit` of a pair in three columns, its share of
-words without a link, the mean score of its links, and ``i-j``.
+"""Formats of ``align``: ``i-j``; ``i-j:score``; a `pair_object`; and the columns of `corpora.formats.tsv`.
 
 One line for each pair.  Only jsonl contains the text.
 """

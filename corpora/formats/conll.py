@@ -1,10 +1,17 @@
-"""Labelled sentences in CoNLL files: columns of words and labels, or the ten columns of CoNLL-U."""
+"""CoNLL files: sentences with labels, in columns of any kind or the ten of CoNLL-U; and links, as CoNLL-U.
+
+Of links both sentences of a pair are written, one after the other. ``Align=2,3`` in MISC of a word are the words of the
+other sentence that it is linked to; ``AlignPossible=`` are those of links that are only possible. Udapi names linked
+words so (``util.MarkDiff``), and the sentences of one pair, ``# sent_id = 1/en`` and ``1/fr``.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import BinaryIO
 
+from corpora.alignment import WordPair
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath, read_lines
 
@@ -105,3 +112,18 @@ def tags_of(spans: Sequence[tuple[int, int, str]], words: int) -> list[str]:
     for start, end, name in spans:
         tags[start:end] = [f"B-{name}", *[f"I-{name}"] * (end - start - 1)]
     return tags
+
+
+def write_conllu(stream: BinaryIO, pairs: Iterable[WordPair], languages: tuple[str, str]) -> None:
+    """Write source and target sentence of each pair, with words and links only; a side without words is left out."""
+    blank = "\t_" * 7  # LEMMA to DEPS
+    for number, (source, target, links) in enumerate(pairs, 1):
+        for side, words in enumerate((source, target)):
+            partners: list[dict[str, list[int]]] = [{} for _ in words]
+            for name, kind in (("Align", links.sure), ("AlignPossible", links.possible)):
+                for link in sorted(kind):
+                    partners[link[side]].setdefault(name, []).append(link[1 - side] + 1)
+            misc = ["|".join(f"{name}={','.join(map(str, to))}" for name, to in of.items()) or "_" for of in partners]
+            rows = [f"{n}\t{word}{blank}\t{of}\n" for n, (word, of) in enumerate(zip(words, misc, strict=True), 1)]
+            head = f"# sent_id = {number}/{languages[side]}\n# text = {' '.join(words)}\n"
+            stream.write("".join([head, *rows, "\n"] if rows else []).encode())

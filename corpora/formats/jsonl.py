@@ -1,10 +1,11 @@
-"""The output of ``aligner align --format jsonl``: an object a line, whose tokens and links are read."""
+"""The output of ``aligner align --format jsonl``: an object a line, with tokens, links and perhaps scores."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import BinaryIO
 
-from corpora.alignment import PairLinks, check_range
+from corpora.alignment import Link, PairLinks, WordPair, check_range
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
 
@@ -12,9 +13,9 @@ LINE = re.compile(rb'\s*\{\s*"source":\s*\[.*\}\s*')
 
 
 def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False) -> Iterator[PairLinks]:
-    """The links of each line, all sure.  CorpusError on a line that is not such an object, or a link out of range.
+    """The links of each line, sure unless they are ``possible``, too.  probable: their scores are probabilities.
 
-    probable: their scores are probabilities.
+    Raises CorpusError on a line that is not such an object, or a link out of range.
     """
     for number, line in enumerate(lines, 1):
         try:
@@ -22,7 +23,9 @@ def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False
             lengths = len(values["source"]), len(values["target"])
             scores = {(j, k): float(score) for j, k, *rest in values["links"] for score in (*rest, 1.0)[:1]}
             " ".join([*values["source"], *values["target"]])  # raises for what are no tokens
-            links = frozenset(scores)
+            links, possible = frozenset(scores), frozenset((j, k) for j, k in values.get("possible", ()))
+            if not possible <= links:
+                raise ValueError("a possible link that is no link")
             if any(type(place) is not int or place < 0 for link in links for place in link):
                 raise ValueError("no position of a word")
             if probable and not all(0.0 < score <= 1.0 for score in scores.values()):
@@ -30,6 +33,27 @@ def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False
         except (LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
             what = f"{quoted(line)} is no object of tokens and links"
             raise CorpusError(path, number, what, hint="lines are those that aligner writes as jsonl") from error
-        found = PairLinks(links, frozenset(), scores if probable else {})
+        found = PairLinks(links - possible, possible, scores if probable else {})
         check_range(found, *lengths, path, number)
         yield found
+
+
+def pair_object(
+    source: Sequence[str], target: Sequence[str], links: Iterable[Link], scores: Sequence[float] | None
+) -> dict[str, object]:
+    """A pair as JSON values: its tokens, links [i, j, score] and their mean score; or, without scores, links [i, j]."""
+    if scores is None:
+        return {"source": source, "target": target, "links": [[*link] for link in links]}
+    scored = [[*link, round(score, 4)] for link, score in zip(links, scores, strict=True)]
+    mean = sum(scores) / len(scores) if scores else 0.0
+    return {"source": source, "target": target, "links": scored, "score": round(mean, 4)}
+
+
+def write_jsonl(stream: BinaryIO, pairs: Iterable[WordPair]) -> None:
+    """Write a `pair_object` a line; links that are only possible are in ``possible``, too."""
+    for source, target, links in pairs:
+        every = sorted(links.sure | links.possible)
+        scores = [links.probabilities.get(link, 1.0) for link in every] if links.probabilities else None
+        value = pair_object(source, target, every, scores)
+        value |= {"possible": sorted(links.possible)} if links.possible else {}
+        stream.write(f"{json.dumps(value, ensure_ascii=False)}\n".encode())

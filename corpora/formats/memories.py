@@ -1,14 +1,18 @@
 """Translation memories and files of translators: TMX and XLIFF, read unit by unit, as tables of a column a language."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count, islice
+from typing import BinaryIO
 from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
 
+from corpora.alignment import PairLinks, WordPair
 from corpora.errors import CorpusError
 from corpora.files import BUFFER_BYTES, LONGEST_LINE, READ_ERRORS, StrPath, cannot_read, open_bytes
 from corpora.formats.joint import Columns, with_names
+from corpora.formats.pharaoh import format_links, parse_links
 
 _ELEMENT = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z]\w*)")
 _KINDS = {b"tmx": "TMX", b"xliff": "XLIFF"}
@@ -28,9 +32,13 @@ _TEXTS = {"seg", "source", "seg-source", "target"}
 _OTHERS = {"alt-trans", "match"}
 """Elements of XLIFF with other translations than that of the unit."""
 
+LINKS = "x-links"
+"""The type of the property of a unit of TMX that has its links, ``i-j``, from its first language to its second."""
+
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in XML
 
 Unit = dict[str, bytes]
-"""The texts of a unit of translation, by language, as the file names it."""
+"""The texts of a unit of translation, by language, as the file names it; and its links, under LINKS."""
 
 
 def kind_of_memory(path: StrPath) -> str | None:
@@ -51,7 +59,8 @@ class Memory:
 
     def __init__(self, path: StrPath, kind: str) -> None:
         self.path, self.kind = path, kind
-        self.names = list(dict.fromkeys(name for unit in islice(self.units(), _HEAD_UNITS) for name in unit))
+        names = dict.fromkeys(name for unit in islice(self.units(), _HEAD_UNITS) for name in unit)
+        self.names = [name for name in names if name != LINKS]
 
     def columns(self, source: str | None, target: str | None) -> Columns:
         """The languages that are asked for, or the only two.  Raises CorpusError where that leaves a choice."""
@@ -79,6 +88,13 @@ class Memory:
             raise CorpusError(self.path, 0, f"source and target are both {source}", hint="name two languages")
         for number, unit in zip(count(start + 1), islice(self.units(), start, None), strict=False):
             yield number, unit.get(source, b""), unit.get(target, b"")
+
+    def links(self) -> Iterator[PairLinks]:
+        """The links of each unit.  Raises CorpusError if it has none that were written as such, or a broken one."""
+        for number, unit in enumerate(self.units(), 1):
+            if LINKS not in unit:
+                raise CorpusError(self.path, number, "has no links", hint="give what aligner convert writes as TMX")
+            yield parse_links(unit[LINKS], self.path, number)
 
     def _name(self, language: str) -> str:
         """The language as the file names it: en is en-US where there is no en, and no other such language."""
@@ -152,6 +168,8 @@ class _Reader:
             self.language = values.get("xml:lang") or values.get("lang") or "?"
         elif name in _OTHERS:
             self.others += 1
+        elif name == "prop" and values.get("type") == LINKS:
+            self.element, self.language, self.parts, self.marks, self.size, self.codes = name, LINKS, [], [], 0, 0
         elif name in _TEXTS and not self.others:
             self.element, self.parts, self.marks, self.size, self.codes = name, [], [], 0, 0
 
@@ -172,7 +190,7 @@ class _Reader:
                 if mark is not None:
                     self.segments.setdefault(self.element, {})[mark] = _one_line(self.parts[first:])
             elif name == self.element:
-                self.texts.setdefault(self.language if name == "seg" else name, _one_line(self.parts))
+                self.texts.setdefault(self.language if name in ("seg", "prop") else name, _one_line(self.parts))
                 self.element = ""
         elif name in _OTHERS:
             self.others -= 1
@@ -188,3 +206,22 @@ class _Reader:
 
 def _one_line(parts: list[str]) -> bytes:
     return b" ".join("".join(parts).encode().split())
+
+
+def write_tmx(stream: BinaryIO, pairs: Iterable[WordPair], languages: tuple[str, str]) -> None:
+    """Write pairs as units of TMX 1.4, with their links as a property LINKS.  Words have no FORBIDDEN characters."""
+    header = f"""<?xml version="1.0" encoding="UTF-8"?>
+<tmx version="1.4">
+<header creationtool="aligner" creationtoolversion="1" segtype="sentence" o-tmf="text" adminlang="en"
+ srclang={quoteattr(languages[0])} datatype="plaintext"/>
+<body>
+"""
+    stream.write(header.encode())
+    for number, (*sides, links) in enumerate(pairs, 1):
+        texts = "".join(
+            f"<tuv xml:lang={quoteattr(language)}><seg>{escape(' '.join(words))}</seg></tuv>"
+            for language, words in zip(languages, sides, strict=True)
+        )
+        unit = f'<tu tuid="{number}"><prop type="{LINKS}">{format_links(links)}</prop>{texts}</tu>\n'
+        stream.write(unit.encode())
+    stream.write(b"</body>\n</tmx>\n")

@@ -1,8 +1,9 @@
-"""Spreadsheets: CSV with quotes, in UTF-8 or UTF-16, and the first sheet of XLSX files, read row by row."""
+"""Spreadsheets: CSV with quotes, in UTF-8 or UTF-16, and the first sheet of XLSX files, read and written by rows."""
 
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain, islice
@@ -11,16 +12,20 @@ from typing import IO, Any
 from zipfile import BadZipFile
 
 from corpora import SettingError
+from corpora.alignment import WordPair
 from corpora.errors import BrokenLine, CorpusError
 from corpora.files import READ_ERRORS, UTF8_BOM, StrPath, cannot_read, open_bytes
 from corpora.formats.joint import NAME, Columns, are_numbers
 
 _SEPARATORS = ",;\t"
 
-_MOST_ROWS = 1 << 20  # of XLSX
+_MOST_ROWS, _LONGEST_CELL = 1 << 20, 32_767  # of XLSX
+_NO_CELL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 _DAMAGES = AttributeError, BadZipFile, LookupError, RuntimeError, SyntaxError, TypeError, ValueError
 """Raised by zipfile, by the parser of XML and by openpyxl, where a file is not what they take it for."""
+
+LINK_COLUMNS = "line", "source position", "source word", "target position", "target word", "probability", "kind"
 
 
 class Sheet:
@@ -119,8 +124,8 @@ def kind_of_rows(path: StrPath) -> str:
 def write_rows(stream: IO[bytes], kind: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a header and rows as ``tsv``, as ``csv``, in UTF-8 with the mark that spreadsheets know it by, or ``xlsx``.
 
-    Texts stay texts, also those that look like formulas of XLSX.  Raises SettingError for XLSX without openpyxl, and
-    with more rows than it can have.
+    Texts stay texts, also those that look like formulas of XLSX, which has a mark in place of characters that it cannot
+    have.  Raises SettingError for XLSX without openpyxl, and with more rows or longer texts than it can have.
     """
     if kind == "tsv":
         stream.writelines("\t".join(map(str, row)).encode() + b"\n" for row in chain([header], rows))
@@ -134,16 +139,34 @@ def write_rows(stream: IO[bytes], kind: str, header: Sequence[str], rows: Iterab
     sheet = book.create_sheet()
 
     def cell(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        if len(value) > _LONGEST_CELL:
+            raise SettingError(f"XLSX has at most {_LONGEST_CELL:,} letters in a cell (write CSV)")
+        value = _NO_CELL.sub("\ufffd", value)
+        if not value.startswith(("=", "#")):
+            return value
         made = openpyxl.cell.WriteOnlyCell(sheet, value)
-        made.data_type = "s" if isinstance(value, str) else made.data_type  # not a formula
+        made.data_type = "s"  # no formula, and no error
         return made
 
     with closing(sheet):
         for number, row in enumerate(chain([header], rows)):
-            if number == 1 << 20:
-                raise SettingError("XLSX has at most 1,048,576 rows (write CSV)")
+            if number == _MOST_ROWS:
+                raise SettingError(f"XLSX has at most {_MOST_ROWS:,} rows (write CSV)")
             sheet.append([*map(cell, row)])
     book.save(stream)
+
+
+def write_links(stream: IO[bytes], pairs: Iterable[WordPair], kind: str) -> None:
+    """Write the LINK_COLUMNS of each link, with lines and positions from 1 on, see `write_rows`."""
+    rows = (
+        (number, j + 1, source[j], k + 1, target[k], links.probabilities.get((j, k)), name)
+        for number, (source, target, links) in enumerate(pairs, 1)
+        for j, k in sorted(links.sure | links.possible)
+        for name in ["sure" if (j, k) in links.sure else "possible"]
+    )
+    write_rows(stream, kind, LINK_COLUMNS, rows)
 
 
 def _openpyxl(what: str) -> Any:

@@ -116,7 +116,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "convert": {
         "to": (CONVERT, "--to talp"), "from": (CONVERT, "--from naacl"), "text": (CONVERT, "--text nowhere"),
-        "transpose": (CONVERT, "--transpose"),
+        "transpose": (CONVERT, "--transpose"), "columns": ("convert t.tabs Z Y -q", "--columns 3,1"),
         "source_language": (f"{CONVERT} --to giza --text t", "--source fr --transpose"),
         "target_language": (f"{CONVERT} --to giza --text t", "--target en --transpose"),
     },

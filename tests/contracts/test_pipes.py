@@ -29,7 +29,7 @@ LINES = {
     "score": ["t.en t.fr l.wa -m a.model"],
     "lexicon": ["t.en t.fr l.wa -o OUT", "a.model -o OUT"],
     "convert": ["t.wa - --to talp", "l.scored - --to naacl", "t.wa - --to giza --text joined",
-                "t.wa - --to talp --text joined"],
+                "t.wa - --to talp --text joined", "t.wa - --to csv --text t", "joined OUT.a OUT.b"],
     "symmetrize": ["t.wa l.wa"],
     "combine": ["t.wa l.wa", "t.wa l.scored", "t.wa l.wa --text joined"],
     "priors": ["a.model"],

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora.alignment import PairLinks
-from corpora.conversion import convert, symmetrize_files, transposed
+from corpora import SettingError
+from corpora.alignment import NO_LINKS, PairLinks
+from corpora.conversion import convert, format_of, symmetrize_files, transposed, write_texts
 from corpora.errors import CorpusError
 from corpora.formats.pharaoh import format_links
-from corpora.link_files import WRITTEN_FORMATS, open_links, read_links
+from corpora.formats.sheets import LINK_COLUMNS
+from corpora.link_files import LINK_FORMATS, WRITTEN_FORMATS, open_links, read_links
 from corpora.readers import open_corpus
 from corpora.symmetrize import METHODS, symmetrize
+
+BOTH_WAYS = [name for name in WRITTEN_FORMATS if name in LINK_FORMATS]
+"""Formats that are written and read."""
 
 LENGTH = 4
 positions = st.tuples(st.integers(0, LENGTH - 1), st.integers(0, LENGTH - 1))
@@ -41,7 +50,7 @@ def make(folder: Path, links: Sequence[PairLinks]) -> Path:
 
 
 @settings(deadline=None, max_examples=40)
-@given(files, st.sampled_from(WRITTEN_FORMATS), st.sampled_from(WRITTEN_FORMATS))
+@given(files, st.sampled_from(BOTH_WAYS), st.sampled_from(BOTH_WAYS))
 def test_every_format_holds_the_links(
     tmp_path_factory: pytest.TempPathFactory, links: list[PairLinks], first: str, second: str
 ) -> None:
@@ -93,8 +102,111 @@ def test_answers_with_text_and_scores_are_converted(tmp_path: Path, asked: str |
     answer = '{"source": ["a", "b"], "target": ["x"], "links": [[1, 0, 0.9]], "score": 0.9}\n'
     (tmp_path / "answers").write_text(answer + '{"source": [], "target": [], "links": [], "score": 0.0}\n')
     assert converted(tmp_path / "answers", "talp", from_=asked) == b"2-1\n\n"
-    with pytest.raises(CorpusError, match="unknown links format 'jsonl'"):
-        converted(tmp_path / "answers", "jsonl")
+    first, second = converted(tmp_path / "answers", "jsonl", from_=asked).decode().splitlines(keepends=True)
+    assert first == answer
+    assert json.loads(second) == {"source": [], "target": [], "links": []}
+    rows = converted(tmp_path / "answers", "csv", from_=asked).decode("utf-8-sig").splitlines()
+    assert rows == [",".join(LINK_COLUMNS), "1,2,b,1,x,0.9,sure"]
+    named = converted(tmp_path / "answers", "tmx", from_=asked, languages=("en", "fr"), transpose=True).decode()
+    assert re.findall('xml:lang="(..)"><seg>(.*?)</seg>', named)[:2] == [("fr", "x"), ("en", "a b")]
+
+
+def test_scores_are_kept_if_they_are_no_probabilities(tmp_path: Path) -> None:
+    text = make(tmp_path, [NO_LINKS] * 2)
+    (tmp_path / "scored").write_text("0-1:0.0000 3?2:1.5\n\n")
+    found = json.loads(converted(tmp_path / "scored", "jsonl", text=text).splitlines()[0])
+    assert (found["links"], found["possible"], found["score"]) == ([[0, 1, 0.0], [3, 2, 1.5]], [[3, 2]], 0.75)
+    turned = converted(tmp_path / "scored", "csv", text=text, transpose=True).decode("utf-8-sig").splitlines()
+    assert turned[1:] == ["1,2,en0.1,1,de0.0,0.0,sure", "1,3,en0.2,4,de0.3,1.5,possible"]
+
+
+@settings(deadline=None, max_examples=10)
+@given(files)
+def test_formats_that_are_not_read_have_all_links_too(
+    tmp_path_factory: pytest.TempPathFactory, links: list[PairLinks]
+) -> None:
+    text = make(tmp_path_factory.mktemp("t"), links)
+    expected = [
+        [str(cell) for cell in (n + 1, j + 1, f"de{n}.{j}", k + 1, f"en{n}.{k}", "", kind)]
+        for n, pair in enumerate(links)
+        for j, k in sorted(pair.sure | pair.possible)
+        for kind in ["sure" if (j, k) in pair.sure else "possible"]
+    ]
+    rows = list(csv.reader(io.StringIO(converted(text, "csv").decode("utf-8-sig"), newline="")))
+    assert rows == [[*LINK_COLUMNS], *expected]
+    sheet = openpyxl.load_workbook(io.BytesIO(converted(text, "xlsx"))).active
+    assert [["" if cell is None else str(cell) for cell in row] for row in sheet.values] == rows
+    lines = converted(text, "conllu").decode().splitlines()
+    assert [line[12:] for line in lines if "sent_id" in line] == [
+        f"{n + 1}/{side}" for n in range(len(links)) for side in ("de", "en")
+    ]
+    for name, kind in (("Align", "sure"), ("AlignPossible", "possible")):
+        found = [numbers.split(",") for numbers in re.findall(rf"[\t|]{name}=([0-9,]+)", "\n".join(lines))]
+        assert sum(map(len, found)) == 2 * sum(row[-1] == kind for row in expected)
+    records = json.loads(converted(text, "clearaligner"))["records"]
+    assert {word for record in records for word in record["source"]} == {
+        f"{n + 1:08}{j + 1:03}" for n, pair in enumerate(links) for j, _ in pair.sure | pair.possible
+    }
+
+
+def test_translation_memories_keep_languages_and_links(tmp_path: Path) -> None:
+    links = [PairLinks(frozenset({(0, 1)}), frozenset({(3, 2)})), NO_LINKS]
+    text, memory = make(tmp_path, links), tmp_path / "t.tmx"
+    memory.write_bytes(converted(text, "tmx", languages=("en", "de")))
+    corpus = open_corpus(memory)
+    assert (corpus.source_language, corpus.target_language) == ("en", "de")
+    assert [pair[1:] for pair in corpus.texts()] == [pair[:0:-1] for pair in open_corpus(text).texts()]
+    assert converted(memory, "pharaoh") == b"0-1 3?2\n\n"
+    assert converted(memory, "tmx") == memory.read_bytes()
+    assert converted(memory, "tmx", transpose=True) == converted(tmp_path / "t.wa", "tmx", text=text).replace(
+        b"0-1 3?2", b"1-0 2?3"
+    )
+    assert not corpus.has_labels, "links of an aligner may be in there"
+    with pytest.raises(SettingError, match="links of TMX are between its languages as they come"):
+        converted(memory, "csv", languages=("de", "en"))
+    unnamed = converted(tmp_path / "t.wa", "conllu", text=converted_joint(tmp_path, text))
+    assert unnamed.startswith(b"# sent_id = 1/x-source\n")
+
+
+def converted_joint(folder: Path, text: Path) -> Path:
+    """The corpus as one file, which names no languages."""
+    lines = (b"%b ||| %b\n" % pair[1:] for pair in open_corpus(text).texts())
+    (folder / "joint").write_bytes(b"".join(lines))
+    return folder / "joint"
+
+
+@pytest.mark.parametrize(
+    ("content", "to", "what"),
+    [
+        (b"a\nb\x02 c\n", "tmx", "t.en:2: has a control character, which tmx cannot have"),
+        (b"a\n\xef\xbf\xbf\n", "xlsx", "t.en:2: has a control character, which xlsx cannot have"),
+        (b"a\n" + b"b " * 1000, "clearaligner", "t.en:2: has more than 999 words, which clearaligner cannot have"),
+        (b"a\n\xff\n", "jsonl", "t.en:2: not valid UTF-8"),
+    ],
+)
+def test_what_a_format_cannot_hold(tmp_path: Path, content: bytes, to: str, what: str) -> None:
+    make(tmp_path, [NO_LINKS] * 2)
+    (tmp_path / "t.en").write_bytes(content)
+    with pytest.raises(CorpusError, match=what):
+        converted(tmp_path / "t", to)
+    if to == "clearaligner":
+        (tmp_path / "t.en").write_bytes(b"a\n" + b"b " * 999)
+    assert converted(tmp_path / "t", "clearaligner" if to == "clearaligner" else "talp")
+
+
+def test_text_is_written_line_by_line(tmp_path: Path) -> None:
+    lines = [("a\rb", "x"), ("", "y\r\nz"), (" 'c' \u2028", "w")]
+    (tmp_path / "t").write_text("".join(f"{json.dumps(dict(zip('st', pair, strict=True)))}\n" for pair in lines))
+    corpus, streams = open_corpus(tmp_path / "t", columns=("s", "t")), (io.BytesIO(), io.BytesIO())
+    write_texts(corpus, corpus.texts(), *streams)
+    assert streams[0].getvalue().decode() == "a b\n\n'c' \u2028\n"
+    assert streams[1].getvalue() == b"x\ny  z\nw\n"
+
+
+def test_names_tell_formats() -> None:
+    assert all(format_of(f"a/b.{name}") == format_of(f"{name}.{name}.gz") == name for name in WRITTEN_FORMATS)
+    assert [format_of(name) for name in ("t.wa", "t.links.xz", "t.align", "t.pharaoh")] == ["pharaoh"] * 4
+    assert [format_of(name) for name in ("t.en", "t", "csv", "-", "t.tsv", "wa/t")] == [None] * 6
 
 
 def test_languages_choose_the_side_of_the_source(tmp_path: Path) -> None:
@@ -110,6 +222,9 @@ def test_languages_choose_the_side_of_the_source(tmp_path: Path) -> None:
         ("t", {"to": "nonsense"}, r": unknown links format 'nonsense' \(known are pharaoh"),
         ("t", {"to": "giza", "from_": "nonsense"}, r": unknown links format 'nonsense' \(known are pharaoh"),
         ("t.wa", {"to": "giza"}, "t.wa: holds links only, but giza contains the text .*`text`"),
+        ("t.wa", {"to": "csv"}, "t.wa: holds links only, but csv contains the text .*`text`"),
+        ("t.de", {"to": "talp", "from_": "tmx"}, "t.de:1: is no whole TMX file"),
+        ("bare", {"to": "talp"}, "bare: has no links"),
         ("t.wa", {"to": "comtrans"}, "t.wa: holds links only, but comtrans contains the text .*`text`"),
         ("far", {"to": "giza", "text": "t"}, "far:2: link 0-9 is out of range"),
         ("short", {"to": "talp", "text": "t"}, "short:1: the links end after 1 pairs"),
@@ -121,6 +236,8 @@ def test_what_cannot_be_converted(
     make(tmp_path, [PairLinks(frozenset({(0, 0)}), frozenset())] * 2)
     (tmp_path / "far").write_text("0-0\n0-9\n")
     (tmp_path / "short").write_text("0-0\n")
+    for side in ("de", "en"):
+        (tmp_path / f"bare.{side}").write_text("a\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CorpusError, match=what):
         converted(name, **options)

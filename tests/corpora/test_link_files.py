@@ -39,6 +39,16 @@ FILES = {
         '{"source": ["a"], "target": ["x"], "links": [], "score": 0.0}\n'
         '{"source": ["a", "b", "c"], "target": ["x"], "links": [[2, 0, 1.0]], "score": 1.0}\n'
     ),
+    "tsv": (
+        "-1.5000\t-2.0000\t-0.8750\t0.0000\t0.8500\t0-0 1-1\n"
+        "-inf\t-inf\t-inf\t1.0000\t0.0000\t\nnan\tnan\tnan\t0.5000\t1.0000\t2-0\n"
+    ),
+    "tmx": (
+        '<?xml version="1.0"?>\n<tmx version="1.4"><header/><body>\n'
+        '<tu><prop type="x-links">0-0 1-1</prop><tuv xml:lang="en"><seg>a b</seg></tuv></tu>\n'
+        '<tu><tuv xml:lang="en"><prop type="id">7</prop><seg>a</seg></tuv><prop type="x-links"/></tu>\n'
+        '<tu><prop type="x-links">\n2-0 </prop></tu></body></tmx>'
+    ),
 }
 
 
@@ -78,7 +88,10 @@ def test_what_is_no_file_of_links(tmp_path: Path) -> None:
             list(open_links(tmp_path / name))
 
 
-@pytest.mark.parametrize(("format_", "line"), [("pharaoh", 3), ("talp", 3), ("naacl", 1), ("giza", 9), ("comtrans", 9)])
+@pytest.mark.parametrize(
+    ("format_", "line"),
+    [("pharaoh", 3), ("talp", 3), ("naacl", 1), ("giza", 9), ("comtrans", 9), ("tsv", 3), ("tmx", 3)],
+)
 @pytest.mark.parametrize("lengths", [(2, 1), (3, 0)])
 def test_a_link_out_of_range(tmp_path: Path, format_: str, line: int, lengths: tuple[int, int]) -> None:
     what = f"link 2-0 is out of range for {lengths[0]} source and {lengths[1]} target words"
@@ -86,7 +99,9 @@ def test_a_link_out_of_range(tmp_path: Path, format_: str, line: int, lengths: t
         list(open_links(write(tmp_path, format_), lengths=[*LENGTHS[:2], lengths]))
 
 
-@pytest.mark.parametrize(("format_", "step"), [("pharaoh", 1), ("talp", 1), ("giza", 3), ("comtrans", 3)])
+@pytest.mark.parametrize(
+    ("format_", "step"), [("pharaoh", 1), ("talp", 1), ("giza", 3), ("comtrans", 3), ("tsv", 1), ("tmx", 1)]
+)
 def test_as_many_links_as_pairs(tmp_path: Path, format_: str, step: int) -> None:
     file = write(tmp_path, format_)
     with pytest.raises(CorpusError, match=f":{3 * step}: the links end after 3 pairs, but the text goes on"):

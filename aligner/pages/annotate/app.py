@@ -54,7 +54,10 @@ def application(session: Session, token: str, port: int) -> ASGIApp:
         if format not in WRITTEN_FORMATS:
             raise HTTPException(404)
         stream, languages = io.BytesIO(), session.text.languages
-        await run_in_threadpool(convert, session.store.prefix, stream, to=format, languages=languages)
+        try:
+            await run_in_threadpool(convert, session.store.prefix, stream, to=format, languages=languages)
+        except AlignerError as error:
+            raise HTTPException(422, str(error)) from error
         name = f"attachment; filename=gold.{format}"
         return Response(stream.getvalue(), media_type="text/plain", headers={"Content-Disposition": name})
 

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from aligner.model.decoding import Alignment
 from aligner.model.model import Model
-from aligner.model.streaming import pair_object
+from corpora.formats.jsonl import pair_object
 from corpora.strict_json import parse_json
 
 
@@ -50,7 +50,7 @@ def answer_all(model: Model, limits: Limits, bodies: Sequence[bytes]) -> list[An
 
 
 def _answer(pairs: list[tuple[list[str], list[str]]], is_list: bool, found: Iterator[Alignment]) -> Answer:
-    objects = [pair_object(*pair, next(found)) for pair in pairs]
+    objects = [pair_object(*pair, one.links, one.scores) for pair, one in zip(pairs, found, strict=False)]
     value = {"pairs": objects} if is_list else objects[0]
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), len(pairs)
 

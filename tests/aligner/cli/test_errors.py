@@ -45,7 +45,7 @@ def test_hints_name_no_option_that_the_command_does_not_have(desk: Desk) -> None
             "train nothing -m X -q", "train t --gold nothing -m X -q", "train t -m X -q --links nothing",
             "align nothing -m M", "align t.en nothing -m M", "align t -m nothing", "evaluate nothing t.wa",
             "evaluate t.wa nothing", "convert nothing - --to talp", "convert t.wa - --to giza --text nothing",
-            "symmetrize nothing t.wa", "symmetrize t.wa nothing",
+            "symmetrize nothing t.wa", "symmetrize t.wa nothing", "convert nothing a b",
         ]),
         ("nothing.en: no such file", ["train nothing.en nothing.fr -m X -q"]),
         ("box: ", [
@@ -61,7 +61,8 @@ def test_hints_name_no_option_that_the_command_does_not_have(desk: Desk) -> None
         ("is read here", [  # what would be lost is not to be had again, so that --force does not help
             "align t.en t.fr -m M -o t.en --force", "align t -m M -o t.fr --force", "align t.en t.fr -m M -o M --force",
             "align - -m M -o M --force", "align t.en t.fr -o t.fr --force", "convert t.wa t.wa --to talp --force",
-            "convert t.wa t.en --to giza --text t --force", "convert t t.fr --to giza --force",
+            "convert t.wa t.en --to giza --text t --force", "convert t out t.fr --force",
+            "convert t t.fr --to giza --force",
             "symmetrize t.wa t.wa -o t.wa --force", "train t.en t.fr -m t.en -q --force",
             "train t -m t.wa -q --force", "train t.en t.fr --gold t -m X --trace t.wa -q --force",
             "train t.en t.fr --update M -m M -q --force", "align t --remap t -o t.en --force",

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import io
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from corpora.alignment import NO_LINKS, PairLinks
 from corpora.errors import CorpusError
-from corpora.formats.memories import Memory, kind_of_memory
+from corpora.formats.memories import Memory, kind_of_memory, write_tmx
+from corpora.link_files import open_links
 from corpora.readers import group_corpora, open_corpus, open_texts
 
 TMX = """<?xml version="1.0" encoding="UTF-8"?>
@@ -170,3 +176,46 @@ def test_many_units_are_read_one_by_one(tmp_path: Path) -> None:
     memory = Memory(path, "TMX")
     assert (memory.names, memory.count(("en", "de"))) == (["en", "de"], 3000)
     assert list(memory.parse(("en", "de"), 2998)) == [(2999, b"a 2998", b"b 2998"), (3000, b"a 2999", b"b 2999")]
+
+
+WORDS = st.lists(
+    st.sampled_from(["a", "<b>", "&amp;", "&", '"', "'", "]]>", "\u00a0é", "\u2028", "\U0001f600"]), max_size=4
+)
+LINKS = st.frozensets(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=4)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(WORDS, WORDS, LINKS, LINKS), min_size=1, max_size=5))
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[list[str], list[str], frozenset[tuple[int, int]], frozenset[tuple[int, int]]]],
+) -> None:
+    path, links = tmp_path_factory.mktemp("t") / "m.tmx", [PairLinks(sure, other - sure) for *_, sure, other in rows]
+    stream = io.BytesIO()
+    write_tmx(stream, ((*row[:2], pair) for row, pair in zip(rows, links, strict=True)), ("en-GB", "x-a&b"))
+    path.write_bytes(stream.getvalue())
+    assert Memory(path, "TMX").names == ["en-GB", "x-a&b"]
+    assert pairs(path) == [(" ".join(source), " ".join(target)) for source, target, *_ in rows]
+    assert list(open_links(path)) == links
+    language = "{http://www.w3.org/XML/1998/namespace}lang"
+    units = ElementTree.parse(path).getroot().findall("body/tu")
+    assert [unit.get("tuid") for unit in units] == [str(number + 1) for number in range(len(rows))]
+    assert [[(tuv.get(language), tuv.findtext("seg")) for tuv in unit.findall("tuv")] for unit in units] == [
+        [("en-GB", " ".join(source)), ("x-a&b", " ".join(target))] for source, target, *_ in rows
+    ]
+
+
+def test_memories_of_others_have_no_links(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"m.tmx:1: has no links"):
+        list(open_links(write(tmp_path, TMX)))
+    path = write(
+        tmp_path,
+        TMX.replace("</note>", '</note><prop type="x-links"> </prop>').replace(
+            "<tu>", '<tu><prop type="x-links">0-0 x</prop>', 1
+        ),
+    )
+    links = iter(open_links(path))
+    assert next(links) == NO_LINKS
+    with pytest.raises(CorpusError, match=r"m.tmx:2: 'x' is not a link"):
+        next(links)
+    assert Memory(path, "TMX").names == ["en-US", "fr-CA", "FR-CA"]

@@ -1,15 +1,23 @@
-"""CSV and XLSX: quotes, headers, encodings, and what is refused."""
+"""CSV and XLSX, read and written: quotes, headers, encodings, and what is refused."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
+import sys
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import openpyxl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from corpora import SettingError
 from corpora.errors import BrokenLine, CorpusError
+from corpora.formats.sheets import write_rows
 from corpora.readers import group_corpora, open_corpus
 
 ROWS = [
@@ -108,3 +116,70 @@ def test_rows_of_xlsx(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(CorpusError, match=r"a.xlsx: is no whole XLSX file"):
         pairs(path)
+
+
+CELLS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Cn")), max_size=8) | st.sampled_from(
+    ["=1+1", "#N/A", "TRUE", "007", '"', "a,b", "\n", " a ", "'=x", "-1", "@a"]
+)
+
+
+def written(kind: str, rows: list[list[str]]) -> bytes:
+    stream = io.BytesIO()
+    write_rows(stream, kind, ["source", "target"], rows)
+    return stream.getvalue()
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=5), st.sampled_from(["csv", "xlsx"]))
+def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], kind: str) -> None:
+    path = tmp_path_factory.mktemp("t") / f"a.{kind}"
+    path.write_bytes(written(kind, rows))
+    assert pairs(path, None) == [tuple(b" ".join(cell.encode().split()).decode() for cell in row) for row in rows]
+
+
+def test_other_readers_see_the_same(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = [["=1+1", "#N/A"], ['a "b"', "été"]]
+    text = written("csv", rows)
+    assert text.startswith("\ufeff".encode())
+    assert list(csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""))) == [["source", "target"], *rows]
+    content = written("xlsx", rows)
+    book = openpyxl.load_workbook(io.BytesIO(content))
+    assert [[cell.value for cell in row] for row in book.active.iter_rows()] == [["source", "target"], *rows]
+    assert {cell.data_type for row in book.active.iter_rows() for cell in row} == {"s"}
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert b"<f>" not in archive.read("xl/worksheets/sheet1.xml")
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_an_error_among_the_rows_is_theirs(kind: str) -> None:
+    def rows() -> Iterator[list[str]]:
+        yield ["a", "b"]
+        raise CorpusError("t", 2, "is wrong", hint="mend it")
+
+    stream = io.BytesIO()
+    with pytest.raises(CorpusError, match="t:2: is wrong"):
+        write_rows(stream, kind, ["source", "target"], rows())
+    assert not stream.closed
+
+
+@pytest.mark.slow
+def test_no_row_of_xlsx_is_lost() -> None:
+    with pytest.raises(SettingError, match="XLSX has at most 1,048,576 rows"):
+        write_rows(io.BytesIO(), "xlsx", [], ([] for _ in range(1 << 20)))
+
+
+def test_what_no_cell_of_xlsx_can_have() -> None:
+    with pytest.raises(SettingError, match="XLSX has at most 32,767 letters"):
+        write_rows(io.BytesIO(), "xlsx", ["a"], [["x" * 32_768]])
+    stream = io.BytesIO()
+    write_rows(stream, "xlsx", ["a"], [["x\x00y\x0b", 0.5], ["x" * 32_767, None]])
+    (_, first, second) = openpyxl.load_workbook(stream).active.values
+    assert (first, second) == (("x\ufffdy\ufffd", 0.5), ("x" * 32_767, None))
+
+
+def test_without_openpyxl_only_xlsx_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    assert written("csv", [["a", "b"]])
+    with pytest.raises(SettingError, match=r"XLSX needs openpyxl \(pip install 'aligner\[xlsx\]', or use CSV\)"):
+        written("xlsx", [])

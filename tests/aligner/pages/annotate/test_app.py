@@ -91,7 +91,7 @@ def test_it_listens_on_this_machine_alone(site: Sites) -> None:
         ("pair?pair=x", None, 400),
         ("nothing", None, 404),
         ("save", None, 405),
-        ("gold.jsonl", None, 404),
+        ("gold.doc", None, 404),
     ],
 )
 def test_requests_that_make_no_sense_change_nothing(name: str, given: object, status: int, site: Sites) -> None:
@@ -167,7 +167,7 @@ def test_empty_and_equal_pairs_are_left_out(tmp_path: Path, session: Sessions) -
     assert session().queue == [0, 4]
 
 
-def test_what_is_accepted_goes_into_every_format(site: Sites, tmp_path: Path) -> None:
+def test_what_is_accepted_goes_into_every_format(site: Sites, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served = site()
     works = {3: {**LINK, "possible": [[1, 0]]}, 1: LINK}
     for pair, work in works.items():
@@ -178,10 +178,13 @@ def test_what_is_accepted_goes_into_every_format(site: Sites, tmp_path: Path) ->
     ]
     assert (tmp_path / "gold.wa").read_text() == "0-0\n0-0 1?0\n"
     assert served.ask("gold.pharaoh")[1] == "0-0\n0-0 1?0\n"
-    for format in ("talp", "naacl", "comtrans"):
+    for format in ("talp", "naacl", "comtrans", "tmx"):
         path = tmp_path / f"out.{format}"
         path.write_text(served.ask(f"gold.{format}")[1])
         assert read_links(path) == corpus.links().read()
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    status, body = served.ask("gold.xlsx")
+    assert (status, "XLSX needs openpyxl" in str(body)) == (422, True)
 
 
 def test_a_word_pair_is_approved_wherever_it_is_suggested(session: Sessions) -> None:
