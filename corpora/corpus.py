@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 
 from corpora import recognize
-from corpora.errors import BrokenLine, CorpusError
+from corpora.errors import NO_UTF8, BrokenLine, CorpusError
 from corpora.files import StrPath
 from corpora.formats.joint import Parser, parse_joints
 from corpora.link_files import LinkStream
@@ -144,7 +144,7 @@ class Corpus:
                 try:
                     line.decode()
                 except UnicodeDecodeError as error:
-                    raise BrokenLine(file, place, "not valid UTF-8", hint="convert the file to UTF-8") from error
+                    raise BrokenLine(file, place, "not valid UTF-8", hint=NO_UTF8) from error
 
 
 def sample(corpora: Sequence[Corpus], counts: Sequence[int], pairs: int, seed: int) -> list[Corpus]:

@@ -6,6 +6,9 @@ from typing import Any
 
 from corpora import AlignerError
 
+NO_UTF8 = "convert it to UTF-8, or name its encoding by `encoding`"
+"""What to do with text that is not UTF-8."""
+
 
 class CorpusError(AlignerError):
     """A file that cannot be used.

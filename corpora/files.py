@@ -18,13 +18,13 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import IO, Any, BinaryIO, Literal, cast
 
+from corpora.encodings import BUFFER_BYTES, as_utf8
 from corpora.errors import CorpusError
 from corpora.formats.zstd import open_zstd
 
 StrPath = str | os.PathLike[str]
 
 UTF8_BOM = b"\xef\xbb\xbf"
-BUFFER_BYTES = 1 << 18
 LONGEST_LINE = 1 << 26  # bytes: what goes on for longer, as a device or a damaged file may, is no text
 
 PACKINGS: dict[str, tuple[bytes, Callable[..., Any]]] = {
@@ -36,7 +36,6 @@ PACKINGS: dict[str, tuple[bytes, Callable[..., Any]]] = {
 """By the suffix of packed files: a pattern of their first bytes, and what opens them packed."""
 
 _NO_TEXT = {
-    rb"\xff\xfe|\xfe\xff|([^\0]\0){2}|(\0[^\0]){2}": ("UTF-16", "make it UTF-8: iconv -f UTF-16 -t UTF-8"),
     rb"PK\x03\x04": ("a zip archive or a document such as .docx", "unpack it, or save it as plain text in UTF-8"),
     rb"%PDF-|\xd0\xcf\x11\xe0": ("a document such as .pdf or .doc", "save it as plain text in UTF-8"),
 }
@@ -69,7 +68,8 @@ def open_bytes(path: StrPath, *, text: bool = True) -> Iterator[io.BufferedReade
     """A buffered binary reader of the content, decompressed; ``-`` is standard input, which is not closed.
 
     gzip, xz, bzip2 and zstd are known by their first bytes, never by the name, and the file is opened once, so that
-    pipes work.  Raises CorpusError if the file cannot be opened, or, with `text`, begins as no text in UTF-8 does.
+    pipes work.  text: in UTF-8, whatever its encoding, see `corpora.encodings`.  Raises CorpusError if the file cannot
+    be opened, or, with `text`, begins as no text does.
     """
     with ExitStack() as stack:
         if os.fspath(path) == "-":
@@ -93,7 +93,7 @@ def open_bytes(path: StrPath, *, text: bool = True) -> Iterator[io.BufferedReade
         for magic, (what, hint) in _NO_TEXT.items() if text else ():
             if re.match(magic, head):
                 raise CorpusError(path, 0, f"is {what}, not plain text", hint=hint)
-        yield stream
+        yield as_utf8(stream, os.fspath(path), head) if text else stream
 
 
 def read_lines(path: StrPath, start: int = 0) -> Iterator[bytes]:

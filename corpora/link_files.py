@@ -14,10 +14,10 @@ from corpora.files import StrPath, read_lines
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import parse_a3
 from corpora.formats.jsonl import parse_jsonl
-from corpora.formats.memories import Memory
 from corpora.formats.naacl import gather_naacl, parse_naacl
 from corpora.formats.pharaoh import parse_pharaoh
 from corpora.formats.tsv import parse_tsv
+from corpora.formats.units import UnitFile
 
 INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0, "jsonl": 0, "tsv": 0, "tmx": 0}
 """The number of a sentence's first word, in each format of links."""
@@ -87,7 +87,7 @@ def open_links(
         case "tmx":
             if recognize.is_stream(path):
                 raise CorpusError(path, 0, "is read more than once, as no pipe can be", hint="write it to a file first")
-            pairs, step = Memory(path, "TMX").links(), 1
+            pairs, step = UnitFile(path, "TMX").links(), 1
         case "pharaoh" | "talp":
             pairs, step = parse_pharaoh(lines, path, base=INDEX_BASES[format], probable=probable), 1
     return LinkStream(pairs if lengths is None else _checked(pairs, lengths, path, step), format)

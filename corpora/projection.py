@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from corpora.alignment import Link
-from corpora.errors import CorpusError
+from corpora.errors import NO_UTF8, CorpusError
 from corpora.files import StrPath, read_lines
 from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence, read_sentences, spans_of, tags_of
 from corpora.link_files import open_scored_links
@@ -38,7 +38,7 @@ def _pairs(labels: StrPath, target: StrPath) -> Iterator[tuple[Sentence, list[st
         try:
             yield sentence, line.decode().split()
         except UnicodeDecodeError as error:
-            raise CorpusError(target, number, "not valid UTF-8", hint="convert the file to UTF-8") from error
+            raise CorpusError(target, number, "not valid UTF-8", hint=NO_UTF8) from error
 
 
 def project(sentence: Sentence, target: Sequence[str], links: Mapping[Link, float]) -> Sentence:

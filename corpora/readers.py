@@ -12,18 +12,26 @@ from corpora.alignment import PairLinks
 from corpora.corpus import Corpus, Languages, TextLine, word_counts
 from corpora.errors import CorpusError
 from corpora.files import StrPath, count_lines, read_lines
+from corpora.formats.archives import Archive, is_archive
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import A3Pair, read_a3
-from corpora.formats.joint import Columns, are_numbers, named_columns, parse_joints
-from corpora.formats.memories import Memory, kind_of_memory
+from corpora.formats.joint import Columns, Tabular, are_numbers, named_columns, parse_joints
 from corpora.formats.naacl import is_marked_up, parse_sentence
 from corpora.formats.sheets import Sheet
 from corpora.formats.tables import Table, kind_of_table
+from corpora.formats.units import UnitFile, kind_of_units
 from corpora.link_files import LinkStream, open_links
 from corpora.symmetrize import symmetrize
 
 TWO_DIRECTIONS = "grow-diag-final-and"
 Files = tuple[StrPath, StrPath]  # source and target
+
+_LOOKS = {
+    rb"\s*[\[{]": "JSON, but has no object of source and target on each line",
+    rb"\s*<": "XML or HTML, but is no TMX, XLIFF, flextext or eaf",
+    rb"\d+\n[\d:,. ]+-->|WEBVTT": "subtitles, which have no translation beside them",
+}
+"""By a pattern of the first lines: what a file that is no corpus looks like."""
 
 
 def open_corpus(
@@ -86,21 +94,25 @@ def _open_one(path: StrPath, source: str | None, target: str | None, columns: Co
         return _joint(path, source, target, columns)
     if form in openers:
         return openers[form](path, source, target)
+    looks = next((what for magic, what in _LOOKS.items() if re.match(magic, b"\n".join(lines))), "")
     what = "is one text, without its translation after it" if form == "text" else "holds links, not text"
+    what = f"looks like {looks}" if looks else what
     hint = "give two files of text, or the PREFIX of PREFIX.en and PREFIX.fr"
     if any(b"|||" in line for line in lines):
         hint = "||| needs a blank on each side"
     raise CorpusError(path, 0, what, hint=hint)
 
 
-def _table_opener(path: StrPath) -> Callable[[], Table | Memory | Sheet] | None:
+def _table_opener(path: StrPath) -> Callable[[], Tabular] | None:
     """What opens a file that has columns, and a name for each; None for any other file."""
     if kind := kind_of_table(path):
         return partial(Table, path, kind)
-    if kind := kind_of_memory(path):
-        return partial(Memory, path, kind)
+    if kind := kind_of_units(path):
+        return partial(UnitFile, path, kind)
     suffix = Path(recognize.plain_name(path)).suffix.lower()
-    return partial(Sheet, path, suffix[1:].upper()) if suffix in (".csv", ".xlsx") else None
+    if suffix in (".csv", ".xlsx"):
+        return partial(Sheet, path, suffix[1:].upper())
+    return partial(Archive, path) if is_archive(path) else None
 
 
 def _joint(path: StrPath, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
@@ -116,11 +128,10 @@ def _joint(path: StrPath, source: str | None, target: str | None, columns: Colum
     return Corpus(name, form, source, target, name, name, texts, None, parse=parse, _count=count)
 
 
-def _table(table: Table | Memory | Sheet, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
-    if isinstance(table, Memory):
-        columns = columns or table.columns(source, target)
-        source, target = source or columns[0], target or columns[1]
-    chosen = columns or named_columns(source, target, table.names)
+def _table(table: Tabular, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
+    chosen = columns or table.columns(source, target)
+    if table.of_languages:
+        source, target = source or chosen[0], target or chosen[1]
     name, texts = os.fspath(table.path), partial(table.parse, chosen)
     form = f"{table.kind} file with source and target in {' and '.join(chosen)}"
     return Corpus(name, form, source, target, name, name, texts, None, _count=partial(table.count, chosen))
@@ -217,7 +228,7 @@ def _open_two(first: StrPath, second: StrPath, source: str | None, target: str |
 def _text_pair(name: str, files: Files, languages: Languages, why: str, links_file: Path | None = None) -> Corpus:
     source_file, target_file = files
     for file in files:
-        kind = None if recognize.is_stream(file) else kind_of_memory(file)
+        kind = None if recognize.is_stream(file) else kind_of_units(file)
         if kind is not None:
             raise CorpusError(file, 0, f"is {kind}, which holds both languages", hint="give it alone")
     marked_up = any(map(is_marked_up, recognize.head(source_file)[:1] + recognize.head(target_file)[:1]))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from corpora.errors import CorpusError
 from corpora.files import PACKINGS, StrPath, read_lines
-from corpora.formats import giza, joint, jsonl, memories, naacl, pharaoh, tsv
+from corpora.formats import giza, joint, jsonl, naacl, pharaoh, tsv, units
 
 HEAD_LINES = 30
 LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
@@ -62,7 +62,7 @@ def links_format(path: StrPath, lines: Sequence[bytes]) -> str:
     """The format of a links file, from its name if it ends in ``.talp``, else from its first lines, or element."""
     if plain_name(path).endswith(".talp"):
         return "talp"
-    if not is_stream(path) and memories.kind_of_memory(path) == "TMX":
+    if not is_stream(path) and units.kind_of_units(path) == "TMX":
         return "tmx"
     first = next(filter(bytes.strip, lines), b"")
     # A broken file is left to the parser, which names the line and the token.

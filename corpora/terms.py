@@ -16,7 +16,7 @@ from os.path import commonprefix
 from typing import NamedTuple
 
 from corpora.alignment import Link
-from corpora.errors import CorpusError, quoted
+from corpora.errors import NO_UTF8, CorpusError, quoted
 from corpora.files import StrPath, read_lines
 from corpora.formats.joint import split_joint
 
@@ -232,7 +232,7 @@ def read_glossary(path: StrPath) -> list[tuple[list[str], list[str]]]:
         try:
             parts = [part.split() for part in map(bytes.decode, split_joint(line)[:2])]
         except UnicodeDecodeError as error:
-            raise CorpusError(path, number, "not valid UTF-8", hint="convert the file to UTF-8") from error
+            raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
         if not line.strip() or (number == 1 and parts == [["source"], ["target"]]):
             continue
         if len(parts) < 2 or not all(parts):

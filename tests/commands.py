@@ -51,7 +51,7 @@ def refused(*arguments: object, line: int = 0, stdin: bytes = b"") -> str:
     match = _LINE.fullmatch(message)  # the dot keeps it to one line
     assert match is not None, message
     assert int(match[1] or 0) == line, message
-    known = {option for parameter in COMMANDS[str(arguments[0])].params for option in parameter.opts}
+    known = {"--encoding"} | {option for parameter in COMMANDS[str(arguments[0])].params for option in parameter.opts}
     assert known.issuperset(re.findall(r"(?<![\w-])--[a-z-]+", message)) or "pip install" in message, "no such option"
     return message
 

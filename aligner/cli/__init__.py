@@ -36,6 +36,7 @@ from aligner.cli.symmetrize import symmetrize
 from aligner.cli.terms import terms
 from aligner.cli.train import train
 from aligner.cli.warm_up import warm_up
+from corpora import SettingError
 
 app = typer.Typer(
     cls=Panels,
@@ -62,8 +63,16 @@ def main_options(
         bool,
         typer.Option("--version", callback=print_version, is_eager=True, help="Show the version and exit."),
     ] = False,
+    encoding: Annotated[
+        str, typer.Option("--encoding", metavar="NAME", help="Of text that is neither UTF-8 nor UTF-16, like cp1252.")
+    ] = "utf-8",
 ) -> None:
-    pass
+    from corpora.encodings import read_as
+
+    try:
+        read_as(encoding)
+    except SettingError as error:
+        raise typer.Exit(report_error(error, {"encoding": encoding})) from None
 
 
 # In the order of the help, with examples in corpora/sample.

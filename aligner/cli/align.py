@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
+from io import BufferedReader
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -122,6 +123,7 @@ def align_with_model(
             from aligner.model.input_checks import Acquaintance
             from aligner.model.model import load
             from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
+            from corpora.encodings import as_utf8
             from corpora.files import refuse_inputs
 
             loaded = load(model)
@@ -140,9 +142,10 @@ def align_with_model(
             )
             if target is None and source == "-" and blocks is None:
                 refuse_inputs(output.path, [model, *names])
+                arriving = as_utf8(cast(BufferedReader, sys.stdin.buffer), "-")
                 pairs = None
                 streams = [LinksFile.open(name) for name in names]
-                parts = align_arriving(loaded, corpus, sys.stdin.buffer, streams, watched, skipping)
+                parts = align_arriving(loaded, corpus, arriving, streams, watched, skipping)
             else:
                 corpus, digest = skipping(corpus), hashlib.sha256()
                 refuse_inputs(output.path, [corpus.source_file, corpus.target_file, model, *names])

@@ -14,6 +14,8 @@ from aligner.cluster.engine import ClusterEngine
 from aligner.model.model import load
 from aligner.model.settings import AlignSettings
 from aligner.progress import Progress, progress_bar
+from corpora import SettingError
+from corpora.encodings import named_encoding
 from corpora.errors import CorpusError
 from corpora.files import refuse_inputs, spill_directory, spilling_beside
 from corpora.skipping import Skipping
@@ -32,7 +34,12 @@ def counting_on(address: str) -> Iterator[Engine]:
 
 
 def _outlive_others() -> None:
-    """Turn the end of a worker, or of its nanny, into an error instead of the end of this process."""
+    """Turn the end of a worker, or of its nanny, into an error instead of the end of this process.
+
+    Raises SettingError where text is in an encoding that workers do not know of.
+    """
+    if named_encoding() is not None:
+        raise SettingError("the workers of a cluster read UTF-8 and UTF-16 alone (convert the text)")
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 

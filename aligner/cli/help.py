@@ -20,7 +20,9 @@ class Panels(TyperGroup):
     """Commands whose help shows them in panels, on one screen."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        formatter.write(f"Usage: {ctx.command_path} COMMAND ...      ({ctx.command_path} --version)\n{self.help}\n")
+        formatter.write(
+            f"Usage: {ctx.command_path} [--encoding NAME] COMMAND ...    ({ctx.command_path} --version)\n{self.help}\n"
+        )
         commands: Any = self.commands.values()
         panel = None
         for command in commands:

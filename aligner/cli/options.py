@@ -96,7 +96,7 @@ def _limit_threads(number: int | None) -> int | None:
 CorpusPaths = Annotated[list[str], typer.Argument(
     metavar="CORPUS",
     help="PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz, .bz2 too), a folder with one, two text files, a file of "
-    "'source ||| target' lines, CSV, XLSX, TMX, XLIFF, comtrans or GIZA++ A3.final.",
+    "'source ||| target' lines, CSV, XLSX, TMX, XLIFF, flextext, eaf, zip, comtrans or GIZA++ A3.final.",
 )]  # fmt: skip
 GoldPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelled pairs: texts and links; repeatable.")]
 SourceLanguage = Annotated[str | None, _data("--source", metavar="L", help="Language (file suffix) of the source.")]

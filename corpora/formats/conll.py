@@ -12,7 +12,7 @@ from itertools import chain
 from typing import BinaryIO
 
 from corpora.alignment import WordPair
-from corpora.errors import CorpusError, quoted
+from corpora.errors import NO_UTF8, CorpusError, quoted
 from corpora.files import StrPath, read_lines
 
 FORM, UPOS, FEATS, HEAD, DEPREL = 1, 3, 5, 6, 7
@@ -20,6 +20,9 @@ FORM, UPOS, FEATS, HEAD, DEPREL = 1, 3, 5, 6, 7
 
 _WIDTH = 10  # of CoNLL-U
 _PASSED_OVER = re.compile(r"[0-9]+[-.][0-9]+")  # tokens of several words, and words that are not in the text
+_COMMENT = re.compile(r"#\s*(\S+\s*=|newdoc|newpar)[^\t]*$")
+"""Others that begin like one are rows: # is a word."""
+
 _TAG = re.compile(r"([BIESLU])-(\S+)|O")
 
 
@@ -53,7 +56,8 @@ class Sentence:
         return replace(self, rows=rows)
 
     def __str__(self) -> str:
-        between = "\t" if self.is_conllu or any(" " in cell for row in self.rows for cell in row) else " "
+        between = " " if all(cell.split() == [cell] for row in self.rows for cell in row) else "\t"
+        between = "\t" if self.is_conllu else between
         return "".join(f"{line}\n" for line in (*self.comments, *map(between.join, self.rows), ""))
 
 
@@ -67,12 +71,12 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
         try:
             text = line.decode().strip("\r\n")
         except UnicodeDecodeError as error:
-            raise CorpusError(path, number, "not valid UTF-8", hint="convert the file to UTF-8") from error
+            raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
         if not text.strip() or text.startswith("-DOCSTART-"):
             if rows:
                 yield Sentence(first, rows, (*comments,))
             comments, rows = [], []
-        elif text.startswith("#") and not rows and "\t" not in text:
+        elif _COMMENT.match(text) and not rows:
             comments.append(text)
         else:
             cells = text.split("\t") if "\t" in text else text.split()

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 from corpora.alignment import Link, PairLinks
-from corpora.errors import CorpusError
+from corpora.errors import NO_UTF8, CorpusError
 from corpora.files import StrPath, read_lines
 
 COMMENT = re.compile(rb"# Sentence pair \((\d+)\) source length ([0-9]{1,9}) target length ([0-9]{1,9})(?:\s.*)?")
@@ -83,7 +83,7 @@ def _words(tokens: list[bytes], path: StrPath, number: int) -> tuple[str, ...]:
     try:
         return tuple(token.decode() for token in tokens)
     except UnicodeDecodeError as error:
-        raise CorpusError(path, number, "not valid UTF-8", hint="convert the file to UTF-8") from error
+        raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
 
 
 def write_a3(stream: BinaryIO, pairs: Iterable[tuple[Iterable[str], Iterable[str], PairLinks]]) -> None:

@@ -5,14 +5,34 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
-from corpora.errors import BrokenLine, quoted
+from corpora.errors import BrokenLine, CorpusError, quoted
 from corpora.files import StrPath
 
 OBJECT = re.compile(rb'\s*\{\s*".*\}\s*', re.DOTALL)
 
 Columns = tuple[str, str]  # of source and target: numbers from 1 on, or names
+
+
+class Tabular(Protocol):
+    """A file of rows with a text in each column.  names: of its columns.  of_languages: whether they are languages."""
+
+    path: StrPath
+    kind: str
+    names: list[str]
+    of_languages: bool
+
+    def columns(self, source: str | None, target: str | None) -> Columns:
+        """The columns of these languages, or the usual ones."""
+
+    def count(self, columns: Columns) -> int:
+        """How many rows are pairs."""
+
+    def parse(self, columns: Columns, start: int = 0) -> Iterator[tuple[int, bytes, bytes]]:
+        """The number, source and target of each row.  start: rows to pass over."""
+
+
 Parser = Callable[[Iterable[bytes], StrPath, int], Iterator[tuple[int, bytes, bytes]]]
 
 _CODES = b"ar|bg|cs|da|de|el|en|es|et|fa|fi|fr|he|hi|hr|hu|id|it|ja|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sv|sw|tr|uk|vi|zh"
@@ -59,6 +79,37 @@ def parse_joints(
 def named_columns(source: str | None, target: str | None, names: Sequence[str]) -> Columns:
     """The columns named like the languages if both exist, else ``source`` and ``target``."""
     return (source, target) if source in names and target in names and source and target else ("source", "target")
+
+
+def two_languages(
+    path: StrPath, names: Sequence[str], wanted: tuple[str | None, str | None], what: str = "languages"
+) -> Columns:
+    """Source and target of a file, as it names them: those that are wanted, or the only two.
+
+    en is also en-US, where there is no en, and no other such language.  what: the names are of.  Raises CorpusError
+    for others, for one language twice, and where that leaves a choice.
+    """
+    known = [_language(path, names, language) if language else None for language in wanted]
+    rest = [name for name in names if name not in known]
+    if None in known and len(rest) > known.count(None):
+        hint = f"choose two with `columns`, like {','.join(names[:2])}"
+        raise CorpusError(path, 0, f"has {len(names)} {what}, {', '.join(names)}", hint=hint)
+    if len(rest) < known.count(None):
+        raise CorpusError(path, 0, f"has text in {names[0]} alone" if names else "has no text", hint="a corpus has two")
+    source, target = (name or rest.pop(0) for name in known)
+    if source == target:
+        raise CorpusError(path, 0, f"source and target are both {source}", hint="name two languages")
+    return source, target
+
+
+def _language(path: StrPath, names: Sequence[str], wanted: str) -> str:
+    for part in (wanted.lower(), wanted.lower().replace("_", "-").partition("-")[0]):
+        found = [name for name in names if name.lower() == part]
+        found = found or [name for name in names if re.split("[-_]", name.lower())[0] == part]
+        if len(found) == 1:
+            return found[0]
+    hint = "choose others with `columns`"
+    raise CorpusError(path, 0, f"has no '{wanted}', but {', '.join(names) or 'no text'}", hint=hint)
 
 
 def are_numbers(columns: Columns) -> bool:

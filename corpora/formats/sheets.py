@@ -13,9 +13,9 @@ from zipfile import BadZipFile
 
 from corpora import SettingError
 from corpora.alignment import WordPair
-from corpora.errors import BrokenLine, CorpusError
+from corpora.errors import NO_UTF8, BrokenLine, CorpusError
 from corpora.files import READ_ERRORS, UTF8_BOM, StrPath, cannot_read, open_bytes
-from corpora.formats.joint import NAME, Columns, are_numbers
+from corpora.formats.joint import NAME, Columns, are_numbers, named_columns
 
 _SEPARATORS = ",;\t"
 
@@ -35,9 +35,14 @@ class Sheet:
     SettingError for XLSX without openpyxl.
     """
 
+    of_languages = False
+
     def __init__(self, path: StrPath, kind: str) -> None:
         self.path, self.kind = path, kind
         self.names = next(self._rows(), [])
+
+    def columns(self, source: str | None, target: str | None) -> Columns:
+        return named_columns(source, target, self.names)
 
     def count(self, columns: Columns) -> int:
         return sum(1 for _ in self._rows()) - (not are_numbers(columns))
@@ -80,11 +85,9 @@ class Sheet:
 def _rows_of_csv(path: StrPath) -> Iterator[list[str]]:
     row = 0
     try:
-        with open_bytes(path, text=False) as stream:
-            head = stream.peek()
-            encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-            first = head.decode(encoding, "replace").partition("\n")[0]
-            text = io.TextIOWrapper(stream, encoding, newline="")
+        with open_bytes(path) as stream:
+            first = stream.peek().decode(errors="replace").partition("\n")[0]
+            text = io.TextIOWrapper(stream, "utf-8-sig", newline="")
             try:
                 for cells in csv.reader(text, delimiter=max(_SEPARATORS, key=first.count), strict=True):
                     row += 1
@@ -94,7 +97,7 @@ def _rows_of_csv(path: StrPath) -> Iterator[list[str]]:
     except READ_ERRORS as error:
         raise cannot_read(path, row, error) from error
     except UnicodeDecodeError as error:
-        raise CorpusError(path, row + 1, f"not valid {error.encoding.upper()}", hint="save it as CSV UTF-8") from error
+        raise CorpusError(path, row + 1, "not valid UTF-8", hint=NO_UTF8) from error
     except csv.Error as error:
         raise CorpusError(
             path, row + 1, f"is no CSV: {error}", hint="close each quote, and double it inside"

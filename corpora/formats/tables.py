@@ -9,7 +9,7 @@ from typing import Any
 from corpora import SettingError
 from corpora.errors import BrokenLine, CorpusError
 from corpora.files import StrPath
-from corpora.formats.joint import Columns, with_names
+from corpora.formats.joint import Columns, named_columns, with_names
 
 _MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
 _ROWS = 8192  # at once, of a row group
@@ -28,6 +28,8 @@ class Table:
     Raises SettingError without pyarrow, CorpusError on a damaged file.
     """
 
+    of_languages = False
+
     def __init__(self, path: StrPath, kind: str) -> None:
         try:
             import pyarrow
@@ -39,6 +41,9 @@ class Table:
         self.path, self.kind, self._arrow = path, kind, pyarrow
         with self._open() as reader:
             self.names: list[str] = (reader.schema_arrow if kind == "Parquet" else reader.schema).names
+
+    def columns(self, source: str | None, target: str | None) -> Columns:
+        return named_columns(source, target, self.names)
 
     def count(self, columns: Columns) -> int:
         with self._open() as reader:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from xml.sax.saxutils import escape
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import openpyxl
 import pytest
@@ -27,6 +28,19 @@ XLIFF = (
     "<trans-unit><seg-source><mrk mtype='seg' mid='0'>{}</mrk></seg-source>\n"
     "<target><mrk mtype='seg' mid='0'>{}</mrk></target></trans-unit>\n",
 )
+FLEX = (
+    "<document version='2'><interlinear-text><paragraphs><paragraph><phrases>\n{}</phrases></paragraph></paragraphs>"
+    "</interlinear-text></document>\n",
+    "<phrase><words><word><item type='txt' lang='en'>{}</item></word></words>\n"
+    "<item type='gls' lang='fr'>{}</item></phrase>\n",
+)
+ELAN = (
+    "<ANNOTATION_DOCUMENT>\n{}</ANNOTATION_DOCUMENT>\n",
+    "<TIER TIER_ID='tx'><ANNOTATION><ALIGNABLE_ANNOTATION ANNOTATION_ID='a'><ANNOTATION_VALUE>{}</ANNOTATION_VALUE>"
+    "</ALIGNABLE_ANNOTATION></ANNOTATION></TIER>\n<TIER TIER_ID='ft'><ANNOTATION><REF_ANNOTATION ANNOTATION_ID='b' "
+    "ANNOTATION_REF='a'><ANNOTATION_VALUE>{}</ANNOTATION_VALUE></REF_ANNOTATION></ANNOTATION></TIER>\n",
+)
+TOOLBOX = "{}", "\\ref 1\n\\tx {}\n\\ft {}\n"
 """The whole of a file, and a unit of it."""
 
 
@@ -42,7 +56,8 @@ def seeds(sample: Path, priors: Path, once: Callable[..., Path]) -> dict[str, by
         pairs = list(zip(*sides, strict=True))
         (folder / "joint").write_text("".join(f"{source} ||| {target}\n" for source, target in pairs))
         (folder / "tabs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
-        for name, texts in (("a.tmx", TMX), ("a.xlf", XLIFF)):
+        forms = {"a.tmx": TMX, "a.xlf": XLIFF, "a.flextext": FLEX, "a.eaf": ELAN, "a.toolbox": TOOLBOX}
+        for name, texts in forms.items():
             units = "".join(texts[1].format(escape(source), escape(target)) for source, target in pairs)
             (folder / name).write_text(texts[0].format(units))
         book, named = openpyxl.Workbook(), [("source", "target"), *pairs]
@@ -50,6 +65,11 @@ def seeds(sample: Path, priors: Path, once: Callable[..., Path]) -> dict[str, by
         book.save(folder / "a.xlsx")
         with (folder / "a.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows(named)
+        with ZipFile(folder / "a.zip", "w", ZIP_DEFLATED) as archive:
+            for side in ("en", "fr"):
+                archive.write(folder / f"text.{side}", f"text.{side}")
+        (folder / "labels").write_bytes((sample / "entities.en.conll").read_bytes()[:1500])
+        (folder / "wide.en").write_text((folder / "text.en").read_text(), "utf-16")
         rows = [json.dumps({"source": source, "target": target.split()}) + "\n" for source, target in pairs]
         (folder / "text.jsonl").write_text("".join(rows))
         files = folder / "text.en", folder / "text.fr"

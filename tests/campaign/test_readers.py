@@ -18,6 +18,7 @@ from corpora import SettingError
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 from corpora.files import count_lines, pack, read_lines
+from corpora.formats.conll import read_sentences
 from corpora.formats.pharaoh import parse_pharaoh, write_pharaoh
 from corpora.journal import read_journal
 from corpora.link_files import open_links
@@ -75,8 +76,16 @@ def judge_journal(path: Path, rng: random.Random) -> None:
     assert all(isinstance(entry, dict) for entry in read_journal(path))
 
 
+def judge_labels(path: Path, rng: random.Random) -> None:
+    sentences = list(read_sentences(path))
+    (path.parent / "again").write_text("".join(map(str, sentences)), "utf-8")
+    again = list(read_sentences(path.parent / "again"))
+    assert [(one.rows, one.comments) for one in again] == [(one.rows, one.comments) for one in sentences]
+
+
 JUDGES: list[Callable[[Path, random.Random], None]] = [
     judge_lines, judge_corpus, judge_two_texts, judge_links, judge_links, judge_priors, judge_journal,
+    judge_labels,
 ]  # fmt: skip
 
 

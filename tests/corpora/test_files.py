@@ -201,9 +201,6 @@ def test_damaged_data_names_the_line_reached(tmp_path: Path, packer: str, where:
     [
         (b"PK\x03\x04\x14\x00\x06\x00", "a zip archive or a document such as .docx", "plain text"),
         (b"%PDF-1.7\n", "a document such as .pdf", "plain text"),
-        ("a b\n".encode("utf-16"), "UTF-16", "iconv -f UTF-16"),
-        ("a b\n".encode("utf-16-le"), "UTF-16", "iconv -f UTF-16"),
-        ("a b\n".encode("utf-16-be"), "UTF-16", "iconv -f UTF-16"),
     ],
 )
 def test_what_is_no_plain_text(tmp_path: Path, packer: str, content: bytes, what: str, remedy: str) -> None:

@@ -58,6 +58,9 @@ def test_columns_and_conllu(tmp_path: Path) -> None:
     assert not sentence.has_spans
     windows = "﻿" + CONLLU.replace("\n", "\r\n") * 2
     assert read(path, windows.rstrip("\r\n")) == ["".join(rows)] * 2
+    assert read(path, "# O\na O\n") == ["# O\na O\n\n"], "a word"
+    assert read(path, "# newpar\n# x = y\na b O\n") == ["# newpar\n# x = y\na b O\n\n"]
+    assert read(path, "a\t\nb c\tO\n") == ["a\t\nb c\tO\n\n"]
     assert read(path, "") == read(path, "\n\n") == []
 
 

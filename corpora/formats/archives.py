@@ -1,0 +1,82 @@
+"""Two texts in a zip archive, as OPUS packs them beside a README and a licence; they are read where they are."""
+
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import cast
+from zipfile import BadZipFile, ZipFile
+
+from corpora import recognize
+from corpora.encodings import as_utf8
+from corpora.errors import CorpusError
+from corpora.files import StrPath, arriving_lines
+from corpora.formats.joint import Columns, two_languages, with_names
+
+_DAMAGES = BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, zlib.error  # or encrypted, or packed oddly
+
+
+class Archive:
+    """A zip archive with texts of one prefix, a language each.  names: the languages."""
+
+    of_languages, kind = True, "zip archive"
+
+    def __init__(self, path: StrPath) -> None:
+        self.path, self._members = path, _texts_in(path)
+        self.names = [*self._members]
+
+    def columns(self, source: str | None, target: str | None) -> Columns:
+        return two_languages(self.path, self.names, (source, target))
+
+    def count(self, columns: Columns) -> int:
+        return sum(1 for _ in self.parse(columns))
+
+    def parse(self, columns: Columns, start: int = 0) -> Iterator[tuple[int, bytes, bytes]]:
+        """The number, source and target of each line.  Raises CorpusError if one text is shorter."""
+        chosen = two_languages(self.path, self.names, with_names(columns, self.names))
+        names = [self._members[language] for language in chosen]
+        lines = (_lines(self.path, name) for name in names)
+        for number, (source, target) in enumerate(zip_longest(*lines), 1):
+            if source is None or target is None:
+                shorter, longer = names if source is None else names[::-1]
+                what = f"{shorter} ends here, but {longer} goes on"
+                raise CorpusError(self.path, number - 1, what, hint="line n of both must be one pair")
+            if number > start:
+                yield number, source, target
+
+
+def is_archive(path: StrPath) -> bool:
+    """Whether a file is a zip archive with texts in two languages, and no document, which is an archive, too."""
+    return len(_texts_in(path)) > 1
+
+
+def _texts_in(path: StrPath) -> dict[str, str]:
+    """The texts in an archive by language, where they have one prefix; {} without."""
+    try:
+        with ZipFile(path) as archive:
+            names = [one.filename for one in archive.infolist() if not one.is_dir()]
+    except _DAMAGES:
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for name in names:
+        language = recognize.language_of(name)
+        if language:
+            found.setdefault(name.removesuffix(language), {})[language] = name
+    several = [texts for texts in found.values() if len(texts) > 1]
+    return several[0] if len(several) == 1 else {}
+
+
+def _lines(path: StrPath, name: str) -> Iterator[bytes]:
+    """The lines of a file in an archive, as of a file by itself.  Raises CorpusError if it is damaged or encrypted."""
+    number = 0
+    try:
+        with ZipFile(path) as archive, archive.open(name) as member:
+            stream = cast(io.BufferedReader, io.BufferedReader(cast(io.RawIOBase, member)))
+            for lines in arriving_lines(as_utf8(stream, os.fspath(path), stream.peek()), path):
+                yield from lines
+                number += len(lines)
+    except _DAMAGES as error:
+        raise CorpusError(
+            path, number, f"{name} cannot be read: {error}", hint="copy or make the archive again"
+        ) from error

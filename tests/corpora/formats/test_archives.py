@@ -1,0 +1,67 @@
+"""Zip archives with two texts, as OPUS packs them."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from corpora.errors import CorpusError
+from corpora.formats.archives import Archive, is_archive
+from corpora.readers import group_corpora, open_corpus
+
+FILES = {
+    "README": b"about\n", "LICENSE": b"free\n", "Books.en-fr.en": b"a b\n\nc\n",
+    "Books.en-fr.fr": "x\r\ny z\r\né".encode(), "Books.en-fr.xml": b"<xml/>",
+}  # fmt: skip
+PAIRS = [(1, b"a b", b"x"), (2, b"", b"y z"), (3, b"c", "é".encode())]
+
+
+def write(folder: Path, files: dict[str, bytes], name: str = "en-fr.txt.zip") -> Path:
+    with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, content in files.items():
+            archive.writestr(member, content)
+    return folder / name
+
+
+def test_texts_in_an_archive(tmp_path: Path) -> None:
+    path = write(tmp_path, FILES)
+    corpus = open_corpus(path)
+    assert (corpus.source_language, corpus.target_language) == ("en", "fr")
+    assert list(corpus.texts()) == PAIRS
+    assert [text for number in (1, 2) for text in corpus.shard(number, 2).texts()] == PAIRS
+    assert list(open_corpus(path, source="fr").texts()) == [(n, b, a) for n, a, b in PAIRS]
+    assert list(open_corpus(path, columns=("2", "1")).texts()) == [(n, b, a) for n, a, b in PAIRS]
+    assert group_corpora([str(path), str(path)]) == [[str(path)], [str(path)]]
+    three = write(tmp_path, {**FILES, "Books.en-fr.de": b"1\n2\n3\n"}, "three.zip")
+    with pytest.raises(CorpusError, match="has 3 languages, en, fr, de"):
+        open_corpus(three)
+    wide = {name: content.decode().encode("utf-16") for name, content in FILES.items()}
+    assert list(open_corpus(write(tmp_path, wide)).texts()) == PAIRS
+
+
+def test_what_is_no_such_archive(tmp_path: Path) -> None:
+    for files in (
+        {"a.txt": b"x"}, {"a.en": b"x", "b.fr": b"y"}, {"a.en": b"x", "a.fr": b"x", "b.en": b"y", "b.fr": b"y"},
+        {"[Content_Types].xml": b"<x/>", "word/document.xml": b"<x/>"},
+    ):  # fmt: skip
+        path = write(tmp_path, files)
+        assert not is_archive(path)
+        with pytest.raises(CorpusError, match="is a zip archive or a document"):
+            open_corpus(path)
+
+
+def test_what_is_damaged(tmp_path: Path) -> None:
+    path = write(tmp_path, {**FILES, "Books.en-fr.fr": b"x\n"})
+    with pytest.raises(CorpusError, match=r"txt.zip:1: Books.en-fr.fr ends here, but Books.en-fr.en goes on"):
+        list(open_corpus(path).texts())
+    path = write(tmp_path, FILES)
+    content = bytearray(path.read_bytes())
+    place = content.index(b"Books.en-fr.en") + 14
+    content[place : place + 4] = b"\xff\xff\xff\xff"
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match=r"txt.zip: Books.en-fr.en cannot be read"):
+        list(Archive(path).parse(("en", "fr")))
+    path.write_bytes(content[: len(content) // 2])
+    assert not is_archive(path)

@@ -1,0 +1,84 @@
+"""Text in other encodings is read as the same text in UTF-8 is."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commands import refused, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora import SettingError
+from corpora.encodings import named_encoding, read_as
+from corpora.errors import CorpusError
+from corpora.files import count_lines, read_lines
+from corpora.readers import open_corpus
+
+LINES = ["la maison est là .", "", "Ċ 東京 \U0001f600", "x" * 70_000 + "\u0a0a"]
+
+
+@pytest.fixture(autouse=True)
+def _in_utf8_afterwards() -> Iterator[None]:
+    yield
+    read_as("utf-8")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_utf16_is_recognised(tmp_path: Path, encoding: str, end: str, packed: bool) -> None:
+    content = "".join(line + end for line in LINES).encode(encoding)
+    (tmp_path / "a").write_bytes(gzip.compress(content) if packed else content)
+    assert [line.decode() for line in read_lines(tmp_path / "a")] == LINES
+    assert [line.decode() for line in read_lines(tmp_path / "a", 2)] == LINES[2:]
+    assert count_lines(tmp_path / "a") == len(LINES)
+
+
+@given(st.lists(st.text(st.characters(codec="cp1252", exclude_characters="\n\r"))))
+def test_code_pages_are_named(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    path = tmp_path_factory.mktemp("encodings") / "a"
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode("cp1252"))
+    read_as("windows-1252")
+    assert named_encoding() == "cp1252"
+    assert [line.decode() for line in read_lines(path)] == lines
+    assert count_lines(path) == len(lines)
+    path.write_bytes("é\n".encode("utf-8-sig"))
+    assert [*read_lines(path)] == ["é".encode()], "a mark of UTF-8 says more than a name"
+
+
+def test_what_is_no_such_text(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes("a\nb\nc".encode("utf-16") + b"\x00")
+    with pytest.raises(CorpusError, match=r"/a:3: not valid UTF-16-LE"):
+        list(read_lines(path))
+    path.write_bytes(b"a\nb\xff\n")
+    read_as("shift_jis")
+    with pytest.raises(CorpusError, match=r"/a:2: not valid SHIFT_JIS"):
+        list(read_lines(path))
+    for name in ("nonsense", "base64", ""):
+        with pytest.raises(SettingError, match="unknown `encoding`"):
+            read_as(name)
+    assert named_encoding() == "shift_jis"
+
+
+def test_commands_take_an_encoding(tmp_path: Path) -> None:
+    text = "le café ||| the café\nla maison ||| the house\n"
+    (tmp_path / "a").write_text(text, "cp1252")
+    (tmp_path / "b").write_text(text, "utf-8")
+    (tmp_path / "c").write_text(text, "utf-16")
+    expected = run("align", tmp_path / "b", "--format", "jsonl", "-q").stdout
+    assert "café" in expected
+    assert run("align", tmp_path / "c", "--format", "jsonl", "-q").stdout == expected
+    assert "aligner --encoding NAME" in refused("align", tmp_path / "a", line=1)
+    assert run("--encoding", "cp1252", "align", tmp_path / "a", "--format", "jsonl", "-q").stdout == expected
+    stdin = (tmp_path / "a").read_bytes()
+    assert run("--encoding", "cp1252", "align", "-", "--format", "jsonl", "-q", stdin=stdin).stdout == expected
+    run("--encoding", "cp1252", "train", tmp_path / "a", "-m", tmp_path / "M", "-q")
+    with_model = "-m", tmp_path / "M", "--format", "jsonl", "-q"
+    expected = run("align", tmp_path / "b", *with_model).stdout
+    assert run("--encoding", "cp1252", "align", "-", *with_model, stdin=stdin).stdout == expected
+    assert "unknown --encoding" not in run("--encoding", "x", "align", tmp_path / "b", code=2).stdout
+    assert len(list(open_corpus(tmp_path / "b").texts())) == 2, "which holds for one command only"
