@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat, zip_longest
+from pathlib import Path
 from typing import NamedTuple
 
 from corpora import recognize
@@ -175,3 +176,10 @@ def _scored(stream: LinkStream, lines: Iterator[bytes], with_words: bool) -> Ite
             words = [*entry["source"]], [*entry["target"]]
             scored = [link[:3] for link in entry["links"] if len(link) > 2]
         yield ScoredLinks(links, {(int(j), int(k)): float(score) for j, k, score in scored}, words)
+
+
+def holds_links(path: StrPath) -> bool:
+    """Whether a file, if it is one, holds links and no text."""
+    if recognize.is_stream(path) or not Path(path).is_file():
+        return False
+    return recognize.file_form(recognize.head(path)) in ("naacl", "jsonl", "pharaoh", "tsv")

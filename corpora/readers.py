@@ -227,11 +227,11 @@ def _open_two(first: StrPath, second: StrPath, source: str | None, target: str |
 
 def _text_pair(name: str, files: Files, languages: Languages, why: str, links_file: Path | None = None) -> Corpus:
     source_file, target_file = files
+    marked_up = any(map(is_marked_up, recognize.head(source_file)[:1] + recognize.head(target_file)[:1]))
     for file in files:
         kind = None if recognize.is_stream(file) else kind_of_units(file)
         if kind is not None:
             raise CorpusError(file, 0, f"is {kind}, which holds both languages", hint="give it alone")
-    marked_up = any(map(is_marked_up, recognize.head(source_file)[:1] + recognize.head(target_file)[:1]))
 
     def numbered() -> Iterator[tuple[int, TextLine]]:
         return _without_markup(_side_by_side(files), files)

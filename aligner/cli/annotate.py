@@ -15,8 +15,10 @@ from aligner.progress import progress_bar
 
 def annotate(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")],
     output: opt.GoldPrefix,
+    target: Annotated[
+        str | None, typer.Argument(metavar="TGT", help="Target text; none where SRC is a whole corpus.")
+    ] = None,
     model: opt.TrainedModel = None,
     order: opt.AnnotationOrder = "random",
     number: opt.AnnotatedPairs = None,
@@ -45,10 +47,10 @@ def annotate(
         from aligner.cli.inputs import open_for_model, with_others
         from aligner.model.model import load
         from aligner.pages.annotate.session import Session, model_of_text, read_text
-        from corpora.readers import open_texts
+        from corpora.readers import open_text
 
         if model is None:
-            corpus = open_texts(source, target)
+            corpus = open_text(source, target)
         else:
             loaded = load(model)
             with_others(loaded, model, [])

@@ -14,7 +14,7 @@ from corpora import SettingError
 def lexicon(
     source: Annotated[str, typer.Argument(metavar="MODEL|SRC", help="A model; or source text; or text with links.")],
     target: Annotated[
-        str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
+        str | None, typer.Argument(metavar="TGT|LINKS", help="Target text; or links, if SRC is a whole corpus.")
     ] = None,
     links: Annotated[str | None, typer.Argument(metavar="LINKS", help="Links of these pairs, in any format.")] = None,
     to: opt.ToLexicon = "tsv",
@@ -34,15 +34,16 @@ def lexicon(
         from corpora.link_counts import count_links
         from corpora.link_files import open_links
         from corpora.normalize import Normalizer
-        from corpora.readers import open_corpus, open_texts
+        from corpora.readers import open_text
 
-        if (target is None) != (links is None) or (tokenize and links is None):
-            what = "--tokenize is for two texts" if target is None else "two texts need their links, too"
-            raise SettingError(f"{what} (give SRC TGT LINKS, or without --tokenize a model, or text with links)")
+        if links is None:
+            target, links = None, target  # SRC is a whole corpus
+        if tokenize and links is None:
+            raise SettingError("--tokenize is for links of a text (give SRC TGT LINKS, or leave it out)")
         corpus = None
-        if target is not None or not is_model(source):
-            corpus = open_corpus(source) if target is None else open_texts(source, target).rereadable()
-            corpus = corpus.in_tokens((Normalizer(tokenize=tokenize),) * 2)
+        if links is not None or not is_model(source):
+            corpus = open_text(source, target)
+            corpus = (corpus if links is None else corpus.rereadable()).in_tokens((Normalizer(tokenize=tokenize),) * 2)
         outputs = [f"{output}.{suffix}" for suffix in LEXICON_FORMATS[to].suffixes]
         for name in outputs:
             refuse_inputs(name, [source, links, *(corpus.files if corpus else [])])

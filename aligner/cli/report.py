@@ -11,10 +11,12 @@ from aligner.progress import progress_bar
 
 def report(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")],
-    links: Annotated[
-        list[str], typer.Argument(metavar="LINKS", help="Links of up to four systems; NAME=FILE names them.")
+    target: Annotated[
+        str, typer.Argument(metavar="TGT|LINKS", help="Target text; or links, if SRC is a whole corpus.")
     ],
+    links: Annotated[
+        list[str] | None, typer.Argument(metavar="LINKS", help="Links of up to four systems; NAME=FILE names them.")
+    ] = None,
     gold: opt.ShownGold = None,
     tokenize: opt.LinkTokens = False,
     model: opt.ReportedModel = None,
@@ -31,7 +33,13 @@ def report(
 
     With gold, its figures are those of ``aligner evaluate``; as markdown, latex or csv the figures alone are written.
     """
-    names, files = opt.named_files(links)
+    from corpora.link_files import holds_links
+
+    texts: tuple[str, str | None] = source, target
+    systems = links or []
+    if holds_links(opt.named_files([target])[1][0]):
+        texts, systems = (source, None), [target, *systems]
+    names, files = opt.named_files(systems)
     path = output or ("report.html" if format_ == "html" else "-")
     with progress_bar(quiet):
         from aligner.errors import SettingError
@@ -46,10 +54,10 @@ def report(
             boot = {"confidence": confidence != 95, "resamples": resamples != 1000, "seed": seed != 12345}
             refuse_idle("without gold links (give --gold)", **boot)
         refuse_idle("on figures alone (leave out --format)", model=model and format_ != "html")
-        refuse_inputs(path, [source, target, *files, gold, model])
+        refuse_inputs(path, [*texts, *files, gold, model])
         with write_atomically(path, force=force) as file:
             record = load(model).record if model else None
-            pairs = read_pairs(source, target, files, names=names, gold=gold, tokenize=tokenize)
+            pairs = read_pairs(*texts, files, names=names, gold=gold, tokenize=tokenize)
             evaluations = pairs.evaluate(confidence=confidence / 100, resamples=resamples, seed=seed)
             if format_ == "html":
                 of_model = (model, record) if model and record is not None else None

@@ -11,8 +11,12 @@ from corpora.errors import CorpusError
 
 def show(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Links of these pairs: of jsonl the words, too.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TGT|LINKS", help="Target text; or links, if SRC is a whole corpus.")
+    ],
+    links: Annotated[
+        str | None, typer.Argument(metavar="LINKS", help="Links of these pairs: of jsonl the words, too.")
+    ] = None,
     gold: opt.ShownGold = None,
     tokenize: opt.LinkTokens = False,
     number: opt.ShownPairs = 10,
@@ -25,9 +29,11 @@ def show(
     from aligner.cli.grid import COLOURS, SHAPES, draw_grid
     from corpora.link_files import open_links, open_scored_links
     from corpora.normalize import Normalizer
-    from corpora.readers import open_texts
+    from corpora.readers import open_text
 
-    corpus = open_texts(source, target).rereadable().in_tokens((Normalizer(tokenize=tokenize),) * 2)
+    texts = (source, target) if links is not None else (source, None)
+    links = links or target
+    corpus = open_text(*texts).rereadable().in_tokens((Normalizer(tokenize=tokenize),) * 2)
     scored = open_scored_links(links, corpus.lengths)
     lengths = None if scored.format == "jsonl" else corpus.lengths()
     truths = open_links(gold, lengths=lengths) if gold else repeat(None)

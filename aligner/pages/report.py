@@ -18,7 +18,7 @@ from corpora.errors import CorpusError
 from corpora.link_files import ScoredLinks, open_links, open_scored_links
 from corpora.normalize import Normalizer
 from corpora.ragged import F64, Array
-from corpora.readers import open_texts
+from corpora.readers import open_text
 from corpora.recognize import head, links_format
 from corpora.suspects import faults, odd_lengths, support
 
@@ -69,10 +69,10 @@ class Pairs:
 
 
 def read_pairs(
-    source: str, target: str, systems: Sequence[str], *, names: Sequence[str] | None = None, gold: str | None = None,
-    tokenize: bool = False,
+    source: str, target: str | None, systems: Sequence[str], *, names: Sequence[str] | None = None,
+    gold: str | None = None, tokenize: bool = False,
 ) -> Pairs:  # fmt: skip
-    """Read two texts, files of links, and gold links.
+    """Read two texts, or a whole corpus, files of links, and gold links.
 
     names: of the systems, else `short_names`. Words are those of the first file that has words (jsonl), if any.
     tokenize: otherwise words are tokens of a model that tokenises, not split at spaces.
@@ -80,7 +80,7 @@ def read_pairs(
     """
     if len(systems) > MOST_SYSTEMS:
         raise SettingError(f"{len(systems)} systems are too many for one report (give at most {MOST_SYSTEMS})")
-    corpus = open_texts(source, target).in_tokens((Normalizer(tokenize=tokenize), Normalizer(tokenize=tokenize)))
+    corpus = open_text(source, target).in_tokens((Normalizer(tokenize=tokenize), Normalizer(tokenize=tokenize)))
     with_words = next((file for file in systems if links_format(file, head(file)) == "jsonl"), None)
     if with_words is None:
         texts = list(corpus.texts())
@@ -100,7 +100,14 @@ def read_pairs(
     truth = open_links(gold, lengths=lengths).read() if gold is not None else None
     sides = [a for a, _ in words], [b for _, b in words]
     languages = corpus.source_language, corpus.target_language
-    return Pairs(" – ".join(short_names([source, target])), languages, sides, tuple(read), truth, gold or "")
+    return Pairs(
+        " – ".join(short_names([source, target] if target else [source])),
+        languages,
+        sides,
+        tuple(read),
+        truth,
+        gold or "",
+    )
 
 
 def _system(name: str, format: str, scored: Sequence[ScoredLinks], lengths: Sequence[tuple[int, int]]) -> System:
