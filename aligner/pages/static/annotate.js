@@ -162,7 +162,7 @@ function showPair() {
   }
   showCursor();
   showFacts();
-  if (hadFocus) editor.focus();
+  if (hadFocus) editor.focus({ preventScroll: true });
 }
 
 function showCursor() {
@@ -220,7 +220,7 @@ function showFacts() {
 
 /** @type {(pair: number, other?: string) => Promise<void>} */
 function openPair(pair, other) {
-  return open(pair, other).then(() => editor.focus());
+  return open(pair, other).then(() => editor.focus({ preventScroll: true }));
 }
 
 // A click changes a cell, a drag all of a block, to what its first cell becomes.
@@ -346,5 +346,5 @@ async function showTab(name) {
 const training = new TrainingPanel($("train"), $("training"), inTurn);
 
 addEventListener("beforeunload", (event) => state.unsaved && event.preventDefault());
-inTurn(() => open(first, null).then(() => editor.focus()));
+inTurn(() => open(first, null).then(() => editor.focus({ preventScroll: true })));
 inTurn(() => training.follow());
