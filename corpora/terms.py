@@ -211,7 +211,7 @@ def _inflections(found: dict[tuple[Phrase, Phrase], _Found]) -> Iterator[list[tu
 
 
 def _akin(one: Phrase, other: Phrase) -> bool:
-    """Whether each word of a phrase is the other's with another ending: houses of house, or authorities of authority."""
+    """Whether each word of a phrase is the other's with another ending: houses of house, authorities of authority."""
     for word, of_other in zip(one, other, strict=True):
         short, long = sorted((word, of_other), key=len)
         stem = len(commonprefix([short, long]))

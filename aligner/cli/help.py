@@ -17,11 +17,15 @@ SETTINGS = {
 
 
 class Panels(TyperGroup):
-    """Commands whose help shows them in panels, on one screen."""
+    """Commands whose help shows them in panels, on one screen, and whose --encoding may stand behind a command, too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        place = args.index("--encoding") if "--encoding" in args else 0
+        return super().parse_args(ctx, [*args[place : place + 2], *args[:place], *args[place + 2 :]])
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(
-            f"Usage: {ctx.command_path} [--encoding NAME] COMMAND ...    ({ctx.command_path} --version)\n{self.help}\n"
+            f"Usage: {ctx.command_path} COMMAND ... [--encoding NAME]    ({ctx.command_path} --version)\n{self.help}\n"
         )
         commands: Any = self.commands.values()
         panel = None

@@ -75,8 +75,7 @@ def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, A
 
 def in_options(message: str, options: Mapping[str, Any]) -> str:
     """A message of the library with a command's options: `force` becomes --force, or --set force if it has --set."""
-    given = {name.rstrip("_"): f"--{name.rstrip('_').replace('_', '-')}" for name in options}
-    given["encoding"] = "aligner --encoding NAME COMMAND …"
+    given = {name.rstrip("_"): f"--{name.rstrip('_').replace('_', '-')}" for name in ("encoding", *options)}
     other = r"--set \1" if "set" in given else r"`\1`"
     return re.sub(r"`(\w+)`", lambda name: given.get(name[1]) or name.expand(other), message)
 

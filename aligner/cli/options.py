@@ -218,7 +218,10 @@ ToFormat = Annotated[str | None, _links(
 FromFormat = Annotated[str | None, _links("--from", metavar="FORMAT", help="Format of IN; else recognised.")]
 TextPrefix = Annotated[str | None, _links(metavar="PREFIX", help="The text, for formats with words.")]
 Transpose = Annotated[bool, _links("--transpose", help="Swap source and target.")]
-Method = Annotated[Symmetrization, _links(metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.")]
+Method = Annotated[
+    Symmetrization,
+    _links("--method", "-m", metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}."),
+]
 TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is written target-source.")]
 
 # Lexicons

@@ -72,8 +72,9 @@ def test_commands_take_an_encoding(tmp_path: Path) -> None:
     expected = run("align", tmp_path / "b", "--format", "jsonl", "-q").stdout
     assert "café" in expected
     assert run("align", tmp_path / "c", "--format", "jsonl", "-q").stdout == expected
-    assert "aligner --encoding NAME" in refused("align", tmp_path / "a", line=1)
+    assert "name its encoding by --encoding" in refused("align", tmp_path / "a", line=1)
     assert run("--encoding", "cp1252", "align", tmp_path / "a", "--format", "jsonl", "-q").stdout == expected
+    assert run("align", tmp_path / "a", "--encoding", "cp1252", "--format", "jsonl", "-q").stdout == expected
     stdin = (tmp_path / "a").read_bytes()
     assert run("--encoding", "cp1252", "align", "-", "--format", "jsonl", "-q", stdin=stdin).stdout == expected
     run("--encoding", "cp1252", "train", tmp_path / "a", "-m", tmp_path / "M", "-q")
