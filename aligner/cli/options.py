@@ -218,7 +218,9 @@ ToFormat = Annotated[str | None, _links(
 FromFormat = Annotated[str | None, _links("--from", metavar="FORMAT", help="Format of IN; else recognised.")]
 TextPrefix = Annotated[str | None, _links(metavar="PREFIX", help="The text, for formats with words.")]
 Transpose = Annotated[bool, _links("--transpose", help="Swap source and target.")]
-Method = Annotated[
+Method = Annotated[Symmetrization, _links(
+    "--method", "-m", metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.",
+)]  # fmt: skip
     Symmetrization,
     _links("--method", "-m", metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}."),
 ]
