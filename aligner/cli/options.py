@@ -221,9 +221,6 @@ Transpose = Annotated[bool, _links("--transpose", help="Swap source and target."
 Method = Annotated[Symmetrization, _links(
     "--method", "-m", metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}.",
 )]  # fmt: skip
-    Symmetrization,
-    _links("--method", "-m", metavar="METHOD", help=f"How to combine the two: {_names(Symmetrization)}."),
-]
 TransposeReverse = Annotated[bool, _links("--transpose-reverse", help="REV is written target-source.")]
 
 # Lexicons
