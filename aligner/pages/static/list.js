@@ -187,12 +187,9 @@ export class PairList {
   row(n) {
     const { report, system } = this;
     const pair = this.pairs[n];
-    const mean = report.counts[system].mean[pair];
     const rate = report.gold ? report.errorRate(system, pair) : null;
-    const [title, badge] =
-      rate !== null
-        ? [`AER ${percent(rate)} %`, `${(100 * rate).toFixed(0)}`]
-        : [`mean probability ${mean.toFixed(2)}`, Number.isNaN(mean) ? "" : `${(100 * mean).toFixed(0)}`];
+    const share = rate ?? report.systems[system].support?.[pair] ?? 0;
+    const [title, badge] = [`${rate === null ? "support" : "AER"} ${percent(share)} %`, (100 * share).toFixed(0)];
     const row = html(
       "div",
       {
@@ -212,13 +209,11 @@ export class PairList {
           shortened(visible(report.lines[side][pair]), 120),
         ),
       ),
-      badge
-        ? html(
-            "span",
-            { class: `badge ${rate === null ? "" : rate === 0 ? "good" : rate < 0.2 ? "fair" : "bad"}`, title },
-            badge,
-          )
-        : null,
+      html(
+        "span",
+        { class: `badge ${rate === null ? "" : rate === 0 ? "good" : rate < 0.2 ? "fair" : "bad"}`, title },
+        badge,
+      ),
     );
     row.style.top = `${ROW * n}px`;
     return row;

@@ -179,7 +179,8 @@ function filter() {
   }
   const whose = several ? ` of ${report.names[state.shown.system]}` : "";
   const rate = report.gold && pairs.length ? `, AER${whose} ${percent(scoresOf(total).aer)} %` : "";
-  $("chosen").textContent = `${pairs.length} of ${report.pairs} pairs${rate}`;
+  const [shown, all] = [pairs.length, report.pairs].map((number) => number.toLocaleString("en"));
+  $("chosen").textContent = `${shown} of ${all} pairs${rate}`;
   if (state.pair === null || !pairs.includes(state.pair)) state.pair = pairs[0] ?? null;
 }
 const refilter = () => {
@@ -214,7 +215,7 @@ function figures() {
       "tr",
       {},
       html("th", { scope: "row" }, name),
-      html("td", { "data-metric": "links" }, `${sum(found)}`),
+      html("td", { "data-metric": "links" }, sum(found).toLocaleString("en")),
       cells,
     );
   });

@@ -155,7 +155,7 @@ def test_orders_and_filters(visit: Visit, folder: Path, systems: Systems) -> Non
 
 def test_the_list_makes_only_what_is_in_sight(visit: Visit, report: Report) -> None:
     page = visit(report(*((f"a{n} b", f"x{n} y", "0-0", "0-0:0.5" if n % 3 else "1-1:0.5") for n in range(5000))))
-    assert page.locator("#chosen").inner_text().startswith("5000 of 5000")
+    assert page.locator("#chosen").inner_text().startswith("5,000 of 5,000")
     assert page.locator(".row").count() < 40
     page.locator("#list").focus()
     page.keyboard.press("End")
