@@ -24,6 +24,7 @@ _COMMENT = re.compile(r"#\s*(\S+\s*=|newdoc|newpar)[^\t]*$")
 """Others that begin like one are rows: # is a word."""
 
 _TAG = re.compile(r"([BIESLU])-(\S+)|O")
+_TEXT = re.compile(r"# ?text ?=")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,10 @@ class Sentence:
         return not self.is_conllu and all(map(_TAG.fullmatch, self.labels))
 
     def with_rows(self, rows: list[list[str]]) -> "Sentence":
-        return replace(self, rows=rows)
+        """The sentence with other words; a comment with its text has theirs."""
+        found = replace(self, rows=rows)
+        text = f"# text = {' '.join(found.words)}"
+        return replace(found, comments=tuple(text if _TEXT.match(line) else line for line in self.comments))
 
     def __str__(self) -> str:
         between = " " if all(cell.split() == [cell] for row in self.rows for cell in row) else "\t"
@@ -72,14 +76,14 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
             text = line.decode().strip("\r\n")
         except UnicodeDecodeError as error:
             raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
-        if not text.strip() or text.startswith("-DOCSTART-"):
+        if not line.strip() or text.startswith("-DOCSTART-"):
             if rows:
                 yield Sentence(first, rows, (*comments,))
             comments, rows = [], []
         elif _COMMENT.match(text) and not rows:
             comments.append(text)
         else:
-            cells = text.split("\t") if "\t" in text else text.split()
+            cells = text.split("\t") if "\t" in text else [cell.decode() for cell in line.split()]
             if len(cells) < 2 or (rows and len(cells) != len(rows[0])):
                 hint = "a row has a word, perhaps more columns, and a label, as all rows of the sentence"
                 raise CorpusError(path, number, f"{quoted(line)} is no row of a CoNLL file", hint=hint)
