@@ -21,7 +21,7 @@ FORM, UPOS, FEATS, HEAD, DEPREL = 1, 3, 5, 6, 7
 _WIDTH = 10  # of CoNLL-U
 _PASSED_OVER = re.compile(r"[0-9]+[-.][0-9]+")  # tokens of several words, and words that are not in the text
 _COMMENT = re.compile(r"#\s*(\S+\s*=|newdoc|newpar)[^\t]*$")
-"""Others that begin like one are rows: # is a word."""
+"""In columns, others that begin like one are rows: # is a word. In CoNLL-U all are comments."""
 
 _TAG = re.compile(r"([BIESLU])-(\S+)|O")
 _TEXT = re.compile(r"# ?text ?=")
@@ -71,7 +71,14 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
     Raises CorpusError on a row without a label, and of CoNLL-U one whose words are not numbered from 1 on.
     """
     comments, rows, first = list[str](), list[list[str]](), 0
-    for number, line in enumerate(chain(read_lines(path), [b""]), 1):
+    lines, head = read_lines(path), list[bytes]()  # head: up to the first row, which has the form of all
+    while not head or not head[-1].strip() or head[-1].startswith(b"#"):
+        if (line := next(lines, None)) is None:
+            break
+        head.append(line)
+    is_conllu = bool(head) and head[-1][:1].isdigit() and head[-1].count(b"\t") == _WIDTH - 1
+    comment = re.compile("#") if is_conllu else _COMMENT
+    for number, line in enumerate(chain(head, lines, [b""]), 1):
         try:
             text = line.decode().strip("\r\n")
         except UnicodeDecodeError as error:
@@ -80,7 +87,7 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
             if rows:
                 yield Sentence(first, rows, (*comments,))
             comments, rows = [], []
-        elif _COMMENT.match(text) and not rows:
+        elif comment.match(text) and not rows:
             comments.append(text)
         else:
             cells = text.split("\t") if "\t" in text else [cell.decode() for cell in line.split()]

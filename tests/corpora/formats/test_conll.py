@@ -72,6 +72,15 @@ def test_no_break_spaces_end_no_word(tmp_path: Path) -> None:
         assert (found.words, found.labels) == (["dix\u00a0mille", "\u2003"], ["B-X", "O"])
 
 
+def test_any_comment_of_conllu(tmp_path: Path) -> None:
+    remarks = ["# a free remark\n", "#\n", "# note = a\tb\n"]
+    rows = [line for line in CONLLU.splitlines(keepends=True) if not line.startswith(("1-2", "3-4", "5.1"))]
+    for comments in (remarks, [*remarks, "\n", *remarks]):
+        assert read(tmp_path / "a", "".join([*comments, CONLLU, *remarks, CONLLU])) == [
+            "".join([*remarks, *rows]), "".join([*remarks, *rows])
+        ]  # fmt: skip
+
+
 def test_the_comment_with_the_text_is_that_of_the_words(tmp_path: Path) -> None:
     read(tmp_path / "a", CONLLU)
     (sentence,) = read_sentences(tmp_path / "a")
