@@ -5,13 +5,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import tee, zip_longest
 
 from corpora.alignment import Link
 from corpora.errors import NO_UTF8, CorpusError
 from corpora.files import StrPath, read_lines
 from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence, read_sentences, spans_of, tags_of
-from corpora.link_files import open_scored_links
+from corpora.link_files import open_links, with_scores
 
 _ONE_EACH = "sentence n, line n and links n must be one pair; a CoNLL file has no sentence for an empty line"
 
@@ -22,8 +22,11 @@ def project_file(labels: StrPath, target: StrPath, links: StrPath) -> Iterator[S
     Links that are only possible carry nothing where a pair has sure ones.  Raises CorpusError where one of the files
     ends sooner, and on what is broken.
     """
-    found = open_scored_links(links, lambda: ((len(one.rows), len(words)) for one, words in _pairs(labels, target)))
-    for (sentence, words), pair in zip(_pairs(labels, target), found.pairs, strict=True):
+    pairs, ahead = tee(_pairs(labels, target))
+    found = with_scores(open_links(links, lengths=((len(one.rows), len(words)) for one, words in ahead)), links)
+    for number, ((sentence, words), pair) in enumerate(zip(pairs, found.pairs, strict=True), 1):
+        if pair.words is not None and pair.words != (sentence.words, words):
+            raise CorpusError(links, number, "has links of other words", hint="do the files belong together?")
         probabilities = {link: pair.scores.get(link, 1.0) for link in pair.links.sure or pair.links.possible}
         yield project(sentence, words, probabilities)
 
@@ -36,9 +39,12 @@ def _pairs(labels: StrPath, target: StrPath) -> Iterator[tuple[Sentence, list[st
             raise CorpusError(path, place, f"ends after {number - 1} sentences, and the other goes on", hint=_ONE_EACH)
         last = sentence.line + len(sentence.rows)
         try:
-            yield sentence, line.decode().split()
+            words = [word.decode() for word in line.split()]  # no-break spaces are letters, as where links are made
         except UnicodeDecodeError as error:
             raise CorpusError(target, number, "not valid UTF-8", hint=NO_UTF8) from error
+        if not words:
+            raise CorpusError(target, number, "is empty", hint=_ONE_EACH)
+        yield sentence, words
 
 
 def project(sentence: Sentence, target: Sequence[str], links: Mapping[Link, float]) -> Sentence:

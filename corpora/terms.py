@@ -230,7 +230,7 @@ def read_glossary(path: StrPath) -> list[tuple[list[str], list[str]]]:
     entries = []
     for number, line in enumerate(read_lines(path), 1):
         try:
-            parts = [part.split() for part in map(bytes.decode, split_joint(line)[:2])]
+            parts = [[word.decode() for word in part.split()] for part in split_joint(line)[:2]]
         except UnicodeDecodeError as error:
             raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
         if not line.strip() or (number == 1 and parts == [["source"], ["target"]]):

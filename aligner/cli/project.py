@@ -9,7 +9,7 @@ from aligner.cli import options as opt
 from aligner.progress import progress_bar, tell_items
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from aligner.evaluation.labels import LabelCounts
     from corpora.formats.conll import Sentence
@@ -35,9 +35,10 @@ def project(
 
         refuse_inputs(output, [labels, target, links, gold])
         with write_packed(output, force=force) as file:
-            found = list(tell_items(show, "writing", project_file(labels, target, links)))
+            found: Iterable[Sentence] = tell_items(show, "writing", project_file(labels, target, links))
             if gold is not None:
-                report = _report(_judged(found, gold))
+                found = kept = list(found)
+                report = _report(_judged(kept, gold))
             if gold is None or output != "-":
                 file.write("".join(map(str, found)).encode())
     if gold is not None:

@@ -74,7 +74,7 @@ def terms(
         def pairs() -> "Iterator[Pair]":
             if links is not None:
                 for (_, *sides), found in zip(corpus.texts(), open_links(links, lengths=corpus.lengths()), strict=True):
-                    one, other = (side.decode().split() for side in sides)
+                    one, other = ([word.decode() for word in side.split()] for side in sides)
                     yield one, other, found.sure | found.possible
                 return
             spill.seek(0)

@@ -21,9 +21,10 @@ FORM, UPOS, FEATS, HEAD, DEPREL = 1, 3, 5, 6, 7
 _WIDTH = 10  # of CoNLL-U
 _PASSED_OVER = re.compile(r"[0-9]+[-.][0-9]+")  # tokens of several words, and words that are not in the text
 _COMMENT = re.compile(r"#\s*(\S+\s*=|newdoc|newpar)[^\t]*$")
-"""Others that begin like one are rows: # is a word."""
+"""In columns, others that begin like one are rows: # is a word. In CoNLL-U all are comments."""
 
 _TAG = re.compile(r"([BIESLU])-(\S+)|O")
+_TEXT = re.compile(r"# ?text ?=")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,10 @@ class Sentence:
         return not self.is_conllu and all(map(_TAG.fullmatch, self.labels))
 
     def with_rows(self, rows: list[list[str]]) -> "Sentence":
-        return replace(self, rows=rows)
+        """The sentence with other words; a comment with its text has theirs."""
+        found = replace(self, rows=rows)
+        text = f"# text = {' '.join(found.words)}"
+        return replace(found, comments=tuple(text if _TEXT.match(line) else line for line in self.comments))
 
     def __str__(self) -> str:
         between = " " if all(cell.split() == [cell] for row in self.rows for cell in row) else "\t"
@@ -67,19 +71,26 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
     Raises CorpusError on a row without a label, and of CoNLL-U one whose words are not numbered from 1 on.
     """
     comments, rows, first = list[str](), list[list[str]](), 0
-    for number, line in enumerate(chain(read_lines(path), [b""]), 1):
+    lines, head = read_lines(path), list[bytes]()  # head: up to the first row, which has the form of all
+    while not head or not head[-1].strip() or head[-1].startswith(b"#"):
+        if (line := next(lines, None)) is None:
+            break
+        head.append(line)
+    is_conllu = bool(head) and head[-1][:1].isdigit() and head[-1].count(b"\t") == _WIDTH - 1
+    comment = re.compile("#") if is_conllu else _COMMENT
+    for number, line in enumerate(chain(head, lines, [b""]), 1):
         try:
             text = line.decode().strip("\r\n")
         except UnicodeDecodeError as error:
             raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
-        if not text.strip() or text.startswith("-DOCSTART-"):
+        if not line.strip() or text.startswith("-DOCSTART-"):
             if rows:
                 yield Sentence(first, rows, (*comments,))
             comments, rows = [], []
-        elif _COMMENT.match(text) and not rows:
+        elif comment.match(text) and not rows:
             comments.append(text)
         else:
-            cells = text.split("\t") if "\t" in text else text.split()
+            cells = text.split("\t") if "\t" in text else [cell.decode() for cell in line.split()]
             if len(cells) < 2 or (rows and len(cells) != len(rows[0])):
                 hint = "a row has a word, perhaps more columns, and a label, as all rows of the sentence"
                 raise CorpusError(path, number, f"{quoted(line)} is no row of a CoNLL file", hint=hint)

@@ -6,9 +6,11 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
+from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora.corpus import word_counts
 from corpora.errors import CorpusError
 from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, read_sentences
 from corpora.projection import best_origins, project_file, project_spans, project_tree
@@ -85,7 +87,12 @@ def test_files(tmp_path: Path) -> None:
     assert [one.words for one in read_sentences(tmp_path / "again")] == [["dort", "New", "York"], ["il"]]
     labels.write_text("a DET\nb NOUN\nd VERB\n\nc X\n")
     assert "".join(map(str, project_file(labels, target, links))) == "dort VERB\nNew DET\nYork NOUN\n\nil X\n\n"
+    jsonl = '{"source": %s, "target": ["dort", "New", "York"], "links": [[0, 0]]}\n'
+    own, other = (jsonl % words for words in ('["a", "b", "d"]', '["a", "b", "c"]'))
+    longer = own.replace('"d"', '"d", "e"').replace("[[0, 0]]", "[[3, 0]]")
     for file, content, message in (
+        (links, own, "links:1: the links end after 1 pairs"), (links, other * 2, "links:1: has links of other words"),
+        (links, longer, "links:1: link 3-0 is out of range"), (target, "a b c\n \n", "target:2: is empty"),
         (labels, "a O\nb O\nc O\n", "labels:4: ends after 1 sentences"), (target, "a b c\n", "target:1: ends after 1"),
         (links, "0-1\n", "links:1: the links end after 1 pairs"), (links, "0-1\n1-1\n", "links:2: link 1-1 is out of"),
         (target, "a b c\n\xff\n", "target:2: not valid UTF-8"),
@@ -95,3 +102,21 @@ def test_files(tmp_path: Path) -> None:
         with pytest.raises(CorpusError, match=message):
             list(project_file(labels, target, links))
         file.write_bytes(before)
+
+
+def test_words_are_counted_as_where_links_are_made(tmp_path: Path) -> None:
+    """A no-break space, as in French numbers, does not end a word."""
+    labels, target, links = (tmp_path / name for name in ("labels", "target", "links"))
+    labels.write_text("10,000 B-MEASURE\neuros I-MEASURE\nnow O\n\n")
+    target.write_text("10\u00a0000 euros maintenant\n", "utf-8")
+    (lengths,) = word_counts([(1, b"10,000 euros now", target.read_bytes())])
+    links.write_text(" ".join(f"{n}-{n}" for n in range(lengths[1])) + "\n")
+    (found,) = project_file(labels, target, links)
+    assert (found.words, found.labels) == (["10\u00a0000", "euros", "maintenant"], ["B-MEASURE", "I-MEASURE", "O"])
+
+
+def test_text_of_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "labels").write_text("a X\nb Y\n")
+    (tmp_path / "links").write_text("0-1 1-0\n")
+    result = run("project", tmp_path / "labels", "-", tmp_path / "links", "-q", stdin=b"c d\n")
+    assert result.stdout == "c Y\nd X\n\n"

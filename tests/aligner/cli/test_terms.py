@@ -62,6 +62,15 @@ def test_links_are_found_or_given(text: tuple[Path, Path], tmp_path: Path) -> No
     assert len(read_links(links)) == 313
 
 
+def test_words_are_those_that_links_count(tmp_path: Path) -> None:
+    """A no-break space is no space."""
+    lines = ["10\u00a0km of road"] * 4 + [" ".join(f"the{n}" for n in range(20))] * 5  # the most frequent words
+    texts = [write(tmp_path / name, *lines) for name in ("t.a", "t.b")]
+    links = write(tmp_path / "L", *["0-0 2-2"] * 4, *[""] * 5)
+    found = run("terms", *texts, links, "-q").stdout.splitlines()[1:]
+    assert [row.split("\t")[:2] for row in found] == [["road", "road"]]
+
+
 def test_a_glossary_is_checked(text: tuple[Path, Path], desk: Desk) -> None:
     table = desk.folder / "terms.tsv"
     run("terms", *text, *LEAST, "-o", table)

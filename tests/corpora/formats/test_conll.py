@@ -64,6 +64,30 @@ def test_columns_and_conllu(tmp_path: Path) -> None:
     assert read(path, "") == read(path, "\n\n") == []
 
 
+def test_no_break_spaces_end_no_word(tmp_path: Path) -> None:
+    (written,) = read(tmp_path / "a", "dix\u00a0mille B-X\n\u2003 O\n")
+    read(tmp_path / "b", written)
+    for name in "ab":
+        (found,) = read_sentences(tmp_path / name)
+        assert (found.words, found.labels) == (["dix\u00a0mille", "\u2003"], ["B-X", "O"])
+
+
+def test_any_comment_of_conllu(tmp_path: Path) -> None:
+    remarks = ["# a free remark\n", "#\n", "# note = a\tb\n"]
+    rows = [line for line in CONLLU.splitlines(keepends=True) if not line.startswith(("1-2", "3-4", "5.1"))]
+    for comments in (remarks, [*remarks, "\n", *remarks]):
+        assert read(tmp_path / "a", "".join([*comments, CONLLU, *remarks, CONLLU])) == [
+            "".join([*remarks, *rows]), "".join([*remarks, *rows])
+        ]  # fmt: skip
+
+
+def test_the_comment_with_the_text_is_that_of_the_words(tmp_path: Path) -> None:
+    read(tmp_path / "a", CONLLU)
+    (sentence,) = read_sentences(tmp_path / "a")
+    assert sentence.comments == ("# sent_id = 1", "# text = vámonos al mar")
+    assert sentence.with_rows(sentence.rows[:2]).comments == ("# sent_id = 1", "# text = vamos nos")
+
+
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.sampled_from("AB"))))
 def test_tags_come_back(steps: list[tuple[int, int, str]]) -> None:
     spans, place = [], 0
