@@ -93,7 +93,7 @@ def convert(
             if None in names or names[0] == names[1]:
                 names = "x-source", "x-target"  # of private use
             write = partial(write, languages=names[::-1] if transpose else names)
-        write(stream, _with_words(corpus, links, to, transpose))
+        write(stream, word_pairs(corpus, links, to, transpose))
     else:
         write_pharaoh(stream, links, base=INDEX_BASES[to])
 
@@ -142,7 +142,10 @@ def files_of(path: StrPath, languages: Languages) -> list[StrPath]:
     return [path] if corpus is None else corpus.files
 
 
-def _with_words(corpus: Corpus, links: Iterable[PairLinks], to: str, transpose: bool) -> Iterator[WordPair]:
+def word_pairs(
+    corpus: Corpus, links: Iterable[PairLinks], to: str = "jsonl", transpose: bool = False
+) -> Iterator[WordPair]:
+    """The words of each pair of a corpus, and its links.  CorpusError on words that the format `to` cannot have."""
     wrong = _UNWRITABLE.get(to)
     for (line, *texts), pair in zip(corpus.texts(), links, strict=True):
         corpus.check_utf8([(line, texts[0], texts[1])])

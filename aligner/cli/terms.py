@@ -56,7 +56,9 @@ def terms(
         refuse_idle("with --check", least=least != 3, longest=longest != 4, stop=stop)
     if links is not None:
         refuse_idle("on links of two texts (leave LINKS out)", model=model, columns=columns)
+    from corpora.conversion import word_pairs
     from corpora.files import read_lines, refuse_inputs, spill_file
+    from corpora.formats.jsonl import write_jsonl
     from corpora.formats.sheets import write_rows
     from corpora.link_files import open_links
     from corpora.readers import open_text
@@ -72,21 +74,17 @@ def terms(
     with spill_file("pairs") as spill, writer.file as file:
 
         def pairs() -> "Iterator[Pair]":
-            if links is not None:
-                for (_, *sides), found in zip(corpus.texts(), open_links(links, lengths=corpus.lengths()), strict=True):
-                    one, other = ([word.decode() for word in side.split()] for side in sides)
-                    yield one, other, found.sure | found.possible
-                return
             spill.seek(0)
             for line in spill:
                 pair = json.loads(line)
-                yield pair["source"], pair["target"], [(j, k) for j, k, _ in pair["links"]]
+                yield pair["source"], pair["target"], [(link[0], link[1]) for link in pair["links"]]
 
         if links is None:
             to_pairs = replace(writer, file=nullcontext(spill))
             align_alone(source, target, AlignSettings(model=model, columns=columns), to_pairs)
         else:
-            corpus.rereadable().check_utf8(list(corpus.texts()))
+            found_links = open_links(links, lengths=corpus.rereadable().lengths())
+            write_jsonl(spill, word_pairs(corpus, found_links))
         if check is not None:
             rows = [(one[0], one[1], " | ".join(one.expected), *one[3:]) for one in deviations(pairs(), glossary)]
             write_rows(file, end, _DEVIATIONS, rows)

@@ -100,6 +100,8 @@ def projected_steps(order, geometry, spectral, arrays, parts, scale, n_nonpositi
             slope += goal[e] * gradient[e]
             length += goal[e] * (goal[e] if geometry == EUCLIDEAN else ahead[e] - logs[e])
         if not slope > 0.0:
+            if spectral and geometry == ENTROPIC:  # to raise parts to LEAST costs more than so short a step gains
+                point.curvatures[i] = next_curvature(0.0, point.curvatures[i], point.bounds[i])
             continue
         change[:] = 0.0
         add(i, arrays, goal, change)

@@ -135,14 +135,17 @@ class ProjectedGradient:
         goal = spans.nearest((i, i + 1), points + scale / point.curvatures[i] * score)
         ahead = goal - z
         slope, length = float(ahead @ score), float(ahead @ (spans.points(goal, rows, kernels.LEAST) - points))
+        spectral = self.step is GradientStep.SPECTRAL
         if not slope > 0.0:
+            if spectral and self.projection is Projection.ENTROPIC:
+                point.curvatures[i] = kernels.next_curvature(0.0, point.curvatures[i], point.bounds[i])
             return
         change = spans.marginals.moments(block, ahead)[:-1]
         curvature = float(change @ change)
         gamma = 1.0 if scale * slope >= curvature else scale * slope / curvature
         point.z[rows] += gamma * ahead
         point.v[:] -= gamma / scale * change
-        if self.step is GradientStep.SPECTRAL and length > 0.0:
+        if spectral and length > 0.0:
             point.curvatures[i] = kernels.next_curvature(curvature / length, point.curvatures[i], point.bounds[i])
 
     def _settle(self, problem: BlockProblem, state: MarginalState) -> float:

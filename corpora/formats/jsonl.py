@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO
+from typing import IO
 
 from corpora.alignment import Link, PairLinks, WordPair, check_range
 from corpora.errors import CorpusError, quoted
@@ -49,7 +49,7 @@ def pair_object(
     return {"source": source, "target": target, "links": scored, "score": round(mean, 4)}
 
 
-def write_jsonl(stream: BinaryIO, pairs: Iterable[WordPair]) -> None:
+def write_jsonl(stream: IO[bytes], pairs: Iterable[WordPair]) -> None:
     """Write a `pair_object` a line; links that are only possible are in ``possible``, too."""
     for source, target, links in pairs:
         every = sorted(links.sure | links.possible)

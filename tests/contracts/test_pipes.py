@@ -26,7 +26,10 @@ LINES = {
     "show": ["t.en t.fr l.wa", "t.en t.fr l.wa --gold t.wa"],
     "report": ["t.en t.fr l.wa --gold t.wa --format csv"],
     "info": ["a.model --format json"],
-    "score": ["t.en t.fr l.wa -m a.model"],
+    "score": ["t.en t.fr l.wa -m a.model", "joined --format worst"],
+    "terms": ["joined", "t.en t.fr t.wa", "t.en t.fr -m a.model", "joined --check glossary"],
+    "project": ["labels t.fr t.wa"],
+    "atools": ["-i t.wa -c invert", "-i t.wa -j l.wa -c union"],
     "lexicon": ["t.en t.fr l.wa -o OUT", "a.model -o OUT"],
     "convert": ["t.wa - --to talp", "l.scored - --to naacl", "t.wa - --to giza --text joined",
                 "t.wa - --to talp --text joined", "t.wa - --to csv --text t", "joined OUT.a OUT.b"],
@@ -40,7 +43,7 @@ LINES = {
 WITHOUT_FILES = {"serve", "annotate", "warm-up"}
 """Commands that other tests start, or that read nothing."""
 
-FILES = "t.en", "t.fr", "t.wa", "l.wa", "l.scored", "joined", "a.priors", "a.model"
+FILES = "t.en", "t.fr", "t.wa", "l.wa", "l.scored", "joined", "a.priors", "a.model", "glossary", "labels"
 
 CASES = [
     (f"{command} {line}", place)
@@ -66,6 +69,8 @@ def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for form, name in (("pharaoh", "l.wa"), ("scored", "l.scored")):
         run("align", *text, "--format", form, "-o", folder / name, "-q")
     run("priors", folder / "a.model", "-o", folder / "a.priors", "-q")
+    write(folder / "glossary", "house\tchâteau")
+    shutil.copy(sample / "entities.en.conll", folder / "labels")
     return folder
 
 

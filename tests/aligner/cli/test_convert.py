@@ -65,7 +65,7 @@ def test_text_of_a_corpus(there: Path) -> None:
     assert run("convert", "-", "-", "h", stdin=b"a ||| b\n\n").stdout == "a\n\n"
     assert Path("h").read_text() == "b\n\n"
     Path("out.en").unlink()
-    assert "has 3 languages, en, de, fr (choose with --columns" in refused("convert", "m.tmx", "x", "y")
+    assert "has 3 languages, en, de, fr (choose two with --columns" in refused("convert", "m.tmx", "x", "y")
     assert "file exists" in refused("convert", "m.tmx", "out.en", "f", "--columns", "de,fr")
     write(there / "bad", "a ||| b", "c")
     assert "no ||| or tab" in refused("convert", "bad", "x", "y", line=2)

@@ -152,7 +152,7 @@ def test_the_worst_pairs_come_first(desk: Desk) -> None:
         assert header.split("\t") == ["line", "support", "faults", "source", "target"]
         cells = [row.split("\t") for row in rows]
         assert sorted(int(row[0]) for row in cells) == [*range(1, 64)], "the last pair has no words"
-        assert cells[0][:3] == ["63", "0.0000", "no translation"]
+        assert cells[0][:3] == ["63", "0.0", "no translation"]
         supports = [float(row[1]) for row in cells]
         assert supports == sorted(supports)
         assert len({int(row[0]) - 1 for row in cells[1:13]} & {*places}) >= 6

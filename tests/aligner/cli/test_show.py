@@ -157,7 +157,7 @@ def answers_until_ended(*arguments: str) -> None:
 
 @pytest.mark.slow
 def test_examples_of_the_help_run(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for file in sample.glob("t*.*"):
+    for file in sample.glob("[et]*.*"):
         shutil.copy(file, tmp_path)
     shutil.copy(sample / "test.wa", tmp_path / "fwd")
     shutil.copy(sample / "test.wa", tmp_path / "rev")
