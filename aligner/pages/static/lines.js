@@ -1,4 +1,5 @@
-// A pair as two lines of words with curves between those that are linked: across the page where it fits, else down.
+// A pair as two lines of words with curves between those that are linked: across the page where it fits and both run
+// in one direction, else down.
 
 import { shortened, sum, svg, visible } from "./dom.js";
 import { KINDS, markOf } from "./links.js";
@@ -47,7 +48,9 @@ function placeLines(pair, available, measure) {
   const sides = [pair.source, pair.target].map((words) => labelled(words, measure));
   const rows = sides.map((side) => sum(side.map((word) => word.width)) + 18 * (side.length - 1));
   const longest = Math.max(...rows, 0);
-  const placed = longest + 24 <= available ? placeAcross(pair, sides, rows, longest, available) : placeDown(sides);
+  // Two lines that run against each other would have all their curves cross.
+  const across = runsLeftwards(pair.source) === runsLeftwards(pair.target) && longest + 24 <= available;
+  const placed = across ? placeAcross(pair, sides, rows, longest, available) : placeDown(sides);
   const ends = (/** @type {Link} */ link) => [placed.sides[0][link.source].near, placed.sides[1][link.target].near];
   const knots = (/** @type {Link} */ link) => {
     const [[x, y], [u, v]] = ends(link);
