@@ -2,7 +2,8 @@
 
 import io
 from collections.abc import Awaitable, Callable
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -61,12 +62,21 @@ def application(session: Session, token: str, port: int) -> ASGIApp:
         name = f"attachment; filename=gold.{format}"
         return Response(stream.getvalue(), media_type="text/plain", headers={"Content-Disposition": name})
 
+    async def trained(request: Request) -> Response:
+        if session.trained is None:
+            raise HTTPException(404)
+        with TemporaryDirectory() as folder:
+            await run_in_threadpool(session.trained.save, path := Path(folder) / "trained.model")
+            content = await run_in_threadpool(path.read_bytes)
+        name = "attachment; filename=trained.model"
+        return Response(content, media_type="application/octet-stream", headers={"Content-Disposition": name})
+
     def is_own(headers: Headers) -> bool:
         """Whether a request comes from our own page, not by another name of this machine or from another origin."""
         host = headers.get("host")
         return host in (f"{HOST}:{port}", f"localhost:{port}") and headers.get("origin") in (None, f"http://{host}")
 
-    routes += [Route("/", page), Route("/gold.{format}", export)]
+    routes += [Route("/", page), Route("/gold.{format}", export), Route("/trained.model", trained)]
     return http.application([Mount(f"/{token}", routes=routes)], is_own)
 
 

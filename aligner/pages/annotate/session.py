@@ -100,6 +100,7 @@ class Session:
         self._learns, self._suggester = learns, _Suggester(model, {})
         self._decisions: Store | None = None
         self._training: dict[str, Any] = {"state": "none"}
+        self.trained: Model | None = None
         self.ended = False
         others = {pair for works in self._others().values() for pair in works}
         self.queue = sorted(self._ordered(order, seed)[:number], key=lambda pair: pair not in others)
@@ -237,6 +238,7 @@ class Session:
         except Exception:
             self._training = {"state": "failed", "error": "an error of the program: see where it was started"}
             raise
+        self.trained = made
         if self._learns:
             self._suggester = _Suggester(made, {})
         self._training = {

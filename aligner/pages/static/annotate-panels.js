@@ -194,6 +194,8 @@ export class TrainingPanel {
         (found.suggests ? ", and suggests links from now on." : "; links are still suggested by the model given."),
     };
     this.place.textContent = texts[found.state]();
+    if (found.state === "done")
+      this.place.append(" ", html("a", { href: "trained.model", download: true }, "Save the model"));
     this.button.disabled = found.state === "running";
     if (found.state === "running") setTimeout(() => this.inTurn(() => this.follow()), 400);
   }
