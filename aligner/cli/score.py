@@ -33,6 +33,7 @@ def score(
     output: opt.OutputFile = "-",
     format_: opt.ScoreFormat = "tsv",
     columns: opt.Columns = None,
+    tokenize: opt.Tokenize = False,
     threads: opt.Threads = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
@@ -42,16 +43,17 @@ def score(
 
     Or list the worst pairs first. By a model (-m), or by what the text itself says of who translates whom.
     """
+    settings = AlignSettings(model=model, columns=columns, tokenize=tokenize)
     (writer,) = Output(output, "jsonl" if format_ == "worst" else format_, force=force, quiet=quiet).open()
     if format_ != "worst":
-        _score(source, target, links, AlignSettings(model=model, columns=columns), writer)
+        _score(source, target, links, settings, writer)
         return
     from corpora.files import spill_file
     from corpora.formats.sheets import kind_of_rows, write_rows
 
     with spill_file("pairs") as pairs, writer.file as file:
         to_pairs = replace(writer, file=nullcontext(pairs))
-        _score(source, target, links, AlignSettings(model=model, columns=columns), to_pairs)
+        _score(source, target, links, settings, to_pairs)
         write_rows(file, kind_of_rows(output), _HEADER, _worst_first(pairs))
 
 
@@ -59,7 +61,7 @@ def _score(source: str, target: str | None, links: str | None, settings: AlignSe
     if links is None:
         align_alone(source, target, settings, writer)
         return
-    refuse_idle("on links of two texts (leave LINKS out)", columns=settings.columns)
+    refuse_idle("on links of two texts (leave LINKS out)", columns=settings.columns, tokenize=settings.tokenize)
     from corpora.files import refuse_inputs
 
     with ExitStack() as until_written:

@@ -34,6 +34,7 @@ def terms(
     ] = None,
     model: opt.TrainedModel = None,
     columns: opt.Columns = None,
+    tokenize: opt.Tokenize = False,
     check: opt.Glossary = None,
     least: opt.LeastCount = 3,
     longest: opt.LongestTerm = 4,
@@ -61,6 +62,7 @@ def terms(
     from corpora.formats.jsonl import write_jsonl
     from corpora.formats.sheets import write_rows
     from corpora.link_files import open_links
+    from corpora.normalize import Normalizer
     from corpora.readers import open_text
     from corpora.terms import deviations, find_terms, read_glossary
 
@@ -81,9 +83,10 @@ def terms(
 
         if links is None:
             to_pairs = replace(writer, file=nullcontext(spill))
-            align_alone(source, target, AlignSettings(model=model, columns=columns), to_pairs)
+            align_alone(source, target, AlignSettings(model=model, columns=columns, tokenize=tokenize), to_pairs)
         else:
-            found_links = open_links(links, lengths=corpus.rereadable().lengths())
+            corpus = corpus.rereadable().in_tokens((Normalizer(tokenize=tokenize),) * 2)
+            found_links = open_links(links, lengths=corpus.lengths())
             write_jsonl(spill, word_pairs(corpus, found_links))
         if check is not None:
             rows = [(one[0], one[1], " | ".join(one.expected), *one[3:]) for one in deviations(pairs(), glossary)]

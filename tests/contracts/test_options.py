@@ -99,7 +99,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "score": {
         "model": ("score t.en t.fr l.wa -m M -q", "-m nowhere"), "output": ("score t.en t.fr l.wa -m M -q", "-o Y"),
         "format": ("score t.en t.fr l.wa -m M -q", "--format scored"),
-        "columns": ("score t.tabs -q", "--columns 3,1"),
+        "columns": ("score t.tabs -q", "--columns 3,1"), "tokenize": ("score raw.en raw.fr -q", "--tokenize"),
     },
     "lexicon": {
         "to": ("lexicon t.en t.fr l.wa -q -o Z", "--to moses"), "best": ("lexicon t.en t.fr l.wa -q -o Z", "--best 1"),
@@ -109,6 +109,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "terms": {
         "model": ("terms t.en t.fr -q --least 2", "-m nowhere"), "columns": ("terms t.tabs -q", "--columns 3,1"),
         "check": (TERMS, "--check entries"), "least": (TERMS, "--least 2"), "longest": (TERMS, "--longest 1"),
+        "tokenize": (TERMS, "--tokenize"),
         "stop": (TERMS, "--stop b.en"), "output": (TERMS, "-o Y.csv"),
     },
     "project": {
@@ -167,7 +168,8 @@ REFUSED = [
     ("unknown -c", f"{ATOOLS} -c magic"), ("--source", f"{CONVERT} --source en"),
     ("--tokenize", f"{WITH_MODEL} --tokenize"),
     ("--least", f"{TERMS} --check entries"), ("--model", f"{TERMS} -m M"), ("--columns", f"{TERMS} --columns 1,2"),
-    ("ends in none", f"{TERMS} -o Z.doc"), ("--columns", "score t.en t.fr l.wa -m M -q --columns 1,2"),
+    ("--tokenize", "score t.en t.fr l.wa -m M -q --tokenize"), ("ends in none", f"{TERMS} -o Z.doc"),
+    ("--columns", "score t.en t.fr l.wa -m M -q --columns 1,2"),
     ("--set center", f"{TRAIN} --set families=association --set center=default"),
     *(("", f"{TRAIN} --set loss={loss} --set {one}") for loss in ("fenchel-young", "sparsemap", "logistic")
       for one in ("solver=bcfw", "oracle=scipy", "possible_cost=1", "solver_options.order=uniform")),
