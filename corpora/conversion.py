@@ -72,6 +72,8 @@ def convert(
         raise SettingError("`source` and `target` are languages of a text, which is not there (give `text`)")
     if to in _WRITERS:
         if corpus is None:
+            if not recognize.is_stream(source) and recognize.file_form(recognize.head(source)) == "text":
+                raise CorpusError(source, 0, "is text without links", hint="align it first, and give it as `text`")
             raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it as `text`")
         corpus.rereadable()
     links: Iterable[PairLinks]

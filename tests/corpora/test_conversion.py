@@ -222,6 +222,7 @@ def test_languages_choose_the_side_of_the_source(tmp_path: Path) -> None:
         ("t", {"to": "nonsense"}, r": unknown links format 'nonsense' \(known are pharaoh"),
         ("t", {"to": "giza", "from_": "nonsense"}, r": unknown links format 'nonsense' \(known are pharaoh"),
         ("t.wa", {"to": "giza"}, "t.wa: holds links only, but giza contains the text .*`text`"),
+        ("t.en", {"to": "csv"}, "t.en: is text without links .*`text`"),
         ("t.wa", {"to": "csv"}, "t.wa: holds links only, but csv contains the text .*`text`"),
         ("t.de", {"to": "talp", "from_": "tmx"}, "t.de:1: is no whole TMX file"),
         ("bare", {"to": "talp"}, "bare: has no links"),
