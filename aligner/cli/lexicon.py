@@ -1,6 +1,7 @@
 """``aligner lexicon``."""
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,12 +33,14 @@ def lexicon(
         from corpora.files import refuse_inputs, write_packed
         from corpora.formats.lexicon import LEXICON_FORMATS, write_lexicon
         from corpora.link_counts import count_links
-        from corpora.link_files import open_links
+        from corpora.link_files import holds_links, open_links
         from corpora.normalize import Normalizer
         from corpora.readers import open_text
 
-        if links is None:
-            target, links = None, target  # SRC is a whole corpus
+        if links is None and target is not None:
+            if Path(target).is_file() and not holds_links(target):
+                raise SettingError("two texts need their links, too (give SRC TGT LINKS, or a whole corpus and LINKS)")
+            target, links = None, target
         if tokenize and links is None:
             raise SettingError("--tokenize is for links of a text (give SRC TGT LINKS, or leave it out)")
         corpus = None
