@@ -37,7 +37,7 @@ PACKINGS: dict[str, tuple[bytes, Callable[..., Any]]] = {
 
 _NO_TEXT = {
     rb"PK\x03\x04": ("a zip archive or a document such as .docx", "unpack it, or save it as plain text in UTF-8"),
-    rb"%PDF-|\xd0\xcf\x11\xe0": ("a document such as .pdf or .doc", "save it as plain text in UTF-8"),
+    rb"%PDF-|\xd0\xcf\x11\xe0|\{\\rtf": ("a document such as .pdf or .doc", "save it as plain text in UTF-8"),
 }
 """By a pattern of the first bytes: what such a file is, and what to do."""
 
