@@ -12,15 +12,20 @@ BUFFER_BYTES = 1 << 18
 _UTF16 = {rb"\xff\xfe|([^\0]\0){2}": "utf-16-le", rb"\xfe\xff|(\0[^\0]){2}": "utf-16-be"}
 """By a pattern of the first bytes; as Windows saves "Unicode text"."""
 
+_JSON = re.compile(rb'\s*\{\s*"')  # which is UTF-8 by its standard, and as this program writes links and words
+
 _encoding = "utf-8"
 
 
 def read_as(encoding: str) -> None:
-    """Read text from now on in this encoding, where it is not UTF-16.  Raises SettingError for a name that is none."""
+    """Read text from now on in this encoding, where it is neither UTF-16 nor JSON.
+
+    Raises SettingError for a name that is none.
+    """
     global _encoding
     try:
-        "".encode(encoding)
-    except LookupError as error:
+        "\n".encode(encoding).decode(encoding, "ignore")
+    except (LookupError, ValueError) as error:
         raise SettingError(f"unknown `encoding` {encoding!r} (give one like cp1252, gb18030 or shift_jis)") from error
     _encoding = codecs.lookup(encoding).name
 
@@ -36,7 +41,7 @@ def as_utf8(stream: io.BufferedReader, path: str, head: bytes = b"") -> io.Buffe
     path: for errors.  head: its first bytes, still unread.  Reading raises CorpusError on what is no such text.
     """
     found = next((name for magic, name in _UTF16.items() if re.match(magic, head)), named_encoding())
-    if found is None or head.startswith(codecs.BOM_UTF8):
+    if found is None or head.startswith(codecs.BOM_UTF8) or _JSON.match(head):
         return stream
     return io.BufferedReader(_Transcoded(stream, path, found), BUFFER_BYTES)
 
@@ -58,9 +63,10 @@ class _Transcoded(io.RawIOBase):
             try:
                 self._rest = self._decoder.decode(chunk, self._ended).encode()
             except UnicodeError as error:
-                sound = chunk[: error.start].decode(self._encoding, "ignore") if hasattr(error, "start") else ""
+                sound = error.object[: error.start] if isinstance(error, UnicodeDecodeError) else b""
+                line = self._lines + sound.decode(self._encoding, "ignore").count("\n")
                 what, hint = f"not valid {self._encoding.upper()}", "is it in another encoding? name it by `encoding`"
-                raise CorpusError(self._path, self._lines + sound.count("\n"), what, hint=hint) from error
+                raise CorpusError(self._path, line, what, hint=hint) from error
         content, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
         buffer[: len(content)] = content
         self._lines += content.count(b"\n")

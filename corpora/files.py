@@ -37,12 +37,11 @@ PACKINGS: dict[str, tuple[bytes, Callable[..., Any]]] = {
 
 _NO_TEXT = {
     rb"PK\x03\x04": ("a zip archive or a document such as .docx", "unpack it, or save it as plain text in UTF-8"),
-    rb"%PDF-|\xd0\xcf\x11\xe0": ("a document such as .pdf or .doc", "save it as plain text in UTF-8"),
+    rb"%PDF-|\xd0\xcf\x11\xe0|\{\\rtf": ("a document such as .pdf or .doc", "save it as plain text in UTF-8"),
 }
 """By a pattern of the first bytes: what such a file is, and what to do."""
 
 READ_ERRORS = EOFError, zlib.error, lzma.LZMAError, OSError  # of a file that is damaged, cut off or out of reach
-
 _LONGEST_PART = 50  # characters, of at most 4 bytes; file systems allow 255 bytes in all
 
 _unfinished: set[Path] = set()
@@ -88,7 +87,10 @@ def open_bytes(path: StrPath, *, text: bool = True) -> Iterator[io.BufferedReade
                 unpacked = stack.enter_context(packing(stream, "rb"))
                 # The inner readers are Python code: the outer buffer hands out bytes at the speed of C.
                 stream = stack.enter_context(io.BufferedReader(unpacked, BUFFER_BYTES))
-                head = stream.peek()
+                try:
+                    head = stream.peek()
+                except READ_ERRORS as error:
+                    raise cannot_read(path, 0, error) from error
                 break
         for magic, (what, hint) in _NO_TEXT.items() if text else ():
             if re.match(magic, head):
@@ -103,41 +105,41 @@ def read_lines(path: StrPath, start: int = 0) -> Iterator[bytes]:
     last line counts with or without its ``\n``.  Raises CorpusError, with the number of whole lines
     read before, if the file cannot be opened, or its compressed data is damaged or cut off.
     """
-    number = 0
     try:
         with open_bytes(path) as stream:
-            number = _pass_over(stream, start)
-            for lines in arriving_lines(stream, path, number):
+            for lines in arriving_lines(stream, path, _pass_over(stream, start)):
                 yield from lines
-                number += len(lines)
     except READ_ERRORS as error:
-        raise cannot_read(path, number, error) from error
+        raise cannot_read(path, 0, error) from error
 
 
 def arriving_lines(stream: BinaryIO, path: StrPath, number: int = 0) -> Iterator[list[bytes]]:
     """The lines of each read as it comes, as `read_lines` gives them; signals are handled between reads.
 
-    path, number of lines before: for errors.  Raises CorpusError for a line of more than LONGEST_LINE bytes.
+    path, number of lines before: for errors.  Raises CorpusError for damage, and lines of more than LONGEST_LINE bytes.
     """
-    read = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
-    parts, size = [b""], 0
-    while chunk := read(BUFFER_BYTES):
-        lines = chunk.split(b"\n")
-        parts.append(lines[0])
-        size += len(lines[0])
-        if size > LONGEST_LINE:
-            hint = "is it text? Put each sentence on a line"
-            raise CorpusError(path, number + 1, f"has more than {LONGEST_LINE >> 20} MiB without an end", hint=hint)
-        if len(lines) > 1:
-            lines[0] = b"".join(parts)
-            parts = [lines.pop()]
-            size = len(parts[0])
-            if number == 0:  # not sooner: the mark itself may come in pieces
-                lines[0] = lines[0].removeprefix(UTF8_BOM)
-            yield [line.rstrip(b"\r") for line in lines] if b"\r" in chunk or b"\r" in lines[0] else lines
-            number += len(lines)
-    if last := b"".join(parts).removeprefix(b"" if number else UTF8_BOM):  # nothing but the mark: an empty file
-        yield [last.rstrip(b"\r")]
+    try:
+        read = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
+        parts, size = [b""], 0
+        while chunk := read(BUFFER_BYTES):
+            lines = chunk.split(b"\n")
+            parts.append(lines[0])
+            size += len(lines[0])
+            if size > LONGEST_LINE:
+                hint = "is it text? Put each sentence on a line"
+                raise CorpusError(path, number + 1, f"has more than {LONGEST_LINE >> 20} MiB without an end", hint=hint)
+            if len(lines) > 1:
+                lines[0] = b"".join(parts)
+                parts = [lines.pop()]
+                size = len(parts[0])
+                if number == 0:  # not sooner: the mark itself may come in pieces
+                    lines[0] = lines[0].removeprefix(UTF8_BOM)
+                yield [line.rstrip(b"\r") for line in lines] if b"\r" in chunk or b"\r" in lines[0] else lines
+                number += len(lines)
+        if last := b"".join(parts).removeprefix(b"" if number else UTF8_BOM):  # nothing but the mark: an empty file
+            yield [last.rstrip(b"\r")]
+    except READ_ERRORS as error:
+        raise cannot_read(path, number, error) from error
 
 
 def count_lines(path: StrPath) -> int:
@@ -165,8 +167,7 @@ def _pass_over(stream: io.BufferedReader, most: int) -> int:
 def cannot_read(path: StrPath, number: int, error: Exception) -> CorpusError:
     """The error for a file that cannot be read on.  number: of the last whole line."""
     if isinstance(error, EOFError):
-        hint = "the file was cut off: copy or make it again"
-        return CorpusError(path, number, "the compressed data ends too early", hint=hint)
+        return CorpusError(path, number, "the compressed data ends too early", hint="copy or make the file again")
     if isinstance(error, OSError) and error.errno is not None:  # gzip and bz2 complain without a number
         return CorpusError(path, number, f"cannot be read: {error.strerror}", hint="check the disk")
     return CorpusError(path, number, f"the compressed data is damaged: {error}", hint="copy or make the file again")

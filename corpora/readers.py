@@ -10,7 +10,7 @@ from pathlib import Path
 from corpora import SettingError, recognize
 from corpora.alignment import PairLinks
 from corpora.corpus import Corpus, Languages, TextLine, word_counts
-from corpora.errors import CorpusError
+from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath, count_lines, read_lines
 from corpora.formats.archives import Archive, is_archive
 from corpora.formats.comtrans import parse_comtrans
@@ -27,9 +27,12 @@ TWO_DIRECTIONS = "grow-diag-final-and"
 Files = tuple[StrPath, StrPath]  # source and target
 
 _LOOKS = {
-    rb"\s*[\[{]": "JSON, but has no object of source and target on each line",
+    rb"\s*[\[{]\s*([\"\[{]|$)": "JSON, but has no object of source and target on each line",
     rb"\s*<": "XML or HTML, but is no TMX, XLIFF, flextext or eaf",
     rb"\d+\n[\d:,. ]+-->|WEBVTT": "subtitles, which have no translation beside them",
+    rb'(#.*\n|\s)*msgid "': "gettext, but is no TMX or XLIFF, which po2tmx and others make of it",
+    rb"SQLite format": "a database such as .sdltm, but is no TMX or XLIFF, which its program exports",
+    rb"(?s:.{,99})\0": "data that is no text",
 }
 """By a pattern of the first lines: what a file that is no corpus looks like."""
 
@@ -95,7 +98,8 @@ def _open_one(path: StrPath, source: str | None, target: str | None, columns: Co
     if form in openers:
         return openers[form](path, source, target)
     looks = next((what for magic, what in _LOOKS.items() if re.match(magic, b"\n".join(lines))), "")
-    what = "is one text, without its translation after it" if form == "text" else "holds links, not text"
+    begins = quoted(next(filter(bytes.strip, lines), b""))
+    what = f"is one text, without its translation after it: {begins}" if form == "text" else "holds links, not text"
     what = f"looks like {looks}" if looks else what
     hint = "give two files of text, or the PREFIX of PREFIX.en and PREFIX.fr"
     if any(b"|||" in line for line in lines):

@@ -16,7 +16,7 @@ LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
 
 OF_ALIGNERS = "links", "align", "pharaoh"  # such names are given to what `aligner align` writes, too
 _NO_LANGUAGE = (  # ends of names that look like codes of languages: where one is, it can be chosen
-    "bak|bin|cfg|cpp|csv|dat|db|doc|err|fwd|gz|htm|idx|ini|jpg|js|lck|log|md|np[yz]|old|out|pdf|pid|pkl|png|py|rev|rs|"
+    "bak|bin|cfg|cpp|csv|dat|db|doc|err|fwd|gz|htm|ids|idx|ini|jpg|js|lck|log|md|np[yz]|old|out|pdf|pid|pkl|png|py|rev|rs|"
     "sql|svg|swp|tab|tar|tbx|tex|tgz|tmp|tmx|tsv|txt|wal|xlf|xls|xml|yml|zip"
 )
 _LANGUAGE = re.compile(rf"(?!(?i:{_NO_LANGUAGE})$)[A-Za-z]{{1,3}}([-_][A-Za-z0-9]{{2,8}})*|source|target")

@@ -2,14 +2,12 @@
 
 import hashlib
 import io
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
-from io import BufferedReader
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -123,8 +121,7 @@ def align_with_model(
             from aligner.model.input_checks import Acquaintance
             from aligner.model.model import load
             from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
-            from corpora.encodings import as_utf8
-            from corpora.files import refuse_inputs
+            from corpora.files import open_bytes, refuse_inputs
 
             loaded = load(model)
             if settings.offset:
@@ -142,7 +139,7 @@ def align_with_model(
             )
             if target is None and source == "-" and blocks is None:
                 refuse_inputs(output.path, [model, *names])
-                arriving = as_utf8(cast(BufferedReader, sys.stdin.buffer), "-")
+                arriving = until_written.enter_context(open_bytes("-"))
                 pairs = None
                 streams = [LinksFile.open(name) for name in names]
                 parts = align_arriving(loaded, corpus, arriving, streams, watched, skipping)

@@ -20,8 +20,10 @@ class Panels(TyperGroup):
     """Commands whose help shows them in panels, on one screen, and whose --encoding may stand behind a command, too."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        place = args.index("--encoding") if "--encoding" in args else 0
-        return super().parse_args(ctx, [*args[place : place + 2], *args[:place], *args[place + 2 :]])
+        place = next((n for n, arg in enumerate(args) if arg.partition("=")[0] == "--encoding"), 0)
+        end = place + 1 + (args[place : place + 1] == ["--encoding"])
+        named, rest = args[place:end], [*args[:place], *args[end:]]
+        return super().parse_args(ctx, [*named, *rest] if end <= len(args) else named)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(

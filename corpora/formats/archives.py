@@ -2,7 +2,7 @@
 
 import io
 import os
-import zlib
+import struct
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import cast
@@ -11,10 +11,11 @@ from zipfile import BadZipFile, ZipFile
 from corpora import recognize
 from corpora.encodings import as_utf8
 from corpora.errors import CorpusError
-from corpora.files import StrPath, arriving_lines
+from corpora.files import READ_ERRORS, StrPath, arriving_lines
 from corpora.formats.joint import Columns, two_languages, with_names
 
-_DAMAGES = BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, zlib.error  # or encrypted, or packed oddly
+_DAMAGES = (*READ_ERRORS, BadZipFile, IndexError, NotImplementedError, RuntimeError, ValueError, struct.error)
+"""Raised by zipfile where an archive is damaged or encrypted, packed oddly, or names its files in no encoding."""
 
 
 class Archive:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,7 +39,7 @@ def test_utf16_is_recognised(tmp_path: Path, encoding: str, end: str, packed: bo
     assert count_lines(tmp_path / "a") == len(LINES)
 
 
-@given(st.lists(st.text(st.characters(codec="cp1252", exclude_characters="\n\r"))))
+@given(st.lists(st.text(st.characters(codec="cp1252", exclude_characters="\0\n\r"))))
 def test_code_pages_are_named(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("encodings") / "a"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode("cp1252"))
@@ -58,7 +60,11 @@ def test_what_is_no_such_text(tmp_path: Path) -> None:
     read_as("shift_jis")
     with pytest.raises(CorpusError, match=r"/a:2: not valid SHIFT_JIS"):
         list(read_lines(path))
-    for name in ("nonsense", "base64", ""):
+    content = ("Ċ" + "\n\u0a0a" * 300_000).encode("utf-16-le") + b"\0\xd8\n\0"
+    path.write_bytes(gzip.compress(codecs.BOM_UTF16_LE + content, 1))
+    with pytest.raises(CorpusError, match=r"/a:300001: not valid UTF-16-LE"):
+        list(read_lines(path))
+    for name in ("nonsense", "base64", "", "undefined", "idna"):
         with pytest.raises(SettingError, match="unknown `encoding`"):
             read_as(name)
     assert named_encoding() == "shift_jis"
@@ -79,7 +85,15 @@ def test_commands_take_an_encoding(tmp_path: Path) -> None:
     assert run("--encoding", "cp1252", "align", "-", "--format", "jsonl", "-q", stdin=stdin).stdout == expected
     run("--encoding", "cp1252", "train", tmp_path / "a", "-m", tmp_path / "M", "-q")
     with_model = "-m", tmp_path / "M", "--format", "jsonl", "-q"
-    expected = run("align", tmp_path / "b", *with_model).stdout
-    assert run("--encoding", "cp1252", "align", "-", *with_model, stdin=stdin).stdout == expected
+    run("align", tmp_path / "b", *with_model, "-o", tmp_path / "links.jsonl")
+    expected = (tmp_path / "links.jsonl").read_text("utf-8")
+    assert run("align", "-", *with_model, "--encoding=cp1252", stdin=stdin).stdout == expected
+    for content in ((tmp_path / "c").read_bytes(), gzip.compress(text.encode())):
+        assert run("align", "-", *with_model, stdin=content).stdout == expected
+    assert "ends too early" in refused("align", "-", *with_model, stdin=gzip.compress(text.encode())[:30])
+    for encoding in ("shift_jis", "cp1252"):  # links with words are UTF-8, whatever the text is
+        shown = run("align", tmp_path / "links.jsonl", "--format", "jsonl", "-q", "--encoding", encoding).stdout
+        assert [json.loads(line)["source"] for line in shown.splitlines()] == [["le", "café"], ["la", "maison"]]
+    assert "requires an argument" in run("align", tmp_path / "b", "--encoding", code=2).stderr
     assert "unknown --encoding" not in run("--encoding", "x", "align", tmp_path / "b", code=2).stdout
     assert len(list(open_corpus(tmp_path / "b").texts())) == 2, "which holds for one command only"

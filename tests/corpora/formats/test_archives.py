@@ -12,14 +12,16 @@ from corpora.formats.archives import Archive, is_archive
 from corpora.readers import group_corpora, open_corpus
 
 FILES = {
-    "README": b"about\n", "LICENSE": b"free\n", "Books.en-fr.en": b"a b\n\nc\n",
+    "README": b"about\n", "LICENSE": b"free\n", "Books.en-fr.en": b"a b\n\nc\n", "Books.en-fr.ids": b"1\n2\n3\n",
     "Books.en-fr.fr": "x\r\ny z\r\né".encode(), "Books.en-fr.xml": b"<xml/>",
 }  # fmt: skip
 PAIRS = [(1, b"a b", b"x"), (2, b"", b"y z"), (3, b"c", "é".encode())]
 
 
-def write(folder: Path, files: dict[str, bytes], name: str = "en-fr.txt.zip") -> Path:
-    with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
+def write(
+    folder: Path, files: dict[str, bytes], name: str = "en-fr.txt.zip", method: int = zipfile.ZIP_DEFLATED
+) -> Path:
+    with zipfile.ZipFile(folder / name, "w", method) as archive:
         for member, content in files.items():
             archive.writestr(member, content)
     return folder / name
@@ -65,3 +67,24 @@ def test_what_is_damaged(tmp_path: Path) -> None:
         list(Archive(path).parse(("en", "fr")))
     path.write_bytes(content[: len(content) // 2])
     assert not is_archive(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_any_byte_may_be_wrong(tmp_path: Path, method: int) -> None:
+    whole, refusals = write(tmp_path, {"é.txt": b"", **FILES}, "whole.zip", method).read_bytes(), 0
+    for place, byte in enumerate(whole):
+        path = tmp_path / "wrong.zip"
+        path.write_bytes(whole[:place] + bytes([byte ^ 0xFF]) + whole[place + 1 :])
+        try:
+            list(open_corpus(path).texts())
+        except CorpusError:
+            refusals += 1
+    assert 0 < refusals < len(whole)
+
+
+def test_what_is_encrypted(tmp_path: Path) -> None:
+    path = write(tmp_path, FILES)
+    content = path.read_bytes().replace(b"PK\x03\x04\x14\0\0", b"PK\x03\x04\x14\0\1")
+    path.write_bytes(content.replace(b"PK\x01\x02\x14\x03\x14\0\0", b"PK\x01\x02\x14\x03\x14\0\1"))
+    with pytest.raises(CorpusError, match=r"Books.en-fr.en cannot be read: .*encrypted"):
+        list(open_corpus(path).texts())

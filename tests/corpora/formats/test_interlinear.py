@@ -84,6 +84,11 @@ def test_flex(tmp_path: Path) -> None:
         open_corpus(path)
     two = FLEX.replace('<item type="gls" lang="pt">Aqui na aldeia.</item>', "")
     assert pairs(write(tmp_path, two)) == PAIRS
+    whole = '<phrase><item type="txt" lang="seh">Ndoko! Dza!</item><item type="gls" lang="en">Go! Come!</item></phrase>'
+    both = two.replace("<phrase guid", f"{whole}<phrase guid").replace(
+        '<item type="segnum"', '<item type="txt" lang="seh">Muno kumui.</item><item type="segnum"'
+    )
+    assert pairs(write(tmp_path, both)) == [(b"Ndoko! Dza!", b"Go! Come!"), *PAIRS]
     other = '<?xml version="1.0"?><document><p>text</p></document>'
     assert kind_of_units(write(tmp_path, other)) is None
 
@@ -98,6 +103,49 @@ def test_elan(tmp_path: Path) -> None:
         open_corpus(path)
 
 
+def elan(slots: str, **tiers: list[tuple[str, str, str]]) -> str:
+    """Make a file of slots, with a time or none, and of tiers: a tier depends on the one before it.
+
+    tiers: of each annotation a slot, or the annotation that it refers to; the other slot, or none; and the text.
+    """
+    content = "<ANNOTATION_DOCUMENT><TIME_ORDER>"
+    for slot in slots.split():
+        name, _, time = slot.partition("=")
+        content += f'<TIME_SLOT TIME_SLOT_ID="{name}"' + (f' TIME_VALUE="{time}"/>' if time else "/>")
+    content, parent = content + "</TIME_ORDER>", ""
+    for tier, texts in tiers.items():
+        content += f'<TIER TIER_ID="{tier}"' + (f' PARENT_REF="{parent}">' if parent else ">")
+        for number, (begin, end, text) in enumerate(texts):
+            own = f'ANNOTATION_ID="{tier}{number}"'
+            timed = f'<ALIGNABLE_ANNOTATION {own} TIME_SLOT_REF1="{begin}" TIME_SLOT_REF2="{end}">'
+            content += f'<ANNOTATION>{timed if end else f"""<REF_ANNOTATION {own} ANNOTATION_REF="{begin}">"""}'
+            content += f"<ANNOTATION_VALUE>{text}</ANNOTATION_VALUE>"
+            content += f"</{'ALIGNABLE' if end else 'REF'}_ANNOTATION></ANNOTATION>"
+        content, parent = f"{content}</TIER>", tier
+    return f"{content}</ANNOTATION_DOCUMENT>"
+
+
+def test_elan_words_have_times_of_their_own(tmp_path: Path) -> None:
+    slots = "a=0 b c d=900 e=900 f g=1500 h=1700"
+    texts = [("a", "d", "Muno ku mui"), ("e", "g", "Ee ii"), ("g", "h", "Aa")]
+    words = [("a", "b", "Muno"), ("b", "c", "ku"), ("c", "d", "mui"), ("e", "f", "Ee"), ("f", "g", "ii")]
+    glosses = [(f"words{number}", "", gloss) for number, gloss in enumerate(["here", "at", "village", "yes", "yes"])]
+    path = write(tmp_path, elan(slots, texts=texts, words=words, glosses=glosses))
+    expected = [(b"Muno ku mui", b"here at village"), (b"Ee ii", b"yes yes"), (b"Aa", b"")]
+    assert pairs(path, columns=("texts", "glosses")) == expected
+    assert pairs(path, columns=("texts", "words")) == [(text, text if text != b"Aa" else b"") for text, _ in expected]
+    lost = elan(slots, texts=[*texts, ("x", "y", "No time")], other=[("z", "", "Of none"), ("z", "", "indeed")])
+    assert set(pairs(write(tmp_path, lost))) == {(b"No time", b""), (b"", b"Of none indeed")} | {
+        (text, b"") for text, _ in expected
+    }
+
+
+def test_a_long_chain_of_references_is_followed_once(tmp_path: Path) -> None:
+    chain = [(f"b{number + 1}", "", "x") for number in range(20_000)]
+    path = write(tmp_path, elan("s=0 t=1", a=[("s", "t", "y")], b=[*chain, ("a0", "", "z")]))
+    assert pairs(path) == [(b"y", b"x " * 20_000 + b"z")]
+
+
 def test_toolbox(tmp_path: Path) -> None:
     path = write(tmp_path, TOOLBOX, "story.txt")
     assert kind_of_units(path) == "Toolbox"
@@ -107,6 +155,10 @@ def test_toolbox(tmp_path: Path) -> None:
     assert pairs(write(tmp_path, without.lstrip() + "\n")) == PAIRS
     windows = TOOLBOX.replace("\n", "\r\n").replace("\\tx", "\\t").replace("\\ft", "\\f")
     assert pairs(write(tmp_path, windows)) == PAIRS
+    for marker in ("utterance_id", "rcrd"):
+        other = TOOLBOX.replace("\\id story 1\n", "").replace("\\ref", f"\\{marker}").replace("\\tx", "\\utterance")
+        assert pairs(write(tmp_path, other), columns=("utterance", "ft")) == PAIRS
+    assert pairs(write(tmp_path, TOOLBOX.replace("\\id story 1", "\\nt of 1")), columns=("tx", "ft"))[-2:] == PAIRS
     with pytest.raises(CorpusError, match="has no 'xx', but tx"):
         pairs(path, columns=("xx", "tx"))
     path.write_bytes(TOOLBOX.encode().replace(b"Ee", b"\xff"))
