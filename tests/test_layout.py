@@ -50,7 +50,7 @@ SLOW = {
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 24
-MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 18_815, 9_820, 27_930
+MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 18_850, 9_820, 28_010
 """Lines of Python of the packages without the library, of the library, and of tests."""
 MOST_OF_PAGES = 3760  # lines of scripts, styles and templates
 
