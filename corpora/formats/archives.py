@@ -79,5 +79,5 @@ def _lines(path: StrPath, name: str) -> Iterator[bytes]:
                 number += len(lines)
     except _DAMAGES as error:
         raise CorpusError(
-            path, number, f"{name} cannot be read: {error}", hint="copy or make the archive again"
+            path, number, f"{name} cannot be read: {error}", hint="unpack it, or make it again"
         ) from error
