@@ -61,6 +61,7 @@ class Program:
         """What quadruple(3) is, how often it was found compiled, and where; and lines of warnings."""
         given = {name: str(value) for name, value in variables.items()}
         nowhere = {"HOME": "/dev/null", "TMPDIR": str(self.temporary), "PYTHONPATH": str(self.code.parent)}
+        nowhere["PYTHONDONTWRITEBYTECODE"] = "1"  # which would be taken for that of another text of the same second
         inherited = {
             name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
         }
