@@ -125,7 +125,7 @@ def test_a_second_process_compiles_nothing_and_a_changed_kernel_is_compiled(tmp_
     def run(script: str) -> tuple[int, float]:
         (tmp_path / "own_kernels.py").write_text(script)
         code = "from own_kernels import *" + RUN
-        command = [sys.executable, "-c", code]
+        command = [sys.executable, "-B", "-c", code]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         compiled, primal = done.stdout.split()
         return int(compiled), float(primal)
