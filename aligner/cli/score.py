@@ -51,10 +51,11 @@ def score(
     from corpora.files import spill_file
     from corpora.formats.sheets import kind_of_rows, write_rows
 
+    kind = kind_of_rows(output)
     with spill_file("pairs") as pairs, writer.file as file:
         to_pairs = replace(writer, file=nullcontext(pairs))
         _score(source, target, links, settings, to_pairs)
-        write_rows(file, kind_of_rows(output), _HEADER, _worst_first(pairs))
+        write_rows(file, kind, _HEADER, _worst_first(pairs))
 
 
 def _score(source: str, target: str | None, links: str | None, settings: AlignSettings, writer: Writer) -> None:

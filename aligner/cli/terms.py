@@ -60,12 +60,13 @@ def terms(
     from corpora.conversion import word_pairs
     from corpora.files import read_lines, refuse_inputs, spill_file
     from corpora.formats.jsonl import write_jsonl
-    from corpora.formats.sheets import write_rows
+    from corpora.formats.sheets import kind_of_rows, write_rows
     from corpora.link_files import open_links
     from corpora.normalize import Normalizer
     from corpora.readers import open_text
     from corpora.terms import deviations, find_terms, read_glossary
 
+    kind_of_rows(output)  # which raises now, if ever
     corpus = open_text(source, target, columns)
     refuse_inputs(output, [*corpus.files, links, check, stop])
     glossary = [] if check is None else read_glossary(check)

@@ -119,8 +119,10 @@ def _rows_of_xlsx(path: StrPath) -> Iterator[list[str]]:
 
 
 def kind_of_rows(path: StrPath) -> str:
-    """How `write_rows` writes a file of this name: ``csv`` or ``xlsx``, or ``tsv``."""
+    """How `write_rows` writes a file of this name: ``csv``, ``xlsx``, ``tsv``.  SettingError without openpyxl."""
     suffix = Path(path).suffix.lower()
+    if suffix == ".xlsx":
+        _openpyxl("XLSX")  # before the work is done
     return suffix[1:] if suffix in (".csv", ".xlsx") else "tsv"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,3 +101,13 @@ def test_what_is_refused(text: tuple[Path, Path], desk: Desk) -> None:
     for name in ("--check", "--stop"):
         assert "is read here" in refused("terms", *text, name, glossary, "-o", glossary, "--force")
     assert not [path for path in desk.contents() if path.endswith((".doc", ".html"))]
+
+
+@pytest.mark.parametrize("command", [["terms"], ["score", "--format", "worst"]])
+def test_without_openpyxl_no_work_is_begun(
+    command: list[str], text: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    result = run(*command, *text, "-o", tmp_path / "x.xlsx", code=2)
+    assert result.stderr == "XLSX needs openpyxl (pip install 'aligner[xlsx]', or use CSV)\n"
+    assert not list(tmp_path.iterdir())
