@@ -73,7 +73,7 @@ class Aligner:
         if priors_input is not None:
             name = str(getattr(priors_input, "name", "priors_input"))
             priors = parse_priors((line.rstrip("\n").encode() for line in priors_input), name).to_model(normalizers)
-        builder, places = BitextBuilder(*normalizers), (array("q"), array("q"))
+        builder, places = BitextBuilder(*normalizers), (array("i"), array("i"))
         for texts in zip(src_input, trg_input, strict=True):
             sides: list[list[str]] = []
             for line, short, kept in zip(texts, self._parts, places, strict=True):

@@ -98,7 +98,7 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
                 continue
             first = first if rows else number
             rows.append(cells)
-            if Sentence(first, rows).is_conllu and cells[0] != str(len(rows)):
+            if len(cells) == _WIDTH and Sentence(first, rows).is_conllu and cells[0] != str(len(rows)):
                 hint = f"number the words of a sentence from 1 on: here is word {len(rows)}"
                 raise CorpusError(path, number, f"{quoted(line)} has the number {cells[0]}", hint=hint)
 
