@@ -2,12 +2,14 @@
 
 Examples of a page run from top to bottom in a folder of its own that holds the sample corpus and, unless the page
 trains it, the model ``my.model``. Blocks marked ``sh`` are commands, run in this process; blocks marked ``python`` are
-doctests. Of those marked ``console``, which show an output, `evaluate`, `show` and `train` must print what is shown.
+doctests, or without prompts are run where the packages that they import are installed. Of those marked ``console``,
+which show an output, `evaluate`, `show` and `train` must print what is shown.
 """
 
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import io
 import json
 import re
@@ -16,6 +18,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -67,6 +70,14 @@ def run_examples(page: Path) -> int:
             for command in example[2].replace("\\\n", " ").splitlines():
                 execute(command)
                 count += 1
+            continue
+        if ">>>" not in example[2]:
+            imported = re.findall(r"^(?:import|from) (\w+)", example[2], re.MULTILINE)
+            if all(importlib.util.find_spec(name) for name in imported):
+                with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+                    warnings.simplefilter("ignore")  # of other people's packages
+                    exec(compile(example[2], page.name, "exec"), names)
+                    count += 1
             continue
         test = doctest.DocTestParser().get_doctest(example[2], names, page.name, str(page), line)
         report = io.StringIO()

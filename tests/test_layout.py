@@ -33,7 +33,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("aligner.training",),
     ("aligner.pages",),
     ("aligner.cluster",),
-    ("aligner", "aligner.eflomal", "aligner.opusfilter"),
+    ("aligner", "aligner.eflomal", "aligner.machine", "aligner.opusfilter"),
     ("aligner.cli",),
     ("aligner.__main__",),
 ]
@@ -50,7 +50,7 @@ SLOW = {
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 24
-MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 18_850, 9_820, 28_010
+MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 19_050, 9_820, 28_150
 """Lines of Python of the packages without the library, of the library, and of tests."""
 MOST_OF_PAGES = 3760  # lines of scripts, styles and templates
 
