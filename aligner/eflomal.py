@@ -15,7 +15,6 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.model.decoding import Alignments
-from aligner.model.remapping import SPACE
 from aligner.model.settings import AlignSettings
 from aligner.model.unsupervised import decode, estimate
 from aligner.progress import progress_bar
@@ -23,7 +22,7 @@ from corpora.alignment import check_range
 from corpora.bitext import Bitext, BitextBuilder, Text
 from corpora.files import StrPath, spill_file, write_atomically
 from corpora.formats.pharaoh import parse_links
-from corpora.normalize import Normalizer
+from corpora.normalize import SPACE, Normalizer
 from corpora.ragged import F64
 from corpora.symmetrize import DIRECTIONS
 from features.translation.priors import Priors, format_priors, parse_priors

@@ -14,7 +14,7 @@ import numpy as np
 
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
-from corpora.normalize import UNSPACED, Normalizer
+from corpora.normalize import SPACE, UNSPACED, Normalizer
 from corpora.ragged import I32, I64
 
 _CHUNK = 1 << 16
@@ -258,7 +258,7 @@ def _common_languages(corpora: Sequence[Corpus]) -> tuple[str | None, str | None
 
 
 def oddities(bitext: Bitext) -> Iterator[str]:
-    """Yield a message if many lines are empty, of one word, of hundreds, not tokenised, or equal on both sides."""
+    """Yield a message if many lines are empty, of one word, of hundreds, not tokenised, or the same on both sides."""
     full = (bitext.source.lengths > 0) & (bitext.target.lengths > 0)
     if len(full) >= FEWEST_LINES and full.mean() < 0.5:
         yield f"{1 - full.mean():.0%} of the lines are empty on a side (are these the right files?)"
@@ -272,6 +272,8 @@ def oddities(bitext: Bitext) -> Iterator[str]:
             yield f"the {name} has {words:.1f} words a line ({hint})"
         elif words > 300:
             yield f"the {name} has {words:.0f} words a line (put one sentence on a line)"
+        if np.count_nonzero(text.ids == text.vocabulary.index.get(SPACE, -1)) >= full.sum():
+            yield f"the {name} has {SPACE} for spaces, as words (align text without them, and give this one as `remap`)"
     pairs = [bitext[pair] for pair in np.flatnonzero(full)[:200].tolist()]
     for name, last in (
         ("source", [pair.source_words[-1] for pair in pairs]), ("target", [pair.target_words[-1] for pair in pairs]),

@@ -30,6 +30,9 @@ _LETTERS = (
 UNSPACED = re.compile(f"[{_LETTERS}](?:\u17d2.|[{_MARKS}])*")
 """Matches a character, with its marks, of scripts without spaces between words: Han, Kana, Thai, Lao, Khmer."""
 
+SPACE = "\u2581"
+"""The character that SentencePiece and others write for a space."""
+
 
 def unaccented(word: str) -> str:
     """The word without its combining marks, ligatures and letters with strokes written out.

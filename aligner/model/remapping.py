@@ -15,15 +15,12 @@ from aligner.model.streaming import Normalizers
 from corpora.alignment import Link, Links
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError, quoted
-from corpora.normalize import Normalizer
+from corpora.normalize import SPACE, Normalizer
 
 PLAIN: Normalizers = Normalizer(), Normalizer()
 """Normalizers that split tokens at spaces only."""
 
 Visible = tuple[list[str], list[str]]  # of our tokens, and of the others
-
-SPACE = "\u2581"
-"""The character that SentencePiece and others write for a space."""
 
 _SAME = "each line must be the same text as the line that is aligned, in other tokens"
 

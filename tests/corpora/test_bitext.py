@@ -223,6 +223,7 @@ def told(pairs: list[tuple[list[str], list[str]]]) -> list[str]:
         ([(source, ["\u6211\u5728\u5bb6"]) for source, _ in GOOD], "the target has 1.0 words a line (training"),
         ([(source, target * 151) for source, target in GOOD], "the target has 302 words a line"),
         ([(source, [*target, "ici."]) for source, target in GOOD], "the target has words with their full stops"),
+        ([(source, ["la", "\u2581", *target]) for source, target in GOOD], "the target has \u2581 for spaces"),
         ([(source, source) for source, _ in GOOD], "100% of the lines are the same"),
         (GOOD[:9] + [(target, target) for _, target in GOOD[9:]], "55% of the lines are the same"),
     ],
