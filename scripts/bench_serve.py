@@ -1,9 +1,10 @@
 """What a service answers, how fast, and in what memory: sentence pairs of the Hansards, by a model of 10,000 of them.
 
-    python scripts/bench_serve.py [--seconds 20] [--requests 100000] [--model MODEL] [--write]
+    python scripts/bench_serve.py [--seconds 20] [--requests 100000] [--model MODEL] [--crowd 25] [--write]
 
 Needs Debian's package wrk and the extra web. At a constant rate requests are sent when they are due, whether others are
 answered or not, and their time counts from then; wrk's connections each send the next request at the answer.
+Meanwhile there are clients that send half a head, or a body at a byte a second, or take no answers, 25 of each.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -110,6 +113,41 @@ class Load:
         return len(times) / took, p50, p99, refused / len(times)
 
 
+class Crowd(threading.Thread):
+    """Clients that never end a request: of a head, of a body, or that take no answers; each anew when it is closed."""
+
+    def __init__(self, address: str, each: int) -> None:
+        super().__init__(daemon=True)
+        host, port = address.removeprefix("http://").split(":")
+        self._at, self._each = (host, int(port)), each
+
+    def run(self) -> None:
+        asyncio.run(self._all())
+
+    async def _all(self) -> None:
+        post = b"POST /align HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n"
+        kinds = (
+            (b"POST /align HTTP/1.1\r\nho", False),
+            (post, True),
+            (b"GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 200, False),
+        )
+        await asyncio.gather(*(self._client(*kind) for kind in kinds for _ in range(self._each)))
+
+    async def _client(self, start: bytes, goes_on: bool) -> None:
+        while True:
+            with suppress(OSError):
+                reader, writer = await asyncio.open_connection(*self._at, limit=1)  # takes no more than fits on the way
+                writer.write(start)
+                for _ in range(40):  # until it has surely been closed, which who takes nothing does not see
+                    await asyncio.sleep(1.0)
+                    if writer.is_closing() or reader.at_eof():
+                        break
+                    if goes_on:
+                        writer.write(b" ")
+                        await writer.drain()
+                writer.close()
+
+
 def read_pairs(data: Path, n: int) -> list[dict[str, str]]:
     """Sentences of the labelled sets, which the model has not seen, and of the text it was made of."""
     from corpora.readers import open_corpus
@@ -135,6 +173,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="of each row")
     parser.add_argument("--requests", type=int, default=100_000, help="of the last row")
     parser.add_argument("--model", type=Path)
+    parser.add_argument("--crowd", type=int, default=25, help="clients of each kind that end no request")
     options = parser.parse_args()
     os.environ["PYTHONPATH"] = str(ROOT)
     folder, seconds = Path(tempfile.mkdtemp()), options.seconds
@@ -149,6 +188,7 @@ def main() -> None:
         print(*rows[-1], flush=True)
 
     try:
+        Crowd(load.address, options.crowd).start()
         load.at_once(1, 4, 3)  # warm
         for rate in (100, 1000):
             row(f"{rate:,} a second", 1, asyncio.run(load.at_rate(1, rate, seconds)))

@@ -2,12 +2,14 @@
 
 import asyncio
 import errno
+import re
 import signal
 import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
+from uuid import uuid4
 
 import uvicorn
 from starlette.applications import Starlette
@@ -27,6 +29,9 @@ SECONDS_TO_ASK = 30.0
 
 SECONDS_TO_READ = 30
 """Seconds within which the body of a request must have come."""
+
+SECONDS_TO_TAKE = 30.0
+"""Seconds within which a client must have taken what it is sent, or a part of it."""
 
 BACKLOG = 256
 """Connections that may wait to be accepted."""
@@ -53,7 +58,7 @@ _STRANGER = "asked by a name that is not allowed here (use the address that the 
 def application(
     routes: Sequence[BaseRoute], is_own: Callable[[Headers], bool], callback: Callable[[str, int], object] = ignore
 ) -> ASGIApp:
-    """Serve these routes to requests for our own address, and refuse others in JSON.
+    """Serve these routes to requests for our own address, and refuse others in JSON; all by the names that they bear.
 
     is_own: whether a request's headers have one of our names, so that pages of other origins, or of a server whose
     name leads here, are refused.  callback: called with the path and the status of each response.
@@ -62,13 +67,21 @@ def application(
     stranger = JSONResponse({"error": _STRANGER}, 403)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        name = given if re.fullmatch("[!-~]{1,200}", given) else uuid4().hex
+
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
+                MutableHeaders(scope=message).update({**_HEADERS, "X-Request-ID": name})
                 callback(scope["path"], message["status"])
             await send(message)
 
-        await (app if is_own(Headers(scope=scope)) else stranger)(scope, receive, sealed)
+        try:
+            await (app if is_own(headers) else stranger)(scope, receive, sealed)
+        except Exception as error:
+            error.add_note(f"X-Request-ID: {name}")  # in the log
+            raise
 
     return answer
 
@@ -115,6 +128,7 @@ class Server(uvicorn.Server):
 
 class _Protocol(H11Protocol):
     _waits: asyncio.TimerHandle | None = None
+    _takes: asyncio.TimerHandle | None = None
     _since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -123,16 +137,26 @@ class _Protocol(H11Protocol):
         if len(self.connections) > _most_connections():
             idle = (one for one in self.connections if isinstance(one, _Protocol) and one.is_idle)
             if oldest := min(idle, key=lambda one: one._since, default=None):
-                oldest.transport.close()
+                oldest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._watch()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._takes = self.loop.call_later(SECONDS_TO_TAKE, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._takes is not None:
+            self._takes.cancel()
+
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        if self._waits is not None:
-            self._waits.cancel()
+        for timer in (self._waits, self._takes):
+            if timer is not None:
+                timer.cancel()
 
     @property
     def is_idle(self) -> bool:
@@ -146,7 +170,8 @@ class _Protocol(H11Protocol):
             self._waits = None
         elif self._waits is None and self.is_idle:
             self._since = self.loop.time()
-            self._waits = self.loop.call_later(SECONDS_TO_ASK, self.transport.close)
+            # Without waiting for a client to take what it was sent.
+            self._waits = self.loop.call_later(SECONDS_TO_ASK, self.transport.abort)
 
 
 def _most_connections() -> float:

@@ -10,8 +10,11 @@ from aligner.errors import AlignerError
 from aligner.model.model import Model, load
 from aligner.pages.serve.requests import Answer, Limits, answer_all
 
-BYTES_AT_ONCE = 1 << 14
-"""Waiting requests are worked on together up to this size in bytes, some sixty sentence pairs, or 10 ms."""
+SHORT = 1 << 14
+"""Bytes of a short request, at most; waiting ones are worked on together up to this size, sixty pairs, or 10 ms."""
+
+LONG_AT_ONCE = 1 << 17
+"""Bytes up to which waiting requests that are not short are worked on together."""
 
 Work = Callable[[Sequence[bytes]], list[Answer | Exception]]
 
@@ -33,8 +36,8 @@ class _Lane:
     More threads would be slower: one thread works on all requests at once that have come meanwhile.
     """
 
-    def __init__(self, work: Work) -> None:
-        self._work, self._thread = work, ThreadPoolExecutor(1)
+    def __init__(self, work: Work, at_once: int) -> None:
+        self._work, self._at_once, self._thread = work, at_once, ThreadPoolExecutor(1)
         self._waiting: deque[tuple[bytes, asyncio.Future[Answer]]] = deque()
         self._draining: asyncio.Task[None] | None = None
 
@@ -49,7 +52,7 @@ class _Lane:
     async def _drain(self, loop: asyncio.AbstractEventLoop) -> None:
         while self._waiting:
             batch, size = [self._waiting.popleft()], 0
-            while self._waiting and (size := size + len(batch[-1][0])) + len(self._waiting[0][0]) <= BYTES_AT_ONCE:
+            while self._waiting and (size := size + len(batch[-1][0])) + len(self._waiting[0][0]) <= self._at_once:
                 batch.append(self._waiting.popleft())
             bodies, futures = zip(*batch, strict=True)
             answers: Sequence[Answer | Exception]
@@ -70,12 +73,13 @@ class Service:
     def __init__(self, path: str, limits: Limits) -> None:
         self.path, self.limits, self.model = path, limits, open_model(path)
         self.reloads = {"done": 0, "failed": 0}
-        self._short, self._long = _Lane(self._work), _Lane(self._work)  # none that is short waits for one that is long
+        # None that is short waits for one that is long.
+        self._short, self._long = _Lane(self._work, SHORT), _Lane(self._work, LONG_AT_ONCE)
         self._reloading = asyncio.Lock()
 
     async def answer(self, body: bytes) -> Answer:
         """Answer a request.  Raises HTTPException."""
-        return await (self._short if len(body) <= BYTES_AT_ONCE else self._long).add(body)
+        return await (self._short if len(body) <= SHORT else self._long).add(body)
 
     def _work(self, bodies: Sequence[bytes]) -> list[Answer | Exception]:
         return answer_all(self.model, self.limits, bodies)

@@ -9,18 +9,20 @@ import re
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import TIMEOUT, refused, wait_for
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from aligner.model.model import Model
-from aligner.pages.http import Server, listen
+from aligner.pages.http import Server, application, listen
 from aligner.pages.serve.queue import Service
 from aligner.pages.serve.requests import answer_all
 
@@ -177,6 +179,40 @@ def test_a_connection_without_a_request_is_closed(
         received(one)
 
 
+def test_a_client_that_takes_nothing_is_not_waited_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asks for more than fits on the way."""
+    monkeypatch.setattr("aligner.pages.http.SECONDS_TO_TAKE", 0.1)
+    size, asked = len(client.get("/").text.encode()), 400
+    with socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT) as one:
+        one.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n" * asked)
+        time.sleep(1.0)
+        got = 0
+        with suppress(ConnectionResetError):
+            while part := one.recv(1 << 20):
+                got += len(part)
+        assert 0 < got < asked * size
+    assert client.get("/health").status == 200
+
+
+def test_requests_have_names(client: Client, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that they bear, or new ones; for the log too."""
+    for given, kept in ((b"job-7/x", True), (b"", False), (b"a b", False), (b"x" * 201, False)):
+        with socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT) as one:
+            head = b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-request-id: %s\r\n\r\n"
+            one.sendall(head % given)
+            (name,) = re.findall(rb"(?im)^x-request-id: (.*)\r$", received(one))
+        assert name == given if kept else re.fullmatch(rb"[0-9a-f]{32}", name)
+    app = application([Route("/", lambda request: 1 / 0)], lambda headers: True)
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [(b"x-request-id", b"j1")]}
+
+    async def nothing(*message: Any) -> Any:
+        return {"type": "http.request"}
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        run_apart(app(scope, nothing, nothing))  # type: ignore[arg-type]
+    assert raised.value.__notes__ == ["X-Request-ID: j1"]
+
+
 def test_where_descriptors_run_out_the_oldest_idle_connections_go(
     client: Client, pairs: Pairs, expected: Pairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,6 +306,21 @@ def test_what_waits_is_done_together(service: Service, pairs: Pairs, monkeypatch
     assert batches == [6]
     assert isinstance(answers.pop(2), asyncio.CancelledError)
     assert [pairs for _, pairs in answers] == [1, 1, 1, 1, 1, 64]
+
+
+def test_long_requests_are_done_together_up_to_a_size(
+    service: Service, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, batches = service._work, []
+    monkeypatch.setattr(service._long, "_work", lambda bodies: batches.append(len(bodies)) or real(bodies))
+    long = (json.dumps({"pairs": pairs}) + " " * 30_000).encode()
+    assert 3 * len(long) <= 1 << 17 < 4 * len(long)
+
+    async def ask() -> list[Any]:
+        return await asyncio.gather(*(service.answer(long) for _ in range(4)))
+
+    assert [pairs for _, pairs in run_apart(ask())] == [64] * 4
+    assert batches == [3, 1]
 
 
 def test_health_and_metrics(client: Client, service: Service, pairs: Pairs) -> None:
