@@ -134,6 +134,16 @@ def test_idle_clients_beyond_the_descriptors_stop_nothing(model: Path, client_of
         assert errors.count(b"\n") <= 1
 
 
+def test_the_client_of_the_documentation(served: Started, pairs: Pairs, expected: Pairs) -> None:
+    page = (Path(__file__).parents[4] / "docs" / "serve.md").read_text("utf-8")
+    (code,) = (block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "urlopen" in block)
+    names: dict[str, Any] = {}
+    exec(compile(code, "serve.md", "exec"), names)
+    sentences = [(pair["source"], pair["target"]) for pair in pairs]
+    found = [*names["align"](sentences, f"http://127.0.0.1:{served[1].port}", 30)]
+    assert found == [pair["links"] for pair in expected]
+
+
 def test_its_description_is_true(served: Started, tmp_path: Path) -> None:
     """schemathesis sends what the description allows, and what it does not, and looks at the answers."""
     command = os.environ.get("ALIGNER_SCHEMATHESIS", "")
