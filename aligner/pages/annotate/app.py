@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from aligner.errors import AlignerError
 from aligner.pages import http
-from aligner.pages.annotate.session import Session
+from aligner.pages.annotate.session import LISTED, Session
 from aligner.pages.annotate.store import ConflictError
 from aligner.pages.assets import render
 from corpora.conversion import convert
@@ -33,7 +33,7 @@ def application(session: Session, token: str, port: int) -> ASGIApp:
     """Serve the page, the JSON that it requests, and the accepted pairs in each format, all under /TOKEN/."""
     answers = {
         "GET": {
-            "pair": session.pair, "words": session.words, "agreements": session.agreements,
+            "pair": session.pair, "list": session.listed, "words": session.words, "agreements": session.agreements,
             "training": session.training,
         },
         "POST": {
@@ -106,5 +106,5 @@ def write_page(session: Session) -> str:
         "annotate.html",
         {"first": first, "languages": (None, None) if languages == ("source", "target") else languages},
         module="annotate.js", styles=("drawing.css", "page.css", "annotate.css"), connects=True,
-        title=PurePath(session.prefix).name, annotator=session.annotator, formats=WRITTEN_FORMATS,
+        title=PurePath(session.prefix).name, annotator=session.annotator, formats=WRITTEN_FORMATS, listed=LISTED,
     )  # fmt: skip

@@ -40,6 +40,12 @@ FEWEST_TO_TRAIN = 10
 
 _MOST_SEARCHED, _MOST_WORDS, _MOST_CONTEXTS = 2000, 200, 20
 
+LISTED: dict[str, Callable[[Annotation], object]] = {
+    "all": lambda work: True, "flagged": lambda work: work.flagged, "with a comment": lambda work: work.comment,
+    "open": lambda work: work.status == "open", "accepted": lambda work: work.status == "accepted",
+    "skipped": lambda work: work.status == "skipped",
+}  # fmt: skip
+
 _NAME = r"[\w-]{1,40}"
 
 _Given = Mapping[str, Any]
@@ -135,7 +141,7 @@ class Session:
                 "sides": [side.to_json() for side in sides],
                 "next": next(iter(around), None), "previous": around[-1] if around else None,
                 "following": next(filter(store.is_open, around), None),
-                "flagged": [p for p in queue if p in store.works and store.works[p].flagged],
+                "flagged": sum(work.flagged for work in works),
                 "progress": {
                     "pairs": len(queue), "accepted": counts["accepted"], "skipped": counts["skipped"],
                     "pace": store.pace(),
@@ -151,6 +157,21 @@ class Session:
 
     def undo(self, given: _Given) -> dict[str, Any]:
         return {"pairs": self._store_of(given, writes=True).undo()}
+
+    def listed(self, given: _Given) -> dict[str, Any]:
+        """Return how many pairs there are, and the first.  given: which, of LISTED, and a text that is in them."""
+        wanted, text, found = LISTED[given["which"]], given["text"].lower(), []
+        with self.store.lock:
+            works = dict(self.store.works)
+        for pair in self.queue:
+            work = works.get(pair, Annotation())
+            if wanted(work) and text in "\n".join(self.text.sentences[pair]).lower():
+                found.append((pair, work))
+        rows = [
+            {"pair": pair, "words": self.text.sentences[pair], "status": work.status, "flagged": work.flagged,
+             "comment": work.comment} for pair, work in found[:_MOST_WORDS]
+        ]  # fmt: skip
+        return {"number": len(found), "pairs": rows}
 
     def words(self, given: _Given) -> dict[str, Any]:
         """Return the word pairs suggested most often in open pairs.  given: a word pair whose places are wanted."""

@@ -88,6 +88,7 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
         return HTMLResponse(render(
             "serve.html", {"languages": codes}, module="serve.js", styles=["drawing.css", "page.css"],
             connects=True, title="Try a sentence", model=PurePath(service.path).name, sides=sides,
+            tokenizes=service.model.normalizers[0].tokenize,
         ))  # fmt: skip
 
     async def openapi(request: Request) -> Response:

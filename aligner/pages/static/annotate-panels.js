@@ -1,7 +1,7 @@
 // Panels of the annotator's page beside the pairs: word pairs to decide on at once, agreement with other annotators, training.
 
 import { html, shortened, table } from "./dom.js";
-import { ask } from "./page.js";
+import { $, ask } from "./page.js";
 
 // inTurn(action): does what a click asks for after all before it.
 // open(pair, other): shows a pair, of decisions with another.
@@ -82,6 +82,37 @@ export class WordPanel {
             html("span", { class: "about" }, `Pair ${pair + 1}`),
             words.map((side, n) => line(side, link[n])),
           ),
+        ),
+      ),
+    );
+  }
+}
+
+export class ListPanel {
+  /** @param {InTurn} inTurn @param {(pair: number) => unknown} open */
+  constructor(inTurn, open) {
+    this.inTurn = inTurn;
+    this.open = open;
+    for (const id of ["which", "searched"]) $(id).addEventListener("input", () => inTurn(() => this.show()));
+    $("which").form?.addEventListener("submit", (event) => event.preventDefault());
+  }
+
+  async show() {
+    /** @type {{ number: number, pairs: Listed[] }} */
+    const { number, pairs } = await ask("GET", "list", { which: $("which").value, text: $("searched").value });
+    const first = pairs.length < number ? `; the first ${pairs.length}` : "";
+    $("listed").textContent = `${number.toLocaleString("en")} pairs${first}`;
+    $("pairs").replaceChildren(
+      ...pairs.map(({ pair, words, status, flagged, comment }) =>
+        html(
+          "li",
+          {},
+          html("button", { type: "button", click: () => this.inTurn(() => this.open(pair)) }, `Pair ${pair + 1}`),
+          " ",
+          html("span", { class: `badge ${status}` }, status),
+          flagged ? " flagged" : null,
+          words.map((side) => html("p", { dir: "auto" }, shortened(side, 200))),
+          comment && html("p", { class: "about", dir: "auto" }, comment),
         ),
       ),
     );
@@ -191,6 +222,7 @@ export class TrainingPanel {
           : `held-out AER ${percent(found.aer)} %, 95 % interval [${found.interval.map(percent).join(", ")}]`) +
         (found.default === null ? "" : `; without labels ${percent(found.default)} %`) +
         `. ${found.keeps_default ? "The default weights are" : "What was learnt is"} kept` +
+        (found.default === null ? "" : `, as ${found.keeps_default ? "they make no more" : "it makes fewer"} errors`) +
         (found.suggests ? ", and suggests links from now on." : "; links are still suggested by the model given."),
     };
     this.place.textContent = texts[found.state]();

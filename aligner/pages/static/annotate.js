@@ -1,6 +1,6 @@
 // The page of an annotator: a pair as a matrix to change, by keys and by mouse; every change goes to the server at once.
 
-import { AgreementPanel, TrainingPanel, WordPanel } from "./annotate-panels.js";
+import { AgreementPanel, ListPanel, TrainingPanel, WordPanel } from "./annotate-panels.js";
 import { NEXT_KIND, Annotation, drawnLinks, listenToDrags } from "./annotation.js";
 import { clamp, html, svg, visible } from "./dom.js";
 import { draw } from "./draw.js";
@@ -205,6 +205,7 @@ function showFacts() {
   $("bar").value = `${pairs ? accepted / pairs : 0}`;
   const parts = [`${accepted} of ${pairs} accepted`];
   if (skipped) parts.push(`${skipped} skipped`);
+  if (info.flagged) parts.push(`${info.flagged} flagged`);
   if (pace) parts.push(`${pace.toFixed(0)} pairs an hour`);
   if (accepted === pairs) parts.push("all done");
   $("progress").textContent = parts.join(" · ");
@@ -212,9 +213,6 @@ function showFacts() {
   $("of-suggestions").hidden = state.other !== null;
   $("deciding").textContent = `deciding between ${state.other} and me`;
   $("of-other").textContent = `Take ${state.other}'s`;
-  const open = (/** @type {number} */ pair) => () => inTurn(() => showTab("pairs").then(() => openPair(pair)));
-  const flagged = info.flagged.map((pair) => html("button", { type: "button", click: open(pair) }, `${pair + 1}`));
-  $("flagged").replaceChildren(...(flagged.length ? ["Flagged: ", ...flagged] : []));
   document.body.dataset.ready = "yes";
 }
 
@@ -329,11 +327,17 @@ document.addEventListener("keydown", (event) => {
 });
 
 const words = new WordPanel($("words"), $("contexts"), inTurn);
-const agreement = new AgreementPanel($("agreement"), inTurn, (pair, other) =>
-  showTab("pairs").then(() => openPair(pair, other)),
-);
+/** @type {(pair: number, other?: string) => Promise<void>} */
+const goto = (pair, other) => showTab("pairs").then(() => openPair(pair, other));
+const list = new ListPanel(inTurn, goto);
+const agreement = new AgreementPanel($("agreement"), inTurn, goto);
 /** @type {Record<string, () => unknown>} */
-const TABS = { pairs: () => open(state.info.pair), words: () => words.show(), agreement: () => agreement.show() };
+const TABS = {
+  pairs: () => open(state.info.pair),
+  list: () => list.show(),
+  words: () => words.show(),
+  agreement: () => agreement.show(),
+};
 
 const mark = tabs(Object.keys(TABS), (name) => inTurn(() => showTab(name)));
 

@@ -23,7 +23,7 @@ export function draw(container, pair, options) {
     scroller.append(html("p", { class: "nothing" }, "An empty pair."));
     return { svg: null, light() {}, unlight() {}, focus() {}, point() {} };
   }
-  const available = (scroller.clientWidth || 800) - 8;
+  const available = scroller.clientWidth || 800;
   const drawing = options.view === "matrix" ? drawMatrix : drawLines;
   const drawn = drawing(pair, options, available, measureLike(container));
   const { picture, words, links } = drawn;

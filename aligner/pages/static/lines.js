@@ -5,6 +5,7 @@ import { shortened, sum, svg, visible } from "./dom.js";
 import { KINDS, markOf } from "./links.js";
 
 const LETTER = 16; // pixels
+const NEAREST = 70; // pixels between the words of both sides, one above the other
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
@@ -15,16 +16,18 @@ export function runsLeftwards(words) {
   return 2 * letters.filter((word) => RIGHT_TO_LEFT.test(word)).length > letters.length;
 }
 
-// What is shown of each word, the number of a word that occurs several times, and how wide both are.
-/** @type {(words: string[], measure: Measure) => Label[]} */
-export function labelled(words, measure) {
+// What is shown of each word, the number of a word that occurs several times, and how wide both are.  most: of a word
+/** @type {(words: string[], measure: Measure, most?: number) => Label[]} */
+export function labelled(words, measure, most = Infinity) {
   const counts = new Map();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   const seen = new Map();
   return words.map((word, index) => {
     seen.set(word, (seen.get(word) ?? 0) + 1);
     const number = counts.get(word) > 1 ? seen.get(word) : null;
-    const text = shortened(visible(word));
+    const whole = shortened(visible(word));
+    let text = whole;
+    for (let n = Array.from(whole).length - 1; n > 1 && measure(text) > most; n--) text = shortened(whole, n);
     const width = measure(text) + (number === null ? 0 : 1 + 6 * `${number}`.length);
     return { index, word, text, number, width, x: 0, y: 0, near: [0, 0] };
   });
@@ -50,7 +53,7 @@ function placeLines(pair, available, measure) {
   const longest = Math.max(...rows, 0);
   // Two lines that run against each other would have all their curves cross.
   const across = runsLeftwards(pair.source) === runsLeftwards(pair.target) && longest + 24 <= available;
-  const placed = across ? placeAcross(pair, sides, rows, longest, available) : placeDown(sides);
+  const placed = across ? placeAcross(pair, sides, rows, longest, available) : placeDown(pair, sides, available, measure);
   const ends = (/** @type {Link} */ link) => [placed.sides[0][link.source].near, placed.sides[1][link.target].near];
   const knots = (/** @type {Link} */ link) => {
     const [[x, y], [u, v]] = ends(link);
@@ -94,12 +97,22 @@ function placeAcross(pair, sides, rows, longest, available) {
   return { width, height, across: true, sides };
 }
 
-/** @type {(sides: Label[][]) => Places} */
-function placeDown(sides) {
-  const widest = sides.map((side) => Math.max(...side.map((word) => word.width), 0));
+// Where that is wider than what is available the sides come nearer, and then long words are shortened.
+/** @type {(pair: Pair, sides: Label[][], available: number, measure: Measure) => Places} */
+function placeDown(pair, sides, available, measure) {
+  const width = (/** @type {Label[]} */ side) => Math.max(...side.map((word) => word.width), 0);
+  const room = available - 24 - NEAREST;
+  if (sum(sides.map(width)) > room) {
+    const [one, other] = sides.map(width);
+    const least = Math.min(one, other, room / 2);
+    sides = [pair.source, pair.target].map((words, n) =>
+      labelled(words, measure, (n ? other : one) > least ? Math.max(room - least, room / 2) - 14 : Infinity),
+    );
+  }
+  const widest = sides.map(width);
   const most = Math.max(...sides.map((side) => side.length));
   const height = 26 * most + 12;
-  const gap = 170;
+  const gap = Math.min(Math.max(available - 24 - sum(widest), NEAREST), 170);
   sides.forEach((side, n) => {
     const step = Math.min(side.length ? (height - 12) / side.length : 0, 52);
     side.forEach((word, index) => {
@@ -118,10 +131,12 @@ export function drawLines(pair, options, available, measure) {
   const places = placeLines(pair, available, measure);
   const { width, height } = places;
   const several = options.shown.mode === "all" ? options.systems.length : 0;
-  const links = pair.links.map((link) => {
-    const { at } = KINDS[link.kind];
+  const links = pair.links.map((link, n) => {
+    // Several marks stand near the source word, one behind the other for its links, so that none hides others.
+    const rank = () => n - pair.links.findIndex(({ source }) => source === link.source);
+    const at = several ? Math.min(0.2 + 0.15 * rank(), 0.8) : KINDS[link.kind].at;
     const line = svg("path", { class: `line ${link.kind}`, d: places.curve(link), "stroke-opacity": opacityOf(link) });
-    return linkElement(link, {}, line, several || at ? markOf(link, ...places.point(link, at ?? 0.5), several) : null);
+    return linkElement(link, {}, line, at ? markOf(link, ...places.point(link, at), several) : null);
   });
   const words = places.sides.map((side) => side.map((word) => wordElement(word, "middle")));
   const sides = words.map((side, n) =>

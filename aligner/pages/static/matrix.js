@@ -6,9 +6,10 @@ import { markOf } from "./links.js";
 
 const CELL = 26; // pixels
 
-/** @type {(pair: Pair, options: Options, _available: number, measure: Measure) => Drawn} */
-export function drawMatrix(pair, options, _available, measure) {
-  const [rows, columns] = [pair.source, pair.target].map((words) => labelled(words, measure));
+/** @type {(pair: Pair, options: Options, available: number, measure: Measure) => Drawn} */
+export function drawMatrix(pair, options, available, measure) {
+  const most = Math.min(0.4 * available, 260); // pixels of a word, so that cells are in sight
+  const [rows, columns] = [pair.source, pair.target].map((words) => labelled(words, measure, most));
   const widest = (/** @type {Label[]} */ side) => Math.max(...side.map((word) => word.width), 0);
   const slope = columns.every((word) => word.width <= CELL - 4) ? 0 : 60; // degrees; what is narrow stands upright
   const lean = (Math.PI * slope) / 180;

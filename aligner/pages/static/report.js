@@ -2,7 +2,7 @@
 
 import { copyText, latexText, pharaohText, svgText } from "./copy.js";
 import { ReportData } from "./data.js";
-import { html, sum } from "./dom.js";
+import { html, sum, visible } from "./dom.js";
 import { draw } from "./draw.js";
 import { METRICS, intervalText, percent, scoresOf } from "./figures.js";
 import { KINDS_OF_ERRORS, ORDERS, PairList, choosePairs, has } from "./list.js";
@@ -24,7 +24,10 @@ let drawn = null;
 /** @type {(selector: string) => HTMLElement[]} */
 const elements = (selector) => [...document.querySelectorAll(selector)].map((one) => /** @type {HTMLElement} */ (one));
 
-const list = new PairList($("list"), report, (pair) => show({ pair }));
+const list = new PairList($("list"), report, (pair) => {
+  show({ pair });
+  $("title").scrollIntoView({ block: "nearest" }); // below the list on a telephone
+});
 const words = new Words($("panel-words"), report, (pair) => show({ pair, tab: "pairs" }));
 
 // Choices of what is drawn, as buttons of which one is pressed.
@@ -125,6 +128,13 @@ function drawPair() {
     shown: state.shown,
     onword,
   });
+  // Where the picture's words do not stand in lines, they are read here.
+  $("sentences").hidden = drawn.svg?.dataset.layout === "across";
+  $("sentences").replaceChildren(
+    ...[0, 1].map((side) =>
+      html("p", { class: "sentence", dir: "auto", lang: report.languages[side] }, visible(report.lines[side][pair])),
+    ),
+  );
 }
 
 /** @type {(pair: number) => string} */
@@ -204,7 +214,7 @@ function figures() {
     const cells = /** @type {Metric[]} */ (Object.keys(report.gold ? METRICS : {})).map((metric) =>
       html(
         "td",
-        { "data-metric": metric },
+        { "data-metric": metric, "data-label": METRICS[metric] },
         html("b", {}, percent(scores[metric])),
         report.threshold
           ? null
@@ -215,7 +225,7 @@ function figures() {
       "tr",
       {},
       html("th", { scope: "row" }, name),
-      html("td", { "data-metric": "links" }, sum(found).toLocaleString("en")),
+      html("td", { "data-metric": "links", "data-label": "Links" }, sum(found).toLocaleString("en")),
       cells,
     );
   });

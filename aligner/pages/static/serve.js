@@ -43,6 +43,8 @@ async function align() {
   if (found) {
     const count = found.links.length;
     message = `${count} link${count === 1 ? "" : "s"}${count ? `, mean score ${found.score.toFixed(2)}` : ""}`;
+    const joined = [...found.source, ...found.target].find((word) => /^\p{L}{2,}[.,;:!?…。،؟।]$/u.test(word));
+    if (joined) message += `. “${joined}” is one word: put a space before its last sign`;
     $("asked").replaceChildren(JSON.stringify(sentences));
     $("json").replaceChildren(JSON.stringify(found));
     history.replaceState(null, "", `#${new URLSearchParams({ ...sentences, view })}`);

@@ -106,10 +106,13 @@ interface Other {
   different: { pair: number; words: string[]; decided: boolean }[];
 }
 
+// A row of the list of pairs.
+interface Listed { pair: number; words: string[]; status: Status; flagged: boolean; comment: string }
+
 // What the server says of a pair.
 interface About {
   pair: number; source: string[]; target: string[]; work: GivenAnnotation; sides: GivenAnnotation[]; scores: number[][];
-  revision: number; previous: number | null; next: number | null; following: number | null; flagged: number[];
+  revision: number; previous: number | null; next: number | null; following: number | null; flagged: number;
   progress: { pairs: number; accepted: number; skipped: number; pace: number | null };
 }
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 from annotating import Site
-from commands import run, write
-from reports import assert_accessible, load_axe
+from commands import run
 
 from aligner.model.model import load
-from corpora.alignment import Links, PairLinks
+from corpora.alignment import PairLinks
 from corpora.link_files import read_links
 from corpora.readers import open_corpus
 
@@ -68,9 +67,10 @@ def correct(page: Any, gold: PairLinks) -> None:
             assert shown_links(page).get(cell, "none") == kind
 
 
-def test_twenty_pairs_by_keys_alone_then_train_and_report(
+def test_a_linguist_corrects_twenty_pairs_and_looks_at_doubtful_ones_and_trains_and_aligns_all(
     visit: Visit, site: Sites, tmp_path: Path, texts: Path, sample: Path
 ) -> None:
+    """By keys alone; the model that the page saves aligns the whole text, with few errors."""
     served = site(order="random", number=20)
     gold = read_links(sample / "test.wa")
     page = visit(served)
@@ -79,13 +79,23 @@ def test_twenty_pairs_by_keys_alone_then_train_and_report(
         settled(page, pair)
         assert page.locator("#progress").inner_text().startswith(f"{done} of 20 accepted")
         correct(page, gold[pair])
-        press(page, "Enter")
+        press(page, *["f"] * (done == 7), "Enter")
     assert "all done" in page.locator("#progress").inner_text()
     order = sorted(served.session.queue)
     corpus = open_corpus(tmp_path / "gold")
     assert [*corpus.links()] == [gold[pair] for pair in order]
+    page.locator("#tab-list").click()
+    page.locator("#which").select_option("flagged")
+    page.locator("#listed:text-is('1 pairs')").wait_for()
+    page.locator("#pairs button").click()
+    settled(page, served.session.queue[7])
+    page.locator("#train").click()
+    kept = r"\. (What was learnt is kept, as it makes fewer|The default weights are kept, as they make no more) errors"
+    page.locator("#training", has_text=re.compile(kept)).wait_for(timeout=120_000)
     model, links, report = (tmp_path / name for name in ("M", "links", "report.html"))
-    run("train", f"{texts}.en", f"{texts}.fr", "--gold", tmp_path / "gold", "-m", model, "-q")
+    with page.expect_download() as saved:
+        page.locator("#training a").click()
+    saved.value.save_as(model)
     run("align", f"{texts}.en", f"{texts}.fr", "-m", model, "-o", links, "-q")
     run("report", f"{texts}.en", f"{texts}.fr", links, "--gold", sample / "test.wa", "-m", model, "-o", report, "-q")
     opened = page.context.new_page()
@@ -137,7 +147,7 @@ def test_every_key(visit: Visit, site: Sites) -> None:
     assert shown_links(page) == {}
     press(page, "u", "u", "f")
     assert page.locator("#flag").get_attribute("aria-pressed") == "true"
-    assert page.locator("#flagged").inner_text() == "Flagged: 1"
+    assert "1 flagged" in page.locator("#progress").inner_text()
     page.keyboard.press("m")
     page.wait_for_function("document.activeElement.id === 'comment'")
     page.keyboard.type("not sure ? n")
@@ -350,7 +360,7 @@ def test_training_is_shown(visit: Visit, site: Sites) -> None:
     shown = page.locator("#training").filter(has_text="held-out AER")
     shown.wait_for(timeout=120_000)
     assert re.match(
-        r"12 pairs: held-out AER \d+\.\d\d %, 95 % interval \[\d+\.\d\d, \d+\.\d\d\].* kept, and suggests links",
+        r"12 pairs: held-out AER \d+\.\d\d %, 95 % interval \[\d+\.\d\d, \d+\.\d\d\].* kept.*, and suggests links",
         shown.inner_text(),
     )
     with page.expect_download() as saved:
@@ -359,42 +369,3 @@ def test_training_is_shown(visit: Visit, site: Sites) -> None:
     assert model.record["labelled_pairs"] == 12
     words = served.session.text.words(0)
     assert model.align(*words) == served.session.trained.align(*words)
-
-
-def test_scripts_of_all_directions_and_markup(visit: Visit, site: Sites, tmp_path: Path) -> None:
-    long = " ".join(f"w{n}" for n in range(200))
-    write(tmp_path / "test.en", "<script>alert(1)</script> &amp; \"'", "שלום עולם 👩‍👩‍👧", long)
-    write(tmp_path / "test.fr", "</script><img src=x onerror=alert(1)> b\0", "猫 が 好き", long)
-    served = site()
-    page = visit(served)
-    words = served.session.text.words(0)
-    assert page.locator("#source-sentence").inner_text() == " ".join(words[0])
-    assert page.locator("#target-sentence").inner_text() == " ".join(words[1]).replace("\0", "␀")
-    press(page, " ", "Enter")
-    assert page.locator("#editor [data-side=target] text").all_text_contents() == ["猫", "が", "好き"]
-    press(page, "Enter")
-    press(page, "Delete", "End", *["ArrowDown"] * 150, " ")
-    assert shown_links(page) == {(150, 199): "sure"}
-    cursor, picture = (page.locator(f"#editor {one}").bounding_box() for one in (".cursor", ".picture"))
-    assert picture["x"] <= cursor["x"] <= picture["x"] + picture["width"] - cursor["width"]
-    assert picture["y"] <= cursor["y"] <= picture["y"] + picture["height"] - cursor["height"]
-    assert read_links(tmp_path / "gold.wa") == Links.from_pairs(
-        [w.links for w in served.session.store.accepted().values()]
-    )
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(visit: Visit, site: Sites, scheme: str) -> None:
-    for pair, other in enumerate((site(number=3), site(number=3, annotator="Zoe"))):
-        work = {**other.session.pair({"pair": pair})["work"], "suggested": [], "status": "accepted"}
-        other.session.save({"pair": 0, "revision": 0, "work": work})
-    page = visit(other, color_scheme=scheme)
-    load_axe(page)
-    press(page, " ", "n", "f")
-    for tab in ("pairs", "words", "agreement"):
-        page.locator(f"#tab-{tab}").click()
-        settled(page)
-        if tab == "words":
-            page.locator("#words tbody button").first.click()
-            settled(page)
-        assert_accessible(page)

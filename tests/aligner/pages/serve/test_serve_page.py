@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from reports import assert_accessible, load_axe, visits
+from shapes import ENGLISH, SCREEN_AND_SCHEME, SCRIPTS, assert_begins_well, assert_fits, screen
 
 pytestmark = pytest.mark.slow
 
@@ -88,7 +89,21 @@ def test_axe_finds_nothing_serious(visit: Visit, pairs: Pairs, scheme: str) -> N
     assert_accessible(page)
 
 
-def test_on_a_telephone_nothing_sticks_out(visit: Visit, pairs: Pairs) -> None:
-    page = visit(viewport={"width": 380, "height": 800})
-    try_out(page, **pairs[3])
-    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+@pytest.mark.parametrize(("width", "scheme"), SCREEN_AND_SCHEME)
+def test_on_all_screens_nothing_sticks_out(visit: Visit, width: int, scheme: str) -> None:
+    page = visit(**screen(width, scheme))
+    assert_begins_well(page)
+    for language, sentences in SCRIPTS.items():
+        for source, target in zip(ENGLISH, sentences, strict=True):
+            try_out(page, source, target)
+            assert_fits(page)
+        across = page.locator(".drawing").get_attribute("data-layout") == "across"
+        assert not (across and language in ("he", "ar"))
+        assert page.locator("textarea").evaluate_all(
+            "all => all.every(one => one.scrollHeight <= one.clientHeight + 1)"
+        )
+
+
+def test_a_word_with_its_full_stop_is_told(visit: Visit) -> None:
+    said = try_out(visit(), "a house.", "une maison .")
+    assert said.endswith("“house.” is one word: put a space before its last sign")
