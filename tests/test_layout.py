@@ -50,9 +50,9 @@ SLOW = {
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 24
-MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 19_050, 9_820, 28_150
+MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 19_110, 9_820, 28_700
 """Lines of Python of the packages without the library, of the library, and of tests."""
-MOST_OF_PAGES = 3760  # lines of scripts, styles and templates
+MOST_OF_PAGES = 3860  # lines of scripts, styles and templates
 
 TREES = {
     path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"))

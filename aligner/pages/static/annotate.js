@@ -326,25 +326,20 @@ document.addEventListener("keydown", (event) => {
   });
 });
 
-const words = new WordPanel($("words"), $("contexts"), inTurn);
 /** @type {(pair: number, other?: string) => Promise<void>} */
 const goto = (pair, other) => showTab("pairs").then(() => openPair(pair, other));
-const list = new ListPanel(inTurn, goto);
-const agreement = new AgreementPanel($("agreement"), inTurn, goto);
-/** @type {Record<string, () => unknown>} */
-const TABS = {
-  pairs: () => open(state.info.pair),
-  list: () => list.show(),
-  words: () => words.show(),
-  agreement: () => agreement.show(),
+/** @type {Record<string, { show: () => Promise<void> }>} */
+const panels = {
+  list: new ListPanel(inTurn, goto),
+  words: new WordPanel($("words"), $("contexts"), inTurn),
+  agreement: new AgreementPanel($("agreement"), inTurn, goto),
 };
-
-const mark = tabs(Object.keys(TABS), (name) => inTurn(() => showTab(name)));
+const mark = tabs(["pairs", ...Object.keys(panels)], (name) => inTurn(() => showTab(name)));
 
 /** @type {(name: string) => Promise<unknown>} */
 async function showTab(name) {
   mark(name);
-  return TABS[name]();
+  return name === "pairs" ? open(state.info.pair) : panels[name].show();
 }
 
 const training = new TrainingPanel($("train"), $("training"), inTurn);
