@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,21 @@ def test_only_the_commands_name_their_options() -> None:
                 if found and not path.startswith("aligner/cli/"):
                     wrong.append(f"{path}:{node.lineno}: {node.value}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_a_message_says_to_install_is_what_an_extra_brings() -> None:
+    """By the names of those packages: ours may have been installed from anywhere."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    known = {re.split(r"[>\[]", requirement)[0] for extra in extras.values() for requirement in extra}
+    named = [
+        package
+        for tree in TREES.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for packages in re.findall(r"pip install ([\w ]+)", node.value)
+        for package in packages.split(" or ")[0].split()
+    ]
+    assert {"openpyxl", "pyarrow", "starlette", "zstandard", "distributed"} <= set(named) <= known
 
 
 def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

@@ -43,7 +43,6 @@ app = typer.Typer(
     help="Find which words of a sentence translate which words of its translation.",
     epilog="aligner COMMAND --help tells more. Start with: aligner align SRC TGT",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     # Boxes are for a terminal; plain text is what pipes, pagers and logs want, and rich would take half of the start.
     rich_markup_mode="rich" if sys.stdout is not None and sys.stdout.isatty() else None,

@@ -87,7 +87,7 @@ def connect(address: str) -> Iterator[Connection]:
         import dask
         from distributed import Client, LocalCluster
     except ModuleNotFoundError as error:
-        raise ClusterError(f"{address}: Dask is not installed (pip install 'aligner[cluster]')") from error
+        raise ClusterError(f"{address}: Dask is not installed (pip install distributed)") from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said in one line, here
     with ExitStack() as opened, _in_one_line(address):
         where: Any = address

@@ -93,7 +93,7 @@ def read_model(path: StrPath, *, copy: bool = False) -> tuple[dict[str, Any], di
     _, version, length, checksum = _PREFIX.unpack_from(data)
     if version > FORMAT_VERSION:
         what = f"model format {version} is newer than this program's {FORMAT_VERSION}"
-        raise ModelError(path, 0, what, hint="update aligner: pip install --upgrade aligner")
+        raise ModelError(path, 0, what, hint="open it with the version of aligner that wrote it, or a later one")
     if 0 < version < FORMAT_VERSION:
         what = f"model format {version} is older than this program's {FORMAT_VERSION}"
         raise ModelError(path, 0, what, hint="train the model again, or use the version of aligner that wrote it")

@@ -178,5 +178,5 @@ def _openpyxl(what: str) -> Any:
     try:
         import openpyxl
     except ModuleNotFoundError as error:
-        raise SettingError(f"{what} needs openpyxl (pip install 'aligner[xlsx]', or use CSV)") from error
+        raise SettingError(f"{what} needs openpyxl (pip install openpyxl, or use CSV)") from error
     return openpyxl

@@ -36,7 +36,7 @@ class Table:
             import pyarrow.compute
             import pyarrow.parquet
         except ModuleNotFoundError as error:
-            what = f"{path} is a {kind} file, which needs pyarrow (pip install 'aligner[arrow]')"
+            what = f"{path} is a {kind} file, which needs pyarrow (pip install pyarrow)"
             raise SettingError(what) from error
         self.path, self.kind, self._arrow = path, kind, pyarrow
         with self._open() as reader:

@@ -14,7 +14,7 @@ def open_zstd(file: BinaryIO, mode: str) -> io.RawIOBase:
         import zstandard
     except ModuleNotFoundError as error:
         name = "" if mode == "wb" else f"{file.name}: "
-        raise SettingError(f"{name}zstd needs a package that is not installed (pip install 'aligner[zst]')") from error
+        raise SettingError(f"{name}zstd needs a package that is not installed (pip install zstandard)") from error
     if mode == "wb":
         writer = zstandard.ZstdCompressor(write_checksum=True).stream_writer(file, closefd=False)
         return cast(io.RawIOBase, writer)

@@ -103,7 +103,7 @@ def test_zstd_needs_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         (f"{tmp_path}/file: ", lambda: list(read_lines(tmp_path / "file"))),
         ("", lambda: write_packed(tmp_path / "out.zst")),
     ):
-        needs = rf"^{re.escape(name)}zstd needs a package .* \(pip install 'aligner\[zst\]'\)$"
+        needs = rf"^{re.escape(name)}zstd needs a package .* \(pip install zstandard\)$"
         with pytest.raises(SettingError, match=needs):
             wanted()
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]

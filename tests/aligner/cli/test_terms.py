@@ -109,5 +109,5 @@ def test_without_openpyxl_no_work_is_begun(
 ) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     result = run(*command, *text, "-o", tmp_path / "x.xlsx", code=2)
-    assert result.stderr == "XLSX needs openpyxl (pip install 'aligner[xlsx]', or use CSV)\n"
+    assert result.stderr == "XLSX needs openpyxl (pip install openpyxl, or use CSV)\n"
     assert not list(tmp_path.iterdir())

@@ -181,5 +181,5 @@ def test_what_no_cell_of_xlsx_can_have() -> None:
 def test_without_openpyxl_only_xlsx_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     assert written("csv", [["a", "b"]])
-    with pytest.raises(SettingError, match=r"XLSX needs openpyxl \(pip install 'aligner\[xlsx\]', or use CSV\)"):
+    with pytest.raises(SettingError, match=r"XLSX needs openpyxl \(pip install openpyxl, or use CSV\)"):
         written("xlsx", [])

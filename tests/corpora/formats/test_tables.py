@@ -109,7 +109,7 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path = put(tmp_path / "t", "Parquet", {"source": EN, "target": FR})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
-        SettingError, match=r"t is a Parquet file, which needs pyarrow \(pip install 'aligner\[arrow\]'\)"
+        SettingError, match=r"t is a Parquet file, which needs pyarrow \(pip install pyarrow\)"
     ):
         open_corpus(path)
 

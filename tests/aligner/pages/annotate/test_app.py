@@ -366,7 +366,7 @@ def test_without_its_packages_one_line_says_what_to_install(
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     result = run("annotate", f"{texts}.en", f"{texts}.fr", "-o", "gold", "-q", code=2)
-    assert re.fullmatch(rf"the page .* needs {package}.*\(pip install 'aligner\[web\]'\)\n", result.stderr)
+    assert re.fullmatch(rf"the page .* needs {package}.*\(pip install starlette uvicorn\)\n", result.stderr)
 
 
 def test_usage(texts: Path, tmp_path: Path, site: Sites) -> None:

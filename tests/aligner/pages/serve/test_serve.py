@@ -377,7 +377,7 @@ def test_what_cannot_be_served(model: Path, linked: Model, tmp_path: Path, monke
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     for name in ("serve.app", "http"):
         monkeypatch.delitem(sys.modules, f"aligner.pages.{name}")
-    assert "pip install 'aligner[web]'" in refused("serve", "-m", model)
+    assert "pip install starlette uvicorn" in refused("serve", "-m", model)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Build the release and try it, up to the upload, which is left to a person: the wheel and the source archive are the
+# same bits whenever they are built, the archive makes the same wheel, and in an empty environment of each supported
+# Python the wheel aligns, trains, has its man page and completes words. Needs a tree without changes, and uv.
+#
+#     bash scripts/release.sh [FOLDER]        # dist/ without one; what is there goes
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/setup.sh dev
+out=${1:-dist}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [[ -n $(git status --porcelain) ]]; then
+    echo "there are changes that are not committed (git status)" >&2
+    exit 1
+fi
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+
+build() { python -m build --outdir "$1" "${@:2}" > "$work/build.log" || { cat "$work/build.log" >&2; exit 1; }; }
+rm -rf "$out"
+build "$out"
+build "$work/again" --sdist --wheel
+(cd "$work/again" && sha256sum -- *) > "$work/sums"
+(cd "$out" && sha256sum --check --quiet "$work/sums")
+echo "the source archive and its wheel, and the wheel of this tree, are the same bits when they are built again"
+python -m twine check --strict "$out"/*
+
+for version in 3.11 3.12 3.13; do
+    # pyenv shows only its chosen versions on the PATH.
+    if ! PATH="$PATH:$(printf '%s:' ~/.pyenv/versions/"$version"*/bin)" uv venv --quiet --python "$version" "$work/$version"; then
+        echo "Python $version: skipped, it is not here and could not be downloaded"
+        continue
+    fi
+    VIRTUAL_ENV="$work/$version" uv pip install --quiet "$out"/*.whl
+    (
+        cd "$work/$version" # away from the checkout, so that only what the wheel holds can be imported
+        PATH="$PWD/bin:$PATH"
+        NUMBA_CACHE_DIR="$PWD/kernels"
+        export NUMBA_CACHE_DIR
+        sample=$(python -c 'import corpora, pathlib; print(pathlib.Path(corpora.__file__).parent / "sample")')
+        aligner --help > help
+        aligner align "$sample/test.en" "$sample/test.fr" -o links -q
+        aligner evaluate "$sample/test.wa" links > aer
+        aligner train "$sample/train" -m model -q --set cross_validate=0
+        aligner align "$sample/test.en" "$sample/test.fr" -m model -o learnt -q
+        aligner report "$sample/test.en" "$sample/test.fr" learnt links -o page.html -q
+        test -s share/man/man1/aligner.1
+        [[ $(_ALIGNER_COMPLETE=complete_bash COMP_WORDS="aligner ev" COMP_CWORD=1 aligner) == evaluate ]]
+        echo "Python $version: aligns, trains, reports, has its man page and completes ($(sed -n 's/^AER *//p' aer | head -1))"
+    )
+done
+(cd "$out" && sha256sum -- *)
+echo "not uploaded; that is: python -m twine upload $out/*"
