@@ -74,50 +74,91 @@ def main_options(
         raise typer.Exit(report_error(error, {"encoding": encoding})) from None
 
 
-# In the order of the help, with examples in corpora/sample.
-_PANELS: dict[str, dict[Callable[..., None], tuple[str, str]]] = {
+# In the order of the help, with examples in corpora/sample: two for the help, and a third for the documentation.
+_PANELS: dict[str, dict[Callable[..., None], tuple[str, str, str]]] = {
     "Align and train": {
-        align: ("align test.en test.fr > test.links", "align test.en test.fr -m my.model --format jsonl -o test.jsonl"),
-        train: ("train train -m my.model", "train train.en train.fr --gold test -m other.model"),
+        align: (
+            "align test.en test.fr > test.links", "align test.en test.fr -m my.model --format jsonl -o test.jsonl",
+            "align test.en test.fr --offset 1.5 --format scored -o many.links",
+        ),
+        train: (
+            "train train -m my.model", "train train.en train.fr --gold test -m other.model",
+            "train test.en test.fr --update my.model -m updated.model",
+        ),
     },
     "Judge and look": {
-        evaluate: ("evaluate test.wa test.links", "evaluate test.wa old=test.links new=test.jsonl --format markdown"),
-        show: ("show test.en test.fr test.links -n 3", "show test.en test.fr test.jsonl --gold test.wa --from 5"),
-        report: ("report test.en test.fr test.links -o test.html", "report test.en test.fr test.jsonl --gold test.wa"),
-        info: ("info my.model", "info my.model test --format json"),
+        evaluate: (
+            "evaluate test.wa test.links", "evaluate test.wa old=test.links new=test.jsonl --format markdown",
+            "evaluate test.wa test.links --format json",
+        ),
+        show: (
+            "show test.en test.fr test.links -n 3", "show test.en test.fr test.jsonl --gold test.wa --from 5",
+            "show test.en test.fr test.links --from 12 -n 1",
+        ),
+        report: (
+            "report test.en test.fr test.links -o test.html", "report test.en test.fr test.jsonl --gold test.wa",
+            "report test.en test.fr test.links --gold test.wa --format latex",
+        ),
+        info: ("info my.model", "info my.model test --format json", "info my.model --features"),
     },
     "Make gold": {
         annotate: (
-            "annotate test.en test.fr -o gold", "annotate test.en test.fr -o gold -m my.model --order unsure -n 50"
+            "annotate test.en test.fr -o gold", "annotate test.en test.fr -o gold -m my.model --order unsure -n 50",
+            "annotate test.en test.fr -o gold -n 50 --annotator Zoe",
         ),
     },
     "Other tools": {
-        serve: ("serve -m my.model", "serve -m my.model --port 9000 --max-pairs 100"),
-        score: (
-            "score test.en test.fr test.links -m my.model", "score test.en test.fr test.wa -m my.model -o scores.tsv"
+        serve: (
+            "serve -m my.model", "serve -m my.model --port 9000 --max-pairs 100",
+            "serve -m my.model --port 0 --allowed-host aligner --queue 64",
         ),
-        lexicon: ("lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex"),
-        terms: ("terms test.en test.fr", "terms test.en test.fr -o terms.html"),
+        score: (
+            "score test.en test.fr test.links -m my.model", "score test.en test.fr test.wa -m my.model -o scores.tsv",
+            "score test.en test.fr --format worst > suspicious.tsv",
+        ),
+        lexicon: (
+            "lexicon my.model -o my", "lexicon test.en test.fr test.links --to moses -o lex",
+            "lexicon test.en test.fr test.links --to marian --best 100 -o short",
+        ),
+        terms: (
+            "terms test.en test.fr", "terms test.en test.fr -o terms.html",
+            "terms test.en test.fr test.links --least 2 -o terms.tbx",
+        ),
         project: (
             "project entities.en.conll test.fr test.wa",
             "project entities.en.conll test.fr test.wa --gold entities.fr.conll",
+            "project entities.en.conll test.fr test.links -o entities.found.conll",
         ),
-        convert: ("convert test.wa test.xlsx --text test", "convert joint plain.en plain.fr"),
-        symmetrize: ("symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links"),
+        convert: (
+            "convert test.wa test.xlsx --text test", "convert joint plain.en plain.fr",
+            "convert test.wa test.tmx --text test",
+        ),
+        symmetrize: (
+            "symmetrize fwd rev > both", "symmetrize fwd rev --method intersection -o both.links",
+            "symmetrize fwd rev --method gdfa > gdfa.links",
+        ),
         combine: (
-            "combine test.wa test.links > both", "combine test.wa test.links test.scored --text test -o best.links"
+            "combine test.wa test.links > both", "combine test.wa test.links test.scored --text test -o best.links",
+            "combine test.wa test.links fwd > three",
         ),
     },
     "": {
-        fast_align: ("fast-align -i joint -d -o -v > forward", "fast-align -i joint -d -o -v -r -p table > reverse"),
-        priors: ("priors my.model > my.priors", "priors my.model --to fast-align -o my.table"),
-        atools: ("atools -i fwd -j rev -c grow-diag-final-and", "atools -i fwd -c invert"),
-        warm_up: ("warm-up", "warm-up --threads 1"),
+        fast_align: (
+            "fast-align -i joint -d -o -v > forward", "fast-align -i joint -d -o -v -r -p table > reverse",
+            "fast-align -i joint -q 0.1 > few.links",
+        ),
+        priors: ("priors my.model > my.priors", "priors my.model --to fast-align -o my.table", "priors my.model -o p"),
+        atools: (
+            "atools -i fwd -j rev -c grow-diag-final-and", "atools -i fwd -c invert", "atools -i fwd -j rev -c union"
+        ),
+        warm_up: ("warm-up", "warm-up --threads 1", "warm-up -q"),
     },
 }  # fmt: skip
+EXAMPLES = {command.__name__.replace("_", "-"): examples for of in _PANELS.values() for command, examples in of.items()}
+"""By the command's name, for what is written of them."""
 for panel, commands in _PANELS.items():
     for command, examples in commands.items():
-        epilog = "\n\n".join(["Examples:", *(f"aligner {example}" for example in examples)])
+        epilog = "\n\n".join(["Examples:", *(f"aligner {example}" for example in examples[:2])])
         app.command(cls=Align if command is align else None, epilog=epilog, rich_help_panel=panel, hidden=not panel)(
             answers_for_errors(command)
         )

@@ -108,9 +108,7 @@ def test_damaged_tables(tmp_path: Path, kind: str) -> None:
 def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path / "t", "Parquet", {"source": EN, "target": FR})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(
-        SettingError, match=r"t is a Parquet file, which needs pyarrow \(pip install pyarrow\)"
-    ):
+    with pytest.raises(SettingError, match=r"t is a Parquet file, which needs pyarrow \(pip install pyarrow\)"):
         open_corpus(path)
 
 

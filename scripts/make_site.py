@@ -1,0 +1,118 @@
+"""The pages of the site that are made when it is built: README, the changelog, a page for each command from its own
+help, and the reference of what is public from its docstrings. MkDocs calls what begins with ``on_``, see mkdocs.yml.
+
+    python scripts/make_site.py [--write]        # builds the site in a folder that goes, or into site/
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import typer
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def commands() -> dict[str, Any]:
+    """The commands of the parser by name, in the order of the help, hidden ones last."""
+    from aligner.cli import app
+
+    root: Any = typer.main.get_command(app)
+    return dict(root.commands)
+
+
+def command_page(name: str, command: Any) -> str:
+    """Its first sentence, examples, and all that its help says."""
+    from aligner.cli import EXAMPLES
+    from aligner.cli.help import SETTINGS
+
+    wanted = "--help-all" if name in SETTINGS else "--help"
+    shown = subprocess.run(
+        [sys.executable, "-m", "aligner", name, wanted], capture_output=True, text=True, check=True
+    ).stdout  # fmt: skip
+    usage, _, rest = shown.partition("\n\n")
+    text, _, options = rest.partition("\n\nArguments:" if "\n\nArguments:" in rest else "\n\nOptions:")
+    heads = "Arguments:" if "\n\nArguments:" in rest else "Options:"
+    meaning = "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+    examples = "\n".join(f"aligner {example}" for example in EXAMPLES[name])
+    options = re.split(r"\n\n +Examples:|\nExamples:", options)[0] + "".join(
+        re.findall(r"\n\n--set NAME=VALUE:.*", shown, re.DOTALL)
+    )
+    return (
+        f"# aligner {name}\n\n{meaning}\n\n```sh\n{examples}\n```\n\n"
+        f"The examples run in `corpora/sample`. More of them, and what they are for: [the guide](../commands.md).\n\n"
+        f"```text\n{usage.strip()}\n\n{heads}{options.rstrip()}\n```\n"
+    )
+
+
+def reference(package: str, title: str, about: str) -> str:
+    """All that a package exports, from docstrings."""
+    from importlib import import_module
+
+    module = import_module(package)
+    homes = {
+        name: place if place.startswith(("aligner", "corpora")) else f"aligner.{place}"
+        for key, value in module._HOMES.items()
+        for place, name in ([(value, key)] if package == "aligner" else [(key, one) for one in value.split()])
+    }
+    parts = [f"## {name}\n\n::: {homes[name]}.{name}\n" for name in sorted(homes, key=str.lower)]
+    return f"# {title}\n\n{about}\n\n" + "\n".join(parts)
+
+
+def outward(text: str) -> str:
+    """A page of the root as one of docs/: links into docs/ lead on, those to code do not."""
+    text = re.sub(r"\]\(docs/", "](", text)
+    return re.sub(r"\[([^]]*)\]\((?:\.\./)?(CHANGELOG\.md)\)", r"[\1](changelog.md)", text)
+
+
+def on_config(config: Any) -> Any:
+    """Put the commands' pages in their place of the navigation."""
+    for part in config.nav:
+        for title, pages in part.items():
+            if title == "Commands":
+                part[title] = [*pages[:1], *({name: f"commands/{name}.md"} for name in commands())]
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages that are not in docs/."""
+    from mkdocs.structure.files import File
+
+    made = {f"commands/{name}.md": command_page(name, command) for name, command in commands().items()}
+    made["index.md"] = outward((ROOT / "README.md").read_text("utf-8"))
+    made["changelog.md"] = outward((ROOT / "CHANGELOG.md").read_text("utf-8"))
+    made["reference/product.md"] = reference(
+        "aligner", "Python", "What `import aligner` has: [how to use it](../python.md)."
+    )
+    made["reference/library.md"] = reference(
+        "aligner.solvers", "Solvers and problems", "What `aligner.solvers` has: [how to use it](../own-problem.md)."
+    )
+    for path, content in made.items():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """What leads to code, or to an image by its place in the checkout, leads nowhere here: the words stay."""
+    markdown = re.sub(r"\[([^]]*)\]\(\.\./(?:scripts|aligner|corpora|features|tests)/[^)]*\)", r"\1", markdown)
+    return re.sub(
+        r"^(?![|\s>-])(.+)\n(?=\||- )", r"\1\n\n", markdown, flags=re.MULTILINE
+    )  # Python-Markdown wants a blank line
+
+
+def main() -> None:
+    from tables import parser_of
+
+    options = parser_of(__doc__).parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        out = ROOT / "site" if options.write else Path(folder)
+        subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", out], cwd=ROOT, check=True)
+
+
+if __name__ == "__main__":
+    main()
