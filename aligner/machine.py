@@ -1,7 +1,6 @@
 """A word alignment model for machine.py (the package sil-machine), in place of those of its Thot."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from corpora.files import StrPath
 from corpora.link_counts import NULL
 from corpora.normalize import Normalizer
 from corpora.skipping import MAX_LENGTH
+from corpora.threads import shared_property
 from features.statistics import CorpusStatistics
 
 Word = str | int | None
@@ -52,11 +52,11 @@ class AlignerWordAlignmentModel(Ibm1WordAlignmentModel):  # type: ignore[misc]  
             raise AlignerError(f"{self.path or 'the word alignment model'} is not trained (use create_trainer)")
         return self._model
 
-    @cached_property
+    @shared_property
     def source_words(self) -> WordVocabulary:
         return Words(self.model.statistics.source_words.words(), self.model.normalizers[0])
 
-    @cached_property
+    @shared_property
     def target_words(self) -> WordVocabulary:
         return Words(self.model.statistics.target_words.words(), self.model.normalizers[1])
 
@@ -109,7 +109,7 @@ class AlignerWordAlignmentModel(Ibm1WordAlignmentModel):  # type: ignore[misc]  
     def _place(self, word: Word, words: WordVocabulary) -> int:
         return word if isinstance(word, int) else int(words.index(word))
 
-    @cached_property
+    @shared_property
     def _translations(self) -> Any:
         """(source words, target words) of shares, NULL first."""
         counts, shape = self.model.link_counts(), (len(self.source_words), len(self.target_words))

@@ -1,10 +1,10 @@
-"""The tables of docs/accuracy.md, and that of accuracy in README: alignment error rates on the gold sets of --data.
+"""The tables of docs/accuracy.md: alignment error rates on the gold sets of --data.
 
     python scripts/accuracy.py --write                         # Hansards of 10,000 and 100,000 pairs, 60 labels
     python scripts/accuracy.py --write --full                  # 674,324 pairs too, every corpus and 1,000 labels
     python scripts/accuracy.py gold-dev families --sizes 10000  # some tables, some sizes
 
-Tables: gold-dev (with that of README and probabilities), others, families, left-out, losses, labels. Weights are learnt
+Tables: gold-dev (with probabilities), others, families, left-out, losses, labels. Weights are learnt
 from gold-train (Hansards: and gold-trial, but for others) and judged on gold-dev, on which no choice was made, or by
 cross-validation. Needs `--data`.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from corpora.alignment import Links
     from features.statistics import CorpusStatistics
 
-PAGE, README = "docs/accuracy.md", "README.md"
+PAGE = "docs/accuracy.md"
 TABLES = "gold-dev", "others", "families", "left-out", "losses", "labels"
 PARTS = 5
 """Into which a gold set is cut, each held out once."""
@@ -150,13 +150,13 @@ def in_percent(result: Evaluation) -> list[str]:
 
 
 def gold_dev(study: Study) -> None:
-    """README's table, that of gold-dev, and the probabilities of the last Hansards model."""
+    """The table of gold-dev, and the probabilities of the last Hansards model."""
     from gold import judge
 
     from corpora.link_files import read_links
     from features.translation.posteriors import Decoder
 
-    rows, short = [], []
+    rows = []
     for test in (*study.hansards, study.czech):
         decoder = Decoder(test.dev.bitext, test.statistics.translation)
         bare = decoder.posteriors(0, len(test.dev.bitext)).soft_links()
@@ -167,25 +167,13 @@ def gold_dev(study: Study) -> None:
         }
         results = {name: judge(test.dev.links, links) for name, links in ours.items()}
         rows += [[test.name, name, *in_percent(result)] for name, result in results.items()]
-        figures = [f"{100 * result.aer:.2f}" for result in results.values()]
-        short.append([test.name, *figures, f"{len(test.train.links)} pairs"])
     dev = study.hansards[0].dev
     published = {
         name: judge(dev.links, read_links(study.options.data / "hansards" / file)) for name, file in PUBLISHED.items()
     }
     rows += [["Hansards, published links", name, *in_percent(result)] for name, result in published.items()]
-    german = study.german
-    from gold import shipped_weights
-
-    default = german.labelled.aer(found_by_default(shipped_weights(), german.labelled, german.statistics))
-    short.append([f"German-English, {german.pairs:,} pairs", f"{german.unsupervised:.2f}", f"{default:.2f}", "", ""])
     header = ["text", "system", "AER", "95 % interval", "precision", "recall"]
-    write = study.options.write
-    publish("gold-dev", markdown(header, rows, words=2), pages=[PAGE], write=write)
-    header = ["text", "`--unsupervised`", "no labels", "with labels", "labels"]
-    others = "; ".join(f"{name}: {100 * result.aer:.2f}" for name, result in published.items())
-    note = f"AER of published links for the same Hansards sentences: {others}."
-    publish("accuracy", f"{markdown(header, short)}\n\n{note}", pages=[README], write=write)
+    publish("gold-dev", markdown(header, rows, words=2), pages=[PAGE], write=study.options.write)
     probabilities(study)
 
 

@@ -6,6 +6,7 @@ help, and the reference of what is public from its docstrings. MkDocs calls what
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -34,7 +35,7 @@ def command_page(name: str, command: Any) -> str:
     wanted = "--help-all" if name in SETTINGS else "--help"
     shown = subprocess.run(
         [sys.executable, "-m", "aligner", name, wanted], capture_output=True, text=True, check=True
-    ).stdout  # fmt: skip
+    ).stdout.replace("python -m aligner", "aligner")  # fmt: skip
     usage, _, rest = shown.partition("\n\n")
     text, _, options = rest.partition("\n\nArguments:" if "\n\nArguments:" in rest else "\n\nOptions:")
     heads = "Arguments:" if "\n\nArguments:" in rest else "Options:"
@@ -60,14 +61,13 @@ def reference(package: str, title: str, about: str) -> str:
         for key, value in module._HOMES.items()
         for place, name in ([(value, key)] if package == "aligner" else [(key, one) for one in value.split()])
     }
-    parts = [f"## {name}\n\n::: {homes[name]}.{name}\n" for name in sorted(homes, key=str.lower)]
-    return f"# {title}\n\n{about}\n\n" + "\n".join(parts)
+    parts = [f"::: {homes[name]}.{name}" for name in sorted(homes, key=str.lower)]
+    return "\n\n".join([f"# {title}", about, *parts]) + "\n"
 
 
-def outward(text: str) -> str:
-    """A page of the root as one of docs/: links into docs/ lead on, those to code do not."""
-    text = re.sub(r"\]\(docs/", "](", text)
-    return re.sub(r"\[([^]]*)\]\((?:\.\./)?(CHANGELOG\.md)\)", r"[\1](changelog.md)", text)
+def outward(name: str) -> str:
+    """A page of the root as one of docs/."""
+    return re.sub(r"\]\(docs/", "](", (ROOT / name).read_text("utf-8"))
 
 
 def on_config(config: Any) -> Any:
@@ -84,8 +84,8 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     made = {f"commands/{name}.md": command_page(name, command) for name, command in commands().items()}
-    made["index.md"] = outward((ROOT / "README.md").read_text("utf-8"))
-    made["changelog.md"] = outward((ROOT / "CHANGELOG.md").read_text("utf-8"))
+    made["index.md"] = outward("README.md")
+    made |= {f"{name.lower()}.md": outward(f"{name}.md") for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")}
     made["reference/product.md"] = reference(
         "aligner", "Python", "What `import aligner` has: [how to use it](../python.md)."
     )
@@ -98,11 +98,12 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """What leads to code, or to an image by its place in the checkout, leads nowhere here: the words stay."""
-    markdown = re.sub(r"\[([^]]*)\]\(\.\./(?:scripts|aligner|corpora|features|tests)/[^)]*\)", r"\1", markdown)
-    return re.sub(
-        r"^(?![|\s>-])(.+)\n(?=\||- )", r"\1\n\n", markdown, flags=re.MULTILINE
-    )  # Python-Markdown wants a blank line
+    """Pages of the root are beside the others; what leads to code leads nowhere here: its words stay."""
+    markdown = re.sub(r"\]\((?:\.\./)?([A-Z]+)\.md\)", lambda found: f"]({found[1].lower()}.md)", markdown)
+    outside = r"\.\./(?:scripts|aligner|corpora|features|tests)/[^)]*|CITATION\.cff"
+    markdown = re.sub(rf"\[([^]]*)\]\((?:{outside})\)", r"\1", markdown)
+    # Python-Markdown wants a blank line before a list or a table.
+    return re.sub(r"^(?![|\s>-])(.+)\n(?=\||- )", r"\1\n\n", markdown, flags=re.MULTILINE)
 
 
 def main() -> None:
@@ -111,7 +112,12 @@ def main() -> None:
     options = parser_of(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         out = ROOT / "site" if options.write else Path(folder)
-        subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", out], cwd=ROOT, check=True)
+        build = [sys.executable, "-m", "mkdocs", "build", "--site-dir", out]
+        done = subprocess.run(
+            build, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+        )
+    told = re.findall(r"(?m)^(?:WARNING|ERROR) .*$|^Aborted.*$|^\w*Error.*$", done.stderr)
+    sys.exit("\n".join(told) or done.stderr if done.returncode else 0)
 
 
 if __name__ == "__main__":

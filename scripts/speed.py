@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tables import ROOT, markdown, parser_of, publish
+from tables import ROOT, markdown, parser_of, publish, with_interval
 
 if TYPE_CHECKING:
     from corpora.alignment import Links
@@ -48,12 +48,16 @@ class Text:
 
 @dataclass(frozen=True)
 class Run:
-    """What a process took, with the processes it started.  peak: GiB of the largest.  aer: in percent, where judged."""
+    """What a process took, with the processes it started.  peak: GiB of the largest.
+
+    aer, ends: in percent, and of its 95 % interval, where it was judged.
+    """
 
     wall: float
     cpu: float
     peak: float
     aer: float | None = None
+    ends: Sequence[float] = ()
 
     def __add__(self, other: Run) -> Run:
         """One after the other."""
@@ -103,9 +107,10 @@ def execute(command: Sequence[object], output: Path | None = None) -> Run:
 
 def judged(run: Run, text: Text, *outputs: Path) -> Run:
     """The run with the AER of `best_links`."""
-    from gold import aer
+    from gold import judge
 
-    return Run(run.wall, run.cpu, run.peak, aer(text.gold, best_links(text, *outputs)))
+    result = judge(text.gold, best_links(text, *outputs))
+    return Run(run.wall, run.cpu, run.peak, 100 * result.aer, [100 * end for end in result.intervals["aer"]])
 
 
 def best_links(text: Text, *outputs: Path, error: Callable[[Links], float] | None = None) -> Links:
@@ -225,7 +230,7 @@ def main() -> None:
             if options.fast_align is not None:
                 runs |= fast_align(text, folder, options.fast_align)
             for command, run in runs.items():
-                error = "" if run.aer is None else f"{run.aer:.2f}"
+                error = "" if run.aer is None else with_interval(run.aer, *run.ends)
                 cost = f"{run.wall:.1f}", f"{run.cpu:.1f}", f"{run.peak:.2f}"
                 rows.append([command, f"{text.pairs:,}", *cost, f"{text.pairs / run.wall:,.0f}", error])
                 if command in ("`aligner align SRC TGT`", "eflomal", "fast_align"):

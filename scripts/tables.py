@@ -57,6 +57,11 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[object]], words: int
     return "\n".join("| " + " | ".join(map(str, cells)) + " |" for cells in (header, rule, *rows))
 
 
+def with_interval(figure: float, low: float, high: float) -> str:
+    """A figure with the ends of its interval, to one decimal: more would promise what intervals of ± 1 do not hold."""
+    return f"{figure:.1f} [{low:.1f}, {high:.1f}]"
+
+
 def put_table(page: Path, name: str, content: str) -> None:
     """Write content between the markers of this name.  ValueError where the page does not have them once."""
     text = page.read_text("utf-8")
