@@ -24,9 +24,11 @@ from pathlib import Path
 
 import man
 import pytest
+import typer
 from commands import COMMANDS, run
 
 import aligner
+from aligner.cli import app
 from aligner.cli.help import SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -142,7 +144,7 @@ def test_options_that_pages_name_exist(page: Path) -> None:
     text = "\n".join(line for line in text.splitlines() if not re.search(r"python|pip|scripts/|pytest", line))
     known = "".join(run(name, "--help").stdout for name in COMMANDS) + run("--help").stdout
     every = "".join(run(name, "--help-all").stdout for name in SETTINGS)
-    known += every
+    known += every + " ".join(option for one in typer.main.get_command(app).params for option in one.opts)
     known += "".join(script.read_text("utf-8") for script in (ROOT / "scripts").glob("*.py"))
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)):
         assert re.search(rf"{option}\b(?!-)", known), option
