@@ -99,7 +99,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Pages of the root are beside the others; what leads to code leads nowhere here: its words stay."""
-    markdown = re.sub(r"\]\((?:\.\./)?([A-Z]+)\.md\)", lambda found: f"]({found[1].lower()}.md)", markdown)
+    root = lambda found: f"]({found[1].lower().replace('readme', 'index')}.md"  # noqa: E731
+    markdown = re.sub(r"\]\((?:\.\./)?([A-Z]+)\.md", root, markdown)
     outside = r"\.\./(?:scripts|aligner|corpora|features|tests)/[^)]*|CITATION\.cff"
     markdown = re.sub(rf"\[([^]]*)\]\((?:{outside})\)", r"\1", markdown)
     # Python-Markdown wants a blank line before a list or a table.

@@ -69,7 +69,7 @@ def align(
     """Align text: one line of links for each pair of lines.
 
     With a trained model (-m), or by what the text itself says of who translates whom and the weights that come with
-    the program, which were learnt from hand-aligned text of other languages.
+    the program, which were learnt from hand-aligned text of several languages.
     """
     settings = with_values(
         AlignSettings(
