@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -26,6 +26,8 @@ from corpora.normalize import SPACE, Normalizer
 from corpora.ragged import F64
 from corpora.symmetrize import DIRECTIONS
 from features.translation.priors import Priors, format_priors, parse_priors
+
+__all__ = ["Aligner", "calculate_priors", "write_priors"]
 
 
 class Aligner:
@@ -62,8 +64,8 @@ class Aligner:
         likelier; 0 with an empty side.  Existing files are overwritten in place: the caller may hold them open.
         Tokens that stand for a space, ▁, are left out, and have no link.
         priors_input: lines of eflomal's priors, or of a table of fast_align.  quiet: print no progress.
-        Raises ValueError for unequal numbers of lines, SettingError for use_gdb, CorpusError for wrong priors and files
-        that cannot be made, OSError for files that cannot be written.
+        Raises ValueError for unequal numbers of lines, TypeError for names in place of files, SettingError for use_gdb,
+        CorpusError for wrong priors and files that cannot be made, OSError for files that cannot be written.
         """
         if use_gdb:
             raise SettingError("there is no program for gdb (leave use_gdb out)")
@@ -72,8 +74,10 @@ class Aligner:
         if priors_input is not None:
             name = str(getattr(priors_input, "name", "priors_input"))
             priors = parse_priors((line.rstrip("\n").encode() for line in priors_input), name).to_model(normalizers)
+        if str in (type(src_input), type(trg_input)):
+            raise TypeError("a text is a file that is open, or lines, not a name (use open)")
         builder, places = BitextBuilder(*normalizers), (array("i"), array("i"))
-        for texts in zip(src_input, trg_input, strict=True):
+        for texts in _in_step(src_input, trg_input):
             sides: list[list[str]] = []
             for line, short, kept in zip(texts, self._parts, places, strict=True):
                 tokens = line.split()
@@ -97,6 +101,15 @@ class Aligner:
                     gains = np.where(np.isfinite(fit), by_frequency[done : done + len(part)] - fit, 0.0)
                     scores.writelines(b"%g\n" % gain for gain in gains.tolist())
                     done += len(part)
+
+
+def _in_step(*files: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """The lines of all files, one of each at a time.  Raises ValueError if one has fewer than another."""
+    for number, lines in enumerate(zip_longest(*files), 1):
+        if None in lines:
+            which = f"file {lines.index(None) + 1} of {len(lines)}"
+            raise ValueError(f"{which} ends before line {number} (line n of all must be one pair)")
+        yield lines
 
 
 def _in_place(found: Alignments, bitext: Bitext, first: int, places: Sequence[Sequence[int]]) -> Alignments:
@@ -139,7 +152,7 @@ def calculate_priors(
     """
     links, jumps, fertilities = Counter[Any](), (Counter[Any](), Counter[Any]()), (Counter[Any](), Counter[Any]())
     for number, (source, target, *both) in enumerate(
-        zip(src_sentences, trg_sentences, fwd_alignments, rev_alignments, strict=True), 1
+        _in_step(src_sentences, trg_sentences, fwd_alignments, rev_alignments), 1
     ):
         words = source.split(), target.split()
         for side, line in enumerate(both):  # of the words that the others come of

@@ -57,7 +57,7 @@ def test_priors_are_those_of_eflomal_to_the_byte(priors: Path, texts: list[list[
     written = io.StringIO()
     eflomal.write_priors(written, *eflomal.calculate_priors(*texts, *links))
     assert written.getvalue() == (priors / "eflomal.priors").read_text("utf-8")
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="ends before line"):
         eflomal.calculate_priors(*texts, *links[:1], links[1][:-1])
     with pytest.raises(CorpusError, match=r"^alignments:1: "):
         eflomal.calculate_priors(["a"], ["b"], ["0-1"], ["0-0"])
@@ -181,12 +181,14 @@ def test_empty_lines_and_nothing(tmp_path: Path) -> None:
 
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     (tmp_path / "S").write_text("kept")
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="ends before line"):
         eflomal.Aligner().align(["a", "b"], ["x"], tmp_path / "F", scores_filename_fwd=tmp_path / "S")
     assert [path.name for path in tmp_path.iterdir()] == ["S"]
     assert (tmp_path / "S").read_text() == "kept"
     with pytest.raises(CorpusError, match="folder"):
         eflomal.Aligner().align(["a"], ["x"], scores_filename_fwd=tmp_path / "none" / "S")
+    with pytest.raises(TypeError, match="not a name"):
+        eflomal.Aligner().align("test.en", ["a"])
     with pytest.raises(SettingError, match="gdb"):
         eflomal.Aligner().align(["a"], ["x"], use_gdb=True)
     with pytest.raises(SettingError, match="`null` must be"):
