@@ -39,6 +39,7 @@ _BLOCK = 25  # lines of a text that are about the same
 _EVEN = 0.3  # weight of a term that is spread evenly
 _JOINERS = {"-", "\u2010", "\u2013", "'", "\u2019"}  # may stand inside a term
 _ENDING, _STEM = 3, 3  # letters that an inflection may add at the end, and that no other word begins with
+_SURE = 5  # letters of a word that with another ending is surely the same
 _VOWELS = {*"aeiouyàâèéêîïôûùäöü"}  # which may change before them
 
 
@@ -260,6 +261,8 @@ def deviations(pairs: Iterable[Pair], glossary: Iterable[tuple[Sequence[str], Se
     """Yield each occurrence of a term whose pair has none of its translations, in whatever inflection.
 
     glossary: the words of terms and of their translations.  A term within a longer one that is there is not looked at.
+    What may be another word than the term, being short, as "they" beside "the", counts only if the text translates it
+    as the term at least every other time.
     """
     translations = defaultdict[Phrase, list[Phrase]](list)
     for term, translation in glossary:
@@ -267,6 +270,7 @@ def deviations(pairs: Iterable[Pair], glossary: Iterable[tuple[Sequence[str], Se
     begins = defaultdict[str, list[Phrase]](list)
     for phrase in sorted(translations, key=len, reverse=True):
         begins[phrase[0][:_STEM]].append(phrase)
+    found, kept = list[tuple[tuple[Phrase, Phrase], bool, Deviation]](), defaultdict[tuple[Phrase, Phrase], int](int)
     for number, (source, target, links) in enumerate(pairs, 1):
         words, others, end = [*map(str.casefold, source)], [*map(str.casefold, target)], 0
         for start, word in enumerate(words):
@@ -275,10 +279,18 @@ def deviations(pairs: Iterable[Pair], glossary: Iterable[tuple[Sequence[str], Se
             if not phrase:
                 continue
             end, expected = start + len(phrase), translations[phrase]
-            if not any(_stands(one, others, place) for one in expected for place in range(len(others))):
+            form = (*words[start:end],)
+            right = any(_stands(one, others, place) for one in expected for place in range(len(others)))
+            kept[phrase, form] += 1 if right else -1
+            if not right:
                 linked = sorted({k for j, k in links if start <= j < end})
-                found, term = " ".join(target[k] for k in linked), " ".join(source[start:end])
-                yield Deviation(number, term, (*map(" ".join, expected),), found, " ".join(source), " ".join(target))
+                there, term = " ".join(target[k] for k in linked), " ".join(source[start:end])
+                sides = " ".join(source), " ".join(target)
+                sure = all(a == b or min(len(a), len(b)) >= _SURE for a, b in zip(phrase, form, strict=True))
+                found.append(
+                    ((phrase, form), sure, Deviation(number, term, (*map(" ".join, expected),), there, *sides))
+                )
+    yield from (deviation for forms, sure, deviation in found if sure or kept[forms] >= 0)
 
 
 def _stands(phrase: Phrase, words: Sequence[str], start: int) -> bool:

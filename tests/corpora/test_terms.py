@@ -116,6 +116,11 @@ def test_given_terms_are_checked(tmp_path: Path) -> None:
     ]
     found = [(one.number, one.term, one.expected, one.found) for one in deviations(pairs, glossary)]
     assert found == [(2, "State aid", ("aides d' état",), "subventions"), (3, "states", ("état",), "pays")]
+    apart = [("they sleep".split(), "ils dorment".split(), [])] + [("the cars".split(), "les autos".split(), [])] * 3
+    found = [(one.number, one.term) for one in deviations(apart, [(["they"], ["ils"]), (["car"], ["auto"])])]
+    assert found == []
+    found = [(one.number, one.term) for one in deviations([*apart, (["cars"], ["cars"], [])], [(["car"], ["auto"])])]
+    assert found == [(5, "cars")]
     for content, line in ((b"a\tb\nc\n", 2), (b"a\t\n", 1), (b"a\tb\n\xff\tb\n", 2)):
         (tmp_path / "g.tsv").write_bytes(content)
         with pytest.raises(CorpusError, match=rf"g.tsv:{line}: "):
