@@ -40,15 +40,15 @@ for version in 3.11 3.12 3.13; do
         NUMBA_CACHE_DIR="$PWD/kernels"
         export NUMBA_CACHE_DIR
         sample=$(python -c 'import corpora, pathlib; print(pathlib.Path(corpora.__file__).parent / "sample")')
-        aligner --help > help
+        aligner --help > /dev/null
         aligner align "$sample/test.en" "$sample/test.fr" -o links -q
-        aligner evaluate "$sample/test.wa" links > aer
+        aligner evaluate "$sample/test.wa" links > /dev/null
         aligner train "$sample/train" -m model -q --set cross_validate=0
         aligner align "$sample/test.en" "$sample/test.fr" -m model -o learnt -q
         aligner report "$sample/test.en" "$sample/test.fr" learnt links -o page.html -q
         test -s share/man/man1/aligner.1
         [[ $(_ALIGNER_COMPLETE=complete_bash COMP_WORDS="aligner ev" COMP_CWORD=1 aligner) == evaluate ]]
-        echo "Python $version: aligns, trains, reports, has its man page and completes ($(sed -n 's/^AER *//p' aer | head -1))"
+        echo "Python $version: aligns, trains, reports, has its man page and completes"
     )
 done
 (cd "$out" && sha256sum -- *)

@@ -241,7 +241,7 @@ def main() -> None:
     settings = {"write": options.write, "peers": ["eflomal"]}
     publish("commands", markdown([*header, "pairs/s", "AER of gold-dev"], rows), pages=[PAGE], **settings)
     publish("library", markdown(["call", "pairs", "seconds", "pairs/s"], calls), pages=[PAGE], **settings)
-    publish("cost", markdown([*header, "AER of gold-dev"], short), pages=[README], **settings)
+    publish("cost", markdown([*header, "AER"], short), pages=[README], **settings)
 
 
 if __name__ == "__main__":
