@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +29,6 @@ _COMPILED = re.compile(rb"^@compiled|^@template|\(NamedTuple\):", re.MULTILINE)
 _CONFIG: Any = nb.config  # mypy does not see its variables
 _EVENTS: Any = numba.core.event
 
-
-def _import_without_blas() -> None:
-    """Import what numba imports at the first kernel, but not scipy's BLAS, which it only looks for.
-
-    Kernels with products of matrices still load it. Saves 0.17 s of each command.
-    """
-    linalg: Any = import_module("numba.np.linalg")
-    load, linalg.ensure_blas = linalg.ensure_blas, lambda: None
-    try:
-        import_module("numba.np.arraymath")
-    finally:
-        linalg.ensure_blas = load
-
-
-_import_without_blas()
 
 compilations: Any = _EVENTS.RecordingListener()
 """The beginning and end of each compilation of a kernel that is not cached yet, in this process."""

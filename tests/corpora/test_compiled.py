@@ -152,22 +152,3 @@ def test_few_versions_are_kept(program: Program) -> None:
     versions = [*(program.code / "__pycache__").glob("aligner-kernels-*")]
     assert len(versions) == 3
     assert path.parent in versions
-
-
-@pytest.mark.slow
-def test_blas_is_loaded_by_the_kernels_that_need_it_alone() -> None:
-    """And by these still."""
-    code = """if True:
-        import sys
-        import numba, numpy as np
-        from corpora.compiled import compiled
-
-        add = compiled(lambda a, b: (a + b).sum(), store=False)
-        assert add(np.ones(3), np.ones(3)) == 6.0
-        assert "scipy.linalg" not in sys.modules
-        product = compiled(lambda a, b: np.dot(a, b), store=False)
-        a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
-        np.testing.assert_array_equal(product(a, b), a @ b)
-        assert "scipy.linalg.cython_blas" in sys.modules
-    """
-    subprocess.run([sys.executable, "-c", code], check=True)
