@@ -7,8 +7,8 @@ import shutil
 import stat
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -33,23 +33,6 @@ _EVENTS: Any = numba.core.event
 compilations: Any = _EVENTS.RecordingListener()
 """The beginning and end of each compilation of a kernel that is not cached yet, in this process."""
 _EVENTS.register("numba:compile", compilations)
-
-
-@contextmanager
-def before_first_compilation(act: Callable[[], None]) -> Iterator[None]:
-    """Within this block, call `act` once, when a kernel that is not cached yet is about to be compiled."""
-    waiting = [act]
-
-    class Beginnings(_EVENTS.Listener):  # type: ignore[misc]
-        def on_start(self, event: Any) -> None:
-            while waiting:
-                waiting.pop()()
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    with _EVENTS.install_listener("numba:compile", Beginnings()):
-        yield
 
 
 def compiled(function: Callable[..., Any] | None = None, *, store: bool = True, **options: Any) -> Any:

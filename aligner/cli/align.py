@@ -13,7 +13,6 @@ import typer
 
 from aligner._version import __version__
 from aligner.cli import options as opt
-from aligner.cli.ahead import compiling_ahead
 from aligner.cli.messages import in_options, say
 from aligner.cli.outputs import Output, Writer
 from aligner.model.settings import AlignSettings
@@ -116,7 +115,6 @@ def align_with_model(
     output, model = writer.output, str(settings.model)
     with ExitStack() as until_written:
         with progress_bar(output.quiet):
-            until_written.enter_context(compiling_ahead())
             from aligner.cli.inputs import check_texts, open_for_model, open_other_tokens, with_others
             from aligner.model.input_checks import Acquaintance
             from aligner.model.model import load
@@ -206,32 +204,28 @@ def align_without_model(
     output = writers[0].output
     from corpora.files import refuse_inputs, spilling_beside
 
-    with ExitStack() as until_written:
-        with spilling_beside(output.path), progress_bar(output.quiet) as show:
-            until_written.enter_context(compiling_ahead())
-            from aligner.cli.inputs import open_other_tokens
-            from aligner.model.unsupervised import OwnText
-            from corpora.link_files import kind_of_links
-            from corpora.readers import open_text
-            from corpora.symmetrize import DIRECTIONS
+    with spilling_beside(output.path), progress_bar(output.quiet) as show:
+        from aligner.cli.inputs import open_other_tokens
+        from aligner.model.unsupervised import OwnText
+        from corpora.link_files import kind_of_links
+        from corpora.readers import open_text
+        from corpora.symmetrize import DIRECTIONS
 
-            corpus = skipping(open_text(source, target, settings.columns))
-            paths = [writer.output.path for writer in writers]
-            others = [kind_of_links(name)[1] for name in settings.links]
-            for path in paths:
-                refuse_inputs(
-                    path, [corpus.source_file, corpus.target_file, settings.priors, settings.dictionary, *others]
-                )
-            keep = output.format == "jsonl" or output.remap is not None
-            text = OwnText.of(corpus, settings, keep=keep, on_progress=show)
-            other = open_other_tokens(output.remap, text.corpus or corpus, text.normalizers, paths)
-            if not output.quiet:
-                say(corpus.description())
-            translation, pairs = text.estimate(show), text.pairs
-            on_model(translation)
-            normalizers = text.normalizers
-            parts = [text.align(translation), *(text.decode(translation, one) for one in DIRECTIONS[: len(paths) - 1])]
-            del text, translation
-            _tell_of_tokens(normalizers, output)
-        for writer, found in zip(writers, parts, strict=True):
-            writer.write(normalizers, found, pairs, other)
+        corpus = skipping(open_text(source, target, settings.columns))
+        paths = [writer.output.path for writer in writers]
+        others = [kind_of_links(name)[1] for name in settings.links]
+        for path in paths:
+            refuse_inputs(path, [corpus.source_file, corpus.target_file, settings.priors, settings.dictionary, *others])
+        keep = output.format == "jsonl" or output.remap is not None
+        text = OwnText.of(corpus, settings, keep=keep, on_progress=show)
+        other = open_other_tokens(output.remap, text.corpus or corpus, text.normalizers, paths)
+        if not output.quiet:
+            say(corpus.description())
+        translation, pairs = text.estimate(show), text.pairs
+        on_model(translation)
+        normalizers = text.normalizers
+        parts = [text.align(translation), *(text.decode(translation, one) for one in DIRECTIONS[: len(paths) - 1])]
+        del text, translation
+        _tell_of_tokens(normalizers, output)
+    for writer, found in zip(writers, parts, strict=True):
+        writer.write(normalizers, found, pairs, other)

@@ -3,14 +3,13 @@
 import json
 from array import array
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import IO, Annotated
 
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.ahead import compiling_ahead
 from aligner.cli.align import align_alone
 from aligner.cli.messages import refuse_idle
 from aligner.cli.outputs import Output, Writer
@@ -65,23 +64,21 @@ def _score(source: str, target: str | None, links: str | None, settings: AlignSe
     refuse_idle("on links of two texts (leave LINKS out)", columns=settings.columns, tokenize=settings.tokenize)
     from corpora.files import refuse_inputs
 
-    with ExitStack() as until_written:
-        with progress_bar(writer.output.quiet):
-            until_written.enter_context(compiling_ahead())
-            from aligner.cli.inputs import check_texts, open_for_model
-            from aligner.model.model import load
-            from aligner.model.streaming import LinksFile, align_lines, read_again
-            from corpora.normalize import without_tokenizing
+    with progress_bar(writer.output.quiet):
+        from aligner.cli.inputs import check_texts, open_for_model
+        from aligner.model.model import load
+        from aligner.model.streaming import LinksFile, align_lines, read_again
+        from corpora.normalize import without_tokenizing
 
-            model = settings.model or "aligner.model"
-            loaded = load(model)
-            corpus = open_for_model(loaded, model, source, target).in_tokens(loaded.normalizers)
-            loaded = replace(loaded, normalizers=without_tokenizing(loaded.normalizers))
-            refuse_inputs(writer.output.path, [*corpus.files, model, links])
-            pairs = check_texts(corpus, [links], probable=False)
-            streams = [LinksFile.open(links, corpus.lengths() if pairs else None, probable=False)]
-            parts = align_lines(loaded, corpus, read_again(corpus, pairs or 0), streams, given=True)
-        writer.write(loaded.normalizers, parts, pairs)
+        model = settings.model or "aligner.model"
+        loaded = load(model)
+        corpus = open_for_model(loaded, model, source, target).in_tokens(loaded.normalizers)
+        loaded = replace(loaded, normalizers=without_tokenizing(loaded.normalizers))
+        refuse_inputs(writer.output.path, [*corpus.files, model, links])
+        pairs = check_texts(corpus, [links], probable=False)
+        streams = [LinksFile.open(links, corpus.lengths() if pairs else None, probable=False)]
+        parts = align_lines(loaded, corpus, read_again(corpus, pairs or 0), streams, given=True)
+    writer.write(loaded.normalizers, parts, pairs)
 
 
 def _worst_first(pairs: IO[bytes]) -> Iterator[tuple[object, ...]]:

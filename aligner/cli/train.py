@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.ahead import compiling_ahead
 from aligner.cli.messages import BAD_DATA, NOT_CONVERGED, refuse_idle, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.progress import Hooks, progress_bar
@@ -79,7 +78,7 @@ def train(
     training = None
     with (
         spilling_beside(model), opt.skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
-        compiling_ahead(), ExitStack() as connected,
+        ExitStack() as connected,
     ):  # fmt: skip
         from aligner.model.model import load
         from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training

@@ -4,7 +4,6 @@ import time
 from importlib.resources import as_file, files
 
 from aligner.cli import options as opt
-from aligner.cli.ahead import compiling_ahead
 from aligner.cli.messages import say
 from aligner.progress import progress_bar
 
@@ -15,7 +14,7 @@ def warm_up(threads: opt.Threads = None, quiet: opt.Quiet = False, debug: opt.De
     Trains on a few pairs that come with the program. Other losses and solvers compile what they need when first used.
     """
     began = time.monotonic()
-    with progress_bar(quiet) as show, compiling_ahead():
+    with progress_bar(quiet) as show:
         from aligner.errors import AlignerError
         from aligner.progress import Hooks
         from aligner.training.train import train
