@@ -58,7 +58,9 @@ _STRANGER = "asked by a name that is not allowed here (use the address that the 
 def application(
     routes: Sequence[BaseRoute], is_own: Callable[[Headers], bool], callback: Callable[[str, int], object] = ignore
 ) -> ASGIApp:
-    """Serve these routes to requests for our own address, and refuse others in JSON; all by the names that they bear.
+    """Serve these routes to requests for our own address, and refuse others in JSON.
+
+    Answers have the X-Request-ID of their request, or a new one.
 
     is_own: whether a request's headers have one of our names, so that pages of other origins, or of a server whose
     name leads here, are refused.  callback: called with the path and the status of each response.
