@@ -143,12 +143,12 @@ export function draw(container, pair, options) {
   return { svg: picture, light, unlight, focus: () => focus(), point, matrix };
 }
 
-// A word with its number among the equal ones: "the (2)".
+// A word with its number among the equal ones, as they are seen: "the 2".
 /** @type {(words: string[], index: number) => string} */
 function nameOf(words, index) {
   const word = visible(words[index]);
   if (words.indexOf(words[index]) === words.lastIndexOf(words[index])) return word;
-  return `${word} (${words.slice(0, index + 1).filter((other) => other === words[index]).length})`;
+  return `${word} ${words.slice(0, index + 1).filter((other) => other === words[index]).length}`;
 }
 
 /** @type {(pair: Pair, side: number, index: number) => Node[]} */

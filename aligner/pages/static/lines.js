@@ -174,7 +174,8 @@ export function wordElement(word, anchor) {
     height: 25,
     rx: 5,
   });
-  const number = word.number === null ? null : svg("tspan", { class: "number", dy: 4, dx: 1 }, `${word.number}`);
+  // The blank is for who hears it: what is read aloud has the word, and then its number.
+  const number = word.number === null ? null : svg("tspan", { class: "number", dy: 4, dx: -1.5 }, ` ${word.number}`);
   const text = svg("text", { x: word.x.toFixed(1), y: word.y.toFixed(1), "text-anchor": anchor }, word.text, number);
   return svg("g", { class: "word" }, ground, text);
 }

@@ -65,7 +65,7 @@ def test_curves_lead_from_word_to_word(visit: Visit, report: Report) -> None:
         assert [box["x"] for box in row] == sorted(box["x"] for box in row)
         assert apart(row)
     assert above[0]["y"] + above[0]["height"] < below[0]["y"]
-    assert page.locator(".source .number").all_text_contents() == ["1", "2"], "the two of the"
+    assert page.locator(".source .number").all_text_contents() == [" 1", " 2"], "the two of the"
     assert links(page) == dict.fromkeys(["0-0", "1-1", "3-4", "5-7", "6-6"], "link")
     for place in links(page):
         source, target = map(int, place.split("-"))
@@ -246,7 +246,7 @@ def test_scripts_run_in_their_own_direction(visit: Visit, report: Report) -> Non
     assert page.evaluate("document.activeElement.dataset.index") == "1", "leftwards is onwards"
     page.evaluate("location.hash = '#pair=3'")
     page.wait_for_selector("#title:text-is('Pair 3')")
-    assert page.locator(".source .number").all_text_contents() == ["1", "2"]
+    assert page.locator(".source .number").all_text_contents() == [" 1", " 2"]
 
 
 def test_long_sentences_are_legible(visit: Visit, report: Report) -> None:

@@ -87,6 +87,8 @@ def test_axe_finds_nothing_serious(visit: Visit, pairs: Pairs, scheme: str) -> N
     assert_accessible(page)
     try_out(page, **pairs[3])
     assert_accessible(page)
+    try_out(page, ENGLISH[1], SCRIPTS["he"][1])  # with words that occur twice
+    assert_accessible(page)
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREEN_AND_SCHEME)
