@@ -14,40 +14,24 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import typer
-
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def commands() -> dict[str, Any]:
-    """The commands of the parser by name, in the order of the help, hidden ones last."""
-    from aligner.cli import app
-
-    root: Any = typer.main.get_command(app)
-    return dict(root.commands)
-
-
-def command_page(name: str, command: Any) -> str:
-    """Its first sentence, examples, and all that its help says."""
+def command_page(name: str) -> str:
+    """Its three examples, and all that its help says."""
     from aligner.cli import EXAMPLES
     from aligner.cli.help import SETTINGS
 
-    wanted = "--help-all" if name in SETTINGS else "--help"
-    shown = subprocess.run(
-        [sys.executable, "-m", "aligner", name, wanted], capture_output=True, text=True, check=True
-    ).stdout.replace("python -m aligner", "aligner")  # fmt: skip
-    usage, _, rest = shown.partition("\n\n")
-    text, _, options = rest.partition("\n\nArguments:" if "\n\nArguments:" in rest else "\n\nOptions:")
-    heads = "Arguments:" if "\n\nArguments:" in rest else "Options:"
-    meaning = "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
-    examples = "\n".join(f"aligner {example}" for example in EXAMPLES[name])
-    options = re.split(r"\n\n +Examples:|\nExamples:", options)[0] + "".join(
-        re.findall(r"\n\n--set NAME=VALUE:.*", shown, re.DOTALL)
+    command = [sys.executable, "-m", "aligner", name, "--help-all" if name in SETTINGS else "--help"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.replace(
+        "python -m aligner", "aligner"
     )
+    told = re.sub(r"\n *Examples:\n.*?(?=\n--set NAME|\Z)", "", shown, flags=re.DOTALL)
+    examples = "\n".join(f"aligner {example}" for example in EXAMPLES[name])
     return (
-        f"# aligner {name}\n\n{meaning}\n\n```sh\n{examples}\n```\n\n"
+        f"# aligner {name}\n\n```sh\n{examples}\n```\n\n"
         f"The examples run in `corpora/sample`. More of them, and what they are for: [the guide](../commands.md).\n\n"
-        f"```text\n{usage.strip()}\n\n{heads}{options.rstrip()}\n```\n"
+        f"```text\n{told.strip()}\n```\n"
     )
 
 
@@ -72,10 +56,12 @@ def outward(name: str) -> str:
 
 def on_config(config: Any) -> Any:
     """Put the commands' pages in their place of the navigation."""
+    from aligner.cli import EXAMPLES
+
     for part in config.nav:
         for title, pages in part.items():
             if title == "Commands":
-                part[title] = [*pages[:1], *({name: f"commands/{name}.md"} for name in commands())]
+                part[title] = [*pages[:1], *({name: f"commands/{name}.md"} for name in EXAMPLES)]
     return config
 
 
@@ -83,7 +69,9 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the pages that are not in docs/."""
     from mkdocs.structure.files import File
 
-    made = {f"commands/{name}.md": command_page(name, command) for name, command in commands().items()}
+    from aligner.cli import EXAMPLES
+
+    made = {f"commands/{name}.md": command_page(name) for name in EXAMPLES}
     made["index.md"] = outward("README.md")
     made |= {f"{name.lower()}.md": outward(f"{name}.md") for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")}
     made["reference/product.md"] = reference(
@@ -99,8 +87,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Pages of the root are beside the others; what leads to code leads nowhere here: its words stay."""
-    root = lambda found: f"]({found[1].lower().replace('readme', 'index')}.md"  # noqa: E731
-    markdown = re.sub(r"\]\((?:\.\./)?([A-Z]+)\.md", root, markdown)
+    markdown = re.sub(r"\]\((?:\.\./)?README\.md", "](index.md", markdown)
+    markdown = re.sub(r"\]\((?:\.\./)?([A-Z]+)\.md", lambda found: f"]({found[1].lower()}.md", markdown)
     outside = r"\.\./(?:scripts|aligner|corpora|features|tests)/[^)]*|CITATION\.cff"
     markdown = re.sub(rf"\[([^]]*)\]\((?:{outside})\)", r"\1", markdown)
     # Python-Markdown wants a blank line before a list or a table.

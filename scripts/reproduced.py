@@ -34,9 +34,10 @@ def main() -> None:
             published.append(f"{name} {with_interval(aer, low, high)}")
             continue
         found[name][system] = aer, low, high
-        labels[name] = max(labels.get(name, ""), number.replace("0", "", number == "0"))
+        if system == "learnt":
+            labels[name] = number
     rows = [
-        [name, *(with_interval(*those[system]) if system in those else "" for system in SYSTEMS), labels[name]]
+        [name, *(with_interval(*those[system]) if system in those else "" for system in SYSTEMS), labels.get(name, "")]
         for name, those in found.items()
     ]
     table = markdown(["text", *SYSTEMS.values(), "labelled pairs"], rows)
@@ -46,9 +47,9 @@ def main() -> None:
         publish("accuracy", table, pages=["README.md"], write=True)
         return
     print(f"\n{table}\n")
-    wrong = 0
+    readme, wrong = (ROOT / "README.md").read_text("utf-8"), 0
     for name, those in found.items():
-        shown = re.search(rf"^\| {re.escape(name)} \|(.*)\|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+        shown = re.search(rf"^\| {re.escape(name)} \|(.*)\|$", readme, re.MULTILINE)
         cells = shown[1].split("|") if shown else [""] * len(SYSTEMS)
         for system, told in zip(SYSTEMS, cells, strict=False):
             if system in those:

@@ -75,7 +75,8 @@ def put_table(page: Path, name: str, content: str) -> None:
 def publish(name: str, table: str, *, pages: Sequence[str], write: bool, peers: Sequence[str] = ()) -> None:
     """Print a table, and write it into these pages, with what it was measured by and on."""
     arguments = [re.sub(r"(^|=)/.*/", r"\1", word) for word in sys.argv[1:]]  # files elsewhere go by their names
-    command = " ".join(["python", f"scripts/{Path(sys.argv[0]).name}", *arguments])
+    script = Path(sys.argv[0]).name
+    command = " ".join(["python" if script.endswith(".py") else "bash", f"scripts/{script}", *arguments])
     print(f"\n{table}\n", flush=True)
     if write:
         content = f"{table}\n\n<sub>`{command}`: {describe_machine(peers)}</sub>"
